@@ -46,7 +46,7 @@ class Account:
 
 
 def bind(name: str, issuer: str, subject: str, begun: float) -> bool:
-    """Give a name to an account if nobody has it; return whether the account has it now.
+    """Bind a free name to an account; return True if the account has the name now.
 
     Parameters
     ----------

@@ -122,13 +122,13 @@ def rests_on_beta(model: PlausibilityModel) -> bool:
 
 
 def learns_prior(model: PlausibilityModel, dataset: Dataset) -> TypeGuard[DirichletCounts]:
-    """Whether a model opens with the prior learned from all cases: counts, except those of labels of sets.
+    """Check that a model opens with the prior learned from all cases: counts, except for the labels of sets.
 
     Parameters
     ----------
     model : PlausibilityModel
     dataset : Dataset
-        As raters gave it.
+        Dataset as raters gave it.
     """
     return isinstance(model, DirichletCounts) and dataset.kind != "set"
 
@@ -201,7 +201,7 @@ def decide(
     choice : Choice, optional
         Held-out scores of all rater models or, while ``scoring``, of those by expectation-maximisation.
     averaged : AveragedModels, optional
-        Of the models of ``choice``.
+        Average of the models of ``choice``.
     scoring : bool
         True while rater models are still being scored.
     truth : TruthCurve, optional

@@ -57,7 +57,7 @@ def remove_predictions(address: str) -> None:
 
 
 def studies_of(address: str) -> dict[str, bytes | InputError]:
-    """Files of reader studies by name, as they were added, or why one cannot be read any more."""
+    """Return the files of reader studies by name, or the reason why one cannot be read any more."""
     return _files_of(address, "studies")
 
 
@@ -67,9 +67,9 @@ def add_study(address: str, name: str, content: bytes) -> None:
     Parameters
     ----------
     address : str
-        Of the dataset.
+        Address of the dataset.
     name : str
-        Of the file.
+        Name of the file.
     content : bytes
 
     Raises
@@ -157,18 +157,18 @@ def choose(address: str, chosen: dict[str, Any]) -> None:
 
 
 def questions_of(address: str) -> dict[str, str]:
-    """Digests of all questions of the upload that a dataset is one question of, by name; empty if it has only one."""
+    """Return the digests of all questions of a dataset's upload, by name; empty if it has only one question."""
     told = _read(address).get("questions", {})
     return {str(name): present_digest(str(digest)) for name, digest in told.items()} if isinstance(told, dict) else {}
 
 
 def set_questions(address: str, questions: Mapping[str, str]) -> None:
-    """Say which questions the upload of a dataset has.
+    """Record the questions that the upload of a dataset has.
 
     Parameters
     ----------
     address : str
-        Of the dataset.
+        Address of the dataset.
     questions : mapping of str to str
         Names to digests, in the order of the file.
     """
@@ -338,7 +338,7 @@ def changed_at(address: str) -> float:
 
 
 def _files_of(address: str, kind: str) -> dict[str, bytes | InputError]:
-    """Files of a kind by name, or why one cannot be read any more."""
+    """Return the files of a kind by name, or the reason why one cannot be read any more."""
     found: dict[str, bytes | InputError] = {}
     for name, file in _read(address).get(kind, {}).items():
         try:

@@ -567,7 +567,7 @@ def _study() -> list[click.Parameter]:
 
 
 def _truth_of_study() -> list[click.Parameter]:
-    """What is known of a reader study beside its readings."""
+    """Declare the options that name the truth, the panel and the condition of a reader study."""
     return [
         click.Option(
             ["--truth"], metavar="FILE", help="Truth of the study: a table case,truth; from its files if omitted."

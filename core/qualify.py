@@ -60,12 +60,12 @@ class Check:
     Attributes
     ----------
     what : str
-        What was checked.
+        Title of the check.
     expected, found : str
     passed : bool or None
         None if it could not be checked here.
     source : str
-        Where the expected value is from.
+            Source of the expected value.
     """
 
     what: str
@@ -152,14 +152,14 @@ PUBLISHED = (
 
 
 def _dataset(rows: Sequence[tuple[int, int, int]], n_cases: int, n_raters: int, n_classes: int) -> Dataset:
-    """Classes from rows of case, rater and class."""
+    """Build a dataset of classes from rows of case, rater and class."""
     case, rater, answer = np.array(rows, np.int64).T
     cases, raters, classes = ([str(place + 1) for place in range(n)] for n in (n_cases, n_raters, n_classes))
     return Dataset.from_classes("Qualification", cases, raters, classes, case, rater, answer)
 
 
 def _of_raters(rows: Sequence[str], n_classes: int) -> Dataset:
-    """Classes from one text per rater, one digit per case."""
+    """Build a dataset of classes from one text per rater, one digit per case."""
     found = [
         (case, rater, int(digit) - 1)
         for rater, digits in enumerate(rows)
@@ -170,7 +170,7 @@ def _of_raters(rows: Sequence[str], n_classes: int) -> Dataset:
 
 
 def _of_counts(rows: Sequence[str]) -> Dataset:
-    """Classes from one text per case, one digit per class."""
+    """Build a dataset of classes from one text per case, one digit per class."""
     found = [
         (case, rater, answer)
         for case, digits in enumerate(rows)
@@ -180,7 +180,7 @@ def _of_counts(rows: Sequence[str]) -> Dataset:
 
 
 def _of_scores(table: Sequence[Sequence[float]]) -> Dataset:
-    """Scores of a full table of cases by raters."""
+    """Build a dataset of scores from a full table of cases by raters."""
     values = np.array(table, float)
     case, rater = np.indices(values.shape).reshape(2, -1)
     cases, raters = ([str(place + 1) for place in range(n)] for n in values.shape)
@@ -220,7 +220,7 @@ def _of_published_classes() -> dict[str, float]:
 
 
 def _defined(numbers: Mapping[str, float | None]) -> dict[str, float]:
-    """The same numbers, NaN if undefined, which no check lets pass."""
+    """Replace undefined numbers by NaN, which fails every check."""
     return {name: math.nan if value is None else float(value) for name, value in numbers.items()}
 
 
@@ -298,7 +298,7 @@ def compare_numbers(compiled: Mapping[str, float], plain: Mapping[str, float]) -
     Parameters
     ----------
     compiled, plain : mapping of str to float
-        Of one set of names.
+        Numbers with the same names.
     """
     for name in {**compiled, **plain}:
         one, other = compiled.get(name, math.nan), plain.get(name, math.nan)
@@ -409,9 +409,9 @@ def compare_runs(name: str, first: dict | str, second: dict | str) -> Check:
     Parameters
     ----------
     name : str
-        Of the command.
+        Name of the command.
     first, second : dict or str
-        Answers, or why there is none.
+        Answers, or the message of an error.
     """
     numbers, others = (list(leaves(one)) for one in (first, second))
     if isinstance(first, str) and first == second:
@@ -427,7 +427,7 @@ def leaves(answer: object, at: str = "") -> Iterator[tuple[str, object]]:
     Parameters
     ----------
     answer : object
-        As JSON has it.
+                Answer as JSON has it.
     at : str
         Place of the answer.
     """
@@ -443,7 +443,7 @@ def leaves(answer: object, at: str = "") -> Iterator[tuple[str, object]]:
 
 
 def _answer(arguments: Sequence[str]) -> dict | str:
-    """What a command answers in a new process; its message if it refuses."""
+    """Run a command in a new process; return its result, or its message if it fails."""
     done = _child(["-m", _PACKAGE, *arguments])
     if done.returncode not in (0, 1):
         return (done.stderr.strip().splitlines() or [f"ended with status {done.returncode}"])[-1]
@@ -459,7 +459,7 @@ def _child(arguments: Sequence[str], **settings: str) -> subprocess.CompletedPro
 
 
 def _digits(value: float) -> str:
-    """A number with the digits that published ones have at most."""
+    """Write a number with at most the digits of the published ones."""
     return number(value, _DIGITS).rstrip("0").rstrip(".") if math.isfinite(value) else "undefined"
 
 
@@ -473,7 +473,7 @@ def qualify(
     commands : sequence of sequence of str
         Arguments of commands on the user's own file, to be run twice.
     done : callable
-        Told the title of each group as it is ready.
+        Called with the title of each group when it is ready.
     """
     steps: list[Callable[[], CheckGroup]] = [check_installation, check_kernels, check_published]
     if commands:
@@ -492,7 +492,7 @@ def to_html(groups: Sequence[CheckGroup], facts: Mapping[str, str]) -> bytes:
     ----------
     groups : sequence of CheckGroup
     facts : mapping of str to str
-        What the file names at its top: when, where and on what it was made.
+        Facts at the top of the file: when, where and on what it was made.
     """
     checks = [one for group in groups for one in group.checks]
     failed = sum(one.passed is False for one in checks)

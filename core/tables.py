@@ -105,7 +105,7 @@ def _safe(table: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def _text(value: object) -> object:
-    """What a spreadsheet takes as text; a list as JSON."""
+    """Write a value as text that a spreadsheet does not run as a formula; a list as JSON."""
     return spreadsheet(_plain(value) if isinstance(value, list) else value)
 
 

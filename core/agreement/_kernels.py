@@ -25,7 +25,7 @@ def agreeing_pairs(ptr, count):
 def class_shares(ptr, class_code, count, answers, least, n_classes, times):
     """Compute, over cases with at least ``least`` annotations, sums over cases of n_ik / n_i, and of n_ik.
 
-    Here and below ``times`` is how many cases a row stands for, empty for one each.
+    Here and below ``times`` is the number of cases of a row, empty for one each.
     """
     mean_share = np.zeros(n_classes)
     pooled = np.zeros(n_classes)
@@ -247,7 +247,7 @@ def class_errors(ptr, class_code, count, answers, share, weight):
 def disagreement_sums(n, pairs, weight, times):
     """Compute sums of w_i d_i, w_i, n_i, n_i² and pairs_i, and count cases with an annotation, and with two.
 
-    Here and below ``times`` is how many cases a row stands for, empty for one each.
+    Here and below ``times`` is the number of cases of a row, empty for one each.
     """
     sums = np.zeros(5)
     rated = 0

@@ -63,8 +63,8 @@ def adaptive_collection(dataset: Dataset, level: float = 0.99, ci_level: float =
     Parameters
     ----------
     dataset : Dataset
-        Dataset of single classes. Annotations of a case are taken in the order of their times, or without times as they
-        stand in the file; with times, cases with an unknown one do not count.
+        Dataset of single classes. Annotations of a case are taken in the order of their times, or without times in the
+        order of the file; with times, cases with an unknown one do not count.
     level : float
         Confidence level of the interval of the difference, and so of the warning, 0 to 1.
     ci_level : float

@@ -43,7 +43,7 @@ class ApplicableCoefficients(Result):
     coefficients : tuple of Coefficient
     left_out : tuple of LeftOut
     order : tuple of str
-        Of "ordinal", the classes from low to high.
+        Order of classes for "ordinal", from low to high.
     """
 
     kind: str
@@ -109,7 +109,7 @@ class ApplicableCoefficients(Result):
     def quoted(self) -> Coefficient:
         """Coefficient to quote: alpha for classes, by rank if their order is meaningful; for scores ICC(2), or ICC(1).
 
-        Of sets alpha by the MASI distance.
+        For sets, alpha by the MASI distance.
 
         Among intraclass correlations, the one with most cases is used. Rankings have none.
         """

@@ -193,7 +193,7 @@ class IntraRater:
     each : tuple of Coefficient, one for each rater
         ``n_cases`` are the cases that the rater annotated twice or more, ``n_annotations`` the annotations on them.
     overall : Coefficient
-        Of all raters, weighted by their annotations; the interval is over raters, and ``n_cases`` are raters.
+        Mean of all raters, weighted by their annotations; the interval is over raters, and ``n_cases`` are raters.
     """
 
     raters: tuple[str, ...]

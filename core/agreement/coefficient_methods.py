@@ -84,7 +84,7 @@ def coefficient_method(
     fit : callable
         Function that takes one `CoefficientRequest` and returns the coefficients, none where the data do not allow it.
     **said
-        Further fields of `core.methods.Method`; by default ``takes`` is one class an annotation and ``needs``
+        Further fields of `core.methods.Method`; by default ``takes`` is one class per annotation and ``needs``
         is overlap.
     """
     return Method(

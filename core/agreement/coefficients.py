@@ -70,7 +70,7 @@ def percent_agreement(
     level : float
         Confidence level of the interval, 0 to 1.
     weights, labels
-        How far two classes agree: see `core.agreement.weights.weight_matrix`; or a matrix of one's own.
+        Agreement of two classes, see `core.agreement.weights.weight_matrix`; or a matrix of one's own.
     """
     counts = as_counts(data)
     name, matrix = resolve_weights(weights, counts.n_classes, labels)
@@ -202,7 +202,7 @@ def agreement_table(
     level : float
         Confidence level of the intervals, 0 to 1.
     spa_weightings : sequence of str
-        Which of `SPA_WEIGHTINGS` to list.
+        Those of `SPA_WEIGHTINGS` to list.
     weights, labels
         Weights and numbers for all except SPA, which has no partial agreement: see
         `core.agreement.weights.weight_matrix`.

@@ -81,7 +81,7 @@ def cohen_kappa(
     Raises
     ------
     NotApplicableError
-        As `conger_kappa`, or there are not two raters.
+        See `conger_kappa`; or there are not two raters.
     """
     check_raters(dataset, "Cohen's kappa", two=True)
     if repeats_of(dataset):
@@ -202,7 +202,7 @@ def margins(table: np.ndarray, matrix: np.ndarray | None) -> tuple[float, np.nda
     Parameters
     ----------
     table : ndarray of int64, shape (n_raters, n_classes)
-        How often each rater gave each class.
+        Number of annotations of each class by each rater.
     matrix : ndarray, shape (n_classes, n_classes), optional
         Weights of the classes.
     """
@@ -226,7 +226,7 @@ def of_margins(
     Parameters
     ----------
     name, called : str
-        Of the coefficient and of its weights.
+        Names of the coefficient and of its weights.
     matrix, table
         See `margins`.
     counts : ClassCounts

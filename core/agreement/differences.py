@@ -114,7 +114,7 @@ def compare(
     n_replicates, seed, level, spa_weightings, weights, labels, metric, token, progress
         See `core.agreement.bootstrap.bootstrap`.
     names : sequence of str, optional
-        Which coefficients; all that both sets of data allow if omitted.
+        Names of coefficients; all that both sets of data allow if omitted.
 
     Returns
     -------

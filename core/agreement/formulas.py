@@ -34,7 +34,7 @@ class Sums:
     paired, rated : float or ndarray
         Cases with two annotations or more, and with any.
     annotations : float or ndarray
-        Of the paired cases.
+        Number of annotations on the paired cases.
     chance : float or ndarray
         Agreement by chance; for alpha the mean distance of two draws.
     """
@@ -95,7 +95,7 @@ class Formula:
         Takes `Sums` and gives the coefficient, NaN if it is undefined.
     chance : callable or None
         How two draws are compared by chance, from the number of declared classes and the matrix of weights or None.
-        Of "cases" and "annotations" alone.
+        Only for "cases" and "annotations".
     of : {"none", "cases", "annotations", "raters", "other cases"}
         Whose class shares chance is drawn from: means over annotated cases; all annotations of paired cases, the only
         ones that then count at all; those of each of two raters; or the annotations of two different cases.

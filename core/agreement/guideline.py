@@ -1,11 +1,11 @@
 """Pairs of classes that raters confuse: merge them, rewrite the guideline, or train a rater.
 
 Each pair's share of all disagreement is of the off-diagonal coincidences, ``o_kl = Σ_i 2 n_ik n_il / (m_i − 1)`` over
-the sum of all of them: cases count as in Krippendorff's α, and shares add up to 1. Whether two classes are told apart
-is α of the annotations that are of one of them. The information that a merger loses is that of the joint of truth and
-annotation, ``J = Σ_i P(z | i) ⊗ n_i``: mutual information before, less that after rows and columns are merged, as a
-share of the first. α rises by construction when classes merge, so that it is shown and not compared. Something is
-advised for pairs with clearly more than an even share of the disagreement.
+the sum of all of them: cases count as in Krippendorff's α, and shares add up to 1. How well two classes are
+distinguished is α of the annotations that are of one of them. The information that a merger loses is that of the joint
+of truth and annotation, ``J = Σ_i P(z | i) ⊗ n_i``: mutual information before, less that after rows and columns are
+merged, as a share of the first. α rises by construction when classes merge, so that it is shown and not compared.
+Something is advised for pairs with clearly more than an even share of the disagreement.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ class ConfusedPair(Result):
     ----------
     first, second : str
     share : IntervalEstimate
-        Of all disagreement.
+        Share of all disagreement.
     told_apart : float
         α of the annotations with one of the two classes.
     n_pairs : float
@@ -183,7 +183,7 @@ def merge_classes(dataset: Dataset, first: str, second: str, name: str = "") -> 
         Dataset of single classes.
     first, second : str
     name : str
-        Of the class; both names with a stroke between them if omitted.
+        Name of the class; both names with a stroke between them if omitted.
 
     Raises
     ------

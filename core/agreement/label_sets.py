@@ -26,13 +26,13 @@ MOST_SETS = 3_000
 def set_distance(first: np.ndarray, second: np.ndarray, metric: str = "masi") -> np.ndarray:
     """Compute the distance of each set of one list to each of another: 0 for equal sets, 1 for disjoint ones.
 
-    Jaccard: ``1 − |A∩B| / |A∪B|``. MASI: ``1 − m |A∩B| / |A∪B|`` with m = 1 for equal sets, 2/3 where one holds the
-    other, 1/3 where they overlap, 0 else. Two empty sets are equal.
+    Jaccard: ``1 − |A∩B| / |A∪B|``. MASI: ``1 − m |A∩B| / |A∪B|`` with m = 1 for equal sets, 2/3 if one contains the
+    other, 1/3 if they overlap, 0 else. Two empty sets are equal.
 
     Parameters
     ----------
     first : ndarray of bool, shape (n_first, n_classes)
-        Which labels each set holds.
+        Labels that each set contains.
     second : ndarray of bool, shape (n_second, n_classes)
     metric : {"jaccard", "masi"}
 
@@ -72,7 +72,7 @@ def distinct_sets(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     LimitError
-        There are more than `MOST_SETS` different ones beside single labels.
+        There are more than `MOST_SETS` different sets in addition to single labels.
     """
     ptr, n_classes = dataset.entry_ptr, dataset.n_classes
     which = dataset.entry_class[ptr[:-1]].copy()

@@ -36,7 +36,7 @@ class Observed:
     p_ai : ndarray of float64
         Share of agreeing pairs, by weight; 0 if there is none.
     times : ndarray of int64, shape (n_rated,) or (0,)
-        How many cases each stands for; empty for one each.
+        Number of cases of each; empty for one each.
     """
 
     rated: np.ndarray
@@ -108,7 +108,7 @@ class Features:
     to_chance : ndarray of float64, or 0
         How agreement by chance moves with the case; 0 where chance is known.
     times : ndarray of int64, shape (n_rated,) or (0,)
-        How many cases each stands for; empty for one each.
+        Number of cases of each; empty for one each.
     """
 
     observed: np.ndarray

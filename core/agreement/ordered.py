@@ -36,7 +36,7 @@ def ranking_agreement(
     level : float
         Confidence level of the intervals, 0 to 1.
     ties : {"split", "full"}
-        How tied classes share their block's weight; see `core.rankings.irn.irn`.
+        Rule by which tied classes share their block's weight; see `core.rankings.irn.irn`.
 
     Returns
     -------

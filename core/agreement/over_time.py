@@ -32,7 +32,7 @@ class Window(Result):
     n_cases : int
         Cases that began in it, with however many annotations.
     coefficients : tuple of Coefficient
-        In the order they were asked for; ``n_cases`` of each are those with two annotations or more.
+        Coefficients in the requested order; ``n_cases`` of each are those with two annotations or more.
     """
 
     label: str
@@ -92,7 +92,7 @@ def over_time(
     n_windows : int
         At least 1; for "cases".
     coefficients : sequence of str
-        Of single classes, whoever annotated.
+        Names of coefficients of single classes that do not need identified raters.
     level : float
         Confidence level of the intervals, 0 to 1.
 

@@ -34,7 +34,7 @@ class PairMatrix(Result):
     n : ndarray of int64
         Pairs of annotations on the same case.
     agree : ndarray of int64
-        How many of them are the same class.
+        Number of them that are the same class.
     coefficient : str
         One of `pair_coefficients`.
     value : ndarray of float64

@@ -93,7 +93,7 @@ class PrecisionCurve(Result):
     points : tuple of PrecisionPoint
     moments : AgreementMoments
     note : str
-        What to mind; empty otherwise.
+        Caution; empty if there is none.
     """
 
     how: str

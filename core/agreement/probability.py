@@ -97,9 +97,9 @@ def share_of_agreement(
         Confidence level of the interval, 0 to 1.
     n_annotations : int
     unit : str
-        What is counted, for the remark.
+        Name of the counted units, for the remark.
     times : ndarray of int64, shape (n_units,) or (0,)
-        How many units each stands for; empty for one each.
+        Number of units of each; empty for one each.
     """
     share = weight / total_of(weight, times)
     alike = bool((agreement == agreement[0]).all())
@@ -140,7 +140,7 @@ def with_wilson_interval(
     level : float
         Confidence level of the interval, 0 to 1.
     unit : str
-        What a unit is, for the note.
+        Name of a unit, for the note.
     """
     if m < 2 or largest >= 1:
         note = f"undetermined interval: only one {unit}"
@@ -238,7 +238,7 @@ def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0
     ----------
     data : ClassCounts or Dataset
     weighting : str
-        Of P: one of `SPA_WEIGHTINGS`.
+        Weighting of P: one of `SPA_WEIGHTINGS`.
     level : float
         Confidence level of the interval, 0 to 1.
 

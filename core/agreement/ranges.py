@@ -31,9 +31,9 @@ def least_beyond_chance(n: np.ndarray, p_e: float, distance: np.ndarray | None, 
     p_e : float
         Agreement by chance as observed, below 1.
     distance : ndarray of float64, shape (n_classes, n_classes), optional
-        Of two classes, at most 1; None is 1 for any two that differ.
+        Distance of two classes, at most 1; None is 1 for any two that differ.
     own : bool
-        Whether chance is estimated from the annotations of the same cases, each of the same raters.
+        True if chance is estimated from the annotations of the same cases, each of the same raters.
     """
     bound = -1 / (float(n.min()) - 1)
     if own and (distance is None or of_negative_type(distance)):
@@ -50,7 +50,7 @@ def least_agreement(n: np.ndarray, weight: np.ndarray, n_classes: int, distance:
     n : ndarray, shape (n_usable,)
         Annotations of the cases with two or more.
     weight : ndarray, shape (n_usable,) or (0,)
-        Of each case; empty for equal weights.
+        Weight of each case; empty for equal weights.
     n_classes : int
     distance : ndarray, optional
         See `least_beyond_chance`.

@@ -46,9 +46,9 @@ class Statistic(Protocol):
     """Protocol of a statistic of every resample."""
 
     needs_cases: bool
-    """Whether it wants weights of single cases, not only of vectors."""
+    """True if it needs weights of single cases, not only of vectors."""
     n_sums: int
-    """How many numbers it holds of one resample."""
+    """Number of sums that it stores per resample."""
     n_values: int
 
     @property
@@ -91,7 +91,7 @@ def resample(
     pool : Pool
     statistics : sequence of Statistic
     n_replicates : int
-        How many resamples.
+        Number of resamples.
     seed : int
     stream : str
         Names what is drawn: two pools of one seed and different streams are independent.

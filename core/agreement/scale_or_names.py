@@ -12,12 +12,12 @@ from .krippendorff import krippendorff_alpha
 
 
 def alpha_as_scale_and_names(dataset: Dataset, order: Sequence[str]) -> tuple[Coefficient, Coefficient]:
-    """Krippendorff's alpha with the ordinal and with the nominal metric, of annotations that name classes of an order.
+    """Compute Krippendorff's alpha of ordered classes with the ordinal and with the nominal metric.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     order : sequence of str
         Classes from low to high; annotations of others do not count.
     """

@@ -64,9 +64,9 @@ def ends(criterion: Callable[[float], float], best: float, at_best: float, level
     Parameters
     ----------
     criterion : callable
-        Of a logit.
+        Function of a logit.
     best, at_best : float
-        Where it is least, as a logit, and its value there.
+        Logit at which it is least, and its value there.
     level : float
         Confidence level of the interval, 0 to 1.
 
@@ -100,7 +100,7 @@ def least(criterion: Callable[[float], float], low: float, high: float) -> float
     Parameters
     ----------
     criterion : callable
-        Of one number.
+        Function of one number to minimise.
     low, high : float
         Where to look.
     """
@@ -152,7 +152,7 @@ class Crossed:
     squares : float
         Sum of all squared scores.
     cases_outer : bool
-        Whether the many are the cases.
+        True if the many are the cases.
     """
 
     sizes: np.ndarray
@@ -222,7 +222,7 @@ def henderson(case: np.ndarray, rater: np.ndarray, score: np.ndarray) -> tuple[f
     Returns
     -------
     tuple of three float
-        Of cases, of raters, and the rest; they may be negative.
+        Variances of cases, of raters, and of the rest; they may be negative.
     """
     n, total = np.bincount(case), np.bincount(case, score)
     m, by_rater = np.bincount(rater), np.bincount(rater, score)

@@ -51,7 +51,7 @@ class Scored:
     score : ndarray of float64
         Centred, and scaled to at most 1.
     n_repeats : int
-        Scores that a rater repeated on a case: their mean stands for them.
+        Scores that a rater repeated on a case: their mean is used.
     """
 
     case: np.ndarray
@@ -214,7 +214,7 @@ def one_way_anova(table: np.ndarray, level: float, what: str, name: str) -> list
     what : str
         Stands in ``weights`` of the result.
     name : str
-        Of the single score; followed by "k" for the mean.
+        Name of the single score; followed by "k" for the mean.
     """
     n, k = table.shape
     between, within = _between(table), _mean_square(table - table.mean(axis=1, keepdims=True), n * (k - 1))
@@ -233,7 +233,7 @@ def two_way_anova(table: np.ndarray, level: float, what: str, names: tuple[str, 
     what : str
         Stands in ``weights`` of the result.
     names : tuple of two str
-        Of ICC(2) and of ICC(3), of the single score; followed by "k" for the mean.
+        Names of ICC(2) and of ICC(3) for the single score; followed by "k" for the mean.
     """
     absolute, consistent = names
     n, k = table.shape

@@ -1,4 +1,4 @@
-"""Which weighting of cases gives the sparse probability of agreement the least variance, and the weights of each.
+"""Weightings of cases for the sparse probability of agreement: their weights, and the one with the least variance.
 
 Nørregaard & Derczynski, Sparse Probability of Agreement (2022), sections 5 and 6: figures 4 and 5 show weights by the
 number of annotations, figure 7 and table 1 the variance under each weighting on their data.
@@ -34,7 +34,7 @@ class WeightingComparison:
     sizes : ndarray of int64
         Numbers of annotations, 2 to the largest of a case.
     class_shares : ndarray, shape (n_classes,)
-        Of the annotations of cases with two or more.
+        Shares of classes in the annotations of cases with two or more.
     """
 
     weightings: tuple[str, ...]
@@ -50,7 +50,7 @@ class WeightingComparison:
 
 
 def weight_curve(weighting: str, sizes: np.ndarray, class_shares: np.ndarray) -> np.ndarray:
-    """Weight of a case by its number of annotations, scaled so that the largest is 1 [SPA, figures 4 and 5].
+    """Compute the weight of a case by its number of annotations; the largest is 1 [SPA, figures 4 and 5].
 
     Parameters
     ----------
@@ -59,20 +59,20 @@ def weight_curve(weighting: str, sizes: np.ndarray, class_shares: np.ndarray) ->
     sizes : ndarray
         Numbers of annotations, 2 or more.
     class_shares : ndarray, shape (n_classes,)
-        Class distribution, which ``inv_var_class`` alone depends on.
+        Class distribution, on which only ``inv_var_class`` depends.
     """
     weight = weights_of_sizes(np.asarray(sizes, np.float64), weighting, class_shares)
     return weight / weight.max()
 
 
 def compare_weightings(data: ClassCounts | Dataset, seed: int = 0) -> WeightingComparison:
-    """SPA with its standard error under all weightings, and how often each error is the least over resampled cases.
+    """Compute SPA with its standard error under all weightings, and how often each error is the least in resamples.
 
     Parameters
     ----------
     data : ClassCounts or Dataset
     seed : int
-        Of the bootstrap.
+        Seed of the bootstrap.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def compare_weightings(data: ClassCounts | Dataset, seed: int = 0) -> WeightingC
     agreement, n = case_agreement(counts)
     usable = n >= 2
     if not usable.any():
-        raise NotApplicableError("No case has two annotations, which agreement needs.")
+        raise NotApplicableError("Cannot compare weightings: no case has two annotations.")
     shares = paired_shares(counts, n)
     pairs, times = np.unique(np.column_stack([n[usable], agreement[usable]]), axis=0, return_counts=True)
     weights = np.array([weights_of_sizes(pairs[:, 0], name, shares) for name in SPA_WEIGHTINGS])

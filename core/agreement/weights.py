@@ -1,7 +1,7 @@
 """Weights of partial agreement between classes: eight families, or your own matrix.
 
 Gwet, Handbook of Inter-Rater Reliability (2014), chapter 3. The family "ordinal" counts ranks between two classes;
-Krippendorff's ordinal *metric* counts annotations between them and stands in `core.agreement.krippendorff`.
+Krippendorff's ordinal *metric* counts annotations between them and is in `core.agreement.krippendorff`.
 """
 
 from collections.abc import Sequence
@@ -129,7 +129,7 @@ def class_labels(n_classes: int, labels: Sequence[float] | None, *, at_least_zer
     labels : sequence of float, length n_classes, or None
         1, 2, ... if omitted.
     at_least_zero : bool
-        Whether negative numbers are refused.
+        True if negative numbers are refused.
     """
     if labels is None:
         return np.arange(1.0, n_classes + 1)

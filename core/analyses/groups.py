@@ -164,12 +164,12 @@ def _applicable(dataset: Dataset) -> Verdict:
 
 
 def compute_cases(dataset: Dataset, options: GroupOptions) -> CasesApart:
-    """Cases that groups see most differently."""
+    """Find the cases that groups see most differently."""
     return find_cases_apart(dataset, options.facts, q=options.fdr, seed=options.seed)
 
 
 def present_cases(found: CasesApart, dataset: Dataset, options: GroupOptions) -> list[Block]:
-    """How many cases groups clearly see differently, and those in which they differ most."""
+    """Show the number of cases that groups clearly see differently, and the cases in which they differ most."""
     table = table_of_cases(found, dataset, options)
     blocks: list[Block] = [Heading("Which cases do groups see differently?", TERM), Words(lead_of_cases(found), "lead")]
     if not found.cases:
@@ -187,7 +187,7 @@ def present_cases(found: CasesApart, dataset: Dataset, options: GroupOptions) ->
 
 
 def lead_of_cases(found: CasesApart) -> str:
-    """Number of cases that groups clearly see differently.
+    """Return the sentence that counts the cases that groups clearly see differently.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def lead_of_cases(found: CasesApart) -> str:
 
 
 def table_of_cases(found: CasesApart, dataset: Dataset, options: GroupOptions) -> pd.DataFrame:
-    """A row for each case and group."""
+    """Return the table with one row per case and group."""
     names = ["case_id", *(column.name for column in CASES[1:])]
     rows = [[getattr(one, name) for name in names] for one in found.cases]
     return frame_of(rows, CASES)

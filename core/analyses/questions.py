@@ -46,14 +46,14 @@ class QuestionSummary(Result):
     ----------
     question, kind : str
     coefficient : Coefficient or None
-        The one to quote; None if nothing can be compared.
+        Coefficient to quote; None if nothing can be compared.
     n_cases, n_raters, n_annotations : int
     model : str
         Title of the rater model that raters are judged by; empty if they are not judged.
     flagged : tuple of str or None
         Names of flagged raters; None if raters are not judged.
     note : str
-        Why agreement or raters are missing.
+        Reason why agreement or raters are missing.
     """
 
     question: str
@@ -85,7 +85,7 @@ class QuestionsOverview(Result):
     Attributes
     ----------
     questions : tuple of QuestionSummary
-        In the order of the file.
+            Summaries in the order of the file.
     """
 
     questions: tuple[QuestionSummary, ...]
@@ -98,7 +98,7 @@ class QuestionsOverview(Result):
 
 @dataclass(frozen=True, slots=True)
 class QuestionOptions:
-    """Of the overview of questions.
+    """Options of the overview of questions.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ def compute(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> QuestionsOverview:
-    """Agreement and flagged raters of each question, as its own pages have them."""
+    """Compute agreement and flagged raters of each question, as on its own pages."""
     found = []
     for place, (name, dataset) in enumerate(inputs.questions):
         if token is not None:
@@ -149,7 +149,7 @@ def _summary(name: str, dataset: Dataset, options: QuestionOptions, token: Cance
 def _flagged(
     dataset: Dataset, options: QuestionOptions, token: CancelToken | None
 ) -> tuple[str, tuple[str, ...] | None, str]:
-    """What raters are judged by, who is flagged, and why nobody can be; None if raters are not judged."""
+    """Return the model that judges raters, those flagged (None if not judged), and the reason if none can be."""
     if dataset.kind == "set":
         return "", None, "sets of labels are judged label by label"
     scored = dataset.kind == "score"
@@ -169,7 +169,7 @@ def _flagged(
 
 
 def present(found: QuestionsOverview, inputs: Inputs, options: QuestionOptions) -> list[Block]:
-    """The range of agreement, raters flagged on several questions, a figure and the table."""
+    """Show the range of agreement, raters flagged on several questions, a figure and the table."""
     from ..figures.estimates import estimates  # loads plotly, which no command needs
 
     table = table_of(found, inputs, options)
@@ -191,7 +191,7 @@ def present(found: QuestionsOverview, inputs: Inputs, options: QuestionOptions) 
 
 
 def lead(found: QuestionsOverview) -> list[Span]:
-    """The lowest and the highest agreement among the most questions that have the same coefficient."""
+    """Compare the lowest and the highest agreement, by the coefficient that most questions have."""
     said: list[Span] = [f"This upload has {plural(len(found.questions), 'question')}."]
     title, measured = max(_by_measure(found).items(), key=lambda one: len(one[1]), default=("", []))
     if len(measured) < 2:
@@ -208,7 +208,7 @@ def lead(found: QuestionsOverview) -> list[Span]:
 
 
 def _flagged_again(found: QuestionsOverview) -> list[Span]:
-    """Raters who are flagged on several questions."""
+    """Name the raters who are flagged on several questions."""
     judged = [one for one in found.questions if one.flagged is not None]
     times = Counter(name for one in judged for name in one.flagged or ())
     several = [(name, n) for name, n in times.most_common() if n > 1]
@@ -223,7 +223,7 @@ def _flagged_again(found: QuestionsOverview) -> list[Span]:
 
 
 def _by_measure(found: QuestionsOverview) -> dict[str, list[QuestionSummary]]:
-    """Questions whose agreement is known, by their coefficient."""
+    """Group the questions with a known agreement by their coefficient."""
     groups: dict[str, list[QuestionSummary]] = {}
     for one in found.questions:
         if one.coefficient is not None and one.coefficient.value is not None:
@@ -237,7 +237,7 @@ def _values(coefficient: Coefficient | None) -> tuple[float, float, float]:
 
 
 def table_of(found: QuestionsOverview, inputs: Inputs, options: QuestionOptions) -> pd.DataFrame:
-    """A row for each question, in the order of the file."""
+    """Return the table with one row per question, in the order of the file."""
     return frame_of(
         (
             (

@@ -1,4 +1,4 @@
-"""A reader study: in which modality readers decide better, and how large a next study must be."""
+"""Reader study: the modality in which readers decide better, and the size of a next study."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -61,14 +61,14 @@ SIZES = (
 
 @dataclass(frozen=True, slots=True)
 class ModalityOptions:
-    """Of all parts of a reader study.
+    """Options of all parts of a reader study.
 
     Attributes
     ----------
     measure, method : str
     level : float
     draws : int
-        Of the truth, if a panel gives it.
+        Number of draws of the truth, if it comes from a panel.
     threshold : float, optional
         Scores at or above it are positive.
     seed : int
@@ -104,7 +104,7 @@ class ModalityOptions:
 
 @dataclass(frozen=True, slots=True)
 class SizeOptions(ModalityOptions):
-    """Of the size of a next study.
+    """Options of the size of a next study.
 
     Attributes
     ----------
@@ -180,7 +180,7 @@ def compute_size(found: AnalysedStudy, options: SizeOptions) -> tuple[NextStudy,
 
 
 def present_modalities(found: AnalysedStudy, study: ReadingStudy, options: ModalityOptions) -> list[Block]:
-    """Which modality is better, by each way of knowing the truth, and the design."""
+    """Show the better modality, with the panel's errors and with its majority as truth, and the design."""
     best, table = _best(found.analysis), table_of_modalities(found, study, options)
     blocks: list[Block] = [Heading("Do the modalities differ?", TERM), Words(lead(found), "lead")]
     if found.analysis.in_doubt is not None:
@@ -205,7 +205,7 @@ def present_modalities(found: AnalysedStudy, study: ReadingStudy, options: Modal
 
 
 def present_readers(found: AnalysedStudy, study: ReadingStudy, options: ModalityOptions) -> list[Block]:
-    """Each reader in each modality, and how many of them the difference holds for."""
+    """Show each reader in each modality, and count the readers with the same difference."""
     best, table = _best(found.analysis), table_of_readers(found, study, options)
     shown = (*best.modalities, *best.readers)
     title = f"{_measure(best, capital=True)} of each reader"
@@ -227,7 +227,7 @@ def present_readers(found: AnalysedStudy, study: ReadingStudy, options: Modality
 
 
 def present_roc(curves: RocCurves, study: ReadingStudy, options: ModalityOptions) -> list[Block]:
-    """Average curves, with the points of readers."""
+    """Show the average curves with the points of readers."""
     table = table_of_roc(curves, study, options)
     points = Counter((one.modality, one.reader) for one in curves.points)
     few = max(points.values(), default=0) <= MOST_POINTS
@@ -250,7 +250,7 @@ def present_roc(curves: RocCurves, study: ReadingStudy, options: ModalityOptions
 
 
 def present_size(found: tuple[NextStudy, ...], study: ReadingStudy, options: SizeOptions) -> list[Block]:
-    """Cases that a next study needs, by its number of readers."""
+    """Show the number of cases that a next study needs, by its number of readers."""
     table = table_of_size(found, study, options)
     return [
         Heading("How large must a next study be?", TERM),
@@ -267,25 +267,25 @@ def present_size(found: tuple[NextStudy, ...], study: ReadingStudy, options: Siz
 
 
 def table_of_modalities(found: AnalysedStudy, study: ReadingStudy, options: ModalityOptions) -> pd.DataFrame:
-    """A row for each difference and for each modality, by each way of knowing the truth."""
+    """Return the table of differences and modalities, by gold and by the panel if the study has both."""
     listed = [one for each in _all(found.analysis) for one in (*each.differences, *each.modalities)]
     return _frame(listed, MODALITIES)
 
 
 def table_of_readers(found: AnalysedStudy, study: ReadingStudy, options: ModalityOptions) -> pd.DataFrame:
-    """A row for each reader in each modality."""
+    """Return the table with one row per reader and modality."""
     return _frame([one for each in _all(found.analysis) for one in each.readers], READERS)
 
 
 def table_of_roc(curves: RocCurves, study: ReadingStudy, options: ModalityOptions) -> pd.DataFrame:
-    """Points of the average curves, without a reader, and of those of each reader."""
+    """Return the points of the average curves, whose reader is empty, and of the curves of each reader."""
     rows: list[tuple] = [(one.modality, "", np.nan, one.false_positive, one.sensitivity) for one in curves.average]
     rows += [(one.modality, one.reader, one.threshold, one.false_positive, one.sensitivity) for one in curves.points]
     return frame_of(rows, CURVES)
 
 
 def table_of_size(found: tuple[NextStudy, ...], study: ReadingStudy, options: SizeOptions) -> pd.DataFrame:
-    """A row for each pair of modalities and number of readers."""
+    """Return the table with one row per pair of modalities and number of readers."""
     rows = [
         (each.modality, each.other_modality, one.n_readers, one.n_cases, one.power)
         for each in found
@@ -296,7 +296,7 @@ def table_of_size(found: tuple[NextStudy, ...], study: ReadingStudy, options: Si
 
 
 def headline(found: AnalysedStudy) -> str:
-    """What the study shows, short and with the names of two modalities.
+    """Summarise the study in a short sentence, with the names of the modalities if there are two.
 
     Parameters
     ----------
@@ -313,7 +313,7 @@ def headline(found: AnalysedStudy) -> str:
 
 
 def lead(found: AnalysedStudy) -> list[Span]:
-    """Which modality is better, with what the truth is.
+    """Name the better modality, with a note if the truth comes from a panel.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def lead(found: AnalysedStudy) -> list[Span]:
 
 
 def said(found: StudyEstimates) -> list[Span]:
-    """Which modalities differ, by one way of knowing the truth.
+    """Name the modalities that differ, for one kind of truth.
 
     Parameters
     ----------
@@ -345,7 +345,7 @@ def said(found: StudyEstimates) -> list[Span]:
 
 
 def design(found: AnalysedStudy) -> str:
-    """Readers, cases and the method.
+    """Describe readers, cases and the method.
 
     Parameters
     ----------
@@ -361,7 +361,7 @@ def design(found: AnalysedStudy) -> str:
 
 
 def _pair(found: StudyEstimates, one: StudyEstimate, *, clear: bool) -> list[Span]:
-    """Template of a comparison: clear, not clear, or without an interval."""
+    """Write the sentence of a comparison: clear, not clear, or without an interval."""
     value = {each.modality: each.value for each in found.modalities}
     first, second = (one.modality, one.other_modality) if one.value >= 0 else (one.other_modality, one.modality)
     both = f"{_said(found, value[first])} against {_said(found, value[second])}"
@@ -386,7 +386,7 @@ def _is_clear(found: StudyEstimates, one: StudyEstimate) -> bool:
 
 
 def _title(found: StudyEstimates) -> str:
-    """Title of the figure of differences, without names."""
+    """Return the title of the figure of differences, without names."""
     if len(found.differences) == 1:
         return "The modalities clearly differ" if _is_clear(found, found.differences[0]) else "No clear difference"
     n = holm(np.array([one.p for one in found.differences]), 1 - found.level).size
@@ -410,7 +410,7 @@ def _differences(found: StudyAnalysis) -> list[tuple[str, float, float, float]]:
 
 
 def _by_reader(found: StudyEstimates) -> list[Span]:
-    """Range of readers in each modality, and for two modalities how many do better in one of them."""
+    """Describe the range of readers in each modality, and count those who do better in one of two."""
     words: list[Span] = []
     for one in found.modalities:
         values = [each.value for each in found.readers if each.modality == one.modality]
@@ -450,7 +450,7 @@ def _size(found: tuple[NextStudy, ...], study: ReadingStudy, options: SizeOption
 
 
 def _best(found: StudyAnalysis) -> StudyEstimates:
-    """Estimates that allow for errors of the panel, if there is one."""
+    """Return the estimates that allow for errors of the panel if there is one, otherwise those by the truth."""
     return found.in_doubt or found.taken
 
 
@@ -468,7 +468,7 @@ def _measure(found: StudyEstimates, capital: bool = False) -> str:
 
 
 def _said(found: StudyEstimates, value: float, difference: bool = False) -> str:
-    """A value in the digits of its measure, with the sign of people."""
+    """Write a value with the digits and the unit of its measure."""
     if found.measure == "auc":
         said = number(value, 3)
     elif difference:

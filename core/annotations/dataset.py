@@ -637,7 +637,7 @@ class Dataset(Result):
 
     @cached_property
     def coded(self) -> "Dataset":
-        """Same annotations with raters named by their position, see `core.annotations.rater_codes`."""
+        """Return the same annotations with raters named by their position, see `core.annotations.rater_codes`."""
         return coded(self)
 
     @property

@@ -101,7 +101,7 @@ class Coded:
     values : tuple of str
         Distinct values, trimmed, in natural order.
     missing : dict
-        How often each missing token occurred, as written in the file ("" for empty or blank).
+        Number of occurrences of each missing token, as written in the file ("" for empty or blank).
     """
 
     code: np.ndarray

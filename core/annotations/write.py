@@ -24,7 +24,7 @@ WIDE_SIGNS = (">", "=")
 
 
 def wide_table(dataset: Dataset, signs: tuple[str, str] = WIDE_SIGNS) -> pd.DataFrame:
-    """Return one row per case: case, (group,) and a column for each rater; an empty cell is no annotation.
+    """Return one row per case: case, (group,) and a column for each rater; an empty cell is a missing annotation.
 
     Rankings are written as ``A > B = C`` with the given signs between positions and between tied classes. Dates are
     left out, because they belong to single annotations, and annotations of a case are in the order of the raters.

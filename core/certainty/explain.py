@@ -74,7 +74,7 @@ def _of_label(n_with: int, n_answers: int, label: str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BelowPeers:
-    """How often raters and the other raters name the majority class; arrays of shape (n_raters,).
+    """Shares of annotations that name the majority class, by each rater and by the others; shape (n_raters,).
 
     Attributes
     ----------

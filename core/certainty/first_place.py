@@ -127,7 +127,7 @@ def exact_top(
     ----------
     model : PlausibilityModel
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     reliability : float
         Reliability γ > 0, how much each annotation counts.
     cases : range, optional

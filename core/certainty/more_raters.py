@@ -1,10 +1,10 @@
-"""Uncertain cases: whether more raters would settle them, or their uncertainty is inherent.
+"""Uncertain cases: those that more raters would settle, and those whose uncertainty is inherent.
 
 m = max(3, n) more raters of a case with n annotations are drawn from its posterior: ``λ ~ Dirichlet(γ n_k + α)``, their
 counts x multinomial. p is the probability that the certainty of the counts n + x, at the same α and γ, reaches the bar.
-A case of few annotations is mostly short of raters. One with many that differ stays as it is (Stutz et al., Evaluating
-AI systems under uncertain ground truth, 3.1 and D, tell the two apart by annotators and by γ; γ alone cannot, since
-every case but exact ties becomes certain as it grows).
+A case with few annotations mostly needs more raters. One with many that differ stays uncertain (Stutz et al.,
+Evaluating AI systems under uncertain ground truth, 3.1 and D, tell the two apart by annotators and by γ; γ alone
+cannot, since every case but exact ties becomes certain as it grows).
 """
 
 from collections import defaultdict
@@ -37,13 +37,13 @@ class MoreRaters(Result):
     ----------
     cases : tuple of str
     chance : ndarray
-        P(the certainty reaches the bar); NaN of a case that has reached it with two annotations or more.
+        P(the certainty reaches the bar); NaN for a case that has reached it with two annotations or more.
     se : ndarray
         Monte Carlo standard error of ``chance``; 0 where all outcomes were enumerated.
     outcome : ndarray of int64
         Place in `OUTCOMES`.
     n_more : ndarray of int64
-        How many more raters.
+                Number of further raters.
     bar : float
     """
 
@@ -81,7 +81,7 @@ class MoreRaters(Result):
         return f"More raters {listed(said)}."
 
     def in_short(self) -> np.ndarray:
-        """What more raters would do for each case as a text of two words, shape (n_cases,); empty if it is certain."""
+        """Describe in two words what more raters would do for each case, shape (n_cases,); empty if it is certain."""
         return np.array(IN_SHORT, object)[self.outcome]
 
 
@@ -102,14 +102,14 @@ def more_raters(
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     model : DirichletCounts
     reliability : float
         γ, above 0.
     bar : float
-        Certainty that is wanted, 0 to 1.
+        Required certainty, 0 to 1.
     n_draws : int
-        How often more raters are drawn, where their answers are too many to enumerate.
+        Number of draws of further raters, if their answers are too many to enumerate.
     seed : int
     token : CancelToken, optional
 
@@ -197,11 +197,11 @@ def enumerated(shape: np.ndarray, alpha: float, n_rest: int, n_more: int) -> tup
     Parameters
     ----------
     shape : ndarray, shape (n_named,)
-        Of the named classes.
+        Shape parameters of the named classes.
     alpha : float
         Shape of each class that nobody named. They are exchangeable: outcomes that differ in their order are one.
     n_rest : int
-        How many there are.
+                Number of these classes.
     n_more : int
 
     Returns
@@ -235,7 +235,7 @@ def drawn(
     Parameters
     ----------
     shape, alpha, n_rest, n_more
-        As of `enumerated`.
+        See `enumerated`.
     n_draws : int
     rng : numpy.random.Generator
     """

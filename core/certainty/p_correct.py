@@ -1,4 +1,4 @@
-"""P(correct): the posterior probability that a class is true, beside the certainty that it stays first.
+"""P(correct): the posterior probability that a class is true, in addition to the certainty that it stays first.
 
 Certainty asks what more raters like these would say; P(correct) asks whether that is true, by the averaged rater models
 (`core.models.average`). The two differ if raters make similar mistakes, and if the raters who differ are the accurate
@@ -29,9 +29,9 @@ class PCorrect(Result):
     cases, classes : tuple of str
     probability : ndarray, shape (n_cases, n_classes)
     confusion : ndarray, shape (n_raters, n_classes, n_classes)
-        Of the raters, averaged over the models.
+        Confusion matrices of the raters, averaged over the models.
     beta : float or None
-        How far the annotations of a case are independent, averaged over the models; None if only the vote is used.
+        Independence of the annotations of a case (β), averaged over the models; None if only the vote is used.
     """
 
     cases: tuple[str, ...]
@@ -47,7 +47,7 @@ class PCorrect(Result):
         return {"case": self.cases[:most], "class": named(self.classes, top), "p_correct": self.of(top)}
 
     def of(self, code: np.ndarray) -> np.ndarray:
-        """P(correct) of one class of each of the first cases; NaN where the class is -1.
+        """Return P(correct) of one class of each of the first cases; NaN if the class is -1.
 
         Parameters
         ----------
@@ -58,14 +58,14 @@ class PCorrect(Result):
 
 
 def of_average(averaged: AveragedModels, dataset: Dataset) -> PCorrect:
-    """P(correct) by an average that is known.
+    """Compute P(correct) by a known average.
 
     Parameters
     ----------
     averaged : AveragedModels
-        Of ``dataset``.
+        Average of the models of ``dataset``.
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     """
     weight = np.array([each.weight for each in averaged.members])
     mean = [each.beta.mean for each in averaged.members]
@@ -84,7 +84,7 @@ def why_they_differ(
     ----------
     found : PCorrect
     dataset : Dataset
-        Of single classes, as ``found``.
+        Dataset of single classes, as ``found``.
     case : int
     leading : int
         Code of the leading class.
@@ -116,7 +116,7 @@ def why_they_differ(
 
 
 def _who_weigh_most(found: PCorrect, dataset: Dataset, case: int, best: int, leading: int) -> str:
-    """Up to three raters of the case whose annotations favour a class most against the leading one."""
+    """Find up to three raters of a case whose annotations favour a class most against the leading one."""
     if not dataset.raters_identified:
         return ""
     rows = dataset.annotations_of(case)

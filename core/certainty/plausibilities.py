@@ -1,4 +1,4 @@
-"""Plausibilities of all cases to train on: their mean over draws, how uncertain each is, and point estimates beside."""
+"""Plausibilities of all cases to train on: their mean over draws, how uncertain each is, and point estimates."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Plausibilities:
     reliability : float
         γ.
     mean, sd : ndarray
-        Over draws; rows of the mean sum to 1.
+                Mean and standard deviation over draws; rows of the mean sum to 1.
     point : ndarray
         The model's point estimate: vote shares, IRN, or maximum likelihood; NaN where a case has no annotation.
     irn : ndarray
@@ -52,7 +52,7 @@ class Plausibilities:
     draws: np.ndarray
 
     def long_table(self) -> "pd.DataFrame":
-        """A row for each case and class; for each draw, too, where draws are kept."""
+        """Return one row per case and class, or per case, draw and class if draws are kept."""
         import pandas as pd
 
         n_cases, n_classes = self.mean.shape
@@ -77,7 +77,7 @@ class Plausibilities:
         )
 
     def by_case(self) -> "pd.DataFrame":
-        """A row for each case with lists in the order of ``classes``, as Hugging Face's `datasets` reads Parquet."""
+        """Return one row per case with lists in the order of ``classes``, which Hugging Face's `datasets` reads."""
         import pandas as pd
 
         lists = {"soft_label": self.mean, "sd": self.sd, "point": self.point, "irn": self.irn}
@@ -100,13 +100,13 @@ def plausibilities(
     progress: Callable[[float], None] | None = None,
     runner: Executor | None = None,
 ) -> Plausibilities:
-    """Plausibility of every class of every case.
+    """Compute the plausibility of every class of every case.
 
     Parameters
     ----------
     model : PlausibilityModel
     dataset : Dataset
-        Of a kind that the model takes.
+        Dataset of a kind that the model takes.
     reliability : float
         γ > 0.
     n_draws, seed, token, progress, runner
@@ -149,7 +149,7 @@ def plausibilities(
 
 
 def _dense(dataset: Dataset, ptr: np.ndarray, class_code: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Shares in CSR as a table; NaN where a case has none."""
+    """Expand shares in CSR to a table; NaN for a case without shares."""
     found = np.where((np.diff(ptr) > 0)[:, None], np.zeros(dataset.n_classes), np.nan)
     found[np.repeat(np.arange(dataset.n_cases), np.diff(ptr)), class_code] = share
     return found

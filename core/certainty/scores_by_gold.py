@@ -79,7 +79,7 @@ def scores_by_gold(dataset: Dataset, trust: ScoreTrust) -> ScoresByGold:
     Raises
     ------
     NotApplicableError
-        No case with a score has a known score.
+        No case with a score has a gold score.
     InputError
         ``trust`` belongs to other cases.
     """
@@ -87,7 +87,7 @@ def scores_by_gold(dataset: Dataset, trust: ScoreTrust) -> ScoresByGold:
 
     told = gold_cases(dataset)
     if dataset.gold_scores is None or not told.size:
-        raise NotApplicableError("No case with a score has a known score.")
+        raise NotApplicableError("No case with a score has a gold score.")
     if trust.m.shape[1] != dataset.n_cases:
         raise InputError("The plausible scores belong to other cases.", "Compute them for all cases of the data.")
     n = told.size

@@ -1,7 +1,7 @@
 """Number of uncertain cases, and of cases with too few annotations for a certainty.
 
 A case with one annotation has no certainty: what more raters would say rests on the prior alone. Where even unanimous
-raters cannot reach the bar, "uncertain" would be said of the number of raters and not of the cases; then cases are
+raters cannot reach the bar, "uncertain" would describe the number of raters and not the cases; then cases are
 ranked by certainty and none is called uncertain.
 """
 
@@ -54,17 +54,17 @@ class CertaintyShares(Result):
 
     @property
     def n_uncertain(self) -> int:
-        """How many cases are uncertain."""
+        """Number of uncertain cases."""
         return int(self.uncertain.sum())
 
     @property
     def any_known(self) -> bool:
-        """Whether a case has the annotations that a certainty takes."""
+        """True if any case has the two annotations that certainty needs."""
         return bool((~self.single & ~self.empty).any())
 
     @property
     def why_none(self) -> str:
-        """Why no case is called uncertain or certain; empty if cases are."""
+        """Reason why no case is called certain or uncertain; empty if cases are."""
         if not self.any_known:
             return "No case has two annotations, so certainty is not available"
         if self.within_reach:
@@ -73,7 +73,7 @@ class CertaintyShares(Result):
 
     @property
     def beside(self) -> str:
-        """What stands beside the headline: what unanimous cases have if that is below the bar; empty otherwise."""
+        """Sentence after the headline: the certainty of unanimous cases if that is below the bar; empty otherwise."""
         if not self.any_known or self.within_reach:
             return ""
         one = int(self.single.sum())
@@ -81,14 +81,14 @@ class CertaintyShares(Result):
         return f"Unanimous cases have a certainty of {percent(self.reach)}. Cases are ranked by certainty.{rest}"
 
     def headline(self, at: str = "", about: str = "") -> str:
-        """How many cases are uncertain, and how many have one annotation, as a title.
+        """Count the uncertain cases and those with one annotation, in a title.
 
         Parameters
         ----------
         at : str
-            At which γ, with the blank before it.
+            Value of γ, with the blank before it.
         about : str
-            What of, if a label was chosen, with the blank before it.
+            Label, if one was chosen, with the blank before it.
         """
         if self.why_none:
             return self.why_none
@@ -117,7 +117,7 @@ class CertaintyShares(Result):
         return found
 
     def order(self, certainty: np.ndarray) -> np.ndarray:
-        """Places of the cases, the least certain first; those with one annotation and with none come last.
+        """Sort cases, least certain first; those with one annotation or none come last.
 
         Parameters
         ----------
@@ -139,10 +139,10 @@ def certainty_shares(
     Parameters
     ----------
     dataset : Dataset
-        What the model was shown.
+                Data that the model was given.
     model : PlausibilityModel
     certainty : CertaintyResult
-        Of the same data and model.
+        Certainty of the same data and model.
     reliability : float
         γ of the certainty.
     bar : float
@@ -167,7 +167,7 @@ def votes_per_case(dataset: Dataset, model: PlausibilityModel, cases: range | No
     ----------
     dataset : Dataset
     model : PlausibilityModel
-        Of counts, it says who shares a vote.
+        Plausibility model; that of counts determines who shares a vote.
     cases : range, optional
         A run of cases; all by default.
     """

@@ -161,7 +161,7 @@ def groups(options) -> tuple[dict, "pd.DataFrame"]:
 
 
 def read_facts(source: str, dataset: "Dataset") -> "RaterFacts":
-    """Facts of the raters in a file.
+    """Read the facts of the raters in a file.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def _classifiers_by_group(
     from .plausibilities import read_classifiers
 
     if dataset.kind != "class":
-        raise NotApplicableError("Classifiers are compared by single classes.", "Use --threshold or --label.")
+        raise NotApplicableError("Comparing classifiers needs single classes.", "Use --threshold or --label.")
     found = read_classifiers(options, dataset)
     if not found:
         raise InputError("No predictions.", "Add --predictions NAME=FILE.")

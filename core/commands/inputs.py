@@ -254,12 +254,12 @@ def write_table(path: str | None, table: "pd.DataFrame") -> None:
 
 
 def write_bytes(path: str, content: bytes) -> None:
-    """Write a file that was asked for.
+    """Write a requested file.
 
     Raises
     ------
     InputError
-        It cannot be written.
+        The file cannot be written.
     """
     try:
         Path(path).write_bytes(content)

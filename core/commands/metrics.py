@@ -12,10 +12,10 @@ from .plausibilities import chosen_model, opened_reliability, read_classifiers, 
 
 
 def metrics(options) -> tuple[dict, pd.DataFrame]:
-    """Each metric of each classifier, with the sentence of its page."""
+    """Compute each metric of each classifier, with the sentence of its page."""
     dataset, left_out = read_input(options)
     if dataset.kind in ("score", "set"):
-        raise InputError("Further metrics are of single classes and rankings.", "Use sweep for scores and sets.")
+        raise InputError("Further metrics need single classes or rankings.", "Use sweep for scores and sets.")
     classifiers = read_classifiers(options, dataset)
     if not classifiers:
         raise InputError("No predictions.", "Provide --predictions NAME=FILE.")

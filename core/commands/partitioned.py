@@ -266,7 +266,9 @@ def certainty(options) -> Answer:
     if options.reliability is None:
         raise InputError("The default γ is not available for data in partitions.", "Provide --reliability.")
     if options.plausibilities_out:
-        raise InputError("--plausibilities-out does not take partitions.", "Provide one file, or a selection.")
+        raise InputError(
+            "--plausibilities-out is not available for data in partitions.", "Provide one file, or a selection."
+        )
     tops = range(1, options.top + 1)
     with runner_of(options) as runner, opened(options) as data:
         (found,) = _means(options, data, [options.reliability], runner)

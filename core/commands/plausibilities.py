@@ -54,12 +54,13 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
                 "Each label has a γ of its own.", "Provide --reliability, or choose a label (--label NAME)."
             )
         if options.plausibilities_out:
-            raise InputError("--plausibilities-out is of classes.", "Choose a label (--label NAME).")
+            raise InputError("--plausibilities-out needs single classes or rankings.", "Choose a label (--label NAME).")
         return _certainty_of_sets(options, reading.dataset)
     dataset, left_out = read_input(options, reading)
     if options.plausibilities_out and dataset.kind not in ("class", "ranking"):
         raise InputError(
-            "--plausibilities-out is of classes.", "Leave it out, or split the annotations in two classes."
+            "--plausibilities-out needs single classes or rankings.",
+            "Leave it out, or split the annotations in two classes.",
         )
     learned = learned_of(options, dataset)
     options.reliability = opened_reliability(options, dataset)
@@ -89,7 +90,7 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
 
 
 def _write_plausibilities(options, model: PlausibilityModel, dataset: Dataset, runner: Executor) -> None:
-    """Write soft labels to the file that was asked for: a row per case in Parquet, per case and class in CSV."""
+    """Write soft labels to the requested file: a row per case in Parquet, per case and class in CSV."""
     path = options.plausibilities_out
     if not path:
         return
@@ -133,7 +134,7 @@ def learned_of(options, dataset: Dataset) -> LearnedCounts | None:
 
 
 def _learns(options) -> bool:
-    """Whether counts take the learned prior: a γ or β that is given without a prior keeps the published one."""
+    """Check that counts take the learned prior; a γ or β without a prior keeps the published one."""
     asked, of_label = getattr(options, "learned_prior", False), getattr(options, "label", None) is not None
     alpha = getattr(options, "alpha", None)
     if asked and (options.model not in (None, DirichletCounts.name) or alpha is not None or of_label):

@@ -52,7 +52,7 @@ def commands_of(options) -> Iterator[list[str]]:
 
 
 def _given_options() -> Iterator[str]:
-    """Options as they were typed, but for those of this command alone."""
+    """Return the options as they were typed, except those that only this command has."""
     import click
     from click.core import ParameterSource
 
@@ -67,7 +67,7 @@ def _given_options() -> Iterator[str]:
 
 
 def _facts(options) -> dict[str, str]:
-    """What the record names at its top."""
+    """Return the facts at the top of the record: version, date, computer and system."""
     from ..version import __version__, code_digest
 
     found = {

@@ -21,7 +21,7 @@ _WRITE = ("out", "cases_out", "summary")
 
 
 def questions(options) -> tuple[dict, "pd.DataFrame"]:
-    """Agreement, rater model and flagged raters of each question."""
+    """Compute agreement, the rater model and flagged raters of each question."""
     from ..analyses.blocks import Words
     from ..analyses.inputs import Inputs
     from ..analyses.questions import QUESTIONS, lead
@@ -39,20 +39,20 @@ def questions(options) -> tuple[dict, "pd.DataFrame"]:
 def answer_each(
     command: Callable[[Any], tuple[dict, Any]], options
 ) -> tuple[dict, "pd.DataFrame | Callable[[], pd.DataFrame]"]:
-    """The answers of a command to each question; what is not possible of one of them is said.
+    """Run a command on each question; its error is in the result if it does not apply to one of them.
 
     Parameters
     ----------
     command : callable
     options
-        Of the command line.
+        Options of the command line.
 
     Raises
     ------
     InputError
         The command writes a file, or the file has no questions.
     PluralityError
-        The command is not possible of any question.
+        The command does not apply to any question.
     """
     writes = next((name for name in _WRITE if getattr(options, name, None)), None)
     if writes is not None:
@@ -81,12 +81,12 @@ def answer_each(
 
 
 def each_question(options) -> Iterator[tuple[str, Any]]:
-    """The name of each question with the options that read it alone; one that is named is the only one.
+    """Yield the name of each question with options that read only it; a named question is the only one.
 
     Parameters
     ----------
     options
-        Of the command line.
+        Options of the command line.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def each_question(options) -> Iterator[tuple[str, Any]]:
 
 
 def _listed(options) -> list[tuple[str, str, str | None]]:
-    """Name, file and question of each."""
+    """List name, file and question of each dataset of the upload."""
     if options.file == PIPE:
         raise InputError("A pipe can be read only once.", "Save it to a file to read all of its questions.")
     if not Path(options.file).exists():

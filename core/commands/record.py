@@ -102,7 +102,7 @@ def erase(options) -> tuple[dict, "pd.DataFrame"]:
     from ..erasure import erase_person, forget, unused
 
     if (options.person is None) == (options.unused is None):
-        raise InputError("The person or data to erase are missing.", "Use either --person NAME or --unused DAYS.")
+        raise InputError("The person or the data to erase are missing.", "Use either --person NAME or --unused DAYS.")
     if options.person is not None:
         if not options.yes:
             raise InputError("Erasing a person cannot be undone.", "Make a backup, then add --yes.")

@@ -21,7 +21,7 @@ from .studies import read as read_files_of_study
 
 
 def report(options) -> tuple[dict, pd.DataFrame]:
-    """Write the report, of all questions of the file if these are asked for; the table lists its sections."""
+    """Write the report, of all questions of the file if requested; the table lists its sections."""
     if options.out is None and not options.reference_standard:
         raise InputError("No file to write.", "Use --out FILE, or --reference-standard FILE.")
     (question, dataset, make), *others = _requests(options)
@@ -51,7 +51,7 @@ def report(options) -> tuple[dict, pd.DataFrame]:
 
 
 def _requests(options) -> list[tuple[str, Dataset, Callable[[CancelToken], ReportRequest]]]:
-    """What the report is made of, for each question if all are asked for; what cannot be reported is said."""
+    """Return the request of a report for each question, or for the only one; warn of questions left out."""
     if options.question != ALL_QUESTIONS:
         return [("", *_request_of(options))]
     found, errors = [], []
@@ -68,7 +68,7 @@ def _requests(options) -> list[tuple[str, Dataset, Callable[[CancelToken], Repor
 
 
 def _request_of(options) -> tuple[Dataset, Callable[[CancelToken], ReportRequest]]:
-    """The data that the options name, and what their report is made of."""
+    """Return the dataset that the options name, and the function that makes the request of its report."""
     reading = read_warned(options)
     dataset = reading.dataset
     every = read_file(options) if reading.machines and not options.with_machines else None  # machines, too

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def study(options) -> tuple[dict, "pd.DataFrame"]:
-    """A part of the analysis of a reader study, with a sentence to send on."""
+    """Run one part of the analysis of a reader study, with a summary in one sentence."""
     from ..analyses.blocks import Words
     from ..analyses.study import STUDY, analyse, lead
 
@@ -41,12 +41,12 @@ def study(options) -> tuple[dict, "pd.DataFrame"]:
 
 
 def read(options, files: tuple[str, ...]) -> StudyReading:
-    """The study in the files of a command.
+    """Read the reader study in the files of a command.
 
     Parameters
     ----------
     options
-        Of the command line, with ``truth``, ``panel``, ``column`` and ``positive``.
+        Options of the command line, with ``truth``, ``panel``, ``column`` and ``positive``.
     files : tuple of str
 
     Raises

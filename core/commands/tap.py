@@ -13,7 +13,7 @@ _NO_DATA: Any = None  # ratings are simulated, whatever the data are
 
 
 def tap(options) -> tuple[dict, pd.DataFrame]:
-    """Agreement in parts, the test of t = p, and what each rater knows and guesses."""
+    """Compute the parts of agreement, the test of t = p, and accuracy and guesses of each rater."""
     dataset, left_out = read_classes(options)
     more: dict = {}
 
@@ -33,7 +33,7 @@ def tap(options) -> tuple[dict, pd.DataFrame]:
 
 
 def simulate(options) -> tuple[dict, pd.DataFrame]:
-    """Coefficients and models of simulated ratings, beside what t, a and p let one expect."""
+    """Compute coefficients and models on simulated ratings, next to their expected values under t, a and p."""
     part = MODELS.part("explore")
     chosen = part.resolve(**part.given(options), seed=options.seed)
     found = part.answer(_NO_DATA, chosen)

@@ -1,4 +1,4 @@
-"""The files of a server for a team: written anew for a name, a number of processes and a folder, all from one place.
+"""Files of a server for a team, written for a name, a number of processes and a folder, all from one place.
 
 Two ways to run it come from the same parts: services of systemd on one Debian machine, and containers. In both HAProxy
 ends TLS and hands everything of a browser to one process, by a cookie; sessions of a process that died begin anew at
@@ -62,11 +62,11 @@ class Part:
     file : str
         Within the folder that is written.
     place : str
-        Where it belongs on the server; "image" for what stays beside the Dockerfile.
+        Place on the server; "image" for what stays next to the Dockerfile.
     what : str
-        What it is for, in a sentence.
+        Purpose, in a sentence.
     secret : bool
-        Whether it holds secrets: only its owner may read it.
+        True if it contains secrets, so that only its owner may read it.
     """
 
     file: str
@@ -97,24 +97,24 @@ PARTS = (
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What is asked for.
+    """Settings of a server: names, folders, ports and processes.
 
     Attributes
     ----------
     name : str
-        By which people open the server, such as ``plurality.clinic.example``.
+        Host name by which people open the server, such as ``plurality.clinic.example``.
     processes : int
-        Of the dashboard; about one for each core.
+        Number of processes of the dashboard; about one per core.
     home : str
-        Folder of what is kept, on the server.
+        Folder for stored data, on the server.
     program : str
         Folder of this program there.
     database : str
         Address of Postgres; empty for an SQLite file, which several processes of one machine share.
     port, plain_port : int
-        Of the door, with TLS and without; the latter only sends on to the former.
+        Ports of the proxy, with TLS and without; the latter only redirects to the former.
     first_port : int
-        Of the first process; the others follow.
+        Port of the first process; the others follow.
     certificate : str
         File with certificate chain and key, on the server.
     """
@@ -131,36 +131,38 @@ class Deployment:
 
     @property
     def ports(self) -> list[int]:
-        """Of the processes."""
+        """Ports of the processes."""
         return list(range(self.first_port, self.first_port + self.processes))
 
     @property
     def origin(self) -> str:
-        """The address that people open."""
+        """Address that people open."""
         return f"https://{self.name}" + ("" if self.port == 443 else f":{self.port}")
 
     def check(self) -> None:
-        """Raise `InputError` for what would make a file say something else than it should."""
+        """Raise `InputError` for a value that would change the meaning of a file."""
         if not _NAME.fullmatch(self.name):
-            raise InputError(f"{self.name!r} is no name of a server.", "Give it as plurality.clinic.example.")
+            raise InputError(f"{self.name!r} is not a host name.", "Use a name such as plurality.clinic.example.")
         if not 1 <= self.processes <= MOST_PROCESSES:
-            raise InputError(f"{self.processes} processes.", f"Give 1 to {MOST_PROCESSES}, about one for each core.")
+            raise InputError(
+                f"Processes must be 1 to {MOST_PROCESSES}; got {self.processes}.", "Use about one per core."
+            )
         for folder in (self.home, self.program, self.certificate):
             if not _FOLDER.fullmatch(folder) or ".." in PurePosixPath(folder).parts:
                 raise InputError(
-                    f"{folder!r} is no path that can stand in all files.",
-                    "Give it whole, from /, in letters and digits.",
+                    f"{folder!r} is not a path that all files can contain.",
+                    "Use an absolute path of letters and digits, such as /srv/plurality.",
                 )
         if self.database and not re.fullmatch(r"postgresql(?:\+psycopg)?://[^\s\"'\\$#{}]+", self.database):
             raise InputError(
-                "The database is no address of Postgres.",
-                "Give postgresql://role:password@host/name, special letters as %40",
+                "The address of the database is not one of PostgreSQL.",
+                "Use postgresql://role:password@host/name, with special letters as %40.",
             )
         for port in (self.port, self.plain_port, *self.ports):
             if not 0 < port < 65_536:
-                raise InputError(f"{port} is no port.", "Give a number from 1 to 65535.")
+                raise InputError(f"Ports must be 1 to 65535; got {port}.", "Choose another port.")
         if len({self.port, self.plain_port, *self.ports}) < 2 + self.processes:
-            raise InputError("Two parts would listen at one port.", "Give other ports.")
+            raise InputError("Two parts of the server would use the same port.", "Choose different ports.")
 
 
 def write_deployment(asked: Deployment, folder: Path) -> tuple[Part, ...]:
@@ -174,7 +176,7 @@ def write_deployment(asked: Deployment, folder: Path) -> tuple[Part, ...]:
     Raises
     ------
     InputError
-        What is asked for makes no server, or the folder holds something or cannot be written.
+        A setting is not valid, or the folder is not empty or cannot be written.
     """
     asked.check()
     templates = jinja2.Environment(
@@ -201,13 +203,13 @@ def write_deployment(asked: Deployment, folder: Path) -> tuple[Part, ...]:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise InputError(
-                f"The folder {folder} is not empty.", "Give a new one: what you have filled in stays yours."
+                f"The folder {folder} is not empty.", "Use a new one, so that no file of yours is replaced."
             )
         for part in PARTS:
             text = templates.get_template(_template(part)).render(known, part=part)
             _write(folder / part.file, text, 0o600 if part.secret else 0o755 if part.file.endswith(".sh") else 0o644)
     except OSError as error:
-        raise InputError(f"{folder} cannot be written ({error.strerror}).", "Choose another place.") from None
+        raise InputError(f"Could not write {folder}: {error.strerror}.", "Choose another folder.") from None
     return PARTS
 
 

@@ -47,9 +47,9 @@ class FurtherValue:
     Attributes
     ----------
     mean, sd, ci_low, ci_high : float
-        Over draws of the truth.
+        Mean, standard deviation and interval over draws of the truth.
     case_se, total_se : float
-        From which cases are in the data, and both together.
+        Standard error from the choice of cases, and from cases and truth together.
     n_cases : int
         Predicted cases.
     p_best : float
@@ -127,13 +127,13 @@ def further_metrics(
     progress: Callable[[float], None] | None = None,
     runner: Executor | None = None,
 ) -> FurtherMetrics:
-    """Rankings and probabilities of classifiers against plausible truths.
+    """Score rankings and probabilities of classifiers against plausible truths.
 
     Parameters
     ----------
     model : PlausibilityModel
     dataset : Dataset
-        Of a kind that the model takes.
+        Dataset of a kind that the model takes.
     classifiers : sequence of Predictions
         Matched to the dataset.
     reliability : float
@@ -198,7 +198,7 @@ def _values(
 
 
 def _best(state: ListState, metrics: tuple[FurtherMetric, ...]) -> np.ndarray:
-    """Share of draws on which each classifier is the best, ties shared; shape (n_classifiers, n_metrics)."""
+    """Compute the share of draws in which each classifier is the best, ties shared; (n_classifiers, n_metrics)."""
     shares = np.full((len(state.n), N_FURTHER), np.nan)
     for place, metric in enumerate(metrics):
         able = np.flatnonzero(np.isfinite(state.common[:, place]).all(axis=1) & (state.n_common > 0))

@@ -227,7 +227,7 @@ def mean_scores(point: np.ndarray, classifiers: tuple[str, ...], metrics: tuple[
     Returns
     -------
     dict
-        ``found[classifier][metric]``; NaN where no case is predicted.
+        ``found[classifier][metric]``; NaN if no case is predicted.
     """
     found: PointScores = {}
     for number, name in enumerate(classifiers):

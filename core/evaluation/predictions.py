@@ -406,7 +406,7 @@ def _answers(raw: RawTable, roles: dict[str, str], name: str) -> tuple[_Columns,
 
 
 def _wide(raw: RawTable, roles: dict[str, str], class_columns: list[str], name: str) -> tuple[_Columns, list[str]]:
-    """Return the same as `_long`, from one row per case; an empty cell is no prediction, a cell "NaN" is a score."""
+    """Return the same as `_long` from one row per case; an empty cell is not a prediction, a cell "NaN" is a score."""
     who, known = _classifiers(raw, roles, name)
     cases = encode(raw.table[roles["case"]])
     usable = known & (cases.code >= 0)

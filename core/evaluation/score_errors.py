@@ -92,7 +92,7 @@ def score_errors(
     Parameters
     ----------
     dataset : Dataset
-        Of scores.
+        Dataset of scores.
     model : GaussianScores
     predictions : sequence of ScorePredictions
         Predictions matched to the dataset.

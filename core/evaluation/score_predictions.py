@@ -53,7 +53,7 @@ def open_score_predictions(name: str, content: bytes, dataset: Dataset) -> tuple
         Name of the file, and of the predictor if no column names it.
     content : bytes
     dataset : Dataset
-        Of scores.
+        Dataset of scores.
 
     Raises
     ------

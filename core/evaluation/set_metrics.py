@@ -89,7 +89,7 @@ def set_metrics(
     Parameters
     ----------
     dataset : Dataset
-        Of sets.
+        Dataset of sets.
     predictions : sequence of SetPredictions
         Predictions matched to the dataset.
     reliability : float

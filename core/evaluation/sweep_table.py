@@ -361,7 +361,7 @@ def ua_set_accuracy(
     ----------
     model : PlausibilityModel
     dataset : Dataset
-        Of a kind that the model takes.
+        Dataset of a kind that the model takes.
     predictions : Predictions
         Matched to the dataset.
     k : int
@@ -381,7 +381,7 @@ def ua_average_overlap(
     ----------
     model : PlausibilityModel
     dataset : Dataset
-        Of a kind that the model takes.
+        Dataset of a kind that the model takes.
     predictions : Predictions
         Matched to the dataset.
     k : int

@@ -179,7 +179,7 @@ def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str)
 
 
 def weight_curves(sizes: np.ndarray, curves: dict[str, np.ndarray], theme: Theme, title: str) -> go.Figure:
-    """Weight of a case against its number of annotations; weightings with the same weights share a line.
+    """Draw the weight of a case against its number of annotations; equal weightings share a line.
 
     Parameters
     ----------

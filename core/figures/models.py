@@ -273,7 +273,7 @@ def calibration_bars(
     theme: Theme,
     title: str,
 ) -> go.Figure:
-    """How often what is given a probability is true, for few cases: a bar per bin with its interval, and no curve.
+    """Draw the share of correct cases by bin of probability, for few cases: bars with intervals and no curve.
 
     Arrays as of `calibration_curve`.
 

@@ -17,12 +17,12 @@ _SPREAD = 0.5  # of the modalities of a reader, in rows
 
 
 def forest(estimates: Sequence[StudyEstimate], theme: Theme, title: str, axis: str) -> go.Figure:
-    """Estimates of each reader with intervals, a colour and symbol per modality; means over readers first.
+    """Draw estimates of each reader with intervals, one colour and symbol per modality; means over readers first.
 
     Parameters
     ----------
     estimates : sequence of StudyEstimate
-        Of modalities and of readers; the first `MOST_READERS` readers are drawn.
+        Estimates of modalities and of readers; the first `MOST_READERS` readers are drawn.
     theme : Theme
     title, axis : str
     """
@@ -113,7 +113,7 @@ def roc(curves: RocCurves, theme: Theme, title: str) -> go.Figure:
 
 
 def _reader(reader: str, points: Sequence, colour: str, code: int) -> Trace:
-    """Operating points of a reader, or their curve."""
+    """Draw the operating points of a reader, or their curve."""
     few = len(points) <= MOST_POINTS
     inner = [one for one in points if not few or (0 < one.false_positive + one.sensitivity < 2)]
     return scatter(

@@ -38,7 +38,7 @@ class Treatment:
     kept : frozenset of str
         Annotations that are classes or scores although they look like codes for missing ones.
     raters : dict
-        Name of the rater that another name in the file stands for; its own if the two are different raters.
+        Name of the rater to whom another name in the file belongs; its own if the two are different raters.
     """
 
     renamed: Mapped[str, str] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Treatment:
 
     @property
     def given(self) -> bool:
-        """Whether anything is said."""
+        """True if the user chose any rule."""
         return bool(self.decided or self.raters)
 
     @property

@@ -49,7 +49,7 @@ class ImportReport(Result):
     dropped : tuple of Dropped
         Rows left out, by line; ``n_kept + len(dropped) == n_rows``.
     missing : dict
-        How often each token for missing values was in place of an annotation.
+        Number of times that each token for missing values was in place of an annotation.
     n_repeats : int
         Number of annotations beyond the first of the same rater on the same case.
     n_same : int

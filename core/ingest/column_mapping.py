@@ -191,7 +191,7 @@ class Mapping:
         return [f"{_SAID.get(role, role)}: {why}" for role, why in self.why.items()]
 
     def chosen_from(self, guess: "Mapping") -> "Mapping":
-        """The same with reasons that are true of it: of columns that are not as guessed, that they were chosen.
+        """Return the mapping with "you chose" as the reason for each column that differs from the guess.
 
         Parameters
         ----------

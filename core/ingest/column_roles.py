@@ -60,7 +60,7 @@ def with_gold(seen: ColumnEvidence, guess: Mapping) -> Mapping:
 
 
 def with_grid(seen: ColumnEvidence, guess: Mapping) -> Mapping:
-    """The same as a table with a column for each rater if names of columns are all pairs of a rater and a question.
+    """Map one column per rater if the names of all columns are pairs of a rater and a question.
 
     Raters are numbered ("R1:ICH", "R2:ICH"), and no column names them.
 
@@ -82,7 +82,7 @@ def with_grid(seen: ColumnEvidence, guess: Mapping) -> Mapping:
 def wide_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     """Return the questions of a table with a column for each rater: columns of one vocabulary each.
 
-    Columns that are ids, facts by their names, summaries or long texts are no raters, and neither are those that share
+    Columns that are ids, facts by their names, summaries or long texts are not raters, and neither are those that share
     no values with the others. If fewer than two are left, nothing is a rater until the user says so.
     """
     guess = _by_unique_id(seen, _first_column_as_rater(seen, guess))
@@ -162,7 +162,7 @@ def _is_no_answer(seen: ColumnEvidence, column: str) -> bool:
 
 
 def _tells_case(seen: ColumnEvidence, column: str, case: str) -> bool:
-    """Whether nearly each case has a value of its own that all its rows share, as a text or a score of the case."""
+    """Check that nearly each case has its own value in all its rows, such as a text or a score of the case."""
     n_cases = seen.n_values(case)
     return n_cases >= _ENOUGH_CASES and seen.n_values(column) > _OF_ITS_OWN * n_cases and seen.is_fact_of(column, case)
 

@@ -171,7 +171,7 @@ def _note_left_out(
 
 
 def _with_known_scores(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Dataset:
-    """Return the dataset with gold scores: a number per case, with a point or a comma; an empty text is no gold."""
+    """Return the dataset with gold scores: a number per case, with a point or a comma; empty without gold."""
     told = {case: text.strip() for case, text in gold.items() if text.strip()}
     value = dict(zip(told, to_numbers(tuple(told.values()), decimal_comma=True), strict=True))
     value = {case: number for case, number in value.items() if np.abs(number) <= LARGEST_SCORE}  # NaN is not
@@ -184,7 +184,7 @@ def _with_known_scores(dataset: Dataset, gold: dict[str, str], notes: list[str])
 
 
 def _with_known_sets(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Dataset:
-    """Return the dataset with gold sets: all labels of a case in one text, or that none applies; empty is no gold."""
+    """Return the dataset with gold sets: all labels of a case in one text, or that none applies; empty without gold."""
     place = {name: code for code, name in enumerate(dataset.classes)}
     found = np.full((dataset.n_cases, dataset.n_classes), -1, np.int8)
     unlisted: set[str] = set()

@@ -144,7 +144,7 @@ def perhaps_missing(codes: Mapped[str, int], n_annotations: int) -> list[str]:
     Parameters
     ----------
     codes : mapping of str to int
-        How often each occurs.
+        Number of occurrences of each.
     n_annotations : int
         Number of annotations of all kinds.
     """
@@ -158,13 +158,13 @@ def perhaps_missing(codes: Mapped[str, int], n_annotations: int) -> list[str]:
 
 
 def contradictions(dataset: Dataset, wide: bool) -> list[str]:
-    """Sentences on what makes it doubtful that columns are what they were taken for.
+    """Describe evidence that columns may not be what they were taken for.
 
     Parameters
     ----------
     dataset : Dataset
     wide : bool
-        Whether raters are columns.
+        True if raters are columns.
     """
     found, n = [], dataset.n_annotations
     if dataset.n_raters > 1 and len(dataset.cases_by_size) == 2:

@@ -29,7 +29,7 @@ def look_alikes(classes: Sequence[str]) -> list[tuple[list[int], str]]:
 
 
 def namesakes(raters: Sequence[str]) -> list[list[int]]:
-    """Groups of raters whose names differ in capitals or spaces alone.
+    """Find groups of raters whose names differ only in capitals or spaces.
 
     Parameters
     ----------

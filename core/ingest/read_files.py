@@ -397,7 +397,7 @@ def open_named(
     Parameters
     ----------
     source, name, has_header, format, layout, most_columns, progress
-        As of `read`.
+        See `read`.
     """
     format, layout = _format_and_layout(format, layout)
     opening = (lambda share: progress(_OPENING * share)) if progress else None

@@ -1,4 +1,4 @@
-"""Several questions of one upload: which of them go together, and the dataset of each."""
+"""Questions of one upload: those that can be opened together, and the dataset of each."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ class QuestionReading:
     name : str
     reading : Reading or None
     why : str
-        Why it cannot be opened with the others; empty if it can.
+            Reason why it cannot be opened with the others; empty if it can.
     """
 
     name: str
@@ -30,7 +30,7 @@ class QuestionReading:
 
 
 def name_of(upload: str, question: str) -> str:
-    """The name of the dataset of one question.
+    """Return the name of the dataset of one question.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def name_of(upload: str, question: str) -> str:
 
 
 def joint_questions(source: Source) -> tuple[Question, ...]:
-    """The questions of a source that can be opened together, without those that read the columns of others as one.
+    """Return the questions that can be opened together, without those that combine the columns of others.
 
     Parameters
     ----------
@@ -54,13 +54,13 @@ def _includes(one: Question, other: Question) -> bool:
 
 
 def columns_of_others(source: Source, shown: Question) -> dict[str, str]:
-    """Columns of the annotations of other questions of the same table, with the names of these.
+    """Return the columns of annotations of the other questions of a table, with the names of those questions.
 
     Parameters
     ----------
     source : Source
     shown : Question
-        One of the source's.
+        Question of the source.
     """
     found: dict[str, str] = {}
     for one in joint_questions(source):
@@ -71,15 +71,15 @@ def columns_of_others(source: Source, shown: Question) -> dict[str, str]:
 
 
 def other_questions(source: Source, shown: Question, chosen: Mapping) -> tuple[Question, ...]:
-    """The questions that are opened with one; cases, raters, dates and groups that a user chose hold for all of them.
+    """Return the questions to open with the one shown, with the cases, raters, dates and groups chosen for it.
 
     Parameters
     ----------
     source : Source
     shown : Question
-        One of the source's, as guessed.
+        Question of the source, as guessed.
     chosen : Mapping
-        Of the one that is shown, as the user has it.
+        Mapping of the question that is shown, as the user has it.
     """
     joint = joint_questions(source)
     if shown not in joint or len(joint) < 2:
@@ -105,18 +105,18 @@ def read_questions(
     treatment: Treatment | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[QuestionReading, ...]:
-    """The dataset of each question; what cannot be read has its reason.
+    """Read the dataset of each question, or the reason why it cannot be read.
 
     Parameters
     ----------
     source : Source
     questions : sequence of Question
     name : str
-        Of the upload.
+        Name of the upload.
     treatment : Treatment, optional
-        What is known of codes for missing annotations.
+        Treatment of codes for missing annotations.
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
     """
     found = []
     for place, question in enumerate(questions):

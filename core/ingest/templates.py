@@ -19,12 +19,12 @@ class Template:
     Attributes
     ----------
     name : str
-        Of the file, without its ending.
+        Name of the file, without its ending.
     title : str
     text : str
         Comma-separated.
     beside : bool
-        Whether it goes with annotations and holds none itself.
+        True for a side file, which goes with annotations and contains none.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Functions that read uploaded files, for a process of `core.runtime.workers` where they can harm nothing else."""
+"""Functions that read uploaded files in a process of `core.runtime.workers`, where they cannot harm anything else."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress

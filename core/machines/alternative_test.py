@@ -227,7 +227,7 @@ def alternative_test(
     q : float
         False discovery rate over people.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     n_resamples : int
     plan : bool
         True to compute ``n_to_pass``.

@@ -205,7 +205,7 @@ def best_pseudo(dataset: Dataset, people: tuple[str, ...]) -> float:
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     people : tuple of str
 
     Raises
@@ -438,7 +438,7 @@ def best_reliability(
     Parameters
     ----------
     dataset : Dataset
-        Of rankings.
+        Dataset of rankings.
     people : tuple of str
     seed : int
     token : CancelToken, optional
@@ -473,7 +473,7 @@ def foretold(
     Parameters
     ----------
     dataset : Dataset
-        Of rankings.
+        Dataset of rankings.
     people : tuple of str
     human : ndarray of int64
         The people's annotations, one of each on a case, ascending.

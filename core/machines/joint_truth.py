@@ -83,7 +83,7 @@ def posterior(
     likelihood : ndarray, shape (n_cases, n_classes)
         P(annotations of people | z), up to a factor of each case.
     weight : ndarray, shape (n_samples, n_cases)
-        How often each case counts.
+        Weight of each case.
     start : ndarray, shape (n_answers, n_classes), optional
         Table of all cases, from which a few steps are enough.
 
@@ -116,7 +116,7 @@ def _truth(product: np.ndarray) -> np.ndarray:
 
 
 def likelihood_of_people(people: Dataset) -> np.ndarray:
-    """P(annotations | z) of each case up to a factor, by the mean of two models of raters.
+    """Compute P(annotations | z) of each case up to a factor, by the mean of two models of raters.
 
     One has a confusion matrix for each rater, and with many classes more parameters than the annotations determine. The
     other has one accuracy for each, and does not see which classes are confused.
@@ -124,7 +124,7 @@ def likelihood_of_people(people: Dataset) -> np.ndarray:
     Parameters
     ----------
     people : Dataset
-        Of single classes.
+        Dataset of single classes.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def likelihood_of_people(people: Dataset) -> np.ndarray:
 
 
 def majority_likelihood(counts: np.ndarray) -> np.ndarray:
-    """1 of the class with most annotations, 0 of the others; 0 throughout if classes are tied.
+    """Return 1 for the class with most annotations and 0 for the others; 0 throughout if classes are tied.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which raters are AI raters: marked by hand or found by their names, with their family and version."""
+"""AI raters among the raters: marked by hand or found by their names, with their family and version."""
 
 import re
 from collections.abc import Iterable

@@ -67,7 +67,7 @@ def pair_agreement(
     score : {"accuracy", "rmse", "overlap"}, optional
         See `core.machines.annotation_scores`; distances are negative.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     n_resamples, seed : int
     """
     check_numbers(0.0, 0.05, level, n_resamples)

@@ -113,7 +113,7 @@ def people_labels(dataset: Dataset, people: Sequence[str]) -> np.ndarray:
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     people : sequence of str
     """
     codes = [place for place, name in enumerate(dataset.raters) if name in set(people)]
@@ -212,7 +212,7 @@ def machine_rates(
     chance : ndarray, shape (n_cases,), optional
         Probability with which each labelled case was drawn; a simple random sample is assumed if omitted.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
 
     Raises
     ------
@@ -288,7 +288,7 @@ def likely_named(dataset: Dataset, people: Sequence[str], name: str) -> np.ndarr
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     people : sequence of str
         Names of the raters who count.
     name : str

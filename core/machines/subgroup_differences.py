@@ -78,7 +78,7 @@ def subgroup_differences(
     reliability : float
         γ of the panel's certainty.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     n_resamples, seed : int
 
     Raises

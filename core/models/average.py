@@ -1,4 +1,4 @@
-"""Average of rater models by stacking: one result that no single model has to be right for.
+"""Average of rater models by stacking, so that results do not depend on a single model.
 
 Weights w maximise ``Σ_n log Σ_m w_m p_m(y_n | rest)`` over held-out annotations (stacking of predictive distributions:
 Yao, Vehtari, Simpson & Gelman 2018, doi:10.1214/17-BA1091), with a Dirichlet prior that draws models within two
@@ -49,9 +49,9 @@ class Member(Result):
     weight : float
         Share of the average, 0 to 1. The shares of all members and that of the vote sum to 1.
     beta : BetaPosterior
-        Of held-out annotations; class probabilities are those at `believed_beta` of it.
+        Posterior of β by held-out annotations; class probabilities are those at its `believed_beta`.
     most_beta : float
-        No β of this member is above it.
+        Largest β of this member.
     doubt : float
         Share of the prevalence in what is believed of a case, see `core.models.tempering.tempered`.
     """
@@ -77,9 +77,9 @@ class AveragedModels(Result):
     fit : RaterModelFit
         Averaged class probabilities; confusion matrices are averaged over the members without the vote.
     members : tuple of Member
-        The heaviest first; none where the vote is all there is.
+        Members, heaviest first; none if only the vote can be used.
     vote_share : float
-        Of the smoothed vote.
+        Weight of the smoothed vote.
     differ : ndarray of int64
         Positions of cases with annotations to which the two heaviest members give different classes.
     differ_as : ndarray of int64, shape (n_differ, 2)
@@ -115,7 +115,7 @@ class AveragedModels(Result):
 
     @property
     def sentence(self) -> str:
-        """What is averaged, without a full stop."""
+        """Description of the average, without a full stop."""
         if not self.members:
             return f"{SMOOTHED.title}: no rater model can be averaged"
         shares = [f"{each.standing.candidate.title} ({percent(each.weight)})" for each in self.members[:3]]
@@ -132,11 +132,11 @@ def average_models(
     Parameters
     ----------
     choice : Choice
-        Of ``dataset``.
+        Choice of a model for ``dataset``.
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     vote_share : float
-        Of the smoothed vote, 0 to below 1.
+        Weight of the smoothed vote, 0 to below 1.
     token : CancelToken, optional
 
     Raises
@@ -234,11 +234,11 @@ def stack(probability: np.ndarray, near: np.ndarray, n: int, prior_weight: float
     Parameters
     ----------
     probability : ndarray, shape (n_hidden, n_models)
-        Of what is held out; over several sets of folds an annotation stands in it several times.
+        Probability of each held-out annotation; with several sets of folds it occurs several times.
     near : ndarray of bool, shape (n_models,)
-        Models that cannot be told from the best.
+        Models that are not clearly worse than the best.
     n : int
-        How many annotations are held out.
+        Number of held-out annotations.
     prior_weight : float
     """
     step = -(-len(probability) // _MOST_STACKED)
@@ -267,7 +267,7 @@ def member_posteriors(
     dataset : Dataset
     token : CancelToken, optional
     doubt : float, optional
-        In place of the member's.
+        Doubt in place of the member's.
     """
     standing, doubt = member.standing, member.doubt if doubt is None else doubt
     effect = has_case_effect(standing)
@@ -359,7 +359,7 @@ class ModelAverage:
         Parameters
         ----------
         dataset : Dataset
-            Of single classes.
+            Dataset of single classes.
         token, progress
             See `core.runtime.chunks.map_chunks`.
 

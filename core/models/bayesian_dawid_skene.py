@@ -66,13 +66,13 @@ class BayesianDawidSkene(ConfusionModel):
 def prior_in_words(
     n_classes: int, prevalence_prior: float = 3.0, diagonal: float | None = None, off_diagonal: float = 1.0
 ) -> str:
-    """Say as how many annotations and cases the prior counts.
+    """Describe the number of annotations and cases that the prior is worth.
 
     Parameters
     ----------
     n_classes : int
     prevalence_prior, diagonal, off_diagonal
-        As of `BayesianDawidSkene`.
+        See `BayesianDawidSkene`.
     """
     right = 2.5 * n_classes if diagonal is None else diagonal
     wrong = off_diagonal * (n_classes - 1)

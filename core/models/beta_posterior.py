@@ -76,9 +76,9 @@ def beta_posterior(held: HeldOut, *, differ: bool = True) -> BetaPosterior:
     Parameters
     ----------
     held : HeldOut
-        Of a model that takes β; of others β is 1.
+        Held-out scores of a model that takes β; for other models β is 1.
     differ : bool
-        Whether any two annotations of a case differ.
+        True if any two annotations of a case differ.
     """
     if len(held.betas) == 1:
         return BetaPosterior(held.betas, np.ones(1))

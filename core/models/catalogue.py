@@ -63,7 +63,7 @@ def request(model: str, way: str | None = None, **options: Any) -> Request:
     way : str, optional
         The quickest of the model if omitted.
     **options
-        Of the model; what equals its default is left out.
+        Options of the model; those that equal their default are left out.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def fit_request(
     Raises
     ------
     PluralityError
-        As the model's own ``fit``.
+        See the model's own ``fit``.
     """
     started = time.perf_counter()
     method = request.method

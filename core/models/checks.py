@@ -30,28 +30,28 @@ class PredictiveCheck(Result):
     ----------
     kind : {"raters", "votes"}
     title : str
-        What is counted, in words.
+        Name of the counted units.
     labels : tuple of str
-        Of each statistic: the rater or the number of votes, with the class if there are more than two.
+        Label of each statistic: the rater or the number of votes, with the class if there are more than two.
     class_code : ndarray of int64
         Class whose annotations a statistic counts. With two classes only the second, the positive one, is counted.
     place : ndarray of int64
         Index of the rater ("raters") or number of votes ("votes").
     total : ndarray of int64
-        Of how many: annotations of the rater, or annotated cases.
+        Number of annotations of the rater, or of annotated cases.
     observed : ndarray of int64
     low, median, high : ndarray of float64
         Middle and 95% band of the replicates.
     p : ndarray of float64
         Share of replicates above the data, ties counted one half.
     headline : float
-        min(p, 1 - p) over all statistics. It is no p-value: it grows smaller the more statistics there are.
+        min(p, 1 - p) over all statistics. It is not a p-value: it grows smaller the more statistics there are.
     n_statistics : int
         S, over all classes.
     threshold : float
         0.025 / S.
     fails : bool or None
-        Whether the headline is below the threshold; None if it is, but fewer than 40 S replicates were possible.
+        True if the headline is below the threshold; None if it is, but fewer than 40 S replicates were possible.
     n_replicates : int
     """
 
@@ -96,9 +96,9 @@ def predictive_checks(
     density : Density
         Its `simulate` makes one replicate.
     draws : ndarray, shape (n_draws, ndim)
-        Of the posterior; ndim may be 0. Replicates use draws spread evenly over them.
+        Draws of the posterior; ndim may be 0. Replicates use draws spread evenly over them.
     dataset : Dataset
-        What the model was fitted to.
+        Data that the model was fitted to.
     n_replicates : int
         At least; more are made where the number of statistics asks for it, see `replicates_for`.
     seed : int
@@ -181,11 +181,11 @@ def replicates_for(n_statistics: int, at_least: int, n_annotations: int) -> int:
     Parameters
     ----------
     n_statistics : int
-        Of one kind.
+        Number of statistics of one kind.
     at_least : int
         Whatever the limit says.
     n_annotations : int
-        Of the data, and so of each replicate.
+        Number of annotations in the data, and so in each replicate.
     """
     possible = max(at_least, MOST_ANSWERS // max(1, n_annotations))
     return min(possible, max(at_least, PER_STATISTIC * n_statistics))

@@ -49,19 +49,19 @@ class Standing(Result):
     candidate : Method
     n_parameters : int
     held : HeldOut or None
-        None where it could not be scored.
+        None if it could not be scored.
     fit : RaterModelFit or None
-        Of all data, class probabilities at ``beta``.
+        Fit of all data, class probabilities at ``beta``.
     beta : float
-        What the fit's annotations count for, see `core.models.tempering.truth_beta`.
+        Weight of the fit's annotations, see `core.models.tempering.truth_beta`.
     doubt : float
         See `core.models.tempering.truth_doubt`.
     diff, diff_se : float or None
         Score minus that of the chosen model, paired by annotation, with its standard error clustered by case.
     excluded : str
-        Why it cannot open; empty where it can.
+        Reason why it cannot open; empty if it can.
     flipped : int or None
-        Unanimous cases to which it gives another class, of `Choice.n_unanimous`; None where there is no fit.
+        Unanimous cases to which it gives another class, of `Choice.n_unanimous`; None without a fit.
     independent : float or None
         The held-out β that independent raters would have in the same design (`core.models.redrawn`); of the model that
         opens, where it can be drawn from and its β is below 1.
@@ -95,7 +95,7 @@ class Standing(Result):
             return request(self.candidate.name, repeats=repeats, use_gold=use_gold, **shown)
         if use_gold:
             raise NotApplicableError(
-                f"{self.candidate.title} opens here and cannot hold gold fixed. Name another model."
+                f"{self.candidate.title} is the default for these data and cannot hold gold fixed. Name another model."
             )
         return request(self.candidate.name, **shown)
 
@@ -131,7 +131,7 @@ class Choice(Result):
     reason : str
         One sentence.
     n_hidden : int
-        Annotations that were held out; 0 where none could be.
+        Annotations that were held out; 0 if none could be.
     seed : int
     families : tuple of tuple of str
         Raters who say the same as if they copied each other, the largest family first (`core.models.families`).
@@ -206,11 +206,11 @@ def choose(
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     seed : int
-        Of the folds.
+        Seed of the folds.
     repeats : {"independent", "first", "refuse"}
-        What further annotations of a rater on the same case count as.
+        Treatment of further annotations of a rater on the same case.
     difficulty : bool
         Also the models with case difficulty, after the others: AB and ABC at their modes with two classes, GLAD and the
         nominal model with more.
@@ -219,7 +219,7 @@ def choose(
     independent : bool
         Compare the chosen model's β with that of simulated independent raters. The average does not need it.
     known : Choice, optional
-        What the same data and options gave with fewer candidates. These are not scored again.
+        Choice by the same data and options with fewer candidates. These are not scored again.
     token, progress
         See `core.runtime.chunks.map_chunks`.
 
@@ -248,7 +248,7 @@ def choose(
 
 
 def _part(progress: Callable[[float], None] | None, done: int, n: int) -> Callable[[float], None] | None:
-    """Progress of one of n parts."""
+    """Report the progress of one of n parts."""
     if progress is None:
         return None
     return lambda share: progress((done + share) / n)
@@ -300,12 +300,12 @@ def standing_of(data: HeldOutData, dataset, candidate: Method, repeats, cases, t
     Parameters
     ----------
     data : HeldOutData
-        Of `core.models.held_out.prepare`, of the dataset.
+        Result of `core.models.held_out.prepare` on the dataset.
     dataset : Dataset
     candidate : Method
-        Of `candidates_of`.
+        One of `candidates_of`.
     repeats, cases, token, progress
-        As of `choose`.
+        See `choose`.
 
     Returns
     -------
@@ -364,8 +364,8 @@ def has_case_effect(standing: Standing) -> bool:
 def _shown(data: HeldOutData, dataset: Dataset, standing: Standing, independent: float | None, token) -> Standing:
     """Return a scored model with class probabilities at their β and doubt.
 
-    n annotations of a case are worth no more than its number of families; what independent raters would have, where it
-    is known, is no dependence.
+    n annotations of a case are worth no more than its number of families; what independent raters would have, if known,
+    does not count as dependence.
     """
     held, most = standing.held, data.independent
     assert held is not None
@@ -501,9 +501,9 @@ def _simplest_of_the_best(able: list[tuple[Standing, HeldOut]], few: bool) -> tu
     ----------
     able : list of (Standing, HeldOut)
     few : bool
-        Whether so few annotations are held out that several sets of folds are drawn. The best score is then mostly
+        True if so few annotations are held out that several sets of folds are drawn. The best score is then mostly
         luck, and models of many parameters win by it that give the truth of a case no chance: scores within one
-        standard error of their difference cannot be told apart [Breiman et al. 1984, 3.4.3]. Else those within 1e-6.
+        standard error of their difference do not clearly differ [Breiman et al. 1984, 3.4.3]. Else those within 1e-6.
     """
     _, top = max(able, key=lambda pair: pair[1].score)
 

@@ -136,11 +136,11 @@ def evidence_weight(
     probability : ndarray, shape (n_cases, n_classes)
         The classifier's; rows sum to one, NaN on cases without a prediction.
     beta : float
-        What an annotation counts for: the held-out β of the model.
+        Weight of an annotation: the held-out β of the model.
     temper_prevalence : bool
         π to the power of β too, see `core.models.tempering`.
     seed : int
-        Of the folds; those of `core.models.choose` at the same seed.
+        Seed of the folds; those of `core.models.choose` at the same seed.
     token : CancelToken, optional
     progress : callable, optional
         Called with the share done, 0 to 1.
@@ -238,10 +238,10 @@ def with_classifier(
     Parameters
     ----------
     fit : RaterModelFit
-        Of ``dataset``, by expectation-maximisation.
+        Fit of ``dataset``, by expectation-maximisation.
     dataset : Dataset
     found : EvidenceWeight
-        Of the same classifier and model.
+        Weight of the same classifier and model.
     probability : ndarray, shape (n_cases, n_classes)
         See `evidence_weight`.
     token : CancelToken, optional
@@ -259,11 +259,11 @@ def with_classifier(
     """
     if fit.method != "em" or fit.cases != dataset.cases or fit.classes != dataset.classes:
         raise InputError(
-            f"{fit.model} by {fit.method} takes no classifier as evidence here.",
+            f"{fit.model} by {fit.method} does not support a classifier as evidence here.",
             "Use a fit of these data by expectation-maximisation.",
         )
     if CLASSIFIER in fit.settings:
-        raise InputError(f"The fit counts {fit.settings[CLASSIFIER]} as evidence already.", "Take the fit without it.")
+        raise InputError(f"The fit counts {fit.settings[CLASSIFIER]} as evidence already.", "Use the fit without it.")
     if not found.weight:
         return fit
     given = _checked(dataset, found.classifier, probability)
@@ -317,7 +317,7 @@ def check_not_evidence(fit: RaterModelFit, classifiers: tuple[str, ...] | None =
     ----------
     fit : RaterModelFit
     classifiers : tuple of str, optional
-        Who is judged; anybody if omitted.
+        Raters who are judged; all if omitted.
 
     Raises
     ------

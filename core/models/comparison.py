@@ -69,9 +69,9 @@ class GoldScore:
     log_loss : float
         Mean of −ln of the probability of the gold class, which is taken as `FLOOR` at least.
     n_floored : int
-        Cases where it is below `FLOOR`.
+        Number of cases in which it is below `FLOOR`.
     calibration : Calibration
-        Of the most likely class, or of the class asked for.
+        Calibration of the most likely class, or of the requested class.
     """
 
     n_cases: int
@@ -162,7 +162,7 @@ def most_moved(fit: RaterModelFit, vote: RaterModelFit) -> np.ndarray:
     Parameters
     ----------
     fit, vote : RaterModelFit
-        Of the same classes.
+        Fits with the same classes.
 
     Returns
     -------
@@ -179,14 +179,14 @@ def top_shares(probability: np.ndarray) -> np.ndarray:
 
 
 def calibration_of(probability: np.ndarray, outcome: np.ndarray, n_bins: int = 10, z: float = Z95) -> Calibration:
-    """How often what is given a probability is so.
+    """Compute how often events occur, by bin of their predicted probability.
 
     Parameters
     ----------
     probability, outcome : ndarray, shape (n_cases,)
-        Of each case, and whether it was so, 0 to 1.
+        Predicted probability of each case, and its outcome, 0 to 1.
     n_bins : int
-        Of equal width between 0 and 1.
+        Number of bins of equal width between 0 and 1.
     z : float
         Normal quantile of the intervals.
     """
@@ -245,7 +245,7 @@ def models_agree(fits: Sequence[RaterModelFit], cases: np.ndarray) -> ModelsAgre
     Parameters
     ----------
     fits : sequence of RaterModelFit
-        Of the same cases and classes.
+        Fits of the same cases and classes.
     cases : ndarray of bool, shape (n_cases,)
         Those that are looked at.
     """
@@ -280,7 +280,7 @@ class VoteChanges:
     n_tied, n_cases : int
         Tied cases, and cases with an annotation.
     classifier : str
-        That counts as evidence in the fit; empty for none.
+        Classifier that counts as evidence in the fit; empty for none.
     """
 
     n_changed: int

@@ -22,7 +22,7 @@ class ConfusionModel:
     Attributes
     ----------
     name : str
-        That of its `Method`.
+        Name of its `Method`.
     target_accept : float
         See `core.models.nuts.sampler.sample`.
     """

@@ -13,7 +13,7 @@ def summarise(model: str, density: ConfusionDensity, draws: np.ndarray, method: 
     Parameters
     ----------
     model : str
-        That of its `Method`.
+        Name of its `Method`.
     density : ConfusionDensity
     draws : ndarray, shape (n_draws, ndim)
         On the coordinates of the density.

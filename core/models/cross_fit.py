@@ -1,10 +1,11 @@
 """Cross-fitting: parameters from fits without the annotations that they judge.
 
-An annotation that helped to estimate the confusion matrices of all other raters speaks in its own favour when they say
-how likely it is right: where raters meet few cases of a class, mistakes that two of them share are learned as if they
-were the truth. So the annotations of each case are spread over folds, and a few steps of expectation-maximisation from
-the fit without those of a fold forget most of what they taught. The steps start at the fit, so that classes keep their
-places; starting again, as held-out scores do, forgets all, but a fold with few annotations ends elsewhere.
+An annotation that helped to estimate the confusion matrices of all other raters speaks in its own favour when they
+determine how likely it is correct: if raters meet few cases of a class, mistakes that two of them share are learned as
+if they were the truth. So the annotations of each case are spread over folds, and a few steps of
+expectation-maximisation from the fit without those of a fold forget most of what they taught. The steps start at the
+fit, so that classes keep their places; starting again, as held-out scores do, forgets all, but a fold with few
+annotations ends elsewhere.
 """
 
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ def cross_fit(dataset: Dataset, fit: RaterModelFit, *, token: CancelToken | None
     dataset : Dataset
         Dataset of single classes.
     fit : RaterModelFit
-        Of ``dataset``.
+        Fit of ``dataset``.
     token : CancelToken, optional
     """
     own = point_of(fit)

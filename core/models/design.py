@@ -106,13 +106,13 @@ def design(title: str, dataset: Dataset, use_gold: bool = False, repeats: Repeat
     Parameters
     ----------
     title : str
-        Of the model, for messages.
+        Title of the model, for messages.
     dataset : Dataset
         Dataset of single classes, with raters who are identified.
     use_gold : bool
-        Whether cases of a gold class are held fixed at it.
+        True if cases of a gold class are held fixed at it.
     repeats : {"independent", "first", "refuse"}
-        What further annotations of a rater on the same case count as.
+        Treatment of further annotations of a rater on the same case.
 
     Raises
     ------

@@ -149,7 +149,7 @@ def expect(
     posterior : ndarray of float64, shape (n_cases, n_classes), optional
         Filled with the class probabilities.
     weight : ndarray of float64, shape (n_cases,), optional
-        How often each case counts; once by default.
+        Weight of each case; 1 by default.
     token : CancelToken, optional
     """
     return data.expected(point.log_theta, point.log_prevalence, posterior, weight, token)
@@ -211,7 +211,7 @@ def climb(
         Class probabilities, or parameters.
     stopping : StoppingRule
     weight : ndarray, shape (n_cases,), optional
-        How often a case counts.
+        Weight of a case.
     token, progress
         See `core.runtime.chunks.map_chunks`.
     """

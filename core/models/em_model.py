@@ -137,7 +137,7 @@ class EmModel(ABC):
     use_gold : bool
         Hold gold cases fixed at their class. They count for prevalence too, as if drawn like all others.
     repeats : {"independent", "first", "refuse"}
-        What to do with further annotations of a rater on the same case.
+        Treatment of further annotations of a rater on the same case.
     beta : float
         How much of an independent annotation each is worth once the model is fitted, above 0 to 1: class probabilities
         are in proportion to π_z Π θ^β. It does not touch the parameters.

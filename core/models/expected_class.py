@@ -135,7 +135,7 @@ def in_class_names(classes: Sequence[str], places: np.ndarray) -> np.ndarray:
     ----------
     classes : sequence of str
     places : ndarray of float64
-        As `expected_class` gives them.
+        Results of `expected_class`.
     """
     values = class_values(classes)
     return places if values is None else values[0] + (places - 1) * (values[1] - values[0])
@@ -167,7 +167,7 @@ def expected_said(classes: Sequence[str], mean: float, low: float, high: float) 
     ----------
     classes : sequence of str
     mean, low, high : float
-        As `expected_class` gives them; the ends are whole.
+        Results of `expected_class`; the ends are whole.
     """
     if class_values(classes) is not None:
         ends = in_class_names(classes, np.array([low, high]))

@@ -26,7 +26,7 @@ class Reason:
     answers : tuple of (str, str, float)
         Rater, class annotated, and the log-odds it adds, within ±`BOUND`; the strongest first.
     sentence : str
-        With names as they are in the data: escape them where they are shown.
+        Sentence with names as they are in the data: escape them before they are shown.
     """
 
     top: int
@@ -43,7 +43,7 @@ def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
     ----------
     dataset : Dataset
     fit : RaterModelFit
-        Of the dataset.
+        Fit of the dataset.
     case : int
         Position in the dataset.
     """

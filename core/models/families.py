@@ -29,7 +29,7 @@ def families(dataset: Dataset) -> np.ndarray:
 
     Two raters are of one family if they agree on `LEAST_EXCESS` more of their common cases than the product says, and
     more clearly so than `LEVEL` over all pairs (Bonferroni); families are closed under that. Only the `MOST_RATERS`
-    with most annotations and pairs with `LEAST_CASES` common cases can be told.
+    with most annotations and pairs with `LEAST_CASES` common cases can be compared.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def pair_excess(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     Returns
     -------
     ndarray of int64, shape (n_chosen,)
-        Positions of the raters; none where nothing can be told.
+        Positions of the raters; none if no pair can be compared.
     ndarray, shape (n_chosen, n_chosen)
         In standard errors, NaN for pairs that cannot be told.
     ndarray, shape (n_chosen, n_chosen)
@@ -88,7 +88,7 @@ def members(family: np.ndarray) -> list[np.ndarray]:
     Parameters
     ----------
     family : ndarray of int64, shape (n_raters,)
-        As `families` gives it.
+        Result of `families`.
     """
     heads, size = np.unique(family, return_counts=True)
     order = np.lexsort((heads, -size))

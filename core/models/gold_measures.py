@@ -106,7 +106,7 @@ def gold_measures(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0) -> Gol
     fit : RaterModelFit
         Fit of these data, without the use of gold.
     seed : int
-        Of the bootstrap over cases.
+        Seed of the bootstrap over cases.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def beta_by_gold(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0, token: 
     fit : RaterModelFit
         Fit of these data, without the use of gold.
     seed : int
-        Of the folds.
+        Seed of the folds.
     token : CancelToken, optional
 
     Raises

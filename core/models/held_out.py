@@ -75,16 +75,17 @@ class HeldOutData:
     ----------
     whole : Design
     refits : tuple of Refit
-        Of every fold of every set.
+        Refit of every fold of every set.
     n_sets : int
     n_of_case : ndarray of int64, shape (n_cases,)
         Scored annotations of each case, at most 5.
     fold_of_case : ndarray of int8, shape (n_cases,)
         For held-out cases: -1 if a case has no annotation.
     family : ndarray of int64, shape (n_raters,)
-        Who is hidden together: see `core.models.families.families`.
+        Raters who are hidden together, see `core.models.families.families`.
     independent : float
-        Families over raters, summed over cases: what share of annotations is not beside an earlier one of its family.
+        Families over raters, summed over cases: the share of annotations without an earlier one of the same family on
+        the case.
     """
 
     whole: Design
@@ -108,7 +109,7 @@ class HeldOut(Result):
     betas : ndarray, shape (n_betas,)
         Ascending; 1 alone for a model that takes no β.
     temper_prevalence : bool
-        Whether π is taken to the power of β as well; see `better_tempering`.
+        True if π is taken to the power of β as well; see `better_tempering`.
     case_score : ndarray, shape (n_cases,), or None
         ln p(annotations of the case) under a fit without it, at β = 1; NaN of a case without annotations. None where
         cases were not held out, or a fold of them leaves nothing to estimate.
@@ -259,9 +260,9 @@ def draw(dataset: Dataset, seed: int, number: int, family: np.ndarray) -> Folds:
     dataset : Dataset
     seed : int
     number : int
-        Of the set of folds.
+        Number of the set of folds.
     family : ndarray of int64, shape (n_raters,)
-        Who is hidden together.
+        Raters who are hidden together.
     """
     first = first_answers(dataset.case_ptr, dataset.rater, dataset.n_raters)
     fold = np.empty(dataset.n_annotations, np.int8)
@@ -281,15 +282,15 @@ def prepare(
     dataset : Dataset
         Dataset of single classes.
     repeats : {"independent", "first", "refuse"}
-        What further annotations of a rater on a case count for: see `core.models.design.design`.
+        Treatment of further annotations of a rater on a case, see `core.models.design.design`.
     seed : int
-        Of the folds.
+        Seed of the folds.
     token : CancelToken, optional
 
     Raises
     ------
     NotApplicableError, LimitError
-        As `core.models.design.design`; or a fold leaves no case with two annotations.
+        See `core.models.design.design`; or a fold leaves no case with two annotations.
     """
     token = token or CancelToken()
     whole = design("A held-out score", dataset, False, repeats)
@@ -374,7 +375,7 @@ def both_temperings(
     """Compute the scores with the prevalence at full weight, and with it to the power of β: see `held_out`.
 
     Every fold starts from its own votes. A start at the fit of all data is quicker and leaks: with 60 classes and four
-    annotations a case its climbs end on other tops, 0.04 to 0.15 nats better than what the fold itself leads to.
+    annotations per case its climbs end on other tops, 0.04 to 0.15 nats better than what the fold itself leads to.
 
     Parameters
     ----------
@@ -442,7 +443,7 @@ def better_tempering(plain: HeldOut, both: HeldOut) -> HeldOut:
     Parameters
     ----------
     plain, both : HeldOut
-        Of the same model on the same folds, with π at full weight and with π to the power of β.
+        Scores of the same model on the same folds, with π at full weight and with π to the power of β.
     """
     ahead = both.by_case[:, plain.place] - plain.by_case[:, plain.place]
     return both if ahead.sum() / plain.n > clustered_error(ahead, plain.n_of_case) else plain
@@ -497,7 +498,7 @@ def held_out_difficulty(
     ----------
     data : HeldOutData
     tag : str
-        Of the difficulty model: "Full", or the letters of the effects that it leaves out.
+        Tag of the difficulty model: "Full", or the letters of the effects that it leaves out.
     token : CancelToken, optional
     progress : callable, optional
         Called with the share done, 0 to 1.
@@ -517,7 +518,7 @@ def held_out_difficulty(
 
     dataset = data.whole.dataset
     if dataset.n_classes != 2:
-        raise NotApplicableError("Difficulty models tell two classes apart.")
+        raise NotApplicableError("Difficulty models need two classes.")
     token = token or CancelToken()
     whole = at_its_mode(DifficultyDensity(dataset, Specification(tag)), token)
     scores = Scores(data, BETAS.size)

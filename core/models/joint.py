@@ -66,7 +66,7 @@ class KappaCheck:
     expected : float or None
         Under the fit; a² (1 − t·t)/(1 − c·c) where accuracy and p are common. None where only one class is expected.
     a_squared : float
-        Mean of a_j a_h over pairs of raters as they met; a² where it is common.
+        Mean of a_j a_h over pairs of raters as they met; a² if it is common.
     """
 
     observed: float | None

@@ -47,9 +47,9 @@ def with_label_dependence(
     dataset : Dataset
         Dataset of sets, by raters who are identified.
     model : EmModel
-        Of the raters on one label.
+        Model of the raters on one label.
     seed : int
-        Of the folds.
+        Seed of the folds.
     token, progress
         See `core.runtime.chunks.map_chunks`.
 
@@ -101,9 +101,9 @@ class LabelFits(Result):
     ----------
     labels : tuple of str
     fits : tuple of RaterModelFit
-        Of two classes each: without the label, and with it.
+        Fits of two classes each: without the label, and with it.
     shared : bool
-        Whether labels share the trust in a rater.
+        True if labels share the trust in a rater.
     log_factor : ndarray, shape (n_raters, 2)
         By how much the log odds of a rater being right differ from the pool's on any label, on cases without it and
         with it; 0 if nothing is shared.
@@ -208,9 +208,9 @@ def fit_labels(
     dataset : Dataset
         Dataset of sets, by raters who are identified.
     model : EmModel, optional
-        Of the raters on one label; Dawid-Skene if omitted.
+        Model of the raters on one label; Dawid-Skene if omitted.
     shared : bool
-        Whether labels share the trust in a rater; it takes the place of the pool in the shrinkage "pooled".
+        True if labels share the trust in a rater; it takes the place of the pool in the shrinkage "pooled".
     token : CancelToken, optional
     progress : callable, optional
         Called with the share done, 0 to 1.
@@ -220,7 +220,7 @@ def fit_labels(
     NotApplicableError
         The annotations are not sets, or not of identified raters.
     InputError
-        A shared trust is asked for of a model without the shrinkage "pooled".
+        Shared trust is set with a model without the shrinkage "pooled".
     """
     model = DawidSkene() if model is None else model
     check_flag(shared, "shared")
@@ -254,7 +254,7 @@ def _with_shared_trust(
     if any(p.settings["smoothing"] != "pooled" or p.prior.answers.ndim != 2 for p in problems):
         raise InputError(
             f"{model.title} with smoothing {problems[0].settings['smoothing']!r} shares no trust between labels.",
-            "Use the smoothing 'pooled', or fit each label alone.",
+            "Use the smoothing 'pooled', or fit each label by itself.",
         )
     pools = np.stack([problem.prior.answers for problem in problems])  # label, annotated, true
     size = pools.sum(axis=1)
@@ -306,7 +306,7 @@ def log_factors(
     of_pool : ndarray, shape (n_labels, 2)
         Log odds of the pool of being right, by truth.
     factor : ndarray, shape (n_raters, 2)
-        Where to begin.
+        Starting point.
     variance : ndarray, shape (2,)
 
     Returns

@@ -64,12 +64,10 @@ class PsisLoo(Result):
         Raises
         ------
         InputError
-            Nobody said which case has which pattern.
+            The pattern of each case is unknown.
         """
         if self.case_pattern is None:
-            raise InputError(
-                "It is not known which case has which annotation pattern.", "Give case_pattern to psis_loo."
-            )
+            raise InputError("The annotation pattern of each case is unknown.", "Call psis_loo with case_pattern.")
         return np.where(self.case_pattern >= 0, self.pointwise[self.case_pattern], 0.0)
 
 
@@ -196,7 +194,7 @@ def as_in_paper(blocks: Iterable[tuple[np.ndarray, np.ndarray]]) -> PaperScore:
     Raises
     ------
     InputError
-        As `psis_loo`; or there is no block.
+        See `psis_loo`; or no block is given.
     """
     pointwise, counts, n_draws, n_high = [], [], 0, 0
     for log_probability, count in blocks:

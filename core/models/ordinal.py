@@ -112,16 +112,16 @@ class Ordinal(EmModel):
         Raises
         ------
         InputError
-            β, doubt or gold held fixed is asked for, which chains do not have.
+            β, doubt or gold held fixed is set, which chains do not support.
         NotApplicableError, LimitError
-            As `EmModel.fit`; or the draws would not fit into memory.
+            See `EmModel.fit`; or the draws would not fit into memory.
         core.runtime.processes.WorkerError
             The sampler's process ended without a result.
         Cancelled
         """
         if self.shown_at != (1.0, 0.0, False) or self.use_gold:
             raise InputError(
-                "The sampled ordinal model takes neither β nor doubt and holds no gold fixed.",
+                "The sampled ordinal model does not support β, doubt or gold held fixed.",
                 "Leave them out, or fit it by expectation-maximisation (em).",
             )
         data = design(self.title, dataset, False, self.repeats).dataset
@@ -266,7 +266,7 @@ class OrdinalRows:
     Attributes
     ----------
     guess : ndarray, shape (n_classes,)
-        What a slip names.
+        Distribution of the classes of a slip.
     """
 
     guess: np.ndarray
@@ -362,7 +362,7 @@ def reads(fit: RaterModelFit, rater: int) -> str:
     Parameters
     ----------
     fit : RaterModelFit
-        Of the ordinal model.
+        Fit of the ordinal model.
     rater : int
     """
     at, low, high = (float(fit.parameters[name][rater]) for name in ("severity", "severity_low", "severity_high"))

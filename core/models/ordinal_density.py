@@ -35,7 +35,7 @@ class OrdinalDensity(ConfusionDensity):
     dataset : Dataset
         Dataset of single classes, in their order.
     guess : ndarray, shape (n_classes,), optional
-        What a slip names; the shares of the annotations if omitted.
+        Distribution of the classes of a slip; the shares of the annotations if omitted.
     """
 
     name = f"{__name__}:OrdinalDensity"

@@ -68,7 +68,7 @@ class Coordinates:
         return self._chart
 
     def of_raters(self, coordinates: np.ndarray) -> np.ndarray:
-        """The part of the coordinates that belongs to raters."""
+        """Return the part of the coordinates that belongs to raters."""
         return coordinates[self._split :]
 
     def point(self, coordinates: np.ndarray) -> Point:
@@ -141,9 +141,9 @@ def information_errors(
     Parameters
     ----------
     at : Coordinates
-        Of the fit.
+        Coordinates of the fit.
     n_draws, seed : int
-        Of the normal draws.
+        Number and seed of the normal draws.
     token : CancelToken, optional
     progress : callable, optional
         Called with the share done, 0 to 1.
@@ -151,7 +151,7 @@ def information_errors(
     Raises
     ------
     NotApplicableError
-        The fit is no maximum.
+        The fit is not a maximum.
     """
     n = at.start.size
     prevalence, confusion = at.tables(at.start)
@@ -201,7 +201,7 @@ def bootstrap_errors(
     Parameters
     ----------
     problem : Problem
-        What was fitted.
+        Fitted data.
     fit : RaterModelFit
     n_replicates : int
         2 or more.
@@ -296,14 +296,14 @@ def precision_of(
     level : float
         Confidence level of the intervals, 0 to 1.
     n_replicates, seed : int
-        Of the bootstrap; draws of the parameters for class probabilities under the information.
+        Number and seed of bootstrap replicates, or of parameter draws for class probabilities by the information.
     token, progress
         See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------
     NotApplicableError
-        The information is asked for and the fit is no maximum; or as `EmModel.fit`.
+        The method is "observed information" and the fit is not a maximum; or as `EmModel.fit`.
     InputError
         The level, the method or the number of replicates is out of range.
     """

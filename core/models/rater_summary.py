@@ -40,7 +40,7 @@ class RaterSummary:
     adversarial : ndarray of bool, shape (n_raters,)
         The whole interval of the accuracy lies below ``chance``; for two classes that is sens + spec < 1.
     from_uncertainty : bool
-        Whether the intervals are those of the fit.
+        True if the intervals are those of the fit.
     """
 
     raters: tuple[str, ...]

@@ -1,9 +1,9 @@
 """Held-out β of independent raters: annotations drawn from the fit itself.
 
 Confusion matrices that rest on few annotations are uncertain, and what they predict is predicted better at a β below 1
-though no rater shares a mistake: at 0.5 with 50 classes and 100 annotations a rater. That part of β is no dependence. A
-parametric bootstrap (Efron & Tibshirani 1993, 6.5) says how large it is: classes and annotations of the same design are
-drawn from the model that was fitted, raters independent given the class, and scored on the same folds.
+though no rater shares a mistake: at 0.5 with 50 classes and 100 annotations per rater. That part of β does not indicate
+dependence. A parametric bootstrap (Efron & Tibshirani 1993, 6.5) says how large it is: classes and annotations of the
+same design are drawn from the model that was fitted, raters independent given the class, and scored on the same folds.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def drawn(
     Parameters
     ----------
     dataset : Dataset
-        Who annotated which case.
+        Assignment of raters to cases.
     prevalence : ndarray, shape (n_classes,)
     chances : callable
         From a slice of the annotations and the true classes of their cases, the chances of each class, shape (n,

@@ -41,7 +41,7 @@ class Uncertainty(Result):
         Confidence level of the intervals, 0 to 1.
     prevalence : Spread, shape (n_classes,)
     accuracy : Spread, shape (n_raters,)
-        Of `RaterModelFit.accuracy`.
+        Spread of `RaterModelFit.accuracy`.
     confusion : Spread, shape (n_raters, n_classes, n_classes)
     class_probability : Spread or None, shape (n_cases, n_classes)
         Because parameters are uncertain; the truth of a case is uncertain beyond it.
@@ -49,7 +49,7 @@ class Uncertainty(Result):
         Bootstrap replicates, or draws of the parameters for ``class_probability``.
     seed : int or None
     notes : tuple of str
-        What the reader must know of the intervals.
+        Remarks on the intervals.
     """
 
     method: str
@@ -95,18 +95,18 @@ class RaterModelFit(Result):
         Axes: rater, true class, annotated class. Rows sum to 1.
     evidence : ndarray, shape (n_raters, n_classes)
         Expected annotations of a rater on cases of each true class; where it is 0 the row of ``confusion`` is uniform
-        by convention and says nothing.
+        by convention, without information.
     class_probability : ndarray, shape (n_cases, n_classes)
     n_annotations : ndarray of int64, shape (n_raters,)
     log_likelihood : float or None
         None for a rule that has no likelihood.
     objective : tuple of float
-        What was maximised, by iteration; empty if nothing was.
+        Maximised function, by iteration; empty if nothing was maximised.
     converged : bool
     settings : dict
         Smoothing, start, seed and the like.
     notes : tuple of str
-        What the reader must know before using the numbers.
+        Remarks on the use of the numbers.
     uncertainty : Uncertainty or None
     effects : tuple of CaseEffect
         Empty for models without case effects.

@@ -23,7 +23,7 @@ def check_size(title: str, dataset: Dataset) -> None:
     if per_case > limit:
         raise LimitError(
             f"{title} would need {dataset.n_cases:,} cases × {dataset.n_classes:,} classes = {per_case:,} numbers, "
-            f"more than the limit of {limit:,}. Merge rare classes or take fewer cases."
+            f"more than the limit of {limit:,}. Merge rare classes or use fewer cases."
         )
 
 
@@ -33,7 +33,7 @@ def check_raters(title: str, n_raters: int, n_classes: int) -> None:
     Parameters
     ----------
     title : str
-        Of the model, for the message.
+        Title of the model, for the message.
     n_raters, n_classes : int
     """
     limit = current_settings().max_model_cells

@@ -44,7 +44,7 @@ class SmoothedVote:
         Parameters
         ----------
         vote : RaterModelFit
-            Of `core.models.majority.MajorityVote`.
+            Fit of `core.models.majority.MajorityVote`.
         dataset : Dataset
         """
         family = families(dataset)

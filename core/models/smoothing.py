@@ -52,7 +52,7 @@ def pooled_prior(
     ----------
     data : Design
     family : Family
-        Of one rater.
+        Family of one rater.
     token : CancelToken, optional
     per_row : bool
         10 for each true class, for models with parameters of their own for each; else 10 in all, spread over true
@@ -152,7 +152,7 @@ def rater_rows(counts: np.ndarray, pool: np.ndarray, start: Ability) -> tuple[np
     pool : ndarray, shape (n_classes, n_classes)
         Annotated class, true class; columns sum to 1.
     start : Ability
-        Where to begin.
+        Starting point.
 
     Returns
     -------
@@ -216,7 +216,7 @@ def strength(
     mean : ndarray, shape (n_classes, n_groups) or (n_units, n_classes, n_groups)
         Sums to 1 over classes.
     start : ndarray, shape (n_groups,), optional
-        Where to begin.
+        Starting point.
     most_steps : int
         Each is two of the fixed point and a leap to where they lead. It ends earlier where no strength moves by more
         than 0.1%.

@@ -31,7 +31,7 @@ class SoftLabels(Result):
     log_odds : ndarray
         ln p/(1 − p), within ±``bound``.
     weight : ndarray
-        Of the example (case, class) in weighted training: the probability, and 0 for cases that nobody annotated.
+        Weight of the example (case, class) in training: the probability, and 0 for cases that nobody annotated.
     bound : float
     """
 
@@ -61,7 +61,7 @@ def soft_labels(dataset: Dataset, fit: RaterModelFit, bound: float = LOG_ODDS_BO
     ----------
     dataset : Dataset
     fit : RaterModelFit
-        Of the dataset.
+        Fit of the dataset.
     bound : float
         Largest log-odds, either way.
     """

@@ -34,8 +34,8 @@ class TAP(EmModel):
     ----------
     smoothing : {"none", "pooled"}, optional
         "pooled" adds 10 pseudo-annotations per rater, spread like the annotations of all raters taken as one, who has
-        one more on each true class; it is the default. "none" is maximum likelihood, and what parameters that are
-        common to all raters have where nothing is asked for: they are the pool.
+        one more on each true class; it is the default. "none" is maximum likelihood, and the default for parameters
+        that are common to all raters: they are the pool.
     stopping, use_gold, repeats, beta, doubt
         See `EmModel`.
     raters : {"own", "common"}
@@ -149,7 +149,7 @@ class TapChart:
         return self._free
 
     def accuracy_and_guesses(self, coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Accuracies, shape (n_raters,), and guesses, shape (n_raters, n_classes); of one if they are common."""
+        """Return accuracies, shape (n_raters,), and guesses, (n_raters, n_classes); one row if they are common."""
         return self._at(coordinates)
 
     def theta(self, coordinates: np.ndarray) -> np.ndarray:

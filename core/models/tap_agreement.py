@@ -1,8 +1,8 @@
-"""Agreement by t-a-p: which part of it is accurate, mixed or guessed, and whether guesses follow the prevalence.
+"""Agreement by t-a-p: its accurate, mixed and guessed parts, and a test that guesses follow the prevalence.
 
 Eubanks, The Kappa Zoo, chapter 9, equation 1: two raters agree because both know the class (``m_a = a_1 a_2``), because
 one knows and the other guesses it (``m_x = a_1 ā_2 t·p_2 + ā_1 a_2 t·p_1``), or because both guess the same
-(``m_i = ā_1 ā_2 p_1·p_2``). Where guesses follow the prevalence, p = t, Fleiss' kappa is a².
+(``m_i = ā_1 ā_2 p_1·p_2``). If guesses follow the prevalence, p = t, Fleiss' kappa is a².
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class MatchRates:
     accurate, mixed, inaccurate : float
         Both raters know the class; one knows and the other guesses it; both guess the same.
     chance : float
-        That two annotations of different cases agree.
+        Probability that two annotations of different cases agree.
     """
 
     accurate: float
@@ -63,10 +63,10 @@ class GuessTest:
     Attributes
     ----------
     statistic, p_value : float or None
-        None where the test is not possible.
+        None if the test is not possible.
     df : int
     why_not : str
-        Why it is not possible; empty otherwise.
+                Reason why it is not possible; empty otherwise.
     """
 
     statistic: float | None
@@ -88,7 +88,7 @@ class GuessTest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TapAgreement:
-    """What t-a-p says of agreement and of raters.
+    """Agreement and raters under t-a-p.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class TapAgreement:
         Its parameters are "t", "a" and "p".
     n_annotations : ndarray of int64, shape (n_raters,)
     a_low, a_high : ndarray, shape (n_raters,)
-        95% interval; NaN where it is unknown.
+        95% interval; NaN if it is unknown.
     p_low, p_high : ndarray, shape (n_raters, n_classes)
     rates : MatchRates
     observed : Coefficient
@@ -143,9 +143,9 @@ def tap_agreement(dataset: Dataset, seed: int = 0) -> TapAgreement:
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     seed : int
-        Of the draws behind intervals.
+        Seed of the draws behind intervals.
 
     Raises
     ------
@@ -153,9 +153,9 @@ def tap_agreement(dataset: Dataset, seed: int = 0) -> TapAgreement:
         The annotations are not single classes, raters are anonymous, or no case has two annotations.
     """
     if dataset.kind != "class" or dataset.n_classes < 2:
-        raise NotApplicableError("t-a-p takes single classes of at least two.")
+        raise NotApplicableError("t-a-p needs single classes, at least two of them.")
     if not (np.diff(dataset.case_ptr) > 1).any():
-        raise NotApplicableError("No case has two annotations, which agreement needs.")
+        raise NotApplicableError("Cannot determine agreement: no case has two annotations.")
     model = TAP()
     fit = model.fit(dataset)
     counts = class_counts(dataset)
@@ -180,7 +180,7 @@ def tap_agreement(dataset: Dataset, seed: int = 0) -> TapAgreement:
 def match_rates(
     t: np.ndarray, a: np.ndarray, p: np.ndarray, pairs: np.ndarray | None = None, share: np.ndarray | None = None
 ) -> MatchRates:
-    """Expected agreement in its parts [chapter 9, equation 1], for raters who differ.
+    """Compute expected agreement in its parts [chapter 9, equation 1], for raters who differ.
 
     Parameters
     ----------
@@ -191,9 +191,9 @@ def match_rates(
     p : ndarray, shape (n_raters, n_classes)
         Guesses.
     pairs : ndarray, shape (n_raters, n_raters), optional
-        How often two raters are compared, sums to 1; a rater with another one of the same kind if omitted.
+                Weight of each pair of raters, sums to 1; a rater with another one of the same kind if omitted.
     share : ndarray, shape (n_raters,), optional
-        Of the annotations, sums to 1.
+        Share of the annotations by rater, sums to 1.
     """
     pairs = np.eye(len(a)) / len(a) if pairs is None else pairs
     share = np.full(len(a), 1 / len(a)) if share is None else share
@@ -208,7 +208,7 @@ def match_rates(
 
 
 def _pair_weights(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """How often two raters are compared, and their share of annotations, every case with the same weight."""
+    """Compute the weight of each pair of raters, and each rater's share of annotations; cases weigh the same."""
     from scipy.sparse import csr_array
 
     n = np.diff(dataset.case_ptr)
@@ -222,7 +222,7 @@ def _pair_weights(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _intervals(model: TAP, dataset: Dataset, fit: RaterModelFit, seed: int) -> _Ends:
-    """Ends of 95% intervals of accuracies and guesses: normal draws on the line of logits, by the information."""
+    """Compute 95% intervals of accuracies and guesses: normal draws of the logits, by the information."""
     a, p = fit.parameters["a"], fit.parameters["p"]
     unknown = np.full(a.shape, np.nan), np.full(a.shape, np.nan), np.full(p.shape, np.nan), np.full(p.shape, np.nan)
     at = Coordinates(model.problem(dataset), fit)
@@ -248,7 +248,7 @@ def guess_test(dataset: Dataset) -> GuessTest:
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
 
     Notes
     -----
@@ -275,7 +275,7 @@ def guess_test(dataset: Dataset) -> GuessTest:
 
 
 def _table(dataset: Dataset) -> np.ndarray:
-    """How often each class in use was given on each annotated case, shape (n_cases, n_used)."""
+    """Count the annotations of each used class on each annotated case, shape (n_cases, n_used)."""
     cases = np.repeat(np.arange(dataset.n_cases), np.diff(dataset.case_ptr))
     table = np.zeros((dataset.n_cases, dataset.n_classes))
     np.add.at(table, (cases, dataset.answer), 1.0)
@@ -283,14 +283,14 @@ def _table(dataset: Dataset) -> np.ndarray:
 
 
 def tap_maximum(table: np.ndarray, *, equal: bool) -> tuple[float, np.ndarray, float, np.ndarray]:
-    """Maximum likelihood of t-a-p with raters alike, guesses free or equal to the prevalence, by EM.
+    """Maximise the likelihood of t-a-p with equal raters, guesses free or equal to the prevalence, by EM.
 
     With p = t the step M is still exact: a class counts for t by the cases that are of it, and by the guesses of it.
 
     Parameters
     ----------
     table : ndarray, shape (n_cases, n_classes)
-        How often each class was given on each case.
+                Number of annotations of each class on each case.
     equal : bool
         p is t.
 
@@ -334,7 +334,7 @@ def tap_maximum(table: np.ndarray, *, equal: bool) -> tuple[float, np.ndarray, f
 def simulate_ratings(
     t: np.ndarray, a: float, p: np.ndarray, n_cases: int, n_raters: int, seed: int = 0
 ) -> tuple[Dataset, np.ndarray]:
-    """Ratings of raters who are alike under t-a-p, and the true class of every case.
+    """Simulate ratings of equal raters under t-a-p, with the true class of every case.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ def simulate_ratings(
     check_whole(n_raters, "The number of raters", 1)
     for name, shares in (("t", t), ("p", p)):
         if np.min(shares) < 0 or abs(np.sum(shares) - 1) > 1e-9:
-            raise InputError(f"{name} is {np.round(shares, 3).tolist()}.", "Provide shares of classes that sum to 1.")
+            raise InputError(f"The shares {name} must sum to 1; got {np.round(shares, 3).tolist()}.", "Change them.")
     rng = np.random.default_rng(seed)
     truth = rng.choice(len(t), n_cases, p=t)
     knows = rng.random((n_cases, n_raters)) < a

@@ -57,7 +57,7 @@ def tempered_posterior(
     data : Design
     point : Point
     beta : float
-        What an annotation counts for, above 0 and at most 1.
+        Weight of an annotation, above 0 and at most 1.
     doubt : float
         Share of the prevalence in what is believed of a case, 0 to below 1.
     temper_prevalence : bool
@@ -87,15 +87,15 @@ def tempered(
     Parameters
     ----------
     fit : RaterModelFit
-        Of ``dataset``, by expectation-maximisation or by a model that tempers its own fits.
+        Fit of ``dataset``, by expectation-maximisation or by a model that tempers its own fits.
     dataset : Dataset
     beta : float
-        What an annotation counts for, above 0 and at most 1.
+        Weight of an annotation, above 0 and at most 1.
     token : CancelToken, optional
     doubt : float
         Share of cases whose annotations as a whole may say nothing of the truth: their class has prevalence π.
     temper_prevalence : bool, optional
-        π to the power of β too; as the fit has it if omitted. Of a fit by expectation-maximisation alone.
+        π to the power of β too; as the fit has it if omitted. Only for a fit by expectation-maximisation.
 
     Raises
     ------
@@ -107,9 +107,9 @@ def tempered(
     method = methods("rater model").get(fit.model) if fit.method == "map" else None
     own = None if method is None else getattr(method.make(), "tempered", None)
     if fit.method != "em" and own is None:
-        raise InputError(f"{fit.model} by {fit.method} takes no β.", "Use a fit by expectation-maximisation.")
+        raise InputError(f"{fit.model} by {fit.method} does not support β.", "Use a fit by expectation-maximisation.")
     if fit.cases != dataset.cases or fit.raters != dataset.raters or fit.classes != dataset.classes:
-        raise InputError(f"The fit of {fit.model} is of other data.", "Fit this dataset.")
+        raise InputError(f"The fit of {fit.model} belongs to other data.", "Fit the model to this dataset.")
     if own is not None:
         return own(fit, dataset, beta=beta, doubt=doubt, token=token)
     data = design(fit.model, dataset, fit.settings["use_gold"], fit.settings["repeats"])
@@ -171,7 +171,7 @@ def doubt_note(doubt: float, rest: str = "the prevalence of classes") -> tuple[s
     ----------
     doubt : float
     rest : str
-        What is believed of a case whose annotations say nothing.
+        Source of the rest of the class probabilities of a case, in words.
     """
     if not doubt:
         return ()
@@ -198,8 +198,8 @@ def truth_beta(beta: float, *, case_effect: bool = False, excess: float = 0.0) -
         The model has a difficulty of cases, which is part of the dependence: half as much is subtracted.
     excess : float
         Least share of ``beta`` by what independent raters would have in the same design, 0 to 1, where that is known
-        (`core.models.redrawn`). What they would have is no sign of dependence: from 0.8 on ``excess`` takes the place
-        of ``beta`` in the factor.
+        (`core.models.redrawn`). What they would have does not indicate dependence: from 0.8 on ``excess`` takes the
+        place of ``beta`` in the factor.
     """
     sign = max(beta, excess)
     less = beta * max(0.72, (1 - 2.2 * (1 - sign)) / sign)

@@ -53,19 +53,19 @@ class Unanimous:
         Parameters
         ----------
         fit : RaterModelFit
-            Of the same cases and classes.
+            Fit of the same cases and classes.
         """
         probability = fit.class_probability[self.case]
         own = probability[np.arange(self.n), self.answer]
         return int((probability.max(axis=1, initial=0.0) > own + 1e-9).sum())
 
     def why_not(self, fit: RaterModelFit) -> str:
-        """Explain why a fit is not to be used; empty if there is no reason.
+        """Explain why a fit must not be used; empty if it can be used.
 
         Parameters
         ----------
         fit : RaterModelFit
-            Of the same cases and classes.
+            Fit of the same cases and classes.
         """
         times = np.bincount(self.answer, minlength=len(self.share))
         common = (times >= _FEWEST) & (times >= _SHARE * self.n)

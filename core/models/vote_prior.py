@@ -29,7 +29,7 @@ class VotePrior:
     n_cases : int
         Cases of two raters or more, where a family of raters who copy each other counts as one.
     learned : bool
-        Whether s was learned. With fewer than `FEWEST_CASES` such cases it is K, one annotation per class.
+        True if s was learned. With fewer than `FEWEST_CASES` such cases it is K, one annotation per class.
     """
 
     strength: float
@@ -63,7 +63,7 @@ def learn_vote_prior(dataset: Dataset, family: np.ndarray | None = None) -> Vote
     dataset : Dataset
         Dataset of single classes.
     family : ndarray of int64, shape (n_raters,), optional
-        Who counts as one rater, see `core.models.families.families`. If omitted, each rater counts as one.
+        Raters who count as one, see `core.models.families.families`. If omitted, each rater counts as one.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def annotation_weights(dataset: Dataset, family: np.ndarray | None = None, cases
     ----------
     dataset : Dataset
     family : ndarray of int64, shape (n_raters,), optional
-        Who counts as one rater. If omitted, each rater counts as one.
+        Raters who count as one. If omitted, each rater counts as one.
     cases : range, optional
         A run of cases, of whose annotations the weights are; all by default.
     """

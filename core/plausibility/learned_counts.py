@@ -31,7 +31,7 @@ class LearnedCounts:
     prior: VotePrior
 
     def prior_of(self, model: PlausibilityModel) -> VotePrior | None:
-        """The learned prior if a model has it; None for other models and other priors.
+        """Return the learned prior if a model has it; None for other models and other priors.
 
         Parameters
         ----------
@@ -62,12 +62,12 @@ def learned_counts(dataset: Dataset) -> LearnedCounts:
 
 
 def learned_prior(dataset: Dataset, model: PlausibilityModel) -> VotePrior | None:
-    """Prior learned from a dataset, if a model has it; None for other models and other priors.
+    """Learn the prior from a dataset if a model takes it; None for other models and other priors.
 
     Parameters
     ----------
     dataset : Dataset
-        What the model takes.
+        Data that the model takes.
     model : PlausibilityModel
     """
     if not isinstance(model, DirichletCounts) or dataset.kind != "class":

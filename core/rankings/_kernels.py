@@ -11,7 +11,7 @@ from ..runtime.numba_setup import njit
 
 @njit(cache=True, nogil=True)
 def block_places(entry_ptr, entry_block):
-    """For each entry, how many classes of its ranking stand in earlier blocks, and the size of its block."""
+    """Count, for each entry, the classes in earlier blocks of its ranking, and those in its block."""
     n_entries = entry_block.size
     before = np.empty(n_entries, np.int32)
     size = np.empty(n_entries, np.int32)
@@ -28,7 +28,7 @@ def block_places(entry_ptr, entry_block):
 
 @njit(cache=True, nogil=True)
 def sum_by_class(case_ptr, entry_ptr, entry_class, units, n_classes):
-    """Distinct classes of each case, ascending, with the sum of their units."""
+    """List the distinct classes of each case, ascending, with the sum of their units."""
     n_cases = case_ptr.size - 1
     ptr = np.zeros(n_cases + 1, np.int64)
     class_code = np.empty(entry_class.size, np.int32)
@@ -55,10 +55,10 @@ def sum_by_class(case_ptr, entry_ptr, entry_class, units, n_classes):
 def agreement_with_others(  # noqa: C901 - taken apart it takes half as long again
     case_ptr, rater, entry_ptr, entry_class, units, ptr, class_code, total, n_classes
 ):
-    """For each annotation the share of the classes first among all other raters of the case that it ranks.
+    """Compute, for each annotation, the share of the leading classes of all other raters that it ranks.
 
-    ``ptr, class_code, total`` are the sums over all raters of the case. NaN where there is no other rater. What the
-    other raters say of a class this rater does not rank is its total: only the first of those, in descending order,
+    ``ptr, class_code, total`` are the sums over all raters of the case. NaN without another rater. For a class that
+    this rater does not rank, the units of the other raters are its total: only the first of those, in descending order,
     can come first, so a rater costs as much as it has entries.
     """
     result = np.full(rater.size, np.nan)
@@ -125,7 +125,7 @@ def agreement_with_others(  # noqa: C901 - taken apart it takes half as long aga
 
 @njit(cache=True, nogil=True)
 def share_within(position, before, size):
-    """Expected share of a class among the first ``position``, when it is tied with ``size`` behind ``before``."""
+    """Compute the share of a class in the first ``position``, if it is one of ``size`` tied behind ``before``."""
     if position <= before:
         return 0.0
     if position >= before + size:
@@ -177,7 +177,7 @@ def pair_overlap(a, b, entry_ptr, entry_class, before, size, n_classes, depth, w
 
 @njit(cache=True, nogil=True)
 def overlaps_of_pairs(first, second, entry_ptr, entry_class, before, size, n_classes, depth):
-    """Normalised average overlap of each pair of rankings, 1 for equal ones."""
+    """Compute the normalised average overlap of each pair of rankings, 1 for equal ones."""
     where = np.full(n_classes, -1, np.int64)
     itself = np.full(entry_ptr.size - 1, np.nan)
     found = np.empty(first.size)
@@ -194,7 +194,7 @@ def overlaps_of_pairs(first, second, entry_ptr, entry_class, before, size, n_cla
 
 @njit(cache=True, nogil=True)
 def forms_of_sums(above, unranked, n_classes):
-    """The two forms of the sums over annotations: ``above`` (2, n_slots, depth), ``unranked`` (2, depth)."""
+    """Compute both quadratic forms of sums over annotations: ``above`` (2, n_slots, depth), ``unranked`` (2, depth)."""
     _, n_slots, depth = above.shape
     form_plain = 0.0
     form_scaled = 0.0
@@ -212,7 +212,7 @@ def forms_of_sums(above, unranked, n_classes):
 
 @njit(cache=True, nogil=True)
 def mean_pair_overlaps(case_ptr, rater, entry_ptr, entry_class, before, size, n_classes, depth):
-    """Means over the pairs of raters of each case: average overlap, the same normalised, and how many pairs.
+    """Average over the pairs of raters of each case: average overlap, normalised overlap, and the number of pairs.
 
     The sum over pairs of a bilinear form is (form of the sum - sum of the forms) / 2: O(entries * depth) a case,
     however many pairs. Pairs of annotations of one rater are taken out one by one.

@@ -24,9 +24,9 @@ class RankedEntries:
     block : ndarray of int32, shape (n_entries,)
         0 = first choice; equal = tied.
     before : ndarray of int32, shape (n_entries,)
-        How many classes stand in earlier blocks of the annotation.
+        Number of classes in earlier blocks of the annotation.
     size : ndarray of int32, shape (n_entries,)
-        How many classes the entry's block holds.
+        Number of classes in the entry's block.
     """
 
     ptr: np.ndarray
@@ -37,7 +37,7 @@ class RankedEntries:
 
 
 def ranked_entries(dataset: Dataset, annotations: range | None = None) -> RankedEntries:
-    """Entries of a run of annotations, all where not given. A single class is one block of one class.
+    """Return the entries of a run of annotations, all if omitted. A single class is one block of one class.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def ranked_entries(dataset: Dataset, annotations: range | None = None) -> Ranked
 
 
 def entries_of(rankings: Sequence[Blocks], n_classes: int) -> RankedEntries:
-    """Entries of rankings given as blocks, first choice first.
+    """Return the entries of rankings given as blocks, first choice first.
 
     Parameters
     ----------
@@ -80,10 +80,12 @@ def entries_of(rankings: Sequence[Blocks], n_classes: int) -> RankedEntries:
         seen = set()
         for place, block in enumerate(blocks):
             if len(block) == 0:
-                raise InputError(f"Ranking {ranking}, block {place + 1}: there is no class in it.", "Leave it out.")
+                raise InputError(f"Ranking {ranking}, block {place + 1}: it is empty.", "Leave it out.")
             for k in sorted(block):
                 if not 0 <= k < n_classes:
-                    raise InputError(f"Ranking {ranking}, block {place + 1}: there is no class {k} of {n_classes:,}.")
+                    raise InputError(
+                        f"Ranking {ranking}, block {place + 1}: classes are 0 to {n_classes - 1:,}; got {k}."
+                    )
                 if k in seen:
                     raise InputError(f"Ranking {ranking} names class {k} twice.", "Name each class once.")
                 seen.add(k)

@@ -61,15 +61,15 @@ class IRNWeights(Result):
 
 
 def irn(dataset: Dataset, ties: Ties = "split", cases: range | None = None) -> IRNWeights:
-    """IRN weights of a dataset of rankings or of single classes (which then are counts).
+    """Compute IRN weights of a dataset of rankings, or of single classes (which then are counts).
 
     Parameters
     ----------
     dataset : Dataset
     ties : {"split", "full"}
-        What the classes of a tied block get: "split" shares 1/i over them (eq. 14), "full" gives 1/i to each.
+        Weight of the classes of a tied block: "split" shares 1/i over them (eq. 14), "full" gives 1/i to each.
     cases : range, optional
-        A run of cases, one after another; all where not given. The result has rows for these only.
+        A run of cases, one after another; all if omitted. The result has rows for these only.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def irn(dataset: Dataset, ties: Ties = "split", cases: range | None = None) -> I
 
 
 def entries_of_cases(dataset: Dataset, cases: range) -> tuple[np.ndarray, RankedEntries]:
-    """Row pointers and entries of a run of cases, both counted from its first annotation; few enough to be summed."""
+    """Return row pointers and entries of a run of cases from its first annotation; refuse too many to be summed."""
     if cases.step != 1:
         raise OptionError(f"cases must follow one after another, not in steps of {cases.step}")
     pointers = dataset.case_ptr[cases.start : cases.start + len(cases) + 1]
@@ -104,7 +104,7 @@ def entries_of_cases(dataset: Dataset, cases: range) -> tuple[np.ndarray, Ranked
 
 
 def whole_weights(entries: RankedEntries, ties: Ties) -> np.ndarray:
-    """Weight of each entry, 1/i or 1/(i · size), in whole numbers of 1/`UNIT`: ndarray of int64, shape (n_entries,)."""
+    """Return each entry's weight, 1/i or 1/(i · size), in whole numbers of 1/`UNIT`: int64, shape (n_entries,)."""
     if ties not in get_args(Ties):
         raise OptionError(f"ties must be one of {', '.join(get_args(Ties))}, not {ties!r}")
     divisor = entries.block.astype(np.int64) + 1

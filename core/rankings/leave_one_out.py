@@ -21,7 +21,7 @@ class LeaveOneOutAgreement:
     Attributes
     ----------
     annotation : ndarray of float64, shape (n_annotations,)
-        From 0 to 1; NaN where no other rater annotated the case.
+        From 0 to 1; NaN if no other rater annotated the case.
     case : ndarray of float64, shape (n_cases,)
         Mean over the case's annotations; NaN where fewer than two raters annotated.
     """
@@ -31,28 +31,28 @@ class LeaveOneOutAgreement:
 
     @property
     def defined(self) -> np.ndarray:
-        """Which cases have two raters or more, ndarray of bool, shape (n_cases,)."""
+        """Cases with two raters or more, ndarray of bool, shape (n_cases,)."""
         return ~np.isnan(self.case)
 
     @property
     def n_cases(self) -> int:
-        """How many cases have two raters or more."""
+        """Number of cases with two raters or more."""
         return int(self.defined.sum())
 
     @property
     def mean(self) -> float | None:
-        """Mean over those cases; None where there are none."""
+        """Mean over those cases; None if there are none."""
         return float(self.case[self.defined].mean()) if self.n_cases else None
 
 
 def leave_one_out(dataset: Dataset, ties: Ties = "split") -> LeaveOneOutAgreement:
-    """Leave-one-rater-out agreement of a dataset of rankings or single classes.
+    """Compute leave-one-rater-out agreement of a dataset of rankings or single classes.
 
     Parameters
     ----------
     dataset : Dataset
     ties : {"split", "full"}
-        How tied classes share their block's weight; see `core.rankings.irn.irn`.
+        Rule by which tied classes share their block's weight; see `core.rankings.irn.irn`.
 
     Raises
     ------

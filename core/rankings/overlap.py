@@ -36,27 +36,27 @@ class CaseOverlaps:
 
     @property
     def defined(self) -> np.ndarray:
-        """Which cases have two raters or more, ndarray of bool, shape (n_cases,)."""
+        """Cases with two raters or more, ndarray of bool, shape (n_cases,)."""
         return self.n_pairs > 0
 
     @property
     def n_cases(self) -> int:
-        """How many cases have two raters or more."""
+        """Number of cases with two raters or more."""
         return int(self.defined.sum())
 
     @property
     def overall_uao(self) -> float | None:
-        """Mean of ``uao`` over those cases; None where there are none."""
+        """Mean of ``uao`` over those cases; None if there are none."""
         return float(self.uao[self.defined].mean()) if self.n_cases else None
 
     @property
     def overall_mean_ao(self) -> float | None:
-        """Mean of ``mean_ao`` over those cases; None where there are none."""
+        """Mean of ``mean_ao`` over those cases; None if there are none."""
         return float(self.mean_ao[self.defined].mean()) if self.n_cases else None
 
 
 def soft_permutation(blocks: Blocks, n_classes: int, depth: int | None = None) -> np.ndarray:
-    """Probability of each class at each of the first positions when ties are broken at random.
+    """Compute the probability of each class at each of the first positions if ties are broken at random.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def soft_permutation(blocks: Blocks, n_classes: int, depth: int | None = None) -
         Tied classes, first choice first; what is not named is the last block.
     n_classes : int
     depth : int, optional
-        How many positions; all where not given.
+        Number of positions; all if omitted.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def uao(first: Blocks, second: Blocks, n_classes: int, depth: int) -> float:
         Class codes of each rank, tied within it; classes that are not named are tied at the end.
     n_classes : int
     depth : int
-        How many positions are compared.
+        Number of compared positions.
 
     Raises
     ------
@@ -110,12 +110,12 @@ def mean_ao(first: Blocks, second: Blocks, n_classes: int, depth: int) -> float:
     Parameters
     ----------
     first, second, n_classes, depth
-        As of `uao`.
+        See `uao`.
 
     Raises
     ------
     InputError
-        As `uao`.
+        See `uao`.
     """
     _check_depth(depth, n_classes)
     entries = entries_of([first, second], n_classes)
@@ -124,16 +124,16 @@ def mean_ao(first: Blocks, second: Blocks, n_classes: int, depth: int) -> float:
 
 
 def pair_mean_ao(dataset: Dataset, first: np.ndarray, second: np.ndarray, depth: int) -> np.ndarray:
-    """`mean_ao` of pairs of annotations of a dataset.
+    """Compute `mean_ao` of pairs of annotations of a dataset.
 
     Parameters
     ----------
     dataset : Dataset
-        Of rankings or single classes.
+        Dataset of rankings or single classes.
     first, second : ndarray of int, shape (n_pairs,)
         Positions of annotations.
     depth : int
-        How many positions are compared, from 1 to the number of classes.
+        Number of compared positions, from 1 to the number of classes.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def rater_overlaps(dataset: Dataset, depth: int) -> CaseOverlaps:
     Parameters
     ----------
     dataset : Dataset
-        Of rankings or single classes.
+        Dataset of rankings or single classes.
     depth : int
         L, from 1 to the number of classes.
 
@@ -199,6 +199,6 @@ def _pair(entries: RankedEntries, n_classes: int, depth: int) -> float:
 def _check_depth(depth: int, n_classes: int) -> None:
     if not 1 <= depth <= n_classes:
         raise InputError(
-            f"The overlap of the first {depth} positions was asked for.",
-            f"With {n_classes:,} classes it can be that of the first 1 to {n_classes:,}.",
+            f"The depth of the overlap must be 1 to {n_classes:,}, the number of classes; got {depth}.",
+            "Choose another depth.",
         )

@@ -36,7 +36,7 @@ class Accuracies(Result):
     alone, alone_low, alone_high : ndarray
         Mean and equal-tailed interval under an even prior.
     shrunk, low, high : ndarray
-        Mean and equal-tailed interval under the pool; as ``alone`` where there is one rater.
+        Mean and equal-tailed interval under the pool; as ``alone`` if there is only one rater.
     level : float
     pool_mean, pool_size : float or None
         Posterior means of m and (on the log scale) s: what the pool is worth, in annotations.
@@ -86,10 +86,10 @@ def accuracies_of(
     ----------
     panel : Panel
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     token : CancelToken, optional
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
     """
     dataset = panel.dataset
     chunks = chunk_ranges(dataset.n_raters, max(1, dataset.n_raters // 64))
@@ -116,7 +116,7 @@ def shrink(points: np.ndarray, values: np.ndarray, n_judged: np.ndarray, level: 
     n_judged : ndarray of int64, shape (n_raters,)
         Annotations that say something of the rater's accuracy; a rater with none is left out of the pool.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     """
     n_raters = len(points)
     seen = n_judged > 0
@@ -266,7 +266,7 @@ def binomial_mixture_tail(x: np.ndarray, n: np.ndarray, accuracy: np.ndarray, ma
     Parameters
     ----------
     x, n : ndarray, shape (n_raters,)
-        How many were right, and of how many.
+        Numbers of correct annotations and of all.
     accuracy : ndarray, shape (n_accuracies,)
     mass : ndarray, shape (n_raters, n_accuracies)
         Probability of each of these accuracies for each rater; rows sum to 1.

@@ -348,7 +348,7 @@ def _pools(
     draws: AccuracyDraws | None,
     token: CancelToken | None,
 ) -> tuple[Rates, "LearnedPool | _DrawnPool"]:
-    """Accuracies by the model alone, unless it cannot judge, and the pool in which gold judges those of ``by_gold``."""
+    """Return accuracies by the model, unless it cannot judge, and the pool in which gold judges ``by_gold``."""
     if draws is not None:
         drawn = _DrawnPool(draws, gold, by_gold, bool(why))
         return drawn.by_model, drawn
@@ -371,7 +371,7 @@ class _DrawnPool:
     gold : Rates
     by_gold : ndarray of bool, shape (n_raters,)
     unjudged : bool
-        Whether the model may judge nobody.
+        True if the model may judge nobody.
     """
 
     def __init__(self, draws: AccuracyDraws, gold: Rates, by_gold: np.ndarray, unjudged: bool):
@@ -381,7 +381,7 @@ class _DrawnPool:
         self.by_model = Rates(mean, low, high, np.where(unjudged, 0, draws.n))
 
     def rates(self, level: float) -> Rates:
-        """Posterior means and intervals; those of the model have the level of the draws."""
+        """Return posterior means and intervals; those of the model have the level of the draws."""
         gold, model = self.gold_pool.rates(level), self.by_model
         return Rates(
             np.where(self.by_gold, gold.value, model.value),
@@ -391,13 +391,13 @@ class _DrawnPool:
         )
 
     def mean_over(self, n_annotations: np.ndarray) -> float | None:
-        """Mean accuracy over the annotations of those who are judged."""
+        """Average accuracy over the annotations of the raters who are judged."""
         value = self.rates(self.draws.level).value
         seen = np.isfinite(value) & (n_annotations > 0)
         return float(np.average(value[seen], weights=n_annotations[seen])) if seen.any() else None
 
     def chance_at_least(self, bound: float) -> np.ndarray:
-        """P(accuracy ≥ bound) of each rater."""
+        """Compute P(accuracy ≥ bound) of each rater."""
         model = np.full(self.by_gold.size, np.nan) if self.unjudged else self.draws.chance_at_least(bound)
         return np.where(self.by_gold, self.gold_pool.chance_at_least(bound), model)
 

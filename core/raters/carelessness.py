@@ -46,7 +46,7 @@ class Carelessness(Result):
         Number of the rater's ``n_far`` that would name the favourite if they were distributed as those of the others.
     p_favourite : ndarray
         P(as many as ``n_regardless`` or more | far-off annotations are distributed as those of the others), times the
-        number of classes; 1 if there is no data.
+        number of classes; 1 without data.
     spam : ndarray
         P(the annotations do not depend on the case), from `SPAM_PRIOR` and ``log_factor``; NaN without clear
         annotations on two classes.

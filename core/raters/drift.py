@@ -115,7 +115,7 @@ def drift_of(
     n_windows : int
         Largest number of windows in which the accuracy is computed.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     n_orders, seed : int
         Number of random orders that determine the limit, and seed.
 
@@ -216,7 +216,7 @@ def drift_chances(
         Seed; the orders of a rater depend only on it and on the rater's position.
     token : CancelToken, optional
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
     """
     dataset = panel.dataset
     if dataset.time is None:
@@ -253,7 +253,7 @@ def change_point(right: np.ndarray, wrong: np.ndarray, level: float = 0.95) -> t
     right, wrong : ndarray, shape (n_answers,)
         P(annotation | correct) and P(annotation | mistaken), in order of time.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     """
     log_prior = np.full(POINTS.size, -np.log(POINTS.size))
     evidence = change_points(right, wrong, POINTS, log_prior)

@@ -4,7 +4,7 @@ Accuracy below what is acceptable, and one class only, are found at a false disc
 annotations that do not depend on the case by the family-wise tests of `core.raters.monitoring`.
 
 Of three ordered classes or more nobody is flagged for accuracy, nor for what rests on it. There raters are judged by
-how they follow the cases (`core.raters.following`); shift and spread are told apart from it, and count against nobody.
+how they follow the cases (`core.raters.following`); shift and spread are separate from it, and count against nobody.
 """
 
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ class FlaggedRaters(Result):
     flags : tuple of Flag
         By what the rater costs (`judged`), most first, then by rule.
     following : Following or None
-        Of three ordered classes or more.
+        Following of three ordered classes or more.
     """
 
     raters: tuple[str, ...]
@@ -146,8 +146,8 @@ def flag_raters(
     Parameters
     ----------
     table : RaterTable
-        Of `core.raters.monitoring.monitor`, whose flags for drift, speed, repetition and annotations that do not depend
-        on the case are taken as they are. Those below other raters are not: others may all be acceptable.
+        Table of `core.raters.monitoring.monitor`, whose flags for drift, speed, repetition and annotations that do not
+        depend on the case are taken as they are. Those below other raters are not: others may all be acceptable.
     acceptable, q, judged_by
         See `core.raters.accuracy_threshold.judge_accuracy`.
     token : CancelToken, optional
@@ -155,7 +155,7 @@ def flag_raters(
     Raises
     ------
     InputError, NotApplicableError
-        As `core.raters.accuracy_threshold.judge_accuracy`.
+        See `core.raters.accuracy_threshold.judge_accuracy`.
     """
     single = one_class(table.panel.dataset)
     careless = sorted({flag.rater for flag in table.flags if flag.rule in _CARELESS})

@@ -43,7 +43,7 @@ READING = tuple(f"{name}{end}" for name in ("severity", "spread") for end in (""
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Following(Judged, Result):
-    """How closely raters follow the cases; arrays of shape (n_raters,), NaN if unknown.
+    """Closeness of raters to the cases (ρ), their shift and spread; arrays of shape (n_raters,), NaN if unknown.
 
     Attributes
     ----------

@@ -1,11 +1,11 @@
-"""What groups of raters see differently: cases, and classifiers measured by each group.
+"""Differences between groups of raters: cases that they see differently, and classifiers measured by each group.
 
 On a case, p permutes who is a member among its annotations. A classifier's rate for a group is the mean over cases of
 the share of the group's annotations that are its first class; it is compared with the rate for all other raters on the
 same cases, with an interval over resampled raters and cases at ``1 − (1 − level) / number of groups`` (Bonferroni).
 
-Groups are those of `core.raters.groups`: at least 8 raters beside 8 others. A case is compared if 3 members and 3
-others annotated it, and its shares are kept back unless 8 of both did: few annotations and a share name the members.
+Groups are those of `core.raters.groups`: at least 8 raters, with 8 others. A case is compared if 3 members and 3
+others annotated it, and its shares are not shown unless 8 of both did: few annotations and a share name the members.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,12 +40,12 @@ class CaseApart(Result):
         Mean of the group less that of the others, or share of ``of_class``; NaN if fewer than 8 raters of a side
         annotated the case.
     leans : {"higher", "lower"}
-        Where the group lies, in the mean or in the share of ``of_class``.
+        Side of the group, in the mean or in the share of ``of_class``.
     of_class : str
         Empty for scores and ordered classes.
     p : float
     clear : bool
-        At the false discovery rate over all compared cases and groups.
+        True if it differs at the false discovery rate over all compared cases and groups.
     """
 
     case_id: str
@@ -69,7 +69,7 @@ class CasesApart(Result):
     cases : tuple of CaseApart
         At most `MOST_CASES` for each group, clear ones first.
     n_compared : int
-        Cases and groups together.
+                Number of tests over cases and groups.
     q : float
     """
 
@@ -95,7 +95,7 @@ class GroupRate(Result):
     rate, others : float
         Mean share of annotations that are the first class of the classifier.
     difference : IntervalEstimate
-        Of the two.
+        Difference of the two.
     """
 
     classifier: str
@@ -118,7 +118,7 @@ class GroupRates(Result):
     ----------
     rates : tuple of GroupRate
     level : float
-        Of all intervals of a classifier together.
+        Confidence level of all intervals of a classifier together.
     """
 
     rates: tuple[GroupRate, ...]
@@ -140,7 +140,7 @@ def find_cases_apart(dataset: Dataset, facts: RaterFacts, *, q: float = 0.05, se
     Parameters
     ----------
     dataset : Dataset
-        Of single classes or scores, with raters who are identified.
+        Dataset of single classes or scores, with raters who are identified.
     facts : RaterFacts
     q : float
         False discovery rate.
@@ -243,12 +243,12 @@ def rate_classifiers(
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     facts : RaterFacts
     predictions : sequence of Predictions
         Matched to the dataset.
     level : float
-        Of all intervals of a classifier together.
+        Confidence level of all intervals of a classifier together.
     seed : int
 
     Raises
@@ -269,13 +269,13 @@ def rate_classifiers(
                 found.append(GroupRate(classifier.name, fact, group, int(member.sum()), *one))
     if not found:
         raise NotApplicableError(
-            COMPARED if not groups else "No predicted case was annotated by a group and by others."
+            COMPARED if not groups else "Cannot compare groups: none shares a predicted case with the other raters."
         )
     return GroupRates(tuple(found), level)
 
 
 def _groups(facts: RaterFacts) -> Iterator[tuple[str, str, np.ndarray, np.ndarray]]:
-    """Groups that are large enough, with their raters and the others."""
+    """Yield each group that is large enough, with its raters and the others."""
     for fact, values in zip(facts.names, facts.values, strict=True):
         for group, member, other in sides_of(values):
             if min(member.sum(), other.sum()) >= FEWEST_RATERS:
@@ -283,7 +283,7 @@ def _groups(facts: RaterFacts) -> Iterator[tuple[str, str, np.ndarray, np.ndarra
 
 
 def _hits(dataset: Dataset, classifier: Predictions) -> np.ndarray:
-    """Share of the first block of a classifier that is the class of each annotation; NaN without a prediction."""
+    """Return, by annotation, the share of the classifier's first block that is its class; NaN without a prediction."""
     share = np.zeros((dataset.n_cases, dataset.n_classes))
     case = np.repeat(np.arange(dataset.n_cases), np.diff(classifier.ptr))
     top = classifier.group == 0
@@ -297,7 +297,7 @@ def _hits(dataset: Dataset, classifier: Predictions) -> np.ndarray:
 def _rate(
     dataset: Dataset, hit: np.ndarray, member: np.ndarray, other: np.ndarray, level: float, rng: np.random.Generator
 ) -> tuple[int, float, float, IntervalEstimate] | None:
-    """Cases, rates of both sides and their difference; None if no predicted case has both."""
+    """Compute cases, rates of both sides and their difference; None if no predicted case has both."""
     from scipy.sparse import csr_array
 
     shape, known = (dataset.n_cases, dataset.n_raters), np.isfinite(hit)
@@ -320,7 +320,7 @@ def _rate(
 
 
 def _resampled(side: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Weights of resampled raters of a side, shape (n_raters, N_RESAMPLES)."""
+    """Draw weights of resampled raters of a side, shape (n_raters, N_RESAMPLES)."""
     size = int(side.sum())
     found = np.zeros((side.size, N_RESAMPLES))
     found[side] = rng.multinomial(size, np.full(size, 1 / size), size=N_RESAMPLES).T

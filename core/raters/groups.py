@@ -249,7 +249,7 @@ def sides_of(values: Sequence[str]) -> Iterator[tuple[str, np.ndarray, np.ndarra
 
 
 def features_of(dataset: Dataset) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Features of annotations of which distances are squares, and the classes that they indicate.
+    """Return features of annotations whose squared differences are the distances, and the classes they indicate.
 
     Parameters
     ----------

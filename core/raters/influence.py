@@ -85,7 +85,7 @@ def influence(
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     fit : RaterModelFit
         Fit of these data. If the model has effects of cases, they are set to 0; a majority vote is counted again.
     raters : sequence of str

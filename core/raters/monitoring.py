@@ -73,7 +73,7 @@ class RaterTable(Result):
     blind : Rates
         Share of blind reads by others that agree with the rater's annotation on the case; ``n`` is the number of cases.
     repeats : ndarray
-        Share of the rater's annotations that repeat an earlier one of theirs on the same case.
+        Share of the rater's annotations that repeat their earlier one on the same case.
     with_self : Rates
         Share of pairs of the rater's annotations on one case that agree; ``n`` is the number of cases.
     response_times : ResponseTimes
@@ -97,7 +97,7 @@ class RaterTable(Result):
     averaged : RaterModelFit or None
         Average of rater models that judges accuracy.
     draws : AccuracyDraws or None
-        By it; see `with_draws`.
+        Draws of accuracies by that average; see `with_draws`.
     """
 
     raters: tuple[str, ...]
@@ -214,7 +214,7 @@ def monitor(
 
 
 def with_draws(table: RaterTable, averaged: RaterModelFit, draws: AccuracyDraws) -> RaterTable:
-    """The table with accuracy judged by draws of the truth: below chance, and what is acceptable.
+    """Return the table with accuracy judged by draws of the truth, and new flags for raters below chance.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def with_draws(table: RaterTable, averaged: RaterModelFit, draws: AccuracyDraws)
     averaged : RaterModelFit
         Average of rater models of the same data.
     draws : AccuracyDraws
-        By it.
+        Draws of accuracies by that average.
     """
     below = np.where(np.isfinite(table.adversarial), 1 - draws.chance_at_least(table.chance), np.nan)
     evidence = {_BELOW_CHANCE: adversarial_evidence(1 - below, table.chance)}

@@ -85,7 +85,7 @@ def own_classes_of(dataset: Dataset, fit: RaterModelFit) -> OwnClasses:
     ----------
     dataset : Dataset
     fit : RaterModelFit
-        Of ``dataset``.
+        Fit of ``dataset``.
     """
     by_annotation = fit.class_probability[dataset.case_of_annotation]
     pool = np.stack(
@@ -95,7 +95,7 @@ def own_classes_of(dataset: Dataset, fit: RaterModelFit) -> OwnClasses:
 
 
 def _compared(dataset: Dataset, pool: np.ndarray, probability: np.ndarray) -> OwnClasses:
-    """Latent classes with expected annotations ``pool``, shape (true class, annotated class)."""
+    """Compare latent classes with expected annotations ``pool``, shape (true class, annotated class)."""
     n_classes = len(pool)
     held, total = pool.sum(axis=1), max(pool.sum(), 1e-12)
     some = held > 0
@@ -109,7 +109,7 @@ def _compared(dataset: Dataset, pool: np.ndarray, probability: np.ndarray) -> Ow
 
 
 def _ratio_high(dataset: Dataset, probability: np.ndarray, named: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Upper end of the interval of (1 − θ_kk) / (1 − q_k), shape (n_classes,); infinite if it is not defined.
+    """Compute the upper end of the interval of (1 − θ_kk) / (1 − q_k), shape (n_classes,); infinite if undefined.
 
     It is 0 for a class that all annotations name.
     """

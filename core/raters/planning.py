@@ -4,7 +4,7 @@ Worlds that the data could come from are drawn around the fit: confusion matrice
 the plan is carried out: cases are chosen, raters asked, their annotations drawn, and the quantity is worked out from
 what there is by then. The spread over worlds is the uncertainty of the forecast: of parameters, of the truth of the
 cases, and of the annotations. Whatever the fit, raters have full confusion matrices here: the mistakes of models that
-spread them evenly are no forecast of annotations.
+spread them evenly do not forecast annotations.
 """
 
 from collections.abc import Callable, Sequence
@@ -127,22 +127,22 @@ def forecast(
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     fit : RaterModelFit
-        Of these data.
+        Fit of these data.
     goal : Goal
     policy : str
         "random" present cases, "least_certain" or "largest_gain" (`core.certainty.next_opinion`) first, or "new_cases"
-        of the same kind with ``per_case`` annotations each. Cases are chosen anew at every step.
+        of the same kind with ``per_case`` annotations each. Cases are chosen again at every step.
     budget, n_steps : int
         Further annotations at most, in how many steps.
     raters : sequence of str, optional
-        Who is asked, each as often as now in proportion; for a rater's accuracy that rater alone, else all.
+        Raters who are asked, in their present proportions; for a rater's accuracy only that rater, else all.
     per_case : int
     reliability : float
         γ of the certainty, and of the gain.
     interval_level, level : float
-        Of the intervals whose width is forecast, and of the forecast's own; 0 to 1.
+        Confidence levels of the intervals whose width is forecast, and of the forecast; 0 to 1.
     n_worlds, seed : int
     token, progress
         See `core.runtime.chunks.map_chunks`.
@@ -188,7 +188,9 @@ def _carried_out(
     results = list(map_chunks(one, list(range(n_worlds)), token=token, progress=progress))
     n_asked = np.array([asked for _, asked in results])
     if not n_asked.any():
-        raise NotApplicableError("Everybody who may be asked has annotated every case. Ask others, or take new cases.")
+        raise NotApplicableError(
+            "Cannot plan: these raters have annotated every case. Choose other raters, or add new cases."
+        )
     return np.array([found for found, _ in results]), n_asked
 
 
@@ -242,20 +244,20 @@ def _summed_up(
 
 def _check(dataset, fit, goal, policy, budget, n_steps, per_case, n_worlds, level, interval_level) -> None:
     if dataset.kind != "class" or not dataset.raters_identified:
-        raise NotApplicableError("Plans are made for single classes of raters who are identified.")
+        raise NotApplicableError("Plans need single classes by identified raters.")
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
-        raise InputError("The fit is of other cases, raters or classes.", "Fit the model to these data.")
+        raise InputError("The fit has other cases, raters or classes.", "Fit the model to these data.")
     if goal.quantity not in QUANTITIES:
-        raise InputError(f"There is no quantity {goal.quantity!r}.", f"Use one of {', '.join(QUANTITIES)}.")
+        raise InputError(f"Cannot plan for the quantity {goal.quantity!r}.", f"Use one of {', '.join(QUANTITIES)}.")
     if policy not in POLICIES:
-        raise InputError(f"There is no policy {policy!r}.", f"Use one of {', '.join(POLICIES)}.")
+        raise InputError(f"Cannot plan with the policy {policy!r}.", f"Use one of {', '.join(POLICIES)}.")
     if budget < 1 or n_steps < 1 or per_case < 1 or n_worlds < 20 or budget < per_case:
         raise InputError(
-            "Budget, steps, annotations per case or worlds are out of range.",
-            "Ask for one or more of each, a budget of at least one case, and 20 worlds or more.",
+            "The budget, the steps, annotations per case or the number of draws are out of range.",
+            "Use one or more of each, a budget of at least one case, and 20 draws or more.",
         )
     if not (0 < level < 1 and 0 < interval_level < 1 and 0 < goal.target < 1):
-        raise InputError("A level or the target is out of range.", "Give numbers between 0 and 1.")
+        raise InputError("A level or the target is out of range.", "Use numbers between 0 and 1.")
 
 
 def _shares(dataset: Dataset, goal: Goal, raters: Sequence[str] | None) -> np.ndarray:
@@ -264,13 +266,13 @@ def _shares(dataset: Dataset, goal: Goal, raters: Sequence[str] | None) -> np.nd
         raters = [goal.name]
     unknown = [name for name in raters or () if name not in dataset.raters]
     if unknown:
-        raise NotFoundError(f"There is no rater {unknown[0]!r} in {dataset.name}.")
+        raise NotFoundError(f"Could not find the rater {unknown[0]!r} in {dataset.name}.")
     n = np.bincount(dataset.rater, minlength=dataset.n_raters).astype(float)
     if raters is not None:
         chosen = np.isin(np.array(dataset.raters), list(raters))
         n = np.where(chosen, np.maximum(n, 1), 0)
     if n.sum() == 0:
-        raise NotApplicableError("Nobody is there to ask.")
+        raise NotApplicableError("Cannot plan: no rater has annotations.")
     return n / n.sum()
 
 
@@ -279,7 +281,7 @@ def _place(dataset: Dataset, goal: Goal) -> int:
     if names is None:
         return -1
     if goal.name not in names:
-        raise NotFoundError(f"There is no {'rater' if names is dataset.raters else 'class'} {goal.name!r}.")
+        raise NotFoundError(f"Could not find the {'rater' if names is dataset.raters else 'class'} {goal.name!r}.")
     return names.index(goal.name)
 
 

@@ -18,7 +18,7 @@ _NO_DRIFT = "Accuracy over time is not available, because raters are not judged 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers:
-    """How a rater, or the pool of all others, annotates each class; axes: class by the panel, annotated class.
+    """Annotations of each class by a rater or by the pool of all others; axes: class by the panel, annotated class.
 
     Attributes
     ----------

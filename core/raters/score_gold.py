@@ -90,7 +90,7 @@ def score_gold(dataset: Dataset, gold: Mapping[str, float] | None = None, *, lev
         raise NotApplicableError("Cannot compute bias and error against gold: this needs scores by identified raters.")
     if gold is None:
         if dataset.gold_scores is None:
-            raise NotApplicableError("No case has a known score.")
+            raise NotApplicableError("No case has a gold score.")
         known = dataset.gold_scores
     else:
         if any(not np.isfinite(value) for value in gold.values()):
@@ -99,7 +99,7 @@ def score_gold(dataset: Dataset, gold: Mapping[str, float] | None = None, *, lev
     off = dataset.score - known[dataset.case_of_annotation]
     told = np.isfinite(off)
     if not told.any():
-        raise NotApplicableError("No case with a score has a known score.")
+        raise NotApplicableError("No case with a score has a gold score.")
     rater, n_raters = dataset.rater[told], dataset.n_raters
     n = np.bincount(rater, minlength=n_raters)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -37,17 +37,17 @@ class AccuracyDraws(Result):
     n : ndarray of int64
         Annotations that are judged.
     mean, low, high : ndarray
-        Accuracy; NaN of a rater without such annotations.
+        Accuracy; NaN for a rater without such annotations.
     wrong, wrong_low, wrong_high : ndarray
         Expected number of wrong annotations among these, and its interval.
     total, total_low, total_high : float
-        Of all raters together.
+        Total of all raters together.
     right : ndarray of int32, shape (n_draws, n_raters)
         Annotations that are correct by the truth of each draw.
     pool : ndarray, shape (n_draws, 2)
         Correct and wrong annotations that all raters together add to each, see `pool_of`.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     """
 
     raters: tuple[str, ...]
@@ -72,7 +72,7 @@ class AccuracyDraws(Result):
         return {"rater": self.raters[:most], **{name: getattr(self, name)[:most] for name in names}}
 
     def chance_at_least(self, bound: float | np.ndarray) -> np.ndarray:
-        """P(accuracy ≥ bound) of each rater, the mean over draws; NaN of a rater without annotations.
+        """Compute P(accuracy ≥ bound) of each rater, the mean over draws; NaN for a rater without annotations.
 
         Parameters
         ----------
@@ -107,14 +107,14 @@ def accuracy_draws(
     Parameters
     ----------
     averaged : AveragedModels
-        Of ``dataset``; its vote, which knows no raters, is left out.
+        Average of the models of ``dataset``; its vote, which knows no raters, is left out.
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     cases : ndarray of int64, optional
         Positions of the cases whose annotations are judged; all by default.
     n_draws : int
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     seed : int
     token : CancelToken, optional
 
@@ -142,7 +142,7 @@ def accuracy_draws(
 
 
 def _truths(times: int, probability: np.ndarray, rng: np.random.Generator, token):
-    """Draws of the true class of every case."""
+    """Draw the true class of every case."""
     upto = probability.cumsum(axis=1)
     for _ in range(times):
         if token is not None:
@@ -153,17 +153,17 @@ def _truths(times: int, probability: np.ndarray, rng: np.random.Generator, token
 def prevalence_interval(
     averaged: AveragedModels, dataset: Dataset, *, level: float = 0.95, seed: int = 0, token: CancelToken | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the interval of the share of each class among cases like these, shape (n_classes,) each.
+    """Compute the interval of the share of each class among cases like these, two ends of shape (n_classes,).
 
-    Over the models and the vote, β, the truth of each case and which cases were drawn.
+    It covers the uncertainty about the model, β, the truth of each case, and the choice of cases.
 
     Parameters
     ----------
     averaged : AveragedModels
-        Of ``dataset``.
+        Average of the models of ``dataset``.
     dataset : Dataset
     level, seed, token
-        As of `accuracy_draws`.
+        See `accuracy_draws`.
 
     Raises
     ------
@@ -186,16 +186,16 @@ def prevalence_interval(
 def judging_draws(
     averaged: AveragedModels, dataset: Dataset, *, level: float = 0.95, seed: int = 0, token: CancelToken | None = None
 ) -> AccuracyDraws | None:
-    """Draws by which raters are judged: on cases of two raters or more; None if no rater model can be used.
+    """Return the draws that judge raters, on cases of two raters or more; None if no rater model can be used.
 
     Parameters
     ----------
     averaged : AveragedModels
-        Of ``dataset``.
+        Average of the models of ``dataset``.
     dataset : Dataset
-        Of single classes by identified raters.
+        Dataset of single classes by identified raters.
     level, seed, token
-        As of `accuracy_draws`.
+        See `accuracy_draws`.
     """
     cases = np.flatnonzero(raters_per_case(dataset) > 1)
     if not averaged.members or not cases.size:
@@ -211,7 +211,7 @@ def _summary(
     level: float,
     rng: np.random.Generator,
 ) -> AccuracyDraws:
-    """Accuracies and wrong annotations from what is correct in each draw, shape (n_draws, n_raters)."""
+    """Summarise accuracies and wrong annotations from the correct ones in each draw, shape (n_draws, n_raters)."""
     pool = np.array([pool_of(each, n) for each in right])
     accuracy = np.where(n > 0, rng.beta(right + pool[:, :1], n - right + pool[:, 1:]), np.nan)
     wrong, ends = n - right, ((1 - level) / 2, (1 + level) / 2)
@@ -238,7 +238,7 @@ def _summary(
 
 
 def pool_of(right: np.ndarray, n: np.ndarray) -> tuple[float, float]:
-    """Beta distribution of the accuracies of all raters, by moments: m s and (1 − m) s.
+    """Fit a beta distribution to the accuracies of all raters by moments: m s and (1 − m) s.
 
     m is the share of annotations that is correct. Of ``right ~ BetaBinomial(n, m s, (1 − m) s)`` the variance is
     ``n m (1 − m) (1 + (n − 1) ρ)`` with ``ρ = 1 / (s + 1)``; `_POOL_RATERS` further raters have the ρ of `_POOL_SIZE`.
@@ -246,7 +246,7 @@ def pool_of(right: np.ndarray, n: np.ndarray) -> tuple[float, float]:
     Parameters
     ----------
     right, n : ndarray of int, shape (n_raters,)
-        Correct annotations, of so many.
+        Number of correct annotations, and of all that are judged.
     """
     some = n > 0
     r, n = right[some], n[some].astype(float)
@@ -269,7 +269,7 @@ def _components(
     token,
     doubt: float | None = LEAST_DOUBT,
 ):
-    """How many draws, and the class probabilities, of each member at each β."""
+    """Yield the number of draws and the class probabilities of each member at each β."""
     weights = np.array([each.weight for each in averaged.members])
     parts = [[weight for _, weight in each.beta.points] for each in averaged.members]
     shares = np.concatenate([weight * np.array(part) for weight, part in zip(weights, parts, strict=True)])

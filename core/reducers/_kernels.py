@@ -9,7 +9,7 @@ from ..runtime.numba_setup import njit
 def set_keys(top, n_named, max_top):
     """Encode the set of the j most plausible classes of each draw as one number, j = 1..max_top; count its rest.
 
-    ``top`` holds the first places of each draw, ``n_named`` for a never-named class, -1 where there are fewer classes.
+    ``top`` holds the first places of each draw, ``n_named`` for a never-named class, -1 if there are fewer classes.
     """
     n_draws = top.shape[0]
     keys = np.empty((max_top, n_draws), np.int64)

@@ -17,13 +17,14 @@ N_LIST, N_SOFT = 3, 3
 
 @njit(cache=True, nogil=True)
 def list_scores(order, n_rest, top, target, rank, bucket, against_rest, rest_cost, scale, worst, inside, tie, scores):
-    """Kendall's tau, footrule and "target within prediction" of one classifier on every draw.
+    """Compute Kendall's tau, footrule and "target within prediction" of one classifier on every draw.
 
     ``order`` as of `core.reducers._metric_kernels.classifier_scores`. ``rank`` and ``bucket`` are the place of each
     named class in the classifier's list, ``against_rest`` the sum of signs against the never-named ones, ``rest_cost``
     the summed distance of these from each place 1 to k + 1. ``scale`` makes tau of the sum of signs, ``worst`` is the
-    largest footrule. ``inside`` is 2 for a named class surely within the first k, 1 within the tie across place k,
-    else 0; ``tie`` has never-named classes surely within, those in the tie, the size of the tie, and its free places.
+    largest footrule. ``inside`` is 2 for a named class that is certain to be within the first k, 1 within the tie
+    across place k, else 0; ``tie`` has never-named classes certain to be within, those in the tie, the size of the tie,
+    and its free places.
     """
     n_named = rank.size
     truth = np.empty(n_named, np.int64)
@@ -81,7 +82,7 @@ def list_scores(order, n_rest, top, target, rank, bucket, against_rest, rest_cos
 
 @njit(cache=True, nogil=True)
 def soft_scores(seed, share, rest, n_rest, rest_shape, predicted, predicted_rest, least, scores):
-    """Cross entropy (nats), Jensen-Shannon divergence (bits) and Manhattan distance to every draw of one case.
+    """Compute cross entropy (nats), Jensen-Shannon divergence (bits) and Manhattan distance to each draw of a case.
 
     ``predicted`` is the probability of each named class, ``predicted_rest`` of each never-named one. The share of
     these is split by a symmetric Dirichlet draw, the same for all classifiers.

@@ -1,4 +1,4 @@
-"""The reducer behind further metrics of classifiers: whole rankings and probabilities against every draw."""
+"""Reducer of further metrics of classifiers: whole rankings and probabilities against every draw."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class ListMetrics:
     classifiers : tuple
         Predictions matched to the dataset.
     probabilities : tuple of ndarray, shape (n_cases, n_classes), or None
-        Of each classifier; None where only the order is known.
+        Probabilities of each classifier; None if only the order is known.
     n_classes : int
     top, target : int
         k, length of the compared lists, and j, of the target that must be within the first k.
@@ -57,7 +57,7 @@ class ListMetrics:
     target: int = 1
 
     def init(self, n_cases: int, n_draws: int) -> ListState:
-        """Empty sums."""
+        """Return empty sums."""
         n = len(self.classifiers)
         total, common = np.zeros((2, n, N_FURTHER, n_draws))
         return ListState(
@@ -74,7 +74,7 @@ class ListMetrics:
         place, case : int
             Position of the case within the chunk and within the dataset.
         draws : CaseDraws
-            Of the case.
+            Draws of the case.
         """
         scores: dict[int, np.ndarray] = {}
         for number, (classifier, known) in enumerate(zip(self.classifiers, self.probabilities, strict=True)):
@@ -96,7 +96,7 @@ class ListMetrics:
                 state.n_common[number] += 1
 
     def merge(self, states: Sequence[ListState]) -> ListState:
-        """Sums of all chunks."""
+        """Add up the sums of all chunks."""
         first, others = states[0], states[1:]
         return ListState(
             sum((state.total for state in others), first.total),
@@ -107,14 +107,14 @@ class ListMetrics:
         )
 
     def result(self, state: ListState) -> ListState:
-        """The sums themselves; `core.evaluation.further_metrics` turns them into numbers with errors."""
+        """Return the sums, which `core.evaluation.further_metrics` turns into numbers with errors."""
         return state
 
 
 def compare_lists(
     draws: CaseDraws, class_code: np.ndarray, group: np.ndarray, n_classes: int, top: int, target: int
 ) -> np.ndarray:
-    """Kendall's tau, footrule (1 for the same list, 0 for the most distant one), target within prediction.
+    """Compute Kendall's tau, footrule (1 for the same list, 0 for the most distant), and target within prediction.
 
     Parameters
     ----------
@@ -135,13 +135,13 @@ def compare_lists(
     Raises
     ------
     InputError
-        k is deeper than the draws tell classes apart.
+        k is deeper than the places that the draws distinguish.
     """
     top = min(top, n_classes)
     target = min(target, top)
     if top > draws.top.shape[1]:
         raise InputError(
-            f"Lists of {top} classes cannot be compared: the draws tell the first {draws.top.shape[1]} apart.",
+            f"Cannot compare lists of {top} classes: the draws distinguish only the first {draws.top.shape[1]}.",
             f"Use a plausibility model with a depth of {top}.",
         )
     rank, bucket, inside, tie = _places(class_code, group, n_classes, top)
@@ -173,7 +173,7 @@ def compare_lists(
 
 
 def _tau_scale(bucket: np.ndarray, top: int) -> float:
-    """What makes Kendall's tau-b of a sum of signs; 0 where the prediction ties all classes."""
+    """Return the factor that turns a sum of signs into Kendall's tau-b; 0 if the prediction ties all classes."""
     sizes, beyond = np.unique(bucket, return_counts=True)[1], len(bucket) - top
     pairs = len(bucket) * (len(bucket) - 1) / 2
     apart = (pairs - beyond * (beyond - 1) / 2) * (pairs - (sizes * (sizes - 1) / 2).sum())
@@ -183,7 +183,7 @@ def _tau_scale(bucket: np.ndarray, top: int) -> float:
 def _places(
     class_code: np.ndarray, group: np.ndarray, n_classes: int, top: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, int]]:
-    """Rank, bucket and membership in the first k of every class; size of the tie across place k, and places left in it.
+    """Return rank, bucket and membership in the first k of each class; size of the tie across place k, and its places.
 
     What a list does not name is tied behind it.
     """
@@ -207,9 +207,9 @@ def _places(
 
 
 def compare_probabilities(draws: CaseDraws, predicted: np.ndarray) -> np.ndarray:
-    """Cross entropy in nats, Jensen-Shannon divergence in bits (0 to 1) and Manhattan distance (0 to 2) on every draw.
+    """Compute cross entropy (nats), Jensen-Shannon divergence (bits, 0 to 1) and Manhattan distance (0 to 2) by draw.
 
-    Probabilities below `LEAST_PROBABILITY` count as that in the cross entropy, which would be infinite else.
+    Probabilities below `LEAST_PROBABILITY` count as that in the cross entropy, which would otherwise be infinite.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from ..plausibility.protocol import CaseDraws
 class MeanShares:
     """Plausibilities of all cases in CSR: means over draws, and the complete last draw.
 
-    A class drawn anew from a draw of its own has the class probabilities of the mean, so the means replace any number
+    A class drawn again from a draw of its own has the class probabilities of the mean, so the means replace any number
     of independent draws of the truth.
 
     Attributes

@@ -18,14 +18,14 @@ class KeepPlausibilities:
     ----------
     n_classes : int
     n_kept : int
-        How many draws of each case.
+        Number of draws per case.
     """
 
     n_classes: int
     n_kept: int = 0
 
     def init(self, n_cases: int, n_draws: int) -> list[Kept]:
-        """No case yet."""
+        """Return the state before the first case."""
         return []
 
     def update(self, state: list[Kept], place: int, case: int, draws: CaseDraws) -> None:
@@ -34,9 +34,9 @@ class KeepPlausibilities:
         Parameters
         ----------
         state : list
-            What was kept so far.
+            Result so far.
         place, case : int
-            Of the case among those asked for, and in the dataset.
+            Place of the case among the requested ones, and in the dataset.
         draws : CaseDraws
         """
         mean, square = np.empty((2, self.n_classes))
@@ -57,17 +57,17 @@ class KeepPlausibilities:
         state.append((mean, np.sqrt(np.maximum(square - mean**2, 0.0)), kept))
 
     def merge(self, states: Sequence[list[Kept]]) -> list[Kept]:
-        """Cases of consecutive chunks."""
+        """Join the cases of consecutive chunks."""
         return [case for state in states for case in state]
 
     def result(self, state: list[Kept]) -> Kept:
-        """Means and standard deviations, (n_cases, n_classes), and draws, (n_cases, n_kept, n_classes)."""
+        """Return means and standard deviations, (n_cases, n_classes), and draws, (n_cases, n_kept, n_classes)."""
         means, sds, kept = zip(*state, strict=True)
         return np.array(means), np.array(sds), np.array(kept)
 
 
 def _parts(seed: int, shape: float, n: int, n_parts: int) -> np.ndarray:
-    """Draws of a symmetric Dirichlet, in logs as its shape may be tiny; shape (n, n_parts)."""
+    """Draw from a symmetric Dirichlet, in logs because its shape may be tiny; shape (n, n_parts)."""
     rng = np.random.default_rng(seed)
     logs = np.log(rng.standard_gamma(shape + 1, (n, n_parts))) + np.log1p(-rng.random((n, n_parts))) / shape
     parts = np.exp(logs - logs.max(axis=1, keepdims=True))

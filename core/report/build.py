@@ -110,7 +110,7 @@ class ReportRequest:
     requirements : tuple of str
         On the data, such as "alpha >= 0.6".
     facts : RaterFacts or None
-        Of the raters of the dataset, whose groups are compared.
+        Facts of the raters of the dataset, whose groups are compared.
     """
 
     dataset: Dataset
@@ -259,7 +259,7 @@ def _built(
 
 
 def _compared(questions: Sequence[tuple[str, Dataset]], token: CancelToken) -> Section:
-    """All questions of the upload side by side."""
+    """Compare all questions of the upload."""
     part, inputs = QUESTIONS.parts[0], Inputs(questions[0][1], questions=tuple(questions))
     found = part.answer(inputs, token=token)
     return Section("questions", QUESTIONS.question, tuple(part.blocks(found, inputs)))

@@ -55,7 +55,7 @@ def agreement(request, sections, token, progress) -> list:
 
 
 def gate(request, sections, token, progress) -> list:
-    """Whether the data meet the requirements; nothing if there are none.
+    """Compare the data with the requirements; nothing if there are none.
 
     Parameters
     ----------

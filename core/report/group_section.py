@@ -8,7 +8,7 @@ from ..errors import PluralityError
 
 
 def groups(request, sections, token, progress) -> list:
-    """How groups of raters differ; nothing without facts of the raters.
+    """Compare groups of raters; nothing without facts of the raters.
 
     Parameters
     ----------

@@ -175,7 +175,7 @@ def _block(block: Words | Figure | Grid, figures: list[dict]) -> dict:
 
 
 def cells_of(grid: Grid) -> tuple[str, list[str], list[list[str]]]:
-    """Caption, heads and cells of a table as it is printed."""
+    """Return caption, heads and cells of a table as it is printed."""
     shown = _grid(grid)
     return (
         shown["caption"],

@@ -1,6 +1,6 @@
-"""A document on how a reference standard was made, with checklists of what papers are to report about it.
+"""Document on how a reference standard was made, with checklists of what papers must report about it.
 
-Each sentence comes from the data, or says what is to be written by the authors. The items are those on the reference
+Each sentence comes from the data, or names what the authors must write. The items are those on the reference
 standard of STARD 2015 [Bossuyt et al., DOI 10.1136/bmj.h5527] and CLAIM 2024 [Tejani et al., DOI
 10.1148/ryai.240300], and all of GRRAS 2011 [Kottner et al., DOI 10.1016/j.jclinepi.2010.03.002], in our words.
 """
@@ -66,7 +66,7 @@ ITEMS: tuple[tuple[str, str, str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class _Data:
-    """What the sections rest on.
+    """Data that the sections are made from.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class _Data:
     per_case : ndarray of int64, shape (n_cases,)
         Annotations.
     share : ndarray, shape (n_cases, n_classes)
-        Of votes.
+        Share of votes.
     """
 
     request: ReportRequest
@@ -86,7 +86,7 @@ class _Data:
 
     @property
     def tied(self) -> np.ndarray:
-        """Whether several classes of a case have most votes."""
+        """Cases in which several classes have most votes."""
         most = (self.share >= self.share.max(axis=1, keepdims=True) - 1e-12).sum(axis=1)
         return (most > 1) & (self.per_case > 0)
 
@@ -104,7 +104,7 @@ def build_reference_standard(request: ReportRequest, ending: str) -> bytes:
     InputError
         There is no such format.
     NotApplicableError
-        The annotations are no single classes, or there is none.
+        The annotations are not single classes, or there are none.
     """
     if ending not in ENDINGS:
         raise InputError(f"Cannot write a document as {ending!r}.", f"Use a name that ends in {' or '.join(ENDINGS)}.")
@@ -119,7 +119,7 @@ def build_reference_standard(request: ReportRequest, ending: str) -> bytes:
 
 
 def sections_of(request: ReportRequest) -> list[Section]:
-    """Sections of the document, the checklist last.
+    """Build the sections of the document, the checklist last.
 
     Parameters
     ----------
@@ -128,13 +128,13 @@ def sections_of(request: ReportRequest) -> list[Section]:
     Raises
     ------
     NotApplicableError
-        The annotations are no single classes, or there is none.
+        The annotations are not single classes, or there are none.
     """
     if request.no_classes:
         raise NotApplicableError("A reference standard of scores needs a threshold.", "Choose one.")
     view = request.dataset.as_classes(request.threshold)[0]
     if view.n_annotations == 0:
-        raise NotApplicableError("There is no annotation.")
+        raise NotApplicableError("The data have no annotations.")
     data = _Data(request, view, np.diff(view.case_ptr), np.asarray(MajorityVote().fit(view).class_probability))
     built = [
         Section(key, title, tuple(write(data)))
@@ -154,7 +154,7 @@ def sections_of(request: ReportRequest) -> list[Section]:
 
 
 def checklist(sections: Sequence[Section]) -> Grid:
-    """Items of the guidelines, each with the section that answers it, or who is to.
+    """List the items of the guidelines, each with the section that answers it, or who has to.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def _process(data: _Data) -> list[Block]:
 
 
 def _pattern(data: _Data) -> str:
-    """Which process of the common ones the annotations look like."""
+    """Name the common reading process that the annotations look like."""
     unanimous = data.share.max(axis=1) > 1 - 1e-12
     two, three = data.per_case == 2, data.per_case == 3
     if (data.per_case == 1).all():
@@ -365,7 +365,7 @@ def _provenance(data: _Data) -> list[Block]:
 
 
 def _share(count: int, n: int) -> str:
-    """A count with its share and Wilson's interval."""
+    """Write a count with its share and Wilson's interval."""
     if n == 0:
         return f"{count:,}"
     one = share_of(count, n)

@@ -7,12 +7,12 @@ _PARTS = ("modalities", "readers", "roc")
 
 
 def study(request, sections, token, progress) -> list:
-    """Whether modalities differ in AUC, how each reader does, and ROC curves.
+    """Compare modalities by AUC, with the results of each reader and ROC curves.
 
     Parameters
     ----------
     request, sections, token, progress
-        As of every section, see `core.report.build`.
+        See `core.report.build`, as for every section.
     """
     if request.study is None:
         return []

@@ -58,5 +58,5 @@ def _add_table(document: Any, caption: str, head: Sequence[str], rows: Sequence[
 
 
 def _clean(text: object) -> str:
-    """Text without characters that XML does not take."""
+    """Remove characters that XML does not allow from a text."""
     return str(without_controls(text))

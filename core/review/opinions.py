@@ -54,7 +54,7 @@ class Opinion:
         """Raise `InputError` if the opinion is of two kinds at once."""
         said = bool(self.blocks) + bool(self.distribution) + (self.score is not None)
         if said > 1 or (self.is_set and len(self.blocks) != 1) or (self.within is not None and self.score is None):
-            raise InputError("The opinion is of two kinds at once.", "Use one of class, set, ranking or score.")
+            raise InputError("The opinion has two kinds.", "Use one of class, set, ranking or score.")
 
     @classmethod
     def of_class(cls, name: str) -> "Opinion":

@@ -29,7 +29,7 @@ DIRECTIONS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Minds:
-    """How often the reveal changed a reviewer's opinion.
+    """Number and share of reviewers who changed their opinion after the reveal.
 
     Attributes
     ----------

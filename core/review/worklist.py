@@ -111,11 +111,11 @@ def lowest_certainty(
     certainty : ndarray, shape (n_cases,)
         Annotation certainty of the leading class. Cases with NaN are left out.
     shares : CertaintyShares, optional
-        Which cases have one annotation.
+        Cases with one annotation.
     more : MoreRaters, optional
-        What more raters would do.
+        Effect of more raters.
     correct : ndarray, shape (n_cases,), optional
-        P(correct) of the leading class; NaN where it is not known.
+        P(correct) of the leading class; NaN if it is not known.
     """
     few = {} if shares is None else {case: said for case, said in enumerate(shares.states()) if said in _FEW}
     score = certainty.copy()

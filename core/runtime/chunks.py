@@ -54,7 +54,7 @@ class CancelToken:
 
 
 def chunk_ranges(n_cases: int, size: int) -> list[tuple[int, int]]:
-    """Half-open ranges ``[start, stop)`` of at most ``size`` cases that cover ``n_cases`` in order."""
+    """List half-open ranges ``[start, stop)`` of at most ``size`` cases that cover ``n_cases`` in order."""
     return [(start, min(start + size, n_cases)) for start in range(0, n_cases, size)]
 
 
@@ -81,7 +81,7 @@ class _Line:
         self._number = itertools.count()
 
     def submit(self, priority: float, work: Callable[[], Any]) -> Future[Any]:
-        """Queue a piece of work; each thread that becomes free takes the first one, whoever queued it."""
+        """Queue a piece of work; each thread that becomes free takes the first one in the queue."""
         future: Future[Any] = Future()
         with self._lock:
             heapq.heappush(self._waiting, (time.monotonic() + priority, next(self._number), future, work))

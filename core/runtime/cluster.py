@@ -115,7 +115,7 @@ class Cluster(Executor):
         return self._client is not None and self._client.status == "running"
 
     def processes(self) -> list[int]:
-        """Process ids of the workers of ``local:N``."""
+        """Return the process ids of the workers of ``local:N``."""
         return [] if self._own is None else [process.pid for process in self._own.processes]
 
     def close(self) -> None:

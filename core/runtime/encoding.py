@@ -206,7 +206,7 @@ class _Reading:
         self._arrays: dict[int, np.ndarray] = {}
 
     def value(self, tree: Any) -> Any:
-        """Return the value that a tree stands for."""
+        """Return the value that a tree encodes."""
         if not isinstance(tree, dict):
             return tree
         if "is" in tree:

@@ -123,7 +123,7 @@ class Job:
         return self._ended.is_set()
 
     def seconds_left(self) -> float | None:
-        """Estimated seconds left, from the share done so far; None while there is nothing to estimate from."""
+        """Estimate the seconds left from the share done so far; None while no share is known."""
         if self.state != "running" or self.started is None or self.progress < 0.02:
             return None
         elapsed = time.monotonic() - self.started

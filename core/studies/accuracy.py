@@ -90,7 +90,7 @@ def decisions(scores: np.ndarray, threshold: float | None, positive: bool) -> np
     threshold : float, optional
         Required; scores at or above it are positive.
     positive : bool
-        Whether the cases have the condition.
+        True if the cases have the condition.
     """
     correct = (scores >= threshold) == positive
     return np.where(np.isnan(scores), np.nan, correct)

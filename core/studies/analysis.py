@@ -51,7 +51,7 @@ class StudyOptions:
     n_draws : int
         Draws of the truth, at least 50.
     seed : int
-        Of the draws.
+        Seed of the draws.
     """
 
     measure: Measure = "auc"
@@ -77,7 +77,9 @@ class StudyOptions:
         if self.threshold is not None:
             check_number(self.threshold, "The threshold")
         elif self.measure != "auc":
-            raise InputError(f"{TITLES[self.measure]} needs a threshold.", "Choose from which score on a case counts.")
+            raise InputError(
+                f"{TITLES[self.measure]} needs a threshold.", "Choose the lowest score that counts as positive."
+            )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -87,7 +89,7 @@ class StudyEstimate(Result):
     Attributes
     ----------
     truth : {"gold", "panel_majority", "drawn"}
-        What was taken as truth.
+        Kind of truth.
     modality : str
     other_modality : str
         For differences, the modality that is subtracted; else empty.
@@ -97,7 +99,7 @@ class StudyEstimate(Result):
     low, high : float
         Ends of the interval: on the logit scale, or of differences cut to −1 to 1; NaN without variance.
     p : float
-        Two-sided, of no difference; NaN for estimates that are no differences, and without variance.
+        Two-sided, of no difference; NaN for estimates that are not differences, and without variance.
     """
 
     truth: Truth
@@ -122,13 +124,13 @@ class StudyEstimates(Result):
     truth : {"gold", "panel_majority", "drawn"}
     method : {"obuchowski-rockette", "u-statistics"}
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     n_with, n_without : float
         Cases with and without the condition; means over the draws of the truth.
     differences, modalities, readers : tuple of StudyEstimate
         Between modalities, of means over readers, and of each reader.
     components : DifferenceComponents
-        Of the variance of each difference, for the size of a next study.
+        Components of the variance of each difference, for the size of a next study.
     truth_variance : tuple of float
         Part of the variance of each difference that is due to the uncertain truth.
     notes : tuple of str
@@ -163,7 +165,7 @@ class StudyAnalysis(Result):
     estimates : tuple of StudyEstimates
         With gold; or with the panel's majority taken as truth, and with drawn truths. Tables show both side by side.
     probability : ndarray, shape (n_cases,)
-        Posterior probability of the condition; the truth itself with gold, NaN where it is unknown.
+        Posterior probability of the condition; the truth itself with gold, NaN if it is unknown.
     n_redrawn : int
         Draws of the truth that could not be analysed and were drawn again.
     """

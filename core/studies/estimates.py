@@ -16,7 +16,7 @@ class DifferenceComponents:
     cases : ndarray, shape (n_pairs,)
         For the cases of this study and infinitely many readers.
     rest : ndarray, shape (n_pairs,)
-        Of one reader and the cases of this study together, beyond both.
+        Variance of one reader and the cases of this study together, beyond both.
     """
 
     readers: np.ndarray
@@ -31,13 +31,13 @@ class StudyMoments:
     Attributes
     ----------
     reader_value, reader_variance : ndarray, shape (n_modalities, n_readers)
-        Of each reader over cases; NaN where a reader read nothing in a modality.
+        Value and variance of each reader over cases; NaN if a reader read nothing in a modality.
     value, variance, df : ndarray, shape (n_modalities,)
-        Of the mean over readers.
+        Mean over readers, its variance and its degrees of freedom.
     difference, difference_variance, difference_df : ndarray, shape (n_pairs,)
-        Of each pair of modalities, the first less the second, in the order of `pairs_of`.
+        Difference of each pair of modalities, the first less the second, in the order of `pairs_of`.
     components : DifferenceComponents
-        Of the differences.
+        Components of the differences.
     replaced : int
         Variances that were negative and were replaced by the estimate that cannot be, for U-statistics.
     """

@@ -1,7 +1,7 @@
 """Files of a reader study: those of iMRMC, or tables with a row per reading, of one modality each or of several.
 
 A table has columns of cases and scores, and of readers, modalities and the truth if the files do not differ by them.
-Columns are recognised by name. Scores are numbers, or ordered classes whose order their names give.
+Columns are recognised by name. Scores are numbers, or ordered classes whose names give their order.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,9 +52,9 @@ class StudyReading:
     Attributes
     ----------
     study : ReadingStudy
-        Without a truth if one is to be chosen from ``choices``.
+        Study, without a truth if the condition must be chosen from ``choices``.
     notes : tuple of str
-        What the columns of each file are taken for, and what was left out.
+        Roles of the columns of each file, and what was left out.
     choices : tuple of str
         Classes of the truth of which one is the condition; empty if it is clear or nothing is known about the truth.
     """
@@ -87,8 +87,8 @@ def read_study(
     Parameters
     ----------
     files : sequence of (str, bytes)
-        Names and contents. A file without a column of readers or modalities is of one that is called as the file is. A
-        table of cases and their truth has no scores.
+        Names and contents. Without a column of readers or modalities, the name of the file is the name of its reader or
+        modality. A table of cases and their truth has no scores.
     columns : mapping of str to str, optional
         Columns by role, if their names do not give them.
     truth : mapping of str to str, optional
@@ -106,9 +106,9 @@ def read_study(
     ------
     InputError
         A column is missing, a score is neither a number nor of a known order, a case has two truths or is scored twice,
-        or no case of the study is known to the truth or the panel.
+        or the truth or the panel has no case of the study.
     LimitError
-        As of `core.studies.study.study_from_rows`.
+        See `core.studies.study.study_from_rows`.
     """
     found = _Rows()
     for name, content in files:
@@ -127,7 +127,7 @@ def read_study(
         return _with_panel(rows, cases, panel, positive, found.notes)
     known = found.truth if truth is None else dict(truth)
     if known and not cases & known.keys():
-        raise InputError("No case of the study has a truth.", "Use the same names of cases in both files.")
+        raise InputError("No case of the study has a truth.", "Use the same case names in both files.")
     names = tuple(sorted({known[case] for case in cases & known.keys()}))
     condition = condition_of(names, positive)
     if not condition:
@@ -137,13 +137,13 @@ def read_study(
 
 
 def condition_of(names: Sequence[str], positive: str = "") -> str:
-    """Class with the condition, by what was chosen or by its name; empty if neither gives it.
+    """Find the class with the condition, chosen or recognised by its name; empty if it is neither.
 
     Parameters
     ----------
     names : sequence of str
     positive : str
-        As it was chosen.
+                Chosen class; empty if none was chosen.
 
     Raises
     ------
@@ -159,12 +159,12 @@ def condition_of(names: Sequence[str], positive: str = "") -> str:
 
 
 def truth_of(name: str, content: bytes, columns: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Class of each case in a table of cases and their truth.
+    """Read the class of each case in a table of cases and their truth.
 
     Parameters
     ----------
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     content : bytes
     columns : mapping of str to str, optional
         Columns by role, if their names do not give them.
@@ -172,7 +172,7 @@ def truth_of(name: str, content: bytes, columns: Mapping[str, str] | None = None
     Raises
     ------
     InputError
-        As of `read_study`.
+        See `read_study`.
     """
     raw = open_tables(name, content)[0][1]
     roles = _roles(raw.columns, columns or {})
@@ -186,13 +186,13 @@ def truth_of(name: str, content: bytes, columns: Mapping[str, str] | None = None
 
 
 def as_dataset(study: ReadingStudy, name: str) -> Dataset:
-    """The readings as a dataset of scores, whose raters are readers in each modality.
+    """Return the readings as a dataset of scores, with one rater per reader and modality.
 
     Parameters
     ----------
     study : ReadingStudy
     name : str
-        Of the dataset.
+        Name of the dataset.
     """
     modality, reader, case = np.nonzero(~np.isnan(study.scores))
     raters = [f"{who} · {where}" for where in study.modalities for who in study.readers]
@@ -204,9 +204,9 @@ def as_dataset(study: ReadingStudy, name: str) -> Dataset:
 def _with_panel(
     rows: list[tuple[str, str, str, float]], cases: set[str], panel: Dataset, positive: str, notes: Iterable[str]
 ) -> StudyReading:
-    """The study with a panel's opinions."""
+    """Return the study with the opinions of its panel."""
     if not cases & set(panel.cases):
-        raise InputError("No case of the study has an opinion of the panel.", "Use the same names of cases in both.")
+        raise InputError("No case of the study has an opinion of the panel.", "Use the same case names in both.")
     condition = condition_of(panel.classes, positive)
     if not condition:
         return StudyReading(study_from_rows(rows), tuple(notes), panel.classes)
@@ -225,12 +225,12 @@ def _add_imrmc(found: _Rows, content: bytes) -> None:
 
 
 def _add_table(found: _Rows, name: str, raw: RawTable, columns: Mapping[str, str]) -> None:
-    """Rows of one table; what its columns are taken for is noted."""
+    """Add the rows of one table, with a note on the roles of its columns."""
     roles, stem = _roles(raw.columns, columns), PurePath(name).stem
     for needed in ("case",) if "truth" in roles and "score" not in roles else ("case", "score"):
         if needed not in roles:
             known = ", ".join(sorted(ROLES[needed]))  # type: ignore[index]
-            raise InputError(f"{name} has no column of {needed}s.", f"Name it as one of: {known}.")
+            raise InputError(f"{name} has no column of {needed}s.", f"Use one of these names: {known}.")
     cases = _texts(raw, roles["case"])
     taken = [f"{role} from “{shorten(column, _SHOWN)}”" for role, column in roles.items()]
     taken += [f"{role} “{shorten(stem, _SHOWN)}” from the name of the file" for role in _of_file(roles)]
@@ -251,18 +251,18 @@ def _add_table(found: _Rows, name: str, raw: RawTable, columns: Mapping[str, str
 
 
 def _of_file(roles: Mapping[Role, str]) -> list[Role]:
-    """Roles that the name of the file has."""
+    """Return the roles that the name of the file has."""
     return [role for role in ("reader", "modality") if role not in roles and "score" in roles]  # type: ignore[misc]
 
 
 def _roles(names: Sequence[str], given: Mapping[str, str]) -> dict[Role, str]:
-    """Column of each role: as given, else the first that is called so."""
+    """Return the column of each role: as given, otherwise the first with a known name."""
     found: dict[Role, str] = {}
     for role, column in given.items():
         if role not in ROLES:
-            raise InputError(f"There is no column role {role!r}.", f"Use {', '.join(ROLES)}.")
+            raise InputError(f"Could not read the role {role!r} of a column.", f"Use {', '.join(ROLES)}.")
         if column not in names:
-            raise InputError(f"There is no column {column!r}.", f"There is {', '.join(names)}.")
+            raise InputError(f"Could not find the column {column!r}.", f"Use one of {', '.join(names)}.")
         found[role] = column  # type: ignore[index]
     for role, known in ROLES.items():
         free = [name for name in names if name not in found.values() and _plain(name) in known]
@@ -272,7 +272,7 @@ def _roles(names: Sequence[str], given: Mapping[str, str]) -> dict[Role, str]:
 
 
 def _texts(raw: RawTable, column: str) -> list[str]:
-    """Values of a column, empty if missing."""
+    """Return the values of a column as text, empty if missing."""
     coded = encode(raw.table[column])
     return np.array([*coded.values, ""], dtype=object)[coded.code].tolist()
 
@@ -289,7 +289,7 @@ def _put(found: dict[str, str], case: str, truth: str, line: int | None) -> None
 
 
 def _scores(found: _Rows) -> list[float]:
-    """Scores as numbers, of ordered classes their places."""
+    """Convert scores to numbers, and ordered classes to their places."""
     texts = tuple(dict.fromkeys(row[3] for row in found.readings))
     numbers = to_numbers(texts, decimal_comma=found.decimal_comma)
     if not np.isfinite(numbers).all():
@@ -297,7 +297,7 @@ def _scores(found: _Rows) -> list[float]:
         if order is None:
             first = texts[int(np.flatnonzero(~np.isfinite(numbers))[0])]
             raise InputError(
-                f"The score {shorten(first, _SHOWN)!r} is not a number, and the scores are no known scale.",
+                f"The score {shorten(first, _SHOWN)!r} is not a number, and the scores are not a known scale.",
                 "Use numbers, the larger the more likely the condition.",
             )
         found.notes.append(f"Order of the scores, low to high: {', '.join(shorten(name, _SHOWN) for name in order)}.")

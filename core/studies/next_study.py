@@ -83,7 +83,7 @@ def compute_next_study(
     n_readers : sequence of int
         At least two each.
     pair : int
-        Which of the differences of the study.
+        Index of a difference of the study.
     power : float
         To reach, between 0 and 1.
     significance : float
@@ -118,7 +118,7 @@ def compute_power(
     ----------
     estimates : StudyEstimates
     pair : int
-        Which of the differences.
+        Index of the difference.
     effect : float
     n_readers : int
     n_cases : float

@@ -22,9 +22,9 @@ class ErrorCovariances:
     Attributes
     ----------
     variance : float
-        Of one reader in one modality.
+        Variance of one reader in one modality.
     cov1, cov2, cov3 : float
-        Of other modalities of a reader, of other readers in a modality, and of both.
+        Covariance with other modalities of a reader, with other readers in a modality, and with both.
     """
 
     variance: float
@@ -63,7 +63,7 @@ def compute_obuchowski_rockette(values: np.ndarray, covariance: np.ndarray) -> S
     values : ndarray, shape (M, R)
         Measure of each reader in each modality; at least two of both.
     covariance : ndarray, shape (M, R, M, R)
-        Of their errors.
+        Covariance of their errors.
     """
     n_modalities, n_readers = values.shape
     means = values.mean(axis=1)

@@ -14,7 +14,7 @@ def pool(value: np.ndarray, variance: np.ndarray, df: np.ndarray) -> tuple[np.nd
     Parameters
     ----------
     value, variance, df : ndarray, shape (n_draws, ...)
-        Of each draw; at least two.
+        Value, variance and degrees of freedom of each draw; at least two draws.
 
     Returns
     -------

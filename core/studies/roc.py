@@ -77,7 +77,7 @@ def compute_roc_curves(study: ReadingStudy, probability: np.ndarray) -> RocCurve
     ----------
     study : ReadingStudy
     probability : ndarray, shape (n_cases,)
-        Of the condition; a case counts on both sides by it. 1 and 0 if the truth is known, NaN if nothing is known.
+        Probability of the condition, by which a case counts on both sides; 1 or 0 if known, NaN if unknown.
 
     Raises
     ------

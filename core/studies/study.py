@@ -52,9 +52,9 @@ class ReadingStudy:
             raise InputError(f"The scores have the shape {scores.shape}.", f"Expected {shape} from the names.")
         for what, names in (("modality", self.modalities), ("reader", self.readers), ("case", self.cases)):
             if len(set(names)) < len(names):
-                raise InputError(f"A {what} is named twice.", "Use each name once.")
+                raise InputError(f"A {what} occurs twice.", "Use each name once.")
         if np.isinf(scores).any():
-            raise InputError("A score is infinite.", "Use finite scores, and leave out what was not read.")
+            raise InputError("A score is infinite.", "Use finite scores, and leave out cases that were not read.")
         object.__setattr__(self, "scores", _frozen(scores))
         n = len(self.cases)
         if self.truth is not None:
@@ -102,7 +102,7 @@ def study_from_rows(
         raise LimitError(
             f"{plural(len(readers), 'reader')}, {plural(len(cases), 'case')} and "
             f"{plural(len(modalities), 'modality', 'modalities')} make {n_cells:,} scores; at most {MOST_CELLS:,} fit.",
-            "Check which columns hold readers, cases and modalities.",
+            "Check the columns of readers, cases and modalities.",
         )
     scores = np.full((len(modalities), len(readers), len(cases)), np.nan)
     for reader, case, modality, score in listed:

@@ -1,6 +1,6 @@
 """Truth of each case, estimated from a panel's opinions and all readings.
 
-Panellists err independently given the truth; readers may depend on each other in any way. So the readings stand in
+Panellists err independently given the truth; readers may depend on each other in any way. So the readings enter through
 ``p(z | scores)``, a logistic regression on the normal scores of every reader in every modality, and the panel in
 ``p(opinion | z)``. Both are fitted by expectation-maximisation, the regression with a ridge (a normal prior of its
 coefficients). Proper draws: each refits the model to a bootstrap sample of the cases, from the fit to all of them, and
@@ -36,7 +36,7 @@ class TruthFit:
     probability : ndarray, shape (n_cases,)
         Posterior probability of the condition.
     coefficient : ndarray, shape (1 + n_modalities * n_readers,)
-        Of the intercept and of normal scores.
+        Coefficients of the intercept and of normal scores.
     sensitivity, specificity : ndarray, shape (n_panellists,)
     """
 
@@ -107,9 +107,9 @@ def fit_truth(
         See `normal_scores`.
     panel : ndarray of int8, shape (n_panellists, n_cases)
     weight : ndarray, shape (n_cases,), optional
-        How often each case counts; once if omitted.
+        Weight of each case; 1 if omitted.
     start : TruthFit, optional
-        Where to start; from the panel's opinions if omitted.
+        Starting values; from the panel's opinions if omitted.
     """
     weight = np.ones(len(features)) if weight is None else weight
     yes, no = (panel == 1).astype(np.float64), (panel == 0).astype(np.float64)

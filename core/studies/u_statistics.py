@@ -108,7 +108,7 @@ def moments_of(
     truth : ndarray of int8, shape (n_cases,)
     measure : {"auc", "sensitivity", "specificity"}
     threshold : float, optional
-        Of sensitivity and specificity.
+        Threshold of sensitivity and specificity.
     by_reader : ndarray, shape (M, R)
         Measure of each reader in each modality.
     """

@@ -517,7 +517,7 @@ def test_a_model_of_too_many_cases_is_refused_with_advice(monkeypatch):
     monkeypatch.setenv("PLURALITY_MAX_MODEL_CELLS", "100")
     rows = "".join(f"{case},{rater},{case % 2}\n" for case in range(51) for rater in "ab")
     dataset = read(("case,rater,class\n" + rows).encode()).dataset
-    with pytest.raises(LimitError, match=r"51 cases × 2 classes = 102 numbers.*Merge rare classes or take fewer cases"):
+    with pytest.raises(LimitError, match=r"51 cases × 2 classes = 102 numbers.*Merge rare classes or use fewer cases"):
         DawidSkene().fit(dataset)
 
 

@@ -108,7 +108,7 @@ def table_of(found: CaseAgreement, dataset: Dataset, options) -> pd.DataFrame:
 
 
 def _counted(found: CaseAgreement) -> list[Block]:
-    """How many cases agree strongly and weakly, of those with two annotations or more."""
+    """Count the cases with strong and with weak agreement, among those with two annotations or more."""
     n = int((found.per_case >= 2).sum())
     if not n:
         return []

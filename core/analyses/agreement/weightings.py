@@ -1,4 +1,4 @@
-"""How much a case counts by its number of annotations, and which weighting has the least variance on these data."""
+"""Weights of cases by their number of annotations, and the weighting with the least variance on these data."""
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ def compute(dataset: Dataset, options) -> WeightingComparison:
 
 
 def present(found: WeightingComparison, dataset: Dataset, options) -> list[Block]:
-    """Which weighting has the least error, all of them, and their weights under three class distributions."""
+    """Show the weighting with the least error, all weightings, and their weights under three class distributions."""
     table = table_of(found, dataset, options)
     shares = distributions(found)
     names = tuple(shares)
@@ -87,7 +87,7 @@ def _curves(found: WeightingComparison) -> pd.DataFrame:
 
 
 def table_of(found: WeightingComparison, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each weighting."""
+    """Return the table with one row per weighting."""
     rows = (
         (name, one.value, one.ci_low, one.ci_high, one.se, p)
         for name, one, p in zip(found.weightings, found.values, found.p_least.tolist(), strict=True)
@@ -96,7 +96,7 @@ def table_of(found: WeightingComparison, dataset: Dataset, options) -> pd.DataFr
 
 
 def verdict(found: WeightingComparison) -> str:
-    """Say which weighting has the least standard error, or that none clearly has.
+    """Name the weighting with the least standard error, or state that none clearly has it.
 
     Parameters
     ----------

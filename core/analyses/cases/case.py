@@ -70,7 +70,7 @@ class OneCase:
     point : dict of int to float
         Point estimate by class code.
     n_votes : int
-        How many raters the case has; of fewer than two no certainty is shown.
+        Number of raters of the case; with fewer than two no certainty is shown.
     """
 
     draws: CaseDraws
@@ -185,7 +185,7 @@ def below_peers_said(found: BelowPeers, dataset: Dataset, case: int, hide_names:
 
 
 def few_said(found: OneCase) -> str:
-    """Why a case has no certainty; empty if it has one.
+    """Explain why a case has no certainty; empty if it has one.
 
     Parameters
     ----------
@@ -463,7 +463,7 @@ def scale_table(class_probability: np.ndarray, view: Dataset, case: int) -> pd.D
 
 
 def _certainty(found: OneCase) -> tuple[float, float]:
-    """Certainty of the leading class with its error; NaN of a case with one annotation."""
+    """Compute the certainty of the leading class with its error; NaN for a case with one annotation."""
     result = found.certainty
     return (result.certainty[0, 0], result.se[0, 0]) if found.n_votes > 1 else (np.nan, np.nan)
 

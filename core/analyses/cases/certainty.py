@@ -44,7 +44,7 @@ class CaseCertainty:
     shares : CertaintyShares or None
         Which cases are uncertain, and which have one annotation; None if only the certainty was computed.
     more : MoreRaters or None
-        What more raters would do for each case; None but for counts.
+        Effect of more raters on each case; None except for counts.
     """
 
     certainty: CertaintyResult

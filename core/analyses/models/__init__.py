@@ -38,16 +38,16 @@ class CasesOptions(ModelOptions):
 
 @dataclass(frozen=True, slots=True)
 class CalibrationOptions(ModelOptions):
-    """Of calibration.
+    """Options of calibration.
 
     Attributes
     ----------
     plausibility : PlausibilityModel, optional
-        Of certainty; counts with the settings of the data if omitted.
+        Model of certainty; counts with the settings of the data if omitted.
     reliability : float
         Its γ.
     origin : str
-        Where gold comes from, if it is not in the file.
+        Source of gold, if it is not in the file.
     """
 
     plausibility: PlausibilityModel | None = None
@@ -67,7 +67,7 @@ class LabelOptions:
 
 @dataclass(frozen=True, slots=True)
 class ExploreOptions:
-    """Of ratings that are simulated under t-a-p."""
+    """Options of ratings that are simulated under t-a-p."""
 
     t: float = field(
         default=0.3,

@@ -1,4 +1,4 @@
-"""The average of rater models: its members, what each weighs and why others are left out, and where members differ."""
+"""Average of rater models: members with their weights, models left out with reasons, and cases that divide members."""
 
 from functools import partial
 
@@ -35,7 +35,7 @@ def compute(judged: JudgedModels, options) -> JudgedModels:
 
 
 def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
-    """What is averaged, cases that the average decides against all raters, and where its heaviest members differ."""
+    """Show the average: its members, cases that it decides against all raters, and cases that divide the heaviest."""
     averaged = judged.averaged
     said = [f"{averaged.sentence}.", *filter(None, (flips(averaged), differences(averaged)))]
     table = table_of(judged, dataset, options)
@@ -59,7 +59,7 @@ def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
 
 
 def flips(averaged: AveragedModels, subject: str = "It") -> str:
-    """Return how many unanimous cases get another class; empty without unanimous cases.
+    """Count the unanimous cases to which the average gives another class; empty without unanimous cases.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def flips(averaged: AveragedModels, subject: str = "It") -> str:
 
 
 def differences(averaged: AveragedModels) -> str:
-    """On how many cases the two heaviest members give different classes; empty of a single member.
+    """Count the cases to which the two heaviest members give different classes; empty if there is one member.
 
     Parameters
     ----------
@@ -120,13 +120,13 @@ def _differing_columns(averaged: AveragedModels) -> tuple[Column, ...]:
 
 
 def _most_divided(averaged: AveragedModels) -> np.ndarray:
-    """Positions of the cases on which the two heaviest members differ, the least probable class first."""
+    """Return the positions of cases on which the two heaviest members differ, the least probable class first."""
     top = averaged.fit.class_probability[averaged.differ].max(axis=1)
     return averaged.differ[np.argsort(top, kind="stable")]
 
 
 def differing(averaged: AveragedModels, dataset: Dataset, most: int | None = None) -> pd.DataFrame:
-    """The cases on which the two heaviest members differ, with the class by each and by the average.
+    """Return the cases on which the two heaviest members differ, with the class by each and by the average.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def differing(averaged: AveragedModels, dataset: Dataset, most: int | None = Non
 
 
 def table_of(judged: JudgedModels, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each member, the heaviest first, then the vote, then models left out with the reason."""
+    """Return the members, heaviest first, then the vote, then models left out with the reason; one per row."""
     averaged = judged.averaged
     standing = {each.candidate.name: each for each in judged.choice.standings}
     titles = {name: each.candidate.title for name, each in standing.items()}

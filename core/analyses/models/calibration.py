@@ -41,11 +41,11 @@ class Number:
     name : str
         `P_CORRECT` or `CERTAINTY`.
     mean : float
-        Of the number over gold cases.
+        Mean of the number over gold cases.
     correct : Share
-        Gold cases whose class by this number is the gold class.
+        Share of gold cases whose class by this number is the gold class.
     high : Share or None
-        The same of cases where the number is at least `_HIGH`; None without such a case.
+        The same among cases in which the number is at least `_HIGH`; None without such a case.
     bins : Calibration
     """
 
@@ -107,7 +107,7 @@ def _number(name: str, value: np.ndarray, correct: np.ndarray) -> Number:
 
 
 def present(found: CaseCalibration, dataset: Dataset, options) -> list[Block]:
-    """A sentence and a figure for each number: a curve with enough gold, else bars with intervals."""
+    """Show a sentence and a figure for each number: a curve with enough gold, otherwise bars with intervals."""
     by_model, by_certainty = found.numbers
     blocks: list[Block] = [
         Heading("Calibration against gold", "calibration"),
@@ -128,7 +128,7 @@ def present(found: CaseCalibration, dataset: Dataset, options) -> list[Block]:
 
 
 def sentence(number: Number) -> str:
-    """The mean of a number next to the share of gold cases that are correct, and whether P(correct) is too high or low.
+    """Compare the mean of a number with the share of gold cases that are correct: too high, too low, or neither.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def _figure(number: Number) -> Figure:
 
 
 def table_of(found: CaseCalibration, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each bin of each number."""
+    """Return the table with one row per number and bin."""
     rows = (
         (number.name, n, mean, share, low, high)
         for number in found.numbers

@@ -1,4 +1,4 @@
-"""What κ, α, AC1 and the models make of ratings that are simulated with chosen t, a and p."""
+"""Results of κ, α, AC1 and the models on ratings that are simulated with chosen t, a and p."""
 
 from dataclasses import dataclass
 
@@ -36,17 +36,17 @@ MODELS = {"Majority vote": MajorityVote, "One-coin": OneCoin, "Dawid-Skene": Daw
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explored:
-    """What was made of the ratings.
+    """Simulated ratings with their coefficients and the results of models.
 
     Attributes
     ----------
     ratings : Dataset
     truth : ndarray of int64, shape (n_cases,)
     rates : MatchRates
-        Expected from t, a and p.
+        Expected rates from t, a and p.
     coefficients : dict of str to Coefficient
     correct : dict of str to Share
-        Of cases whose most likely class is the true one, by model; a tie counts in parts.
+        Share of cases whose most likely class is the true one, by model; a tie counts in parts.
     """
 
     ratings: Dataset
@@ -93,7 +93,7 @@ def _correct(probability: np.ndarray, truth: np.ndarray) -> Share:
 
 
 def present(found: Explored, dataset: Dataset, options) -> list[Block]:
-    """κ beside what t, a and p let one expect, and all measures."""
+    """Show κ next to its expected value under t, a and p, and all measures."""
     table, rates = table_of(found, dataset, options), found.rates
     kappa, n = found.coefficients["Fleiss' κ"], len(found.coefficients)
     expected = "undefined" if rates.kappa is None else number(rates.kappa)
@@ -126,7 +126,7 @@ def present(found: Explored, dataset: Dataset, options) -> list[Block]:
 
 
 def table_of(found: Explored, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each coefficient and model."""
+    """Return the table with one row per coefficient and model."""
     rates, chance = found.rates, found.rates.kappa
     expected = {"Percent agreement": rates.total, "Fleiss' κ": chance, "Krippendorff's α": chance}
     even = (1 - rates.chance) / (options.classes - 1)  # agreement by chance of AC1

@@ -64,7 +64,7 @@ def judge_models(
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     known : Choice, optional
         Scores of some of the models.
     token, progress

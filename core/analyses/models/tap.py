@@ -1,4 +1,4 @@
-"""Agreement taken apart by t-a-p: accurate, mixed and guessed; and what each rater knows and guesses."""
+"""Parts of agreement by t-a-p: accurate, mixed and guessed, with the accuracy and the guesses of each rater."""
 
 import pandas as pd
 
@@ -37,7 +37,7 @@ def compute(dataset: Dataset, options) -> TapAgreement:
 
 
 def present(found: TapAgreement, dataset: Dataset, options) -> list[Block]:
-    """The parts of agreement, whether guesses follow the prevalence, and a row for each rater."""
+    """Show the parts of expected agreement, guesses against the prevalence, and the table of raters."""
     rates, table = found.rates, table_of(found, dataset, options)
     parts = frame_of(((name, title, getattr(rates, name)) for name, title in _KINDS), RATES)
     most = (table["guesses"] - table["prevalence"]).groupby(table["rater"], sort=False).idxmax()
@@ -78,7 +78,7 @@ def _fit_of(found: TapAgreement) -> str:
 
 
 def table_of(found: TapAgreement, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each rater and class."""
+    """Return the table with one row per rater and class."""
     rows = (
         (
             rater, int(found.n_annotations[j]), found.accuracy[j], found.a_low[j], found.a_high[j], name,

@@ -203,12 +203,12 @@ def compute(
 
 
 def takes_average(dataset: Dataset, options) -> bool:
-    """Whether the average of rater models judges accuracy: no model is named, and annotations can tell it at all.
+    """Check that the average of rater models judges accuracy: no model is named, and the data identify accuracy.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     options : AssessedOptions
     """
     asked = options.model == DEFAULT_MODEL and can_choose(dataset)

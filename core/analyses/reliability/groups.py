@@ -24,14 +24,14 @@ COLUMNS = (
 
 
 def compute(inputs: Inputs, options: GroupOptions) -> GroupRates:
-    """Rates of all classifiers by group."""
+    """Compute the rates of all classifiers by group."""
     return rate_classifiers(
         inputs.dataset, options.facts, inputs.predictions, level=options.level, seed=options.seed
     )  # fmt: skip
 
 
 def present(found: GroupRates, inputs: Inputs, options: GroupOptions) -> list[Block]:
-    """The worst group of each classifier, differences with intervals, and a table."""
+    """Show the worst group of each classifier, differences with intervals, and a table."""
     table = table_of(found, inputs, options)
     several = len(inputs.predictions) > 1
     lines = [
@@ -61,7 +61,7 @@ def present(found: GroupRates, inputs: Inputs, options: GroupOptions) -> list[Bl
 
 
 def sentence(found: GroupRates, classifier: str) -> list[Span]:
-    """Worst group of a classifier, and whether it is clearly worse.
+    """Name the worst group of a classifier, and state if it is clearly worse.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def sentence(found: GroupRates, classifier: str) -> list[Span]:
 
 
 def table_of(found: GroupRates, inputs: Inputs, options: GroupOptions) -> pd.DataFrame:
-    """A row for each classifier and group."""
+    """Return the table with one row per classifier and group."""
     rows = [
         (one.classifier, one.fact, one.group, one.n_raters, one.n_cases, one.rate, one.others, *one.difference)
         for one in found.rates

@@ -1,4 +1,4 @@
-"""How well classifiers order classes and predict their plausibilities: whole rankings and probabilities, at one γ."""
+"""Metrics of the whole rankings and probabilities of classifiers against plausible truths, at one γ."""
 
 import pandas as pd
 
@@ -26,7 +26,7 @@ COLUMNS = (
 
 
 def compute(inputs: Inputs, options, token=None, progress=None) -> FurtherMetrics:
-    """Further metrics of all classifiers at the γ of the settings."""
+    """Compute further metrics of all classifiers at the γ of the settings."""
     settings = settings_of(inputs)
     return further_metrics(
         settings.plausibility,
@@ -43,7 +43,7 @@ def compute(inputs: Inputs, options, token=None, progress=None) -> FurtherMetric
 
 
 def present(found: FurtherMetrics, inputs: Inputs, options) -> list[Block]:
-    """Which classifier is best by one metric, and all metrics."""
+    """Show the best classifier by one metric, and all metrics."""
     table = table_of(found, inputs, options)
     known = [metric for metric in found.metrics if found.values[metric.name]]
     control = Control(
@@ -70,7 +70,7 @@ def present(found: FurtherMetrics, inputs: Inputs, options) -> list[Block]:
 
 
 def table_of(found: FurtherMetrics, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each metric and classifier."""
+    """Return the table with one row per metric and classifier."""
     rows = [
         {"metric": metric.name, "title": metric.title, "classifier": name}
         | {column.name: getattr(value, column.name) for column in COLUMNS[3:]}
@@ -81,13 +81,13 @@ def table_of(found: FurtherMetrics, inputs: Inputs, options) -> pd.DataFrame:
 
 
 def verdict(found: FurtherMetrics, metric: FurtherMetric) -> str:
-    """Say which classifier is best by a metric, with its interval, or that none clearly is.
+    """Name the best classifier by a metric, with its interval, or state that none clearly is the best.
 
     Parameters
     ----------
     found : FurtherMetrics
     metric : FurtherMetric
-        One that some classifier has.
+        Name of a metric that some classifier has.
     """
     values, at = found.values[metric.name], f"at γ = {exact(found.reliability)}"
     share = "within" in metric.name

@@ -24,7 +24,7 @@ COLUMNS = (
 
 
 def compute(inputs: Inputs, options, token=None, progress=None) -> Plausibilities:
-    """Plausibilities at the γ of the settings."""
+    """Compute plausibilities at the γ of the settings."""
     settings = settings_of(inputs)
     return plausibilities(
         settings.plausibility,
@@ -38,7 +38,7 @@ def compute(inputs: Inputs, options, token=None, progress=None) -> Plausibilitie
 
 
 def present(found: Plausibilities, inputs: Inputs, options) -> list[Block]:
-    """Both downloads, and the most plausible class of the first cases."""
+    """Show both downloads, and the most plausible class of the first cases."""
     table = table_of(found, inputs, options)
     n_classes = len(found.classes)
     leading = found.mean[:_FIRST].argmax(axis=1) + n_classes * np.arange(min(_FIRST, len(found.cases)))
@@ -77,5 +77,5 @@ def downloads(found: Plausibilities) -> list[Block]:
 
 
 def table_of(found: Plausibilities, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each case and class."""
+    """Return the table with one row per case and class."""
     return found.long_table()

@@ -129,7 +129,7 @@ def check_archive(name: str, content: bytes) -> None:
         if path.startswith("/") or path[1:3] == ":/" or ".." in path.split("/"):
             raise InputError(f"{shown} is a path out of the archive.", _REMEDY)
         if stat.S_ISLNK(entry.external_attr >> 16):
-            raise InputError(f"{shown} is a link and not a file.", _REMEDY)
+            raise InputError(f"{shown} is a link, not a file.", _REMEDY)
         if entry.flag_bits & 0x1:
             raise InputError(f"{shown} is encrypted.", "Unpack it with its password and open the files.")
     size = sum(entry.file_size for entry in entries)

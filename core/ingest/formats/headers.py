@@ -36,7 +36,7 @@ def header_rows(rows: list[list[str]]) -> tuple[int, int]:
 
 
 def _are_headers(header: list[list[str]], below: list[list[str]]) -> bool:
-    """Whether rows are the header together, the last of which names what those above have merged."""
+    """Check that rows form one header, whose last row names the columns that the rows above have merged."""
     *upper, last = header
     if len({len(row) for row in header}) > 1 or not any(row[0].strip() for row in header):
         return False
@@ -53,7 +53,7 @@ def _are_headers(header: list[list[str]], below: list[list[str]]) -> bool:
 
 
 def _merged(row: list[str], last: list[str]) -> set[int]:
-    """Places of a header row, but the first, that are merged with the one before.
+    """Find the places of a header row, except the first, that are merged with the one before.
 
     Names that are written out in each of these cells are merged if the last header row repeats its own below each of
     them, as raters below rounds, and only one of both names the first column.

@@ -23,7 +23,7 @@ _TRUTH = "truth"
 
 
 def table_of_imrmc(content: bytes) -> RawTable | None:
-    """The rows below ``BEGIN DATA:`` with names of their columns; None if there is no such line.
+    """Read the rows below ``BEGIN DATA:`` with the names of their columns; None without such a line.
 
     Parameters
     ----------
@@ -38,18 +38,18 @@ def table_of_imrmc(content: bytes) -> RawTable | None:
 
 
 def recognise(columns: Sequence[str]) -> str | None:
-    """Columns of readers, cases, modalities and scores."""
+    """Recognise the file by its columns of readers, cases, modalities and scores."""
     return "readers, cases, modalities and scores" if _named(columns) is not None else None
 
 
 def _named(columns: Sequence[str]) -> Sequence[str] | None:
-    """The columns in the order of `_COLUMNS`; None if one is missing."""
+    """Return the columns in the order of `_COLUMNS`; None if one is missing."""
     plain = {column.strip().casefold().removesuffix("id").rstrip(" _"): column for column in columns}
     return [plain[name] for name in _COLUMNS] if plain.keys() >= set(_COLUMNS) else None
 
 
 def holds(raw: RawTable) -> bool:
-    """Whether some rows are of the truth."""
+    """Check that some rows contain the truth."""
     reader, _, modality, _ = _named(raw.columns) or _COLUMNS
     return any(
         cell.strip().casefold() == _TRUTH
@@ -59,7 +59,7 @@ def holds(raw: RawTable) -> bool:
 
 
 def read(raw: RawTable) -> Source:
-    """The scores of each modality as a question.
+    """Read the scores of each modality as a question.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ _LEFT_OUT = {
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
-    """Assets with `externalId` and `labels`, which have `jsonResponse`."""
+    """Recognise assets with `externalId` and `labels`, which have `jsonResponse`."""
     return "assets with externalId, labels and jsonResponse" if most_are(files, _is_asset) else None
 
 
@@ -33,7 +33,7 @@ def _is_asset(record: object) -> bool:
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
-    """The categories of each job that each author chose; several are a set of labels.
+    """Read the categories that each author chose for each job; several are a set of labels.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
 
 
 def _jobs(response: object) -> dict:
-    """The response of each job; it may be JSON in a text."""
+    """Return the response to each job, which may be JSON in a text."""
     if isinstance(response, str):
         try:
             response = value_of_cell(response)

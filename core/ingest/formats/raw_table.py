@@ -27,7 +27,7 @@ class RowLocations:
     numbers : tuple of ndarray of int, each of shape (n_rows,)
         Number of each row for each word, from 1.
     files : tuple of str
-        Names of the files; empty where there is only one.
+        Names of the files; empty if there is only one.
     file : ndarray of int, shape (n_rows,), or None
         Index into ``files``.
     """

@@ -141,7 +141,7 @@ def read_lists(files: Sequence[JsonFile], progress: Progress | None = None) -> R
 
 
 def records_of_object(value: object) -> list[dict]:
-    """The records of an object that names each of them, with their names as ids; empty if it is no such object.
+    """Return the records of an object whose keys are their ids; empty for any other object.
 
     All records have the same names of parts, and some parts are lists.
     """

@@ -148,7 +148,7 @@ def recognise_side(name: str, raw: RawTable, content: bytes) -> SideFiles | None
 
 
 def is_named_gold(name: str, raw: RawTable) -> bool:
-    """Whether a file is called as one of gold; shorter names count of two columns alone, as files of raters have them.
+    """Check that the name of a file indicates gold; short names count only with two columns, as raters use them too.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ def read_qualtrics(raw: RawTable) -> Source:
 
 
 def recognise_monkey(columns: Sequence[str]) -> str | None:
-    """Columns of the ids of respondents and collectors."""
+    """Recognise the columns with ids of respondents and collectors."""
     plain = {_plain(column) for column in columns}
     return "columns Respondent ID and Collector ID" if {"respondent id", "collector id"} <= plain else None
 
@@ -78,9 +78,9 @@ def _plain(column: str) -> str:
 
 
 def read_monkey(raw: RawTable) -> Source:
-    """Questions of the survey that have the same answers are cases of one question; each response is a rater.
+    """Read survey questions with the same answers as cases of one question, and responses as raters.
 
-    A second row of the header, which says "Response" below each question, is no response.
+    A second row of the header, which says "Response" below each question, is not a response.
     """
     who = next(column for column in raw.columns if _plain(column) == "respondent id")
     names = [column for column in raw.columns if _plain(column) not in _OF_MONKEY]

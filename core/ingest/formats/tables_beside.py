@@ -1,4 +1,4 @@
-"""Tables beside annotations that only their values tell apart, as of files without headers: gold, classes, costs."""
+"""Tables of gold, classes and costs that come with annotations, recognised by their values, also without headers."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ Named = tuple[str, RawTable]
 def set_apart(
     tables: Sequence[Named], side: SideFiles, *, with_annotations: bool = True
 ) -> tuple[list[Named], SideFiles, list[str]]:
-    """The tables of annotations, what is beside them, and notes.
+    """Separate tables of annotations from tables of gold, classes and costs; return both, and notes.
 
     Gold has no header and a case and a class that occur in the annotations, each case once: two columns with names may
     be annotations of a further rater. A list of classes has each class once, a table of costs each pair of classes with
@@ -26,9 +26,9 @@ def set_apart(
     ----------
     tables : sequence of (name, RawTable)
     side : SideFiles
-        What is known to be beside the annotations.
+        Known side files of the annotations.
     with_annotations : bool
-        Whether one of the tables has the annotations.
+        True if one of the tables has the annotations.
     """
     able = [raw for name, raw in tables if with_annotations and not is_named_gold(name, raw)]
     main = max(able, key=lambda raw: raw.table.num_rows, default=None)
@@ -52,7 +52,7 @@ def set_apart(
 
 
 def _names_in(raw: RawTable) -> tuple[set[str], set[str]]:
-    """Cases and classes of annotations; none if they have no raters or if names are both."""
+    """Return the names of cases and of classes in annotations; none without raters, or if a name is both."""
     if not raw.table.num_rows:
         return set(), set()
     mapping, seen = likeliest_mapping(raw), ColumnEvidence(raw)
@@ -64,7 +64,7 @@ def _names_in(raw: RawTable) -> tuple[set[str], set[str]]:
 
 
 def _beside(name: str, raw: RawTable, cases: set[str], classes: set[str]) -> tuple[SideFiles | None, str]:
-    """What a table is beside annotations, and a note; None if it may hold annotations."""
+    """Read a table of gold, classes or costs, with a note; None if it may contain annotations."""
     if not cases or not classes or len(raw.columns) > 3:
         return None, ""
     cells = [[str(cell).strip() for cell in raw.table[column].cast("string").to_pylist()] for column in raw.columns]
@@ -81,7 +81,7 @@ def _beside(name: str, raw: RawTable, cases: set[str], classes: set[str]) -> tup
 
 
 def _gold(cells: list[list[str]], cases: set[str], classes: set[str]) -> dict[str, str]:
-    """The class of each case; empty if the table is none of gold."""
+    """Return the gold class of each case; empty if this is not a table of gold."""
     if len(cells) != 2 or len(set(cells[0])) < len(cells[0]) or not set(cells[1]) <= classes:
         return {}
     known = sum(case in cases for case in cells[0])
@@ -89,7 +89,7 @@ def _gold(cells: list[list[str]], cases: set[str], classes: set[str]) -> dict[st
 
 
 def _are_classes(cells: list[list[str]], classes: set[str]) -> bool:
-    """Whether each class stands once, alone or with a number up to 1."""
+    """Check that each class occurs once, without a number or with one up to 1."""
     if len(cells) > 2 or len(set(cells[0])) < len(cells[0]) or not classes <= set(cells[0]):
         return False
     return len(cells) == 1 or all(_is_number(cell) and 0 <= float(cell) <= 1 for cell in cells[1])

@@ -35,7 +35,7 @@ def odds_against(alpha, delta):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def fill_node_table(odds, nodes, table):
-    """Probability of each annotation of each rater at each node."""
+    """Fill in the probability of each annotation of each rater at each node."""
     n_delta = odds.shape[2]
     block = nodes.shape[1] // n_delta
     for rater in range(odds.shape[0]):
@@ -238,7 +238,7 @@ def times_symmetric(matrix, vector, out):
 def value_and_gradient(place, centre, scale, n_alpha, tied, cooperative, prior, ptr, cell, count, delta, nodes, out):
     """Compute the log posterior at ``centre + scale @ place``, gradient in ``out``; -inf and zeros on overflow.
 
-    ``scale`` is symmetric; of no rows, it stands for the identity and a centre of zeros.
+    ``scale`` is symmetric; without rows, it means the identity and a centre of zeros.
     """
     theta = place
     if scale.shape[0] > 0:

@@ -101,7 +101,7 @@ def expect_difficult(
 ):  # fmt: skip
     """Run one pass over cases ``first_case`` to ``last_case``.
 
-    ``known`` holds the class of a case or -1, or is empty; ``count`` how many cases each stands for, or is empty.
+    ``known`` holds the class of a case or -1, or is empty; ``count`` is the number of cases of each, or is empty.
     Returns the log-likelihood, expected cases by class,
     expected right and all annotations by (rater, node), and expected mistakes by (true, annotated). Fills rows of
     ``posterior`` where ``keep``.

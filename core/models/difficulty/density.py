@@ -3,7 +3,7 @@
 Parameters are logit π; then, with rater bias, the specificities and as many u, the sensitivity being -specificity +
 softplus(u) (or u itself where raters may be adversarial); without bias u alone, α = softplus(u) (or u). One of each
 where raters are alike. Model ABDE has none. Coordinates are these parameters, or their distance from ``mode`` in units
-of ``scale``: prevalence and sensitivities move together, and a sampler takes a third of the steps where they do not.
+of ``scale``: prevalence and sensitivities move together, and a sampler takes a third of the steps if they do not.
 """
 
 import dataclasses

@@ -144,7 +144,7 @@ def grid_moments(name: str, value: np.ndarray, share: np.ndarray, level: float) 
     Parameters
     ----------
     name : str
-        Of the effect; "discrimination" stands on the grid by its logarithm.
+        Name of the effect; "discrimination" stands on the grid by its logarithm.
     value : ndarray, shape (n_grid,)
         Evenly spaced.
     share : ndarray, shape (n_patterns, n_grid)

@@ -121,7 +121,7 @@ def coordinates(density: DifficultyDensity, prevalence: float, alpha: np.ndarray
     ----------
     density : DifficultyDensity
     prevalence : float
-        Of the positive class, above 0 and below 1.
+        Prevalence of the positive class, above 0 and below 1.
     alpha : ndarray, shape (n_alpha, 2)
         Logits of specificity and sensitivity.
 

@@ -51,8 +51,7 @@ def one_against_rest(dataset: Dataset, positive: str | None = None) -> tuple[Dat
     if positive is None:
         if dataset.n_classes > 2:
             raise NotApplicableError(
-                f"Difficulty models tell two classes apart; these data have {dataset.n_classes:,}. Choose the class "
-                "that "
+                f"Difficulty models need two classes; these data have {dataset.n_classes:,}. Choose the class that "
                 "counts as positive, against all others."
             )
         return dataset, 1
@@ -95,14 +94,14 @@ def tempered_at_mode(
     Parameters
     ----------
     fit : RaterModelFit
-        Of a difficulty model by its mode ("map").
+        Fit of a difficulty model by its mode ("map").
     dataset : Dataset
         Dataset of two classes, as it was fitted.
     beta : float
-        What an annotation counts for, above 0 and at most 1.
+        Weight of an annotation, above 0 and at most 1.
     token : CancelToken, optional
     doubt : float
-        As in `core.models.tempering.tempered`.
+        See `core.models.tempering.tempered`.
 
     Raises
     ------
@@ -114,7 +113,7 @@ def tempered_at_mode(
     tag = fit.settings.get("tag")
     if fit.method != "map" or tag is None or fit.cases != dataset.cases or fit.raters != dataset.raters:
         raise InputError(
-            f"{fit.model} by {fit.method} takes no β here.", "Use a difficulty model of these data at its mode."
+            f"{fit.model} by {fit.method} does not support β here.", "Use a difficulty model of these data at its mode."
         )
     on, code = switches(tag), dataset.classes.index(fit.settings["positive"])
     names = ("alpha_spec", "alpha_sens") if on.bias else ("alpha", "alpha")
@@ -152,14 +151,14 @@ class DifficultyModel:
     Parameters
     ----------
     tag : str
-        What is left out: see `core.models.difficulty.names`.
+        Effects that are left out, see `core.models.difficulty.names`.
     cooperative : bool
         No rater does worse than chance. Without it the classes may change places.
     as_published : bool
         The priors of the authors' programs where two models (AC and ABCE) depart from their paper.
     positive : str, optional
-        The class z = 1. Not given: the second of two declared classes. Needed for more classes: it is then told apart
-        from all others.
+        The class z = 1. Not given: the second of two declared classes. Needed for more classes: it is then
+        distinguished from all others.
     """
 
     tag: str = "ABC"
@@ -290,7 +289,7 @@ def _fit(model, dataset, way, run, token, progress) -> BayesianFit:
     if beta == 1 and not doubt:
         return found
     if way != "map":
-        raise InputError("A sampled difficulty model takes no β.", "Use its mode (map).")
+        raise InputError("A sampled difficulty model does not support β.", "Use its mode (map).")
     from .model import tempered_at_mode
 
     view = one_against_rest(dataset, model.positive)[0]

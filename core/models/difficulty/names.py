@@ -73,7 +73,7 @@ def tag_of(on: Switches) -> str:
     tag = "".join(letter for letter, present in off if not present) or "Full"
     if tag not in TAGS:
         raise InputError(
-            f"The combination {tag} is not a model of its own: some of its parameters cannot be told apart.",
+            f"The combination {tag} is not a model of its own: the data do not identify all of its parameters.",
             f"The eighteen are {', '.join(TAGS)}.",
         )
     return tag

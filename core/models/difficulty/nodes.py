@@ -2,7 +2,7 @@
 
 β by Gauss-Hermite up to 61 nodes. Beyond, an equidistant grid on ±8.5: the nodes of Gauss-Hermite spread like the root
 of their number, those of the grid fill in, and the trapezoid rule converges geometrically for what is analytic and
-vanishes at both ends, so hundreds of annotations on a case are no obstacle. δ by Gauss-Hermite in ln δ, λ by
+vanishes at both ends, so hundreds of annotations on a case are not a problem. δ by Gauss-Hermite in ln δ, λ by
 Gauss-Jacobi: the likelihood of n annotations is a polynomial of degree n in λ, for which (n + 1)/2 nodes are exact.
 """
 
@@ -79,7 +79,7 @@ def refined(
     Parameters
     ----------
     counts : NodeCounts
-        Where refinement begins.
+        Nodes from which refinement begins.
     evaluate : callable
         From numbers of nodes to the values that must not move.
     longest : int
@@ -97,7 +97,7 @@ def refined(
 
 
 def difficulty_rule(n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return values of β and weights; one node is no difficulty."""
+    """Return values of β and weights; one node means that cases do not differ in difficulty."""
     if n_nodes == 1:
         return np.zeros(1), np.ones(1)
     if n_nodes <= _MOST_GAUSS:

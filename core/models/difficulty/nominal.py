@@ -98,7 +98,7 @@ class NominalDifficulty:
     use_gold : bool
         Hold gold cases fixed at their class.
     repeats : {"independent", "first", "refuse"}
-        What further annotations of a rater on the same case count as.
+        Treatment of further annotations of a rater on the same case.
     beta : float
         What each annotation counts for in class probabilities, above 0 to 1: ``P_β(z | y) ∝ π_z ∫ p(d) Π p(y | z, d)^β
         dd``. It does not touch the parameters.
@@ -202,16 +202,16 @@ class NominalDifficulty:
         Raises
         ------
         InputError
-            β, doubt or gold held fixed is asked for, which chains do not have.
+            β, doubt or gold held fixed is set, which chains do not support.
         NotApplicableError, LimitError
-            As `fit`; or the draws would not fit into memory.
+            See `fit`; or the draws would not fit into memory.
         core.runtime.processes.WorkerError
             The sampler's process ended without a result.
         Cancelled
         """
         if self.beta != 1 or self.doubt or self.use_gold:
             raise InputError(
-                f"The sampled {self.title} model takes neither β nor doubt and holds no gold fixed.",
+                f"The sampled {self.title} model does not support β, doubt or gold held fixed.",
                 "Leave them out, or fit its mode (map).",
             )
         data = self._design(dataset).dataset
@@ -241,7 +241,7 @@ class NominalDifficulty:
         Parameters
         ----------
         fit : RaterModelFit
-            Of ``dataset`` by this model.
+            Fit of ``dataset`` by this model.
         dataset : Dataset
         beta, doubt : float
             As for the model.

@@ -37,7 +37,7 @@ def draw_all(settings: dict, arrays: dict[str, np.ndarray], watch) -> dict[str, 
         ``fits``: for each its number in the whole, the density's name and settings, ``n_starts``, ``seed`` of the
         starts, and ``chains``, pairs of (chain, seed); then ``n_draws``, ``n_tune``, ``target_accept``.
     arrays : dict of str to ndarray
-        ``"{fit}.{name}"``: arrays of a fit's density; ``"{fit}:start"``, where it is given, the starts of its chains.
+        ``"{fit}.{name}"``: arrays of a fit's density; ``"{fit}:start"``, if given, the starts of its chains.
     watch : core.runtime._worker.Watch
         Its ``done`` counts draws; its ``cancelled`` is looked at ten times a second.
 

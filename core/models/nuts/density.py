@@ -18,7 +18,7 @@ class CasePatterns(Protocol):
 
     @property
     def pattern_of_case(self) -> np.ndarray:
-        """As above."""
+        """Pattern of each case."""
         ...
 
 
@@ -36,7 +36,7 @@ class Differentiable(Protocol):
 class Density(Differentiable, Protocol):
     """A posterior of one dataset on unconstrained coordinates, with case effects and true classes integrated out.
 
-    It lives twice: in the process that asks, and in the child process that samples, which makes it again by `from_job`.
+    It exists twice: in the process that starts sampling, and in the child process, which makes it again by `from_job`.
 
     Attributes
     ----------
@@ -51,22 +51,22 @@ class Density(Differentiable, Protocol):
 
     @property
     def name(self) -> str:
-        """As above."""
+        """Module and class of the density."""
         ...
 
     @property
     def ndim(self) -> int:
-        """As above."""
+        """Number of coordinates."""
         ...
 
     @property
     def case_count(self) -> np.ndarray:
-        """As above."""
+        """Number of cases of each annotation pattern."""
         ...
 
     @property
     def patterns(self) -> CasePatterns:
-        """As above."""
+        """Assignment of cases to patterns."""
         ...
 
     def job(self) -> tuple[dict, dict[str, np.ndarray]]:

@@ -114,7 +114,7 @@ def quantity_name(name: str, index: tuple[int, ...], dataset: Dataset) -> str:
     Parameters
     ----------
     name : str
-        Of the quantity, as in `Density.quantities`.
+        Name of the quantity, as in `Density.quantities`.
     index : tuple of int
         Place of the entry on each axis.
     dataset : Dataset

@@ -56,7 +56,7 @@ def fit_by_map(
     summarise : callable
         Makes the fit from draws: see `core.models.nuts.density.Summarise`.
     dataset : Dataset
-        What the density was made of.
+        Data that the density was made from.
     mode : ndarray, shape (ndim,), optional
         Looked for from the density's start if omitted.
     level : float
@@ -114,7 +114,7 @@ def fit_by_nuts(
     summarise : callable
         Makes the fit from draws: see `core.models.nuts.density.Summarise`.
     dataset : Dataset
-        What the density was made of.
+        Data that the density was made from.
     n_draws, n_tune, n_chains : int
         Draws and steps of tuning of each chain, and how many chains.
     seed : int

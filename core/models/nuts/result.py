@@ -22,7 +22,7 @@ class Estimate(Result):
     ----------
     mean : ndarray
     sd, low, high : ndarray or None
-        Of the posterior, and the ends of the interval; None from the mode alone.
+        Standard deviation of the posterior, and ends of the interval; None if only the mode is known.
     rhat, ess : ndarray or None
         Rank-normalised split R-hat and bulk effective sample size; NaN for what does not vary.
     """
@@ -77,7 +77,7 @@ class BayesianFit(Result):
     quantities : dict of str to Estimate
         By the names of the density's quantities.
     level : float
-        Of all intervals.
+        Confidence level of all intervals.
     seed : int
     diagnostics : Diagnostics or None
         None for the mode.
@@ -92,7 +92,7 @@ class BayesianFit(Result):
     paper : PaperScore or None
         Per annotation, as published for the difficulty models; None for others, and where ``loo`` is None.
     seconds, cpu_seconds : float
-        Of the chains, summed; of the search for the mode.
+        Time of the chains, summed, or of the search for the mode.
     """
 
     fit: RaterModelFit
@@ -133,7 +133,7 @@ class BayesianFit(Result):
         Parameters
         ----------
         log_likelihood : bool
-            Whether to compute that of each case given each draw, for `arviz.loo` and comparisons with other models:
+            True to compute the log-likelihood of each case given each draw, for `arviz.loo` and model comparisons:
             n_kept × n_cases numbers.
 
         Returns

@@ -30,7 +30,7 @@ class Chains:
     divergent : ndarray of bool, shape (n_chains, n_draws)
         Draws whose path left the level of energy: the posterior has a corner that the sampler cannot enter.
     seconds, cpu_seconds : float
-        Of tuning and drawing, summed over chains, without starting processes and compiling.
+        Time of tuning and drawing, summed over chains, without starting processes and compiling.
     """
 
     draws: np.ndarray
@@ -61,11 +61,11 @@ def sample(
     ----------
     density : Density
     n_draws, n_tune : int
-        Of each chain; tuning comes first and is thrown away.
+        Number of draws and of tuning steps per chain; tuning comes first and is discarded.
     n_chains : int
     seed : int
     start : ndarray, shape (n_chains, ndim), optional
-        Where chains begin; around the posterior mode if omitted.
+        Starting values of chains; around the posterior mode if omitted.
     target_accept : float
         Nearer to 1 the steps are shorter, for posteriors with narrow corners.
     token : CancelToken, optional

@@ -125,7 +125,7 @@ def test_disagreements_of_raters_who_are_not_there_or_one_are_refused(build):
     dataset = build(random_rows(0), 3, 30, 6)
     with pytest.raises(NotFoundError, match="nobody"):
         cases_of_disagreement(dataset, "rater 1", "nobody")
-    with pytest.raises(NotApplicableError, match="Two different"):
+    with pytest.raises(NotApplicableError, match="two different"):
         cases_of_disagreement(dataset, "rater 1", "rater 1")
 
 

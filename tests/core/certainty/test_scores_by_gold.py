@@ -51,7 +51,7 @@ def test_error_and_share_held_are_those_by_hand(marked):
 def test_without_gold_or_of_other_cases_it_is_refused(marked):
     bare = replace(marked, gold_scores=None)
     trust = score_trust(bare, fit_prior(load_sample("essays")).model(), [1.0])
-    with pytest.raises(NotApplicableError, match="known score"):
+    with pytest.raises(NotApplicableError, match="gold score"):
         scores_by_gold(bare, trust)
     with pytest.raises(InputError, match="other cases"):
         scores_by_gold(marked.select(cases=["1", "3"]), trust)

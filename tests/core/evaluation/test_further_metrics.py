@@ -95,7 +95,7 @@ def test_the_same_list_has_tau_and_footrule_one_and_the_reverse_the_least():
 
 
 def test_a_list_deeper_than_the_draws_is_refused():
-    with pytest.raises(InputError, match="first 2 apart"):
+    with pytest.raises(InputError, match="only the first 2"):
         compare_lists(draws([0, 1], [[0, 1]]), np.array([0]), np.array([0]), N_CLASSES, 3, 1)
 
 

@@ -116,7 +116,7 @@ def test_a_sampled_fit_has_raters_checks_and_leave_one_out_and_is_near_the_mode(
 def test_what_chains_do_not_have_is_refused_and_what_belongs_to_them_does_not_disturb_the_mode(build):
     dataset = ordered(build(random_rows(1, n_cases=12, n_raters=3, n_classes=4), 4))
     for asked in ({"beta": 0.5}, {"doubt": 0.1}, {"temper_prevalence": True}, {"use_gold": True}):
-        with pytest.raises(InputError, match="neither β nor doubt"):
+        with pytest.raises(InputError, match="does not support β"):
             fit_request(request("ordinal", "nuts", **asked), dataset)
     with pytest.raises(NotApplicableError, match="order"):
         Ordinal().sample(replace(dataset, ordinal=False))

@@ -118,7 +118,7 @@ def test_a_beta_out_of_range_is_refused(beta):
 
 def test_what_cannot_be_tempered_is_refused(build):
     dataset = build(random_rows(3, n_classes=2), 2)
-    with pytest.raises(InputError, match="takes no β"):
+    with pytest.raises(InputError, match="does not support β"):
         tempered(fit_request(request("majority", "vote"), dataset).fit, dataset, 0.5)
     with pytest.raises(InputError, match="other data"):
         tempered(OneCoin().fit(dataset), build(random_rows(4, n_cases=9, n_classes=2), 2), 0.5)

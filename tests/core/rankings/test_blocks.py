@@ -59,9 +59,9 @@ def test_lists_of_blocks_become_the_same_entries_as_a_dataset_of_them(ranked, so
 @pytest.mark.parametrize(
     ("blocks", "message"),
     [
-        ([[0], []], "Ranking 1, block 2: there is no class in it"),
-        ([[0], [3]], "Ranking 1, block 2: there is no class 3 of 3"),
-        ([[-1]], "no class -1 of 3"),
+        ([[0], []], "Ranking 1, block 2: it is empty"),
+        ([[0], [3]], "Ranking 1, block 2: classes are 0 to 2; got 3"),
+        ([[-1]], "got -1"),
         ([[0, 1], [0]], "Ranking 1 names class 0 twice"),
     ],
 )

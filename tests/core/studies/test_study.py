@@ -73,7 +73,7 @@ def test_obuchowski_rockette_refuses_missing_readings():
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"readers": ("a", "a", "b")}, "A reader is named twice"),
+        ({"readers": ("a", "a", "b")}, "A reader occurs twice"),
         ({"cases": ("a",)}, "shape"),
         ({"truth": np.full(12, 2)}, "value other than"),
         ({"truth": np.zeros(3)}, "truth has the shape"),
