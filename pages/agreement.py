@@ -57,7 +57,7 @@ def _order(dataset: Dataset) -> Dataset:
 
 
 def _repeats(dataset: Dataset) -> None:
-    """What a rater's second annotation on the same case counts as."""
+    """Draw the choice of how a rater's repeated annotations on the same case count."""
     n_repeats = cached_agreement.n_repeats(dataset)
     if n_repeats and dataset.kind != "score":
         st.caption(

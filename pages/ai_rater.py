@@ -1,4 +1,4 @@
-"""AI as a rater: whether a machine may stand in for a person, how many it is worth, and where it differs."""
+"""AI rater: whether an AI rater can replace a person, how many raters it is worth, and where it differs."""
 
 import streamlit as st
 
@@ -59,7 +59,7 @@ def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machine
 
 
 def _too_few_people(n: int) -> None:
-    """Whom the test needs beside the machine, and where their annotations come in."""
+    """Explain which other raters the test needs, and where to add their annotations."""
     found = "one of the raters is a person" if n else "every rater of these data is marked as a machine"
     st.info(
         f"The test needs two people or more beside the machine, and {found}. Open people's annotations of the same "

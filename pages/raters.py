@@ -61,7 +61,7 @@ def _all(view: Dataset, found: AssessedRaters) -> None:
 
 
 def blind_reads(view: Dataset, digest: str) -> Rates | None:
-    """How often blind reads agree with each rater; None where nobody has reviewed a case of these data blind.
+    """Return how often blind opinions agree with each rater; None if no case of these data was reviewed blind.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def blind_reads(view: Dataset, digest: str) -> Rates | None:
 
 
 def _ordinal_fit(view: Dataset) -> RaterModelFit | None:
-    """The ordinal model of raters, once models are fitted."""
+    """Return the ordinal model of raters, once models are fitted."""
     judged = opening.choice(view) if view.ordinal else None
     return (
         None if judged is None else next((one.fit for one in judged.choice.standings if one.candidate is ORDINAL), None)
@@ -149,7 +149,7 @@ def _over_time(found: AssessedRaters, place: int) -> None:
 
 
 def _without(view: Dataset, rater: str) -> None:
-    """What changes if a rater is left out, and a button that makes it the selection."""
+    """Show what changes if a rater is left out, and a button that selects the data without the rater."""
     widgets.heading("Without this rater")
     asked = default_request(view)
     fit = job_progress.result_of(
@@ -183,7 +183,7 @@ def _exclude(rater: str) -> None:
 
 
 def _trust(dataset: Dataset) -> None:
-    """The trusts with their intervals, or what they cost."""
+    """Draw the estimated reliability of each rater with its interval, or the cost of estimating it."""
     model = trusted_raters.default_model(dataset)
     view = plausibility_models.data_for(model.name, dataset, quietly=True)
     widgets.heading("How far does each rater follow the case?", plausibility_models.method(model.name))

@@ -58,7 +58,7 @@ def _settings(dataset: Dataset):
 
 
 def _so_far(found: SweepTable | PointScores | None, reliabilities: tuple[float, ...], n_classes: int) -> None:
-    """The figures of what opens, of the reliabilities that are done; no sentence, for that needs all of them."""
+    """Draw the figures of the first tab for the reliabilities that are done; sentences need all of them."""
     if found is None:
         return
     sweep, scores = (found, None) if isinstance(found, SweepTable) else (SweepTable((), ()), found)
@@ -118,7 +118,7 @@ def _page() -> None:
 
 
 def _found(dataset: Dataset, inputs: Inputs, sweep: SweepTable, sets: tuple) -> None:
-    """What the sweep says, a tab for each question."""
+    """Draw the headline of the sweep, and a tab for each question."""
     model, classifiers, reliabilities = inputs.settings.plausibility, inputs.predictions, sweep.reliabilities
     provenance.show(
         dataset,

@@ -71,7 +71,7 @@ def selections(view: Dataset, threshold: float | str | None) -> None:
 
 
 def _asked() -> list[tuple[str, Selection]]:
-    """The two sides that the address names, or those compared last on these data; none where it cannot be read."""
+    """Return the two sides in the address, or those compared last on these data; none if the address is not valid."""
     try:
         said = json.loads(st.session_state.get("compare") or st.session_state.get(_LAST) or "[]")
         sides = [(str(name), Selection.from_text(text)) for name, text in said]

@@ -29,7 +29,7 @@ def _merging(view: Dataset) -> None:
 
 
 def _merge(first: str, second: str) -> None:
-    """Callback: the dataset in which both are one class is in use."""
+    """Switch to the dataset in which both classes are merged (callback)."""
     try:
         reading = cached.open_dataset(st.session_state["data"])
         merged = merge_classes(reading.dataset, first, second)

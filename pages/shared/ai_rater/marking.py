@@ -1,4 +1,4 @@
-"""Who is a machine: chosen on the page, proposed by name, kept with the dataset."""
+"""Marks of AI raters: chosen on the page, proposed by name, kept with the dataset."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ _FILES = (
 
 
 def first(whole: Dataset) -> None:
-    """The choice of raters who are machines, where none is marked; nothing in a presentation or without the right.
+    """Draw the choice of AI raters if none is marked; draws nothing in a presentation or without permission.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def first(whole: Dataset) -> None:
 
 
 def bring(dataset: Dataset) -> None:
-    """The card on which the answers of a machine come in a file of their own.
+    """Draw the card that takes an AI rater's annotations from a separate file.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def bring(dataset: Dataset) -> None:
 
 
 def again(whole: Dataset, machines: Sequence[Machine]) -> None:
-    """The same folded, and what is known of each machine.
+    """Draw the choice of AI raters folded, and the details of each AI rater.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The page in parts: verdicts, against each rater, over ε, beside people, in readers, by part, and where it differs."""
+"""Parts of the AI rater page: verdicts, comparison with each rater, ε, people, worth, groups, and differences."""
 
 from collections.abc import Mapping, Sequence
 
@@ -36,7 +36,7 @@ GUESSES = "like whoever guesses"
 
 
 def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
-    """A row for each machine: whether it may replace a rater, by how much, and what it is worth in readers.
+    """Draw a row for each AI rater: whether it can replace a rater, by how much, and its worth in raters.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
 
 
 def verdict_table(computed: Computed) -> pd.DataFrame:
-    """What `verdicts` shows, by machine."""
+    """Return the table that `verdicts` shows, by AI rater."""
     logs = {one.machine: one for one in computed.by_log_score}
     rows = []
     for one, worth in zip(computed.test.machines, computed.worth, strict=True):
@@ -91,7 +91,7 @@ def verdict_table(computed: Computed) -> pd.DataFrame:
 
 
 def replaces(computed: Computed, theme) -> None:
-    """Every machine against every rater, agreement within people beside it, and the differences between machines."""
+    """Compare every AI rater with every rater, agreement among people, and AI raters with each other."""
     found = computed.test
     tested = [one for one in found.machines if one.raters]
     if not tested:
@@ -111,7 +111,7 @@ def replaces(computed: Computed, theme) -> None:
 
 
 def _agreement(found: Sequence[PairAgreement], score: str) -> None:
-    """Agreement of people beside that of machines with people."""
+    """Draw the agreement among people and that of AI raters with people."""
     known = [one for one in found if one.people is not None]
     if not known:
         return
@@ -177,7 +177,7 @@ def _differences(found: AlternativeTest) -> None:
 
 
 def over_epsilon(found: AlternativeTest, theme) -> None:
-    """The winning rate against ε, and from which ε each machine passes."""
+    """Draw the winning rate against ε, and the ε from which each AI rater passes."""
     known = [one for one in found.machines if one.curve.size]
     if not known:
         st.info("No machine could be tested.", icon=":material/info:")
@@ -206,7 +206,7 @@ def over_epsilon(found: AlternativeTest, theme) -> None:
 
 
 def people(computed: Computed, theme) -> None:
-    """Every rater through the same test, beside the machines."""
+    """Draw the same test with every rater in the place of the AI rater, next to the AI raters."""
     found, everybody = computed.test, computed.people
     known = [one for one in everybody if one.passes is not None]
     if not known:
@@ -377,7 +377,7 @@ def differs(machines: Machines, gamma: float) -> None:
 
 
 def _which(known: Sequence[Differences]) -> Differences:
-    """The machine that the reader looks at; beside it from which certainty on a panel is decided."""
+    """Draw the choice of an AI rater and of the certainty from which a panel is decided; return its differences."""
     names = [one.machine for one in known]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         name = names[0] if len(names) == 1 else st.selectbox("Machine", names, key="differs_machine", width=320)
@@ -389,7 +389,7 @@ def _which(known: Sequence[Differences]) -> Differences:
 
 
 def _in_groups(one: Differences) -> None:
-    """The machine as the panel, by class, by certainty and by group of cases."""
+    """Compare the AI rater with the panel by class, by certainty and by group of cases."""
     for title, groups in (
         ("By the panel's class, decided cases", one.by_class),
         ("By the panel's certainty, all cases", one.by_quartile),

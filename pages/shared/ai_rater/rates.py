@@ -50,7 +50,7 @@ def show(machines: Machines) -> None:
 
 
 def _reviewed() -> tuple[ReviewedBy | None, dict]:
-    """How reviewed cases came to be reviewed, and their reviews; None where nobody has reviewed."""
+    """Return how the reviewed cases were selected, and their reviews; None if nobody has reviewed."""
     whole: Dataset = state.whole().dataset
     reviews = gold_of_reviews.reviews_of(whole)
     if not reviews:
@@ -102,7 +102,7 @@ def _table(found: MachineRates, source: str) -> None:
 
 
 def _said(found: MachineRates, source: str, by: ReviewedBy | None, notes: Sequence[str]) -> None:
-    """Of which cases these rates are, and what they rest on."""
+    """Describe the cases that these rates apply to, and the data that they are based on."""
     for note in notes:
         st.caption(markdown(note))
     if any("not in the data" in note for note in notes):

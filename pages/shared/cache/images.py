@@ -12,7 +12,7 @@ _WIDEST, _HIGHEST = 1440, 2400  # pixels
 
 
 def prepared(source: bytes | Path) -> tuple[bytes | None, str]:
-    """The bytes of an image, shrunk where it is larger than a screen; or None and why it cannot be shown."""
+    """Return the bytes of an image, shrunk if it is larger than a screen; or None and why it cannot be shown."""
     if isinstance(source, bytes):
         return _of_bytes(source, __version__)
     try:

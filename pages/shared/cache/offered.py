@@ -26,7 +26,7 @@ class OfferedFiles(streamlit_private.WatchedFiles):
         self._naming = threading.Lock()
 
     def add(self, *asked: Any, **options: Any) -> str:
-        """Keep a file that a page of whoever is here shows; returns its address.
+        """Keep a file that a page shows to the current user; return its address.
 
         Parameters
         ----------
@@ -36,7 +36,7 @@ class OfferedFiles(streamlit_private.WatchedFiles):
         return self._noted(super().add(*asked, **options), {_name()})
 
     def add_deferred(self, *asked: Any, **options: Any) -> str:
-        """Keep what makes a file for whoever is here; returns its id until then.
+        """Keep what makes a file for the current user; return its id until then.
 
         Parameters
         ----------
@@ -62,7 +62,7 @@ class OfferedFiles(streamlit_private.WatchedFiles):
         return self._noted(super().execute_deferred(file_id), names)
 
     def is_for(self, name: str, path: str) -> bool:
-        """Whether a file is on a page of somebody, or was made for them.
+        """Return True if a file is on a page of this user, or was made for them.
 
         Parameters
         ----------

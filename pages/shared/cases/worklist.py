@@ -1,4 +1,4 @@
-"""The list of cases beside the one that is open: which it holds, and how a click opens another."""
+"""List of cases next to the open one: the cases that it holds, and how a click opens another."""
 
 import zlib
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _CLICKED, _ANCHOR = "_worklist_clicked", "_worklist_anchor"
 
 
 def found_by(dataset: Dataset, order: np.ndarray, find: str, others: np.ndarray | None = None) -> np.ndarray:
-    """The cases of an order whose id holds what is looked for, or whom a rater of that whole name annotated.
+    """Return the cases of an order whose id contains the text, or that a rater with exactly that name annotated.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def found_by(dataset: Dataset, order: np.ndarray, find: str, others: np.ndarray 
 
 
 def opened(dataset: Dataset, first: str) -> int | None:
-    """The case that is open; None if there is none, or none of that name, which is said.
+    """Return the open case; None if there is none, or, with a message, if no case has that name.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def show(
     first: str,
     uncertain: bool = True,
 ) -> None:
-    """The list as a table whose rows open cases, and how many there are.
+    """Draw the list as a table whose rows open cases, and the number of cases.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def show(
 
 
 def file(table: pd.DataFrame, order: np.ndarray, states: Mapping[str, str]) -> pd.DataFrame:
-    """The table of all cases in the order of the list, with how far reviews are.
+    """Return the table of all cases in the order of the list, with the state of reviews.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def file(table: pd.DataFrame, order: np.ndarray, states: Mapping[str, str]) -> p
 
 
 def widths(longest: int, *, reviewed: bool, ordered: bool) -> dict:
-    """The columns by their names, together within `MOST`; what the most plausible class is called, the case says too.
+    """Return the columns by name, together within `MOST`; without the most plausible class, which the case shows.
 
     ``longest`` is the length of the longest id; there is a column for the review, and one for the expected class.
     """
@@ -157,7 +157,7 @@ def widths(longest: int, *, reviewed: bool, ordered: bool) -> dict:
 
 
 def header(dataset: Dataset, order: np.ndarray | None, case: int, said: str, noun: str, term: str | Method) -> None:
-    """The case with what is known of it, and buttons to those before and after it.
+    """Draw the case id with its main results, and buttons to the previous and the next case.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def header(dataset: Dataset, order: np.ndarray | None, case: int, said: str, nou
 
 
 def _opened_elsewhere(case_id: str) -> str:
-    """The last case that was opened by anything but a click in the worklist.
+    """Return the last case that was opened by anything but a click in the worklist.
 
     A part of the worklist's key: its highlight follows Next and the address, while a click keeps its sorting.
     """

@@ -59,7 +59,7 @@ _COLOURS = {"warning": ("warning", "orange"), "failed": ("close", "red")}
 
 
 def answer(part: AnalysisPart, dataset: Dataset, after: Drawn | None = None, needed: Any = None) -> None:
-    """A part of an analysis: its controls, its result and what there is to say of it.
+    """Draw a part of an analysis: its controls, its result and its sentences.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def answer(part: AnalysisPart, dataset: Dataset, after: Drawn | None = None, nee
 
 
 def result_of(part: AnalysisPart, dataset: Dataset, options: Any = None) -> Any:
-    """What a part finds; None while it is worked out, or if it cannot be, which is said.
+    """Return the result of a part; None while it is computed, or, with the reason on screen, if it cannot be.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def result_of(part: AnalysisPart, dataset: Dataset, options: Any = None) -> Any:
 
 
 def controls(part: AnalysisPart) -> Any:
-    """The options of a part as somebody chooses them."""
+    """Draw the controls of a part, and return its options as chosen."""
     given, numbers = {}, None
     for field in fields(part.options):
         option = field.metadata.get("option")
@@ -150,7 +150,7 @@ def controls(part: AnalysisPart) -> Any:
 
 
 def show(blocks: Iterable[Block], after: Drawn | None = None) -> None:
-    """Blocks, one below the other; downloads that follow each other stand side by side."""
+    """Draw blocks one below the other; downloads that follow each other are side by side."""
     for downloads, group in groupby(blocks, lambda block: isinstance(block, Download)):
         several = list(group)
         with st.container(horizontal=True) if downloads and len(several) > 1 else nullcontext():
@@ -335,7 +335,7 @@ def _draw_selector(block: Selector, after: Drawn) -> None:
 
 
 def _picked(place: Any, one: Control) -> Any:
-    """The value that somebody chose, or the first one; a list if several can be chosen."""
+    """Return the chosen value, or the first one; a list if several can be chosen."""
     values, first = list(one.values), one.values[one.first]
     how: dict[str, Any] = {"key": one.key, "help": widgets.explained(one.term) if one.term else None}
     if one.look == "slider":

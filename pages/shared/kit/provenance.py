@@ -31,7 +31,7 @@ def show(
     chosen: Selection | None = None,
     line: str = "",
 ) -> None:
-    """A popover beside a result.
+    """Draw a popover next to a result: methods, settings and command.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def show(
 
 
 def command_line(dataset: Dataset, command: str, chosen: Selection | None = None) -> str:
-    """What gives a result again, from a command with FILE in the place of the file.
+    """Return the command that reproduces a result, from one with FILE in the place of the file.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def command_line(dataset: Dataset, command: str, chosen: Selection | None = None
 
 
 def of_data() -> dict:
-    """What any table of this session came from: data, digest, selection in words and as options, version."""
+    """Return the origin of all tables of this session: data, digest, selection in words and as options, version."""
     reading = state.current()
     if reading is None:
         return {"version": __version__}
@@ -111,7 +111,7 @@ def of_data() -> dict:
 
 
 def exported(table: str, more: dict | None = None) -> Callable[[], dict]:
-    """What gives the settings of a table when it is written: those of its page, and its own.
+    """Return a callable for the settings of a table when it is written: those of its page, and its own.
 
     A page says its settings after its tables are drawn, so they are looked up only when somebody takes a table away.
     """
@@ -125,7 +125,7 @@ def exported(table: str, more: dict | None = None) -> Callable[[], dict]:
 
 
 def file_name(what: str, ending: str, model: str | None = None) -> str:
-    """What an exported file is called: ``skin_weights_Dawid-Skene_2026-03-01.csv``, with the data's name and the day.
+    """Return the name of an exported file, with data and day, as ``skin_weights_Dawid-Skene_2026-03-01.csv``.
 
     Parameters
     ----------
@@ -146,14 +146,14 @@ def _today() -> str:
 
 
 def _of_page() -> dict:
-    """The settings that the page on screen has told; each page has its own."""
+    """Return the settings that the page on screen has set; each page has its own."""
     pages = st.session_state.setdefault(_PAGES, {})
     context = get_script_run_ctx()
     return pages.setdefault(context.page_script_hash if context is not None else "", {})
 
 
 def _source() -> str:
-    """What the command line reads the data by: the name of a sample, the digest of a kept dataset, or a file's name."""
+    """Return the source for the command line: the name of a sample, the digest of a kept dataset, or a file name."""
     address = st.session_state["data"]
     if address in _COMPLETE or _is_kept():
         return address

@@ -17,7 +17,7 @@ _DEFAULT = AssessedOptions()
 def judged(
     view: Dataset, options: AssessedOptions = _DEFAULT, fit: RaterModelFit | None = None
 ) -> AssessedRaters | None:
-    """The raters and what speaks against them; None while that is worked out.
+    """Return the raters with their flags; None while that is computed.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def judged(
 
 
 def is_open(view: Dataset, options: AssessedOptions = _DEFAULT) -> bool:
-    """Whether rater models are still being scored whose average will judge the raters.
+    """Return True while rater models are still being scored whose average will judge the raters.
 
     Parameters
     ----------

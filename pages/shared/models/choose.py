@@ -34,7 +34,7 @@ _SWITCHES = {
 
 
 def choose(view: Dataset) -> tuple[list[Request], int]:
-    """The models asked for, and the number of restarts."""
+    """Draw the choice of models; return the requested models and the number of restarts."""
     judged = _opened_with(view)
     known = {
         method.name: method
@@ -79,7 +79,7 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
 
 
 def _opened_with(view: Dataset) -> opening.JudgedModels | None:
-    """The rater model of the settings, until the user chooses. None is chosen where the majority vote opens."""
+    """Return the rater model of the settings until the user chooses one; None if the majority vote is the default."""
     judged = opening.choice(view)
     now = st.session_state.get(_CHOSEN)
     if now is None or now == st.session_state.get(_OPENED):
@@ -102,14 +102,14 @@ def keep_choice(view: Dataset, shown: Request) -> None:
 
 
 def is_open(view: Dataset) -> bool:
-    """Whether the model that the page shows is one until rater models are compared."""
+    """Return True if the default model of the page depends on scores that are still being computed."""
     job = opening.choice_job(view)
     at_work = job is not None and not job.finished
     return at_work and st.session_state[_CHOSEN] == st.session_state.get(_OPENED)
 
 
 def vote_opens(view: Dataset) -> bool:
-    """Whether the held-out scores leave the majority vote alone, and the user has chosen nothing else."""
+    """Return True if the held-out scores favour the majority vote and the user has chosen nothing else."""
     judged = opening.choice(view)
     return judged is not None and judged.choice.best.candidate.reference and not st.session_state[_CHOSEN]
 
@@ -219,7 +219,7 @@ def _priors(view: Dataset) -> dict:
 
 
 def _positive(view: Dataset, chosen: list[Method]) -> str | None:
-    """Difficulty models tell one class from the rest: which one is asked for where there are more than two."""
+    """Ask which class difficulty models distinguish from the rest, if there are more than two."""
     if view.n_classes <= 2 or not any(option.name == "positive" for method in chosen for option in method.options):
         return None
     return st.selectbox(

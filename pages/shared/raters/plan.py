@@ -98,7 +98,7 @@ def _sizes(view: Dataset) -> tuple[PlansOptions, float | None]:
 
 
 def _show(name: str, view: Dataset, asked, **display) -> None:
-    """What a part finds; what only changes the display computes nothing again."""
+    """Draw the result of a part; a change of the display alone computes nothing again."""
     part = RATERS.part(name)
     found = blocks.result_of(part, view, asked)
     if found is not None:
@@ -114,6 +114,6 @@ def _press(name: str, view: Dataset, asked) -> None:
 
 
 def _nobody_left(view: Dataset) -> bool:
-    """Whether every rater has annotated every case."""
+    """Return True if every rater has annotated every case."""
     pairs = np.unique(view.case_of_annotation.astype(np.int64) * view.n_raters + view.rater)
     return pairs.size == view.n_cases * view.n_raters

@@ -42,7 +42,7 @@ _OWN: dict[str, dict] = {
 
 
 def displayed(found: AssessedRaters) -> pd.DataFrame:
-    """The table in the order of the data under its heads; columns in which nothing is known are left out."""
+    """Return the table in the order of the data with its column heads, without columns that have no values."""
     heads = {column.name: column.shown for column in found.shown_columns}
     frame = shown(found).iloc[np.argsort(found.order())][list(heads)].reset_index(drop=True)
     frame["gold_n"] = frame["gold_n"].where(frame["gold_n"] > 0)
@@ -52,7 +52,7 @@ def displayed(found: AssessedRaters) -> pd.DataFrame:
 
 
 def show(found: AssessedRaters, chosen_key: str) -> None:
-    """The table with its filter and pages; a click on a row keeps that rater under ``chosen_key``.
+    """Draw the table with its filter and pages; a click on a row keeps that rater under ``chosen_key``.
 
     Where raters must not be ranked, it opens by how much they did, and not by what they cost. Intervals are drawn on
     one axis for all rows, with a mark at what is acceptable.
@@ -104,7 +104,7 @@ def show(found: AssessedRaters, chosen_key: str) -> None:
 
 
 def drawn(part: pd.DataFrame, acceptable: float | None) -> pd.DataFrame:
-    """The rows as the screen shows them: flags in few words, the interval as a picture, 1.00 of nothing below 1."""
+    """Return the rows as on screen: short flags, the interval as a picture, and no value below 1 rounded to 1.00."""
     part = part.assign(flags=[_short(said) for said in part["flags"]])
     judged = next((name for name in ("accuracy", "follows") if name in part), None)
     if judged is not None:
@@ -116,7 +116,7 @@ def drawn(part: pd.DataFrame, acceptable: float | None) -> pd.DataFrame:
 
 
 def _short(titles: str) -> list[str]:
-    """Flags of a row in few words each."""
+    """Return the flags of a row in few words each."""
     return [_SHORT.get(one, one) for one in titles.split("; ") if one]
 
 

@@ -54,7 +54,7 @@ _FLAGS = {"folds": " --folds {}", "n_labels": " --labels {}", "corrected": " --c
 
 
 def show(inputs: Inputs, reliabilities: tuple[float, ...]) -> None:
-    """The controls, and what the analysis finds with them."""
+    """Draw the controls and the results of the analysis."""
     usable = analysis.scored(inputs.predictions)
     widgets.heading("How long must a list be so that the truth is on it?", "prediction sets")
     left, middle, more = st.columns([3, 5, 2], vertical_alignment="bottom")
@@ -112,7 +112,7 @@ def _promise(place, inputs: Inputs, options: SetOptions, name: str) -> float | N
 
 
 def _job(inputs: Inputs, options: SetOptions) -> analysis.Found | None:
-    """Sets of all classifiers at every γ, from what the sweep has kept of its draws; drawn where it keeps nothing."""
+    """Return sets of all classifiers at every γ, from draws kept by the sweep, or drawn if it keeps none."""
     view, model, reliabilities = inputs.dataset, inputs.settings.plausibility, options.reliabilities
     who = tuple((one.name, predictions.fingerprint(one)) for one in analysis.scored(inputs.predictions))
     seconds = expected.of_draws(view, model, len(reliabilities))
@@ -140,7 +140,7 @@ def _job(inputs: Inputs, options: SetOptions) -> analysis.Found | None:
 
 
 def _command(inputs: Inputs, told: dict[str, Any]) -> str:
-    """What gives the sets of all cases again."""
+    """Return the command that reproduces the sets of all cases."""
     model = inputs.settings.plausibility
     flags = "".join(flag.format(told[name]) for name, flag in _FLAGS.items() if name in told)
     prior = plausibility_models.options_of(model, inputs.dataset).replace("--alpha", "--prior-alpha")
@@ -156,7 +156,7 @@ def _method(inputs: Inputs, told: dict[str, Any]) -> None:
 
 
 def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> None:
-    """The draws of a case with a large set on a triangle, and the straight cut of its plausibility region."""
+    """Draw the draws of a case with a large set on a triangle, and the straight cut of its plausibility region."""
     widgets.heading("What the classifier thinks plausible", "plausibility region")
     view = inputs.dataset
     if sets.region is None:

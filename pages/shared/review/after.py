@@ -24,7 +24,7 @@ from pages.shared.kit import blocks, plausibility_models, provenance, state, wid
 
 
 def figures(store: ReviewStore, dataset: Dataset, model: PlausibilityModel, reliability: float) -> None:
-    """What the reviews show, and how certain the reviewed cases are with them."""
+    """Show results of the reviews, and the certainty of the reviewed cases if they are included."""
     reviews = store.cases(dataset.digest)
     part, inputs = REVIEWS.parts[0], Inputs(dataset, reviews=reviews)
     found = part.answer(inputs)
@@ -61,7 +61,7 @@ def _certainty(dataset: Dataset, decided: tuple[Decision, ...], model: Plausibil
 
 
 def _width(dataset: Dataset, grown: Dataset, model: GaussianScores, reliability: float) -> str:
-    """The same of scores, at the same prior: how wide their intervals are."""
+    """Return a sentence on scores: the width of their intervals with the reviews, at the same prior."""
     added = np.diff(grown.case_ptr) > np.diff(dataset.case_ptr)
     if not added.any():
         return "No opinion changes what this model counts."
@@ -77,7 +77,7 @@ def _counted(n_cases: int) -> str:
 
 
 def take_away(store: ReviewStore, dataset: Dataset) -> None:
-    """The state of every case, the whole trail, and a dataset with the decisions as a further rater."""
+    """Draw downloads: state of every case, audit trail, and a dataset with the decisions as a further rater."""
     reviews, n_kept_back = access.reviews_to_take(dataset.digest)
     kept_back = f"{plural(n_kept_back, 'case')} that others reviewed and you can still read blind: not among these."
     if not reviews:

@@ -21,7 +21,7 @@ _STEPS = {"second_opinion": "second opinion asked", "arbitration": "sent to arbi
 
 
 def show(desk: Desk) -> None:
-    """The list, filtered; at first one's own, or everybody's where one has none."""
+    """Draw the filtered list: by default the reviewer's own decisions, or everybody's if they have none."""
     dataset = desk.dataset
     reviews = desk.store.cases(dataset.digest)
     if not reviews:
@@ -85,7 +85,7 @@ def _called(desk: Desk, name: str | None) -> str:
 
 
 def _open_to(desk: Desk, reviews: dict[str, CaseReview], found: list[Decision]) -> tuple[list[Decision], int]:
-    """What may be shown to this reviewer, and how many decisions are kept back so that a blind read stays possible."""
+    """Return the decisions that this reviewer may see, and the number withheld so that blind reads remain possible."""
     mine = desk.reviewer
     closed = [one for one in found if one.reviewer != mine and mine not in reviews[one.case_id].unblinded]
     if st.session_state.get("decisions_all"):

@@ -17,12 +17,12 @@ STYLE = """
 
 
 def heading(words: str, place: int) -> None:
-    """The heading of a case, which says to the listener which one is on screen: by its place in the session's queue."""
+    """Draw the heading of a case, by whose place in the session's queue the listener identifies the case on screen."""
     st.title(words, anchor=f"review-case-{place}")
 
 
 def listen() -> None:
-    """The listener, and where it says that a key came too late."""
+    """Draw the listener, and its message if a key came too late."""
     st.html(_SCRIPT, unsafe_allow_javascript=True)
     st.html(f'<p class="review-late" role="alert" data-late="{_LATE}" data-lost="{_LOST}"></p>')
 

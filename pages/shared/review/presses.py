@@ -79,7 +79,7 @@ def _note(presses: _Presses, press: _Press) -> None:
 
 
 def in_hand(of: str) -> None:
-    """Say which case is in hand from now on; empty for none."""
+    """Set the current case; empty for none."""
     st.session_state[_IN_HAND] = of
 
 
@@ -142,14 +142,14 @@ def _just_drawn(of: str) -> bool:
 
 
 def _same(one: _Press, other: _Press) -> bool:
-    """Whether two presses are of one button as it was drawn once: of the same work on the very same things."""
+    """Return True if two presses are of the same button: for the same work on exactly the same things."""
     pairs = zip(one.args, other.args, strict=False)
     alike = len(one.args) == len(other.args) and all(a is b or (isinstance(a, str) and a == b) for a, b in pairs)
     return alike and one.work == other.work
 
 
 def drawn() -> None:
-    """The page stands as it was drawn: what is chosen has been shown, in whatever order it was pressed."""
+    """Mark the page as drawn: the current choice has been shown, whatever the order of presses."""
     st.session_state.pop(_GUESSED, None)
     where = st.session_state.get(_IN_HAND, "")
     if st.session_state.get(_SINCE, ("",))[0] != where:

@@ -15,7 +15,7 @@ _MOST_NAMED = 4
 
 
 def offered(source: Source, question: Question, stamp: str) -> Choices:
-    """What the choices on screen start from: the guess, or where the user wants it what was said last time."""
+    """Return the initial choices on screen: the guess, or the user's last choices if they want them."""
     guessed = Choices(question.mapping)
     last = saved_mappings.recall(source, question, sign_in.name())
     if last is None or not (differences := _differences(guessed, last)):
@@ -28,7 +28,7 @@ def offered(source: Source, question: Question, stamp: str) -> Choices:
 
 
 def remember(source: Source, question: Question, choices: Choices) -> None:
-    """Keep what the user said where it is not what would be guessed again; a folder that is full is told later."""
+    """Save the user's choices if they differ from the guess; an error of a full folder is shown later."""
     guessed = Choices(question.mapping)
     if not _differences(guessed, choices) and saved_mappings.recall(source, question, sign_in.name()) is None:
         return
