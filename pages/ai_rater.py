@@ -39,8 +39,8 @@ def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machine
     """Machines and people; None where nothing can be compared, with what is missing on screen."""
     if not dataset.raters_identified:
         st.info(
-            "These annotations are anonymous, so that no rater can be compared with a machine. How good its "
-            "predictions are while the truth is uncertain can be told without names, under Reliability.",
+            "These annotations are anonymous, so that no rater can be compared with a machine. To see how "
+            "good its predictions are while the truth is uncertain, open Reliability, which needs no names.",
             icon=":material/block:",
         )
         st.page_link("pages/reliability.py", label="Judge its predictions", icon=":material/trending_up:")
@@ -62,8 +62,8 @@ def _too_few_people(n: int) -> None:
     """Explain which other raters the test needs, and where to add their annotations."""
     found = "one of the raters is a person" if n else "every rater of these data is marked as a machine"
     st.info(
-        f"The test needs two people or more beside the machine, and {found}. Open people's annotations of the same "
-        "cases together with this file.",
+        f"The test needs at least two people in addition to the AI rater, and {found}. Open people's annotations of "
+        "the same cases together with this file.",
         icon=":material/info:",
     )
     st.page_link("pages/upload.py", label="Open both files", icon=":material/upload_file:")
@@ -72,7 +72,7 @@ def _too_few_people(n: int) -> None:
 def _page() -> None:
     widgets.require_data()
     title = st.empty()
-    title.title("May a machine stand in for a rater?")
+    title.title("Can an AI rater replace a rater?")
     found = state.with_machines()
     if found is None or state.whole() is None:
         return

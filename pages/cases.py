@@ -47,7 +47,7 @@ def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, bool, str]:
     with more.popover("More", key="more_settings"):
         model = plausibility_models.choose_prior(st, name, dataset)
         st.toggle("Hide rater names", key="hide_names", persist_state="session")
-        st.caption(f"{plausibility_models.N_DRAWS:,} draws a case · seed {plausibility_models.SEED}")
+        st.caption(f"{plausibility_models.N_DRAWS:,} draws per case · seed {plausibility_models.SEED}")
     with below:
         class_order.say(dataset, name)
     is_open = reliability_slider.in_use(dataset, plausibility_models.as_chosen(dataset)).reliability_open

@@ -102,7 +102,7 @@ def _headline(title, about: str, view: Dataset, models: FittedModels) -> None:
     if second:
         st.markdown(markdown(second))
     elif why := why_not(models.shown.dataset):
-        st.markdown(f"How accurate the raters are cannot be said: {markdown(why)}.")
+        st.markdown(f"Cannot determine rater accuracy: {markdown(why)}.")
     else:
         _who_is_accurate(view)
 

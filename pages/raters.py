@@ -121,7 +121,10 @@ def _one(view: Dataset, found: AssessedRaters) -> None:
     if fit is not None and rater in fit.raters:
         blocks.show(scale.one_rater(fit, rater))
     if view.time is None:
-        st.info("These annotations have no dates, so nothing can be said over time.", icon=":material/block:")
+        st.info(
+            "Not available: these annotations have no dates, so changes over time cannot be shown.",
+            icon=":material/block:",
+        )
     elif act.following is None and card.own_classes:
         _over_time(found, place)
     elif act.following is not None and act.following.scores is not None:
@@ -171,7 +174,7 @@ def _without(view: Dataset, rater: str) -> None:
         icon=":material/person_remove:",
         on_click=_exclude,
         args=(rater,),
-        help="A selection of annotations: it is said above every page, and one click brings everything back.",
+        help="Selects the other annotations. The selection is shown above every page, and one click removes it.",
         key="exclude_rater",
     )
 
@@ -197,7 +200,7 @@ def _instead(dataset: Dataset, reason: str) -> None:
     st.info(f"Raters cannot be compared with these data: {markdown(reason)}.", icon=":material/block:")
     if not dataset.raters_identified:
         st.markdown(
-            "Without names it can still be told how far annotations agree, and which cases are uncertain. "
+            "You can still see how much annotations agree and which cases are uncertain. "
             "If the file says who annotated, open it again and choose that column as the rater."
         )
     with st.container(horizontal=True):

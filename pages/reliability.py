@@ -63,7 +63,7 @@ def _so_far(found: SweepTable | PointScores | None, reliabilities: tuple[float, 
         return
     sweep, scores = (found, None) if isinstance(found, SweepTable) else (SweepTable((), ()), found)
     n = plural(len(reliabilities), "reliability", "reliabilities")
-    more = " Each × is a score against one label a case, and stays." if scores else ""
+    more = " Each ×: score against a single label per case, which does not depend on γ." if scores else ""
     st.caption(f"{len(sweep.reliabilities):,} of {n} so far.{more}")
     if sweep.evaluation or scores:
         metric = st.session_state.get("metric") or first_metric(TOP, n_classes)

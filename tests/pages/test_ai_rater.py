@@ -100,7 +100,7 @@ def test_the_title_is_the_verdict_and_the_table_has_a_row_a_machine(address, mad
     assert rows["passes in resamples"].tolist() == ["0.99", "0.00"], "1.00 is for all of them"
     assert rows["cases"].tolist() == [150, 150] and rows["cases to pass"].iloc[1] == "none would do"
     passing = [one for one in people_in_its_place(made, people=people) if one.passes]
-    assert f"Of 4 raters put through the same test {len(passing)} pass" in words(app)
+    assert f"In the same test, {len(passing)} of 4 raters pass" in words(app)
 
 
 def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, made):
@@ -222,9 +222,9 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
     assert shown["corrected"].tolist() == [
         with_interval(one.corrected.estimate, one.corrected.ci_low, one.corrected.ci_high) for one in found.rates
     ]
-    assert "Of 60 cases that the machine labelled, 12 with a label by people" in words(app)
+    assert "12 of 60 cases that the machine labelled have a label by people" in words(app)
     assert "with people's errors" in words(app)
-    assert "these are rates of hard cases" in words(app) and "came from queues" not in words(app)
+    assert "these are rates for hard cases" in words(app) and "came from queues" not in words(app)
     desk = Desk(ReviewStore(), whole, "Reader")
     (hard,) = desk.start("Lowest certainty first", [Queued("59", "certainty 0.5")]).cases
     desk.send(desk.draft(hard.case_id, "opinion", opinion=Opinion.of_class("y")), seen=0, token="hard")

@@ -329,7 +329,7 @@ def test_a_rater_whose_scale_runs_the_other_way_is_the_title_and_stands_in_the_t
     for page, told in (("cases", True), ("reliability", True), ("review", False)):  # reviewers read blind
         shown = opened(page, kept(text))
         assert any("hardly differ more" in entry.value for entry in shown.warning) == told, page
-        assert ("do not tell cases apart" in shown.title[0].value) == (page == "cases")
+        assert ("Cannot distinguish cases" in shown.title[0].value) == (page == "cases")
     (tmp_path / "s.csv").write_text(text)
     main(["certainty", "gaussian", str(tmp_path / "s.csv"), "--reliability", "1"])
     assert "hardly differ more" in capsys.readouterr().err

@@ -461,7 +461,7 @@ def test_cases_in_which_all_agree_are_counted_among_those_with_two_annotations(m
     found = by_case.CaseAgreement(agreement, per_case)
     blocks.show(by_case.present(found, SimpleNamespace(cases=tuple("abcde")), None))
     assert drawn["case_agreement"].layout.title.text == "All raters agree in 2 of 4 cases"
-    assert drawn["per_case"].layout.title.text == "2.4 annotations a case on average"
+    assert drawn["per_case"].layout.title.text == "2.4 annotations per case on average"
     assert tables[0].values.tolist() == [["e", 0.2, 4], ["b", 0.5, 3], ["a", 1.0, 2], ["d", 1.0, 2]]
 
 
@@ -572,7 +572,7 @@ def test_facts_of_a_file_are_each_of_their_own_whole(monkeypatch, said):
     assert said[1].split(" · ") == [
         "11 rows: 5 used, 2 left out",
         "no annotation: 2 × empty, 1 × n/a",
-        "1.7 annotations a case (1 to 2)",
+        "1.7 annotations per case (1 to 2)",
         "56% of all pairs of a case and a rater are annotated",
         "2 groups that no case joins",
         "1.3 classes named a case",
@@ -740,7 +740,7 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     assert labels == [f"All {most + 7} flags with the evidence"]
     assert sum(":material/flag:" in words for words in said) == most
     assert ":material/flag: **bob** · Got worse over time: words 3" in said
-    assert "7 more stand in the table." in said
+    assert "7 more are in the table." in said
     (honest,) = [words for words in said if "honest rater" in words]
     assert "with a probability of 2% at most" in honest
     assert "for 1 rater with 20 gold annotations or more, for the rest by the other raters" in honest
@@ -782,7 +782,7 @@ def test_what_changes_without_a_rater_is_of_its_own_whole():
         alpha=(coefficient(0.4, 0, 1), coefficient(None, None, None)), held_out=None, gold=(0.81, 0.92), n_gold=1234,
     )  # fmt: skip
     assert one_rater.without(change).plain == (
-        "Of 10 cases with 11 annotations of this rater, 3 get another most probable class. Percent agreement "
+        "3 of 10 cases with 11 annotations of this rater get another most probable class. Percent agreement "
         "0.60 → 0.70, Krippendorff α 0.40 → –; 1 case has no other annotation; right by gold 0.81 → 0.92 of 1,234."
     )
     less = replace(change, n_without=2, gold=None, n_gold=0)
@@ -918,12 +918,12 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
         *["like whoever guesses"] * 2,
         "too few cases",
     ]
-    assert said[-1].startswith("Intervals are 95% over cases; ε = 0.15. Of 3 raters put through the same test 2 pass, ")
+    assert said[-1].startswith("Intervals are 95% over cases; ε = 0.15. In the same test, 2 of 3 raters pass, ")
     assert "with ρ 0.30 to 0.71." in said[-1]
     assert frame["passes in resamples"].tolist() == ["0.99", "0.70", "0.70"]
     alike = SimpleNamespace(test=test, worth=found.worth, by_log_score=(), people=(in_the_test("ann", True, 1.0),) * 2)
     ai_parts.verdicts(alike, [f"m{n}* is silent." for n in range(6)])
-    assert "Of 2 raters put through the same test 2 pass, with ρ 1.00. " in said[-2]
+    assert "In the same test, 2 of 2 raters pass, with ρ 1.00. " in said[-2]
     assert said[-1] == (
         "m0* is silent. m1* is silent. m2* is silent. m3* is silent. So did 2 other machines on some cases. "
         "Were those the hard cases, ρ is too high."
@@ -994,8 +994,7 @@ def test_what_was_reviewed_stands_on_a_case_with_its_steps(said):
         "**Review**",
         "Decided: **x**, by Bob, 2023-11-14 22:13 UTC · 80% sure",
         "Ada: **x** (blind, at first y)",
-        "2 steps, the last by Bob, 2023-11-14 22:13 UTC. "
-        "It stands beside the annotations and is not counted among them.",
+        "2 steps, the last by Bob, 2023-11-14 22:13 UTC. It is stored separately and is not counted as an annotation.",
     ]
 
 
@@ -1165,7 +1164,7 @@ def test_second_opinions_and_disputes_that_wait_are_counted_apart(monkeypatch, s
     desk = SimpleNamespace(reviewer="Ada", asked=lambda: {"x": "blind", "y": "open"})
     review_start._asked(desk, reviews)
     assert said == [
-        "**You are asked for a second opinion on 2 cases.**",
+        "**Requests for your second opinion: 2 cases.**",
         "**3 cases in arbitration, without an opinion of yours.**",
         "**1 case in arbitration to which you are a party. Best decided by another.**",
     ]

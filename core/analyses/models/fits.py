@@ -92,7 +92,7 @@ def headline(models: FittedModels) -> tuple[str, str]:
         sentence = models_agree(converged, models.answered).words
     known = shown.fit.settings.get("use_gold") or not shown.request.method.is_truth
     if not known and (changes.n_changed or changes.n_decided) and (why := why_not(shown.dataset)):
-        return f"Which class is right cannot be told: {why}", f"{sentence}."
+        return f"Cannot determine the correct class: {why}", f"{sentence}."
     return sentence, ""
 
 

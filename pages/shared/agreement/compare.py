@@ -122,8 +122,8 @@ def _one_at_a_time(first: Selection, second: Selection) -> None:
     )
     if len(differ) > 1:
         st.caption(
-            f":material/info: The two differ in {' and '.join(differ)} at once: which of them makes the difference "
-            "cannot be told."
+            f":material/info: The two differ in {' and '.join(differ)} at once, so the cause of a difference cannot be "
+            "determined."
         )
 
 
@@ -256,7 +256,7 @@ def _coefficients(result: BootstrapResult) -> None:
             "note": [one.note for one in result.coefficients],
         }
     )
-    st.caption("Percentile intervals, beside those of the formulas above.")
+    st.caption("Percentile intervals, in addition to those of the formulas above.")
     st.dataframe(
         frame,
         hide_index=True,

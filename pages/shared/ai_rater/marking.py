@@ -95,8 +95,8 @@ def _choice(whole: Dataset, machines: Sequence[Machine]) -> None:
         _details(machines)
     st.caption(
         "Marked machines are kept with the dataset and left out on all other pages, unless you count them there. "
-        "Classifiers whose predictions were added on Reliability or Upload are compared here, too; predictions that "
-        "bear the name of a marked machine are its probabilities."
+        "Classifiers whose predictions were added on Reliability or Upload are compared here, too; predictions with "
+        "the name of a marked machine are its probabilities."
     )
 
 

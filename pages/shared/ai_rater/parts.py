@@ -28,8 +28,8 @@ BY = {"class": "panel's class", "certainty": "panel's certainty", "spread": "spr
 
 
 _TO_PASS = (
-    "So many cases like these would do to pass in 80% of samples. That a machine may replace a rater is said where it "
-    "passes in 95% of resamples."
+    "Number of similar cases needed to pass in 80% of samples. “Can replace a rater” is shown if it passes in 95% of "
+    "resamples."
 )
 MAY = {"passes": "yes", "fails": "no", "open": "the cases do not tell", "untested": "too few cases"}
 GUESSES = "like whoever guesses"
@@ -61,7 +61,7 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
     if known:
         n = sum(bool(one.passes) for one in known)
         ends = " to ".join(dict.fromkeys(number(end(one.rho for one in known)) for end in (min, max)))
-        said.append(f"Of {plural(len(known), 'rater')} put through the same test {n:,} pass, with ρ {ends}.")
+        said.append(f"In the same test, {n:,} of {plural(len(known), 'rater')} pass, with ρ {ends}.")
     said.append("The test rewards being where most raters are: a machine that shares their errors passes.")
     st.caption(" ".join(said))
     if silences:
@@ -212,14 +212,14 @@ def people(computed: Computed, theme) -> None:
     if not known:
         why = "there are too many raters" if len(found.people) > MOST_PEOPLE else "too few cases are shared"
         if len(found.people) < 3:
-            why = "it takes three raters, one in the machine's place and two beside"
+            why = "the test needs three raters: one in the machine's place and two others"
         st.info(f"No rater can be put through the test: {why}.", icon=":material/info:")
         return
     n = sum(bool(one.passes) for one in known)
     passed = "all pass" if n == len(known) else f"{n} of {len(known):,} pass"
     st.markdown(
-        f"Each rater in the machine's place, the others being the panel: **{passed}**. A rater who does not pass is "
-        "one whom the panel would not miss by this measure."
+        f"Each rater in the machine's place, with the others as the panel: **{passed}**. A rater who does not pass "
+        "agrees less with the panel than the test requires of a machine."
     )
     widgets.plot(
         figures.beside_people(found.machines, known, theme, "Raters and machines through the same test"),
@@ -280,11 +280,11 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
         figure = figures.worth_in_readers(group, theme, title, [one.machine for one in computed.test.machines])
         widgets.plot(figure, f"worth-{place}", "Score of panels and of machines")
     st.caption(
-        "Upright: how well panels of so many people foretell one more reader; bands over ten cases or more. A machine "
-        "is worth as many readers as a panel needs to foretell one more as well as it does. By its probabilities a "
-        "machine loses that is sure where it is wrong. Readers are no truth: what they share in error counts for a "
-        "machine that "
-        "shares it." + (" Agreement is that of first classes; probabilities foretell whole rankings." if ranked else "")
+        "Vertical axis: how well a panel of k raters predicts one more rater. Bands need 10 cases or more. A machine "
+        "is worth as many raters as a panel needs to predict one more rater as well as it does. Judged by its "
+        "probabilities, a machine that is confident when it is wrong loses. Raters are not the truth: a machine that "
+        "shares their errors gains by it."
+        + (" Agreement is that of first classes; probabilities predict whole rankings." if ranked else "")
     )
     frame = pd.concat(
         [one.to_frame().assign(machine=one.machine, by=one.score, machine_score=one.value) for one in known]
@@ -308,7 +308,7 @@ def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], ep
     if not found:
         st.info("No case has a machine and two raters.", icon=":material/info:")
         return
-    title = f"Filled: surely less than ε = {exact(epsilon)} behind · bars: 95% over cases"
+    title = f"Filled: clearly less than ε = {exact(epsilon)} behind · bars: 95% over cases"
     widgets.plot(figures.leads_by_part(found, epsilon, theme, title), "by_part", "Lead of raters by class and group")
     frame = pd.DataFrame(
         {
@@ -329,9 +329,9 @@ def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], ep
         column_config=columns.numbers(*ends[:3], "ρ") | columns.counts("cases") | pictures,
     )  # fmt: skip
     st.caption(
-        "Of every rater and case: how much more often the rater than the machine is nearer to the other raters. Where "
-        "the panel is split a rater is far from the others, and any machine as near. Intervals are not corrected for "
-        "looking at many parts; fewer than ten cases have none."
+        "How much more often the rater than the machine is nearer to the other raters, over all raters and cases. If "
+        "the panel is split, a rater is far from the others, and any machine is as near. Intervals are not corrected "
+        "for the number of parts; parts of fewer than ten cases have none."
     )
     widgets.download(frame, "Parts", "machines_by_part", "by_part_table")
 

@@ -112,20 +112,20 @@ def _said(found: MachineRates, source: str, by: ReviewedBy | None, notes: Sequen
         )
     whose = "a label by people" if source == "people" else "a label in the random sample"
     st.caption(
-        f"Of {plural(found.n, 'case')} that the machine labelled, {found.n_labelled:,} with {whose}; 95% "
+        f"{found.n_labelled:,} of {plural(found.n, 'case')} that the machine labelled have {whose}; 95% "
         f"intervals. {' '.join(markdown(note) for note in found.notes)}"
     )
     st.caption(
-        "Annotations count as they are, with people's errors: a rate is of what a person would say of all cases, which "
-        "need not be the truth."
+        "Rates estimate what a person would answer on all cases. That may differ from the truth, because people make "
+        "errors."
         if source == "people"
-        else "What the reviewers decided counts as the truth, else the mean of what they say. Every rate is estimated "
-        "alone: those of all classes need not sum to 1."
+        else "The reviewers' decision counts as the truth, or the mean of their opinions if there is none. Each rate "
+        "is estimated separately, so the rates of all classes need not sum to 1."
     )
     if source == "people" and found.n_labelled < found.n:
         st.caption(
-            "Were the cases that people annotated picked because they are hard, these are rates of hard cases. Draw a "
-            "random sample where you do not know."
+            "If people annotated only hard cases, these are rates for hard cases. Use a random sample if you do not "
+            "know."
         )
     if by is None or not by.chance:
         st.button("Draw a sample on Review", icon=":material/shuffle:", key="draw_sample", on_click=_draw)

@@ -234,7 +234,7 @@ def end_sign_in(which: str, name: str) -> None:
 def _ask_administrator() -> Person:
     person = sign_in.ask_for("administrator")
     if person is None:
-        raise NotYoursError("That is for an administrator who signed in.")
+        raise NotYoursError("Only a signed-in administrator can do this.")
     return person
 
 
@@ -586,7 +586,7 @@ def sharing(address: str) -> None:
     with st.popover("Share", key=f"sharing-{address}"):
         key = f"shared-{address}"
         st.text_area(
-            "People who may look at and review these data, a line each",
+            "People who may open and review these data, one per line",
             "\n".join(shared_with(address)),
             key=key,
             help="The names that they sign in with, for most providers their e-mail addresses.",
@@ -598,7 +598,7 @@ def sharing(address: str) -> None:
             groups,
             accept_new_options=True,
             key=f"{key}-groups",
-            help="Of the administrator's list, or as the identity provider calls them.",
+            help="Groups in the administrator's list, or by their name at the identity provider.",
         )
         st.button("Save", key=f"share-{address}", on_click=_share, args=(address, key))
 

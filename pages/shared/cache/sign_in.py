@@ -68,7 +68,7 @@ def ask_for(role: Role) -> Person | None:
     """
     found = person()
     if found is not None and not found.may_act_as(role):
-        raise NotYoursError(f"That is for a {role}.")
+        raise NotYoursError(f"This needs the role {role}.")
     return found
 
 

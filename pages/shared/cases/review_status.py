@@ -48,7 +48,7 @@ def _review(review: CaseReview) -> None:
         first = f", at first {markdown(read.first.words())}" if read.first != read.opinion else ""
         st.markdown(f"{markdown(read.reviewer)}: **{markdown(read.opinion.words())}** ({read.visible}{first})")
     last = review.events[-1]
-    decided = "It stands beside the annotations and is not counted among them." if review.state in SETTLED else ""
+    decided = "It is stored separately and is not counted as an annotation." if review.state in SETTLED else ""
     st.caption(
         f"{plural(review.version, 'step')}, the last by {markdown(last.reviewer)}, {_when(last)}. {decided}".strip()
     )

@@ -53,7 +53,7 @@ def opened(dataset: Dataset, first: str) -> int | None:
     if chosen is None or chosen in dataset.cases:
         return None if chosen is None else dataset.case_index(chosen)
     st.session_state.pop("case")
-    st.toast(f"There is no case {markdown(shorten(chosen, 40))} in these data; {markdown(first)} is shown.")
+    st.toast(f"Could not find case {markdown(shorten(chosen, 40))} in these data; {markdown(first)} is shown.")
     return None
 
 

@@ -124,7 +124,7 @@ def _case() -> None:
             "",
         ),
         "first_bars",
-        "Plausibility of the three likeliest classes of one case: bar, draws, and the line that holds 95 percent",
+        "Plausibility of the three most likely classes of one case: bar, draws, and the line with 95 percent of them",
     )
     st.markdown(says(dataset, found.certainty, _guesses(dataset, case, draws)))
 

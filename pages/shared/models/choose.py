@@ -28,8 +28,8 @@ _SWITCHES = {
     "bias": "Rater bias: sensitivity and specificity differ",
     "ability": "Rater ability: raters differ",
     "difficulty": "Difficulty: some cases are harder",
-    "discrimination": "Discrimination: some cases tell raters apart better",
-    "guessing": "Guessing: some cases can be got right by luck",
+    "discrimination": "Discrimination: some cases separate good from poor raters better",
+    "guessing": "Guessing: some cases can be answered correctly by luck",
 }
 
 
@@ -168,7 +168,7 @@ def _more(view: Dataset) -> tuple[dict, dict, int]:
         persist_state="session",
     )
     restarts = st.selectbox(
-        "Restarts beside the majority-vote start",
+        "Restarts in addition to the majority-vote start",
         RESTARTS,
         key="restarts",
         help=widgets.explained("restarts"),

@@ -40,8 +40,8 @@ _HOW = {
     "folds": "Ten folds: each is calibrated by the others",
 }
 _LABELS = {
-    "one": "One label a case: the promise holds strictly",
-    "ten": "Ten labels a case: steadier, the promise holds nearly",
+    "one": "One label per case: the guarantee is strict",
+    "ten": "Ten labels per case: steadier, the guarantee is approximate",
     "corrected": "Ten labels with ECDF correction",
 }
 _WITHIN = {"": "one for all", "group": "one in each group", "risk": "one in each level of risk",
@@ -172,7 +172,7 @@ def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> N
         st.caption(markdown(error))
         return
     if len(draws.classes) < 3:
-        st.caption("Raters named fewer than three classes on this case: there is no triangle to cut.")
+        st.caption("Not available: a triangle needs three classes, and raters named fewer on this case.")
         return
     places = np.argsort(-draws.share.mean(axis=0), kind="stable")[:3][[1, 2, 0]]
     corners = draws.share[:, places]
@@ -191,7 +191,7 @@ def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> N
         "Draws of the plausibilities on a triangle with the straight cut of the plausibility region",
     )
     share = sets.region_covered
-    rest = f" {percent(outside)} of plausibility lies on classes that are no corner." if outside > 0.005 else ""
+    rest = f" {percent(outside)} of plausibility is on classes outside the triangle." if outside > 0.005 else ""
     st.caption(
         f"Dashed: plausibilities on which the classifier's mean score is {significant(sets.region, 3)} or more. Over "
         "test cases "

@@ -123,8 +123,8 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
 def _further_rater(dataset: Dataset, reviews: dict[str, CaseReview]) -> None:
     widgets.heading("Decisions as a further rater")
     st.write(
-        "Adjudications stand beside the annotations and are left out of what is said of raters. To compute with them, "
-        "make a new dataset in which they are one more rater; this one stays as it is."
+        "Adjudications are stored separately and do not count in results on raters. To compute with them, make a new "
+        "dataset in which they are one more rater; this one does not change."
     )
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     name = left.text_input("Name of that rater", RATER, key="adjudication_rater")

@@ -59,7 +59,7 @@ def form(desk: Desk, title: str, cases: Sequence[Queued], key: str) -> None:
             key=f"assign_to-{key}",
             accept_new_options=not people,
             placeholder="People and groups" if people else "Names, as they review",
-            help="The data must be shared with them. Of a group, each member reads all cases."
+            help="The data must be shared with them. In a group, each member reads all cases."
             if people
             else "The names under which they review.",
         )
@@ -110,8 +110,8 @@ def _recipients(desk: Desk, said: list[str], *, divide: bool) -> list[tuple[str,
             members = access.members_of(group)
             if not members:
                 raise PluralityError(
-                    f"Who is in the group {group} is known to the identity provider alone, so its cases cannot be "
-                    "divided. Choose people, or let each member read all cases."
+                    f"Could not divide the cases of group {group}: only the identity provider knows its members. "
+                    "Choose people, or let each member read all cases."
                 )
             found |= dict.fromkeys((member, False) for member in members)
         else:
@@ -155,10 +155,10 @@ def overview(desk: Desk) -> None:
 def _of_groups(table: pd.DataFrame, *, all_members: bool) -> str:
     """Return the meaning of "done" for a group."""
     if not all_members:
-        return "Of a group each member reads all cases; what is done is said of your own."
-    said = "Of a group each member reads all cases, and a case is done when every member has done it."
+        return "In a group, each member reads all cases. “Done” counts your own."
+    said = "In a group, each member reads all cases, and a case is done when every member has done it."
     if table["n_done"].isna().any():
-        said += " Of a group that only the identity provider knows, those who have begun are named."
+        said += " If only the identity provider knows the members of a group, those who have begun are listed."
     return said
 
 

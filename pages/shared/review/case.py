@@ -48,7 +48,8 @@ def facts(dataset: Dataset, case_id: str) -> None:
         linked = case_facts.link(case_id)
         if not shown and not linked:
             st.caption(
-                "These data hold no text and no image of the case: look at it where you keep it.", width="content"
+                "These data contain neither a text nor an image of the case. Open it in your own system.",
+                width="content",
             )
         if not shown or linked:
             case_facts.link_setting()
@@ -141,7 +142,10 @@ def _blind(current: CaseOnScreen, standing: str, model: PlausibilityModel, relia
     how = dict(current.review.asked).get(current.desk.reviewer)
     seen_before = current.desk.reviewer in current.review.unblinded
     if how == "open":
-        st.info("You are asked for an open second opinion: you may look at the others' first.", icon=":material/group:")
+        st.info(
+            "This is a request for an open second opinion: you may read the others' opinions first.",
+            icon=":material/group:",
+        )
     elif standing == "elsewhere":
         st.info("Others have settled this case. You may read it all the same, or only look.", icon=":material/group:")
     elif seen_before:
@@ -205,7 +209,7 @@ def _plausible(current: CaseOnScreen, model: PlausibilityModel, reliability: flo
     queued = next((one.why for one in current.session.cases if one.case_id == current.case_id), "")
     people = _people(current, model)
     if current.case_id not in people.cases:
-        st.caption("No person has annotated this case, so nothing is said of what is plausible.")
+        st.caption("No person has annotated this case, so plausible classes are not available.")
     elif isinstance(model, GaussianScores):
         score_cases.plausible(people, people.case_index(current.case_id), model, reliability)
     elif people.kind == "set":
@@ -261,7 +265,7 @@ def _opinions(current: CaseOnScreen) -> None:
         st.markdown(f"**{who}**: {markdown(read.opinion.words())} ({read.visible}{changed})")
         _said(current, read)
     for whom, how in current.review.asked:
-        st.caption(f"{markdown(whom)} is asked for a second opinion, {how}.")
+        st.caption(f"{markdown(whom)} has a request for a second opinion, {how}.")
 
 
 def _said(current: CaseOnScreen, read: ReviewerOpinion) -> None:
@@ -393,7 +397,9 @@ def _arbitration(current: CaseOnScreen) -> Action:
 def _reopen(current: CaseOnScreen) -> Action:
     form = current.key("reopen")
     review_opinion.remarks(form)
-    return Action("reopen", "The case starts afresh; what was said stays in the record. Give a reason or a note.", form)
+    return Action(
+        "reopen", "The case starts again; earlier opinions stay in the record. Enter a reason or a note.", form
+    )
 
 
 def _read_to_decide(current: CaseOnScreen) -> bool:

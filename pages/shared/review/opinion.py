@@ -266,7 +266,7 @@ def _chosen(state: dict, key: str, several: bool) -> None:
         return
     if not blocks:
         how = (
-            "Choose every label that applies." if state["is_set"] else "The likeliest class comes first; one is enough."
+            "Choose every label that applies." if state["is_set"] else "Put the most likely class first; one is enough."
         )
         st.caption(f"Nothing is chosen yet. {how}")
         return

@@ -22,7 +22,7 @@ from core.text import shorten
 _WAITING, _GUESSED, _WORDS = "review_presses", "review_guessed", "review_pressed_twice"
 _IN_HAND, _SINCE, _LAST = "review_in_hand", "review_drawn_at", "review_last_step"
 _LOOK = 0.5  # seconds: sooner than this nobody has seen that another case is on screen
-_TOLD = "Several keys came at once, so that their order cannot be told. Look at what is chosen, and press again."
+_TOLD = "Several keys came at once, so their order is not known. Check what is chosen, and press again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def _refuse_late(waiting: list[_Press]) -> None:
                 )
         elif press.step and last and press.step == last[0] and press.of != last[1] and _just_drawn(press.of):
             st.session_state[_WORDS] = (
-                "The same key came again as this case appeared, so it was not taken. Look at the case, and press again."
+                "The same key came again as this case appeared, so it was not used. Check the case, and press again."
             )
         else:
             kept.append(press)

@@ -68,10 +68,8 @@ _KEPT = "kept_for_review"
 def ask_name(store: ReviewStore, dataset: Dataset) -> None:
     """Ask once for the reviewer's name, with a list if somebody has reviewed these data before."""
     _put_forward()
-    st.write("Write your name to begin. It stands beside every opinion that you record.")
-    st.text_input(
-        "Your name, as it will stand in the record", key="reviewer_field", max_chars=200, width=360, on_change=_sign
-    )
+    st.write("Enter your name to begin. It is recorded with each of your opinions.")
+    st.text_input("Your name in the record", key="reviewer_field", max_chars=200, width=360, on_change=_sign)
     known = dict.fromkeys(event.reviewer for event in reversed(store.trail(dataset.digest)))
     if known:
         st.caption("Continue as")
@@ -255,7 +253,7 @@ def _asked(desk: Desk, reviews: Mapping[str, CaseReview]) -> None:
     disputed = [review for review in reviews.values() if review.state == "arbitration"]
     if asked:
         queued = [Queued(case_id, f"{how} second opinion") for case_id, how in asked.items()]
-        words = f"You are asked for a second opinion on {plural(len(asked), 'case')}."
+        words = f"Requests for your second opinion: {plural(len(asked), 'case')}."
         _waits(words, desk, queued, {"Give it": "Second opinions"})
     for party in (False, True):
         queued = [

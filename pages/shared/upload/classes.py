@@ -44,8 +44,8 @@ def of_codes(codes: Mapping[str, int], n_annotations: int, start: Choices, stamp
     one = len(codes) == 1
     answers = {True: "Yes, leave them out" if one else "Yes, leave all of them out", False: "No, count them"}
     chosen = st.radio(
-        f"**{'Does this code' if one else 'Do these codes'} stand for a missing annotation?** "
-        f"Of {n_annotations:,} annotations: {names}.",
+        f"**{'Does this code' if one else 'Do these codes'} mean a missing annotation?** "
+        f"In {n_annotations:,} annotations: {names}.",
         list(answers),
         index=known.index(True) if any(known) else None,
         format_func=answers.__getitem__,

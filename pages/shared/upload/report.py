@@ -88,7 +88,7 @@ def facts(reading: Reading) -> None:
     words.append(
         f"{plural(high, 'annotation')} a case"
         if low == high
-        else f"{number(per_case.mean(), 1)} annotations a case ({low:,} to {high:,})"
+        else f"{number(per_case.mean(), 1)} annotations per case ({low:,} to {high:,})"
     )
     if dataset.raters_identified:
         n_pairs = rater_case_pairs(dataset)[0].size if report.n_repeats else dataset.n_annotations
