@@ -30,7 +30,7 @@ def _settings(dataset: Dataset, marked: tuple[Machine, ...]) -> tuple[float, str
             scores = {"class": ["accuracy"], "score": ["rmse", "accuracy"], "ranking": ["overlap"]}[dataset.kind]
             if dataset.kind == "class" and (dataset.ordinal or all(name.isdigit() for name in dataset.classes)):
                 scores.append("rmse")
-            score = st.radio("How near annotations are", scores, format_func=TITLES.get, key=f"score-{scores}")
+            score = st.radio("Measure of similarity", scores, format_func=TITLES.get, key=f"score-{scores}")
         marking.again(state.whole().dataset, marked)
     return float(epsilon), score
 
@@ -39,7 +39,7 @@ def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machine
     """Machines and people; None where nothing can be compared, with what is missing on screen."""
     if not dataset.raters_identified:
         st.info(
-            "These annotations are anonymous, so that no rater can be compared with a machine. To see how "
+            "These annotations are anonymous, so no rater can be compared with an AI rater. To see how "
             "good its predictions are while the truth is uncertain, open Reliability, which needs no names.",
             icon=":material/block:",
         )
@@ -49,7 +49,10 @@ def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machine
     if not machines.names:
         marking.first(state.whole().dataset)
         marking.bring(dataset)
-        st.info("No rater is marked as a machine, and no machine's file was added.", icon=":material/info:")
+        st.info(
+            "No AI rater yet. Mark raters who are models, or add a file of a model's annotations.",
+            icon=":material/info:",
+        )
         return None
     if len(machines.people) < 2:
         marking.again(state.whole().dataset, marked)
@@ -60,7 +63,7 @@ def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machine
 
 def _too_few_people(n: int) -> None:
     """Explain which other raters the test needs, and where to add their annotations."""
-    found = "one of the raters is a person" if n else "every rater of these data is marked as a machine"
+    found = "one of the raters is a person" if n else "every rater of these data is marked as an AI rater"
     st.info(
         f"The test needs at least two people in addition to the AI rater, and {found}. Open people's annotations of "
         "the same cases together with this file.",

@@ -103,7 +103,7 @@ def _one(view: Dataset, found: AssessedRaters) -> None:
     rater = left.selectbox("Rater", table.raters, index=index, key=f"one_rater-{table.raters[index]}")
     place, card = table.raters.index(rater), report_card(table, act, rater)
     hand.download_button(
-        "Hand over",
+        "Download summary",
         partial(rater_report, card, state.whole().dataset.name),  # called outside of this session
         file_name=provenance.file_name(f"rater {rater}", "html"),
         mime="text/html",

@@ -61,7 +61,7 @@ def _files():
 def _templates() -> None:
     """Small tables to fill in, one for each layout and for what goes with annotations."""
     with st.expander("Templates to fill in", key="templates"):
-        for beside, words in ((False, "Annotations"), (True, "What goes with annotations")):
+        for beside, words in ((False, "Annotations"), (True, "Additional files")):
             st.caption(words)
             with st.container(horizontal=True):
                 for one in (one for one in TEMPLATES if one.beside == beside):
@@ -199,9 +199,9 @@ def _perhaps_machines(raters: tuple[str, ...]) -> None:
         return
     listed = markdown(", ".join(shorten(name, 24) for name in found[:6]) + (" …" if len(found) > 6 else ""))
     of = f"{len(found):,} of {plural(len(raters), 'rater')} may be"
-    said = f"By their names {of} machines ({listed}). Until they are marked they count as people, on every page."
+    said = f"By their names, {of} AI raters ({listed}). Until they are marked they count as people, on every page."
     if len(found) == 1:
-        said = f"By its name {of} a machine ({listed}). Until it is marked it counts as a person, on every page."
+        said = f"By its name, {of} an AI rater ({listed}). Until it is marked it counts as a person, on every page."
     st.info(said, icon=":material/smart_toy:")
     label = f"Mark {'it' if len(found) == 1 else 'them'}, and see whether one may replace a rater"
     st.page_link("pages/ai_rater.py", label=label, icon=":material/smart_toy:")

@@ -216,14 +216,14 @@ def test_rates_are_of_hard_cases_perhaps_only_where_people_left_some_out(monkeyp
     found = SimpleNamespace(n=60, n_labelled=n_labelled, notes=("Note.",))
     ai_rates._said(found, "people", None, ())
     assert said[0] == (
-        f"{n_labelled} of 60 cases that the machine labelled have a label by people; 95% intervals. Note."
+        f"{n_labelled} of 60 cases that the AI rater labelled have a label by people; 95% intervals. Note."
     )
     assert any("rates for hard cases" in one for one in said) == (n_labelled < 60)
     said.clear()
     ai_rates._said(found, "sample", None, ("a", "gpt is not in the data"))
     assert said[:2] == ["a", "gpt is not in the data"] and said[2].startswith("Rates are of the cases of the data.")
     assert (
-        f"{n_labelled} of 60 cases that the machine labelled have a label in the random sample" in said[3]
+        f"{n_labelled} of 60 cases that the AI rater labelled have a label in the random sample" in said[3]
         and len(said) == 5
     )
 
@@ -243,7 +243,7 @@ def test_six_names_that_may_be_machines_are_all_named(monkeypatch, said, n, more
     names = [f"gpt{place}" for place in range(n)]
     monkeypatch.setattr(ai_marking, "machine_like", lambda raters: [SimpleNamespace(name=name) for name in names])
     ai_marking._choice(SimpleNamespace(raters=("ann", *names)), ())
-    assert said[0] == f"By their names these may be machines: {', '.join(names[:6])}{more}."
+    assert said[0] == f"By their names, these may be AI raters: {', '.join(names[:6])}{more}."
 
 
 # Assignments

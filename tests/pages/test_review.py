@@ -149,14 +149,14 @@ def test_the_first_screen_says_what_waits_before_anybody_has_written_a_name():
     dataset = kept("two cases")
     app = settle(open_page("review", dataset.digest))
     assert {card.label: card.value for card in app.metric} == {
-        "Uncertain cases": "2", "Wait for a second person": "0", "Settled": "0"
+        "Uncertain cases": "2", "Waiting for a second person": "0", "Settled": "0"
     }  # fmt: skip
     assert "You read each case blind**: keys 1 to 9 choose a class, Ctrl+Enter" in words(app)
     through_one_case(signed(dataset.digest), "x")
     app = open_page("review", dataset.digest)
     (review,) = ReviewStore().cases(dataset.digest).values()
     shown = {card.label: card.value for card in app.metric}
-    assert shown["Wait for a second person"] == f"{int(review.state == 'arbitration')}"
+    assert shown["Waiting for a second person"] == f"{int(review.state == 'arbitration')}"
     assert shown["Settled"] == f"{int(review.state == 'closed')}" and review.state in ("arbitration", "closed")
 
 

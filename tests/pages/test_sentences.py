@@ -741,8 +741,8 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     assert sum(":material/flag:" in words for words in said) == most
     assert ":material/flag: **bob** · Got worse over time: words 3" in said
     assert "7 more are in the table." in said
-    (honest,) = [words for words in said if "honest rater" in words]
-    assert "with a probability of 2% at most" in honest
+    (honest,) = [words for words in said if "careful rater" in words]
+    assert "is at most 2%" in honest
     assert "for 1 rater with 20 gold annotations or more, for the rest by the other raters" in honest
     act.flags = flags[:1]
     blocks.show(all_raters.flags(found))
@@ -829,7 +829,7 @@ def test_raters_who_pass_are_counted_among_those_who_could_be_tested(said, drawn
     ai_parts.people(SimpleNamespace(test=test, people=everybody[:1]), LIGHT)
     assert "**all pass**" in said[1]
     ai_parts.people(SimpleNamespace(test=test, people=everybody[2:]), LIGHT)
-    assert said[2] == "No rater can be put through the test: too few cases are shared."
+    assert said[2] == "Not available: too few cases are shared."
 
 
 def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, shown, left):
@@ -907,15 +907,15 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
     found = SimpleNamespace(test=test, worth=(by[0], "no case", "no case"), by_log_score=(by[1],), people=people)
     ai_parts.verdicts(found)
     frame = shown["verdicts"].set_index("machine")
-    assert frame["may replace a rater"].tolist() == ["yes", "the cases do not tell", "too few cases"]
+    assert frame["may replace a rater"].tolist() == ["yes", "inconclusive", "too few cases"]
     assert frame["holds against"].tolist() == ["2 of 2", "1 of 1", "–"]
     assert frame["advantage ρ"].iloc[0] == "0.60 (0.50 to 0.65)"
     assert frame["worth in readers"].tolist() == ["0.5 (0.2 to more than 1)", "–", "–"]
     assert frame["by its probabilities"].tolist() == ["less than none (0.2 to more than 1)", "–", "–"]
-    assert frame["cases to pass"].tolist() == ["44", "none would do", "–"]
+    assert frame["cases to pass"].tolist() == ["44", "no number is enough", "–"]
     test.by_chance = True
     assert ai_parts.verdict_table(found)["may replace a rater"].tolist() == [
-        *["like whoever guesses"] * 2,
+        *["like guessing"] * 2,
         "too few cases",
     ]
     assert said[-1].startswith("Intervals are 95% over cases; ε = 0.15. In the same test, 2 of 3 raters pass, ")
@@ -926,7 +926,7 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
     assert "In the same test, 2 of 2 raters pass, with ρ 1.00. " in said[-2]
     assert said[-1] == (
         "m0* is silent. m1* is silent. m2* is silent. m3* is silent. So did 2 other machines on some cases. "
-        "Were those the hard cases, ρ is too high."
+        "If those cases are hard, ρ is too high."
     )
 
 

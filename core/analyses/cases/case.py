@@ -489,5 +489,5 @@ def side_by_side(models: Iterable[tuple[str, float, OneCase, Dataset]]) -> list[
         )  # fmt: skip
     return [
         Grid(frame_of(rows, SIDE_BY_SIDE), "Models side by side.", columns=SIDE_BY_SIDE, key="models_side_by_side"),
-        Words((Name("Each at its default reliability, the chosen one at the slider's."),), "note"),
+        Words((Name("Each model is at its default γ, the chosen one at the γ of the slider."),), "note"),
     ]

@@ -156,4 +156,4 @@ def most_and_least_accurate(raters, accuracy) -> Words | None:
             how = f"; {how}" if spans else how.capitalize()
             words = percent_with_interval(*(float(part[rater]) for part in ends))
             spans += [f"{how} often right: ", Strong(Name(shorten(raters[rater], 40))), f", {words}"]
-    return Words((*(spans or ["No rater is clearly the most or the least often right"]), ", as on the Raters page."))
+    return Words((*(spans or ["No rater is clearly the most or the least accurate"]), ", as on the Raters page."))

@@ -362,8 +362,8 @@ def flags(found: AssessedRaters) -> list[Block]:
     return [
         *([Details(title, lines, n <= MOST_FLAGS)] if n else []),
         Words(
-            "Drift, speed, repetition and careless annotations are flagged with a probability of "
-            f"{percent(table.false_alarms)} at most that an honest rater is among them. "
+            "Rules for drift, speed, repetition and careless annotation are set so that the chance of flagging any "
+            f"careful rater is at most {percent(table.false_alarms)}. "
             f"{_judged(act, table.draws is not None)}",
             "note",
             "signs",

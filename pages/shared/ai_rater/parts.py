@@ -31,8 +31,8 @@ _TO_PASS = (
     "Number of similar cases needed to pass in 80% of samples. “Can replace a rater” is shown if it passes in 95% of "
     "resamples."
 )
-MAY = {"passes": "yes", "fails": "no", "open": "the cases do not tell", "untested": "too few cases"}
-GUESSES = "like whoever guesses"
+MAY = {"passes": "yes", "fails": "no", "open": "inconclusive", "untested": "too few cases"}
+GUESSES = "like guessing"
 
 
 def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
@@ -51,7 +51,10 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
     st.dataframe(
         shown, hide_index=True, key="verdicts", width="stretch",
         column_config={
-            "machine": st.column_config.TextColumn(pinned=True),
+            "machine": st.column_config.TextColumn("AI rater", pinned=True),
+            "may replace a rater": st.column_config.TextColumn("can replace a rater"),
+            "holds against": st.column_config.TextColumn("not worse than"),
+            "worth in readers": st.column_config.TextColumn("worth in raters"),
             **columns.counts("cases"),
             "cases to pass": st.column_config.TextColumn(help=_TO_PASS),
         },
@@ -62,13 +65,13 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
         n = sum(bool(one.passes) for one in known)
         ends = " to ".join(dict.fromkeys(number(end(one.rho for one in known)) for end in (min, max)))
         said.append(f"In the same test, {n:,} of {plural(len(known), 'rater')} pass, with ρ {ends}.")
-    said.append("The test rewards being where most raters are: a machine that shares their errors passes.")
+    said.append("The test rewards agreement with most raters, so an AI rater that shares their errors passes.")
     st.caption(" ".join(said))
     if silences:
         more = len(silences) - MOST_SILENT
-        others = f" So did {plural(more, 'other machine')} on some cases." if more > 0 else ""
+        others = f" So did {plural(more, 'other AI rater')} on some cases." if more > 0 else ""
         listed = " ".join(markdown(one) for one in silences[:MOST_SILENT])
-        st.caption(f"{listed}{others} Were those the hard cases, ρ is too high.")
+        st.caption(f"{listed}{others} If those cases are hard, ρ is too high.")
 
 
 def verdict_table(computed: Computed) -> pd.DataFrame:
@@ -85,7 +88,7 @@ def verdict_table(computed: Computed) -> pd.DataFrame:
         }
         if logs:
             row["by its probabilities"] = logs[one.machine].words() if one.machine in logs else "–"
-        needed = "–" if not one.raters else "none would do" if one.n_to_pass is None else f"{one.n_to_pass:,}"
+        needed = "–" if not one.raters else "no number is enough" if one.n_to_pass is None else f"{one.n_to_pass:,}"
         rows.append(row | {"passes in resamples": one.pass_share, "cases": one.n_cases, "cases to pass": needed})
     return pd.DataFrame(rows)
 
@@ -95,9 +98,12 @@ def replaces(computed: Computed, theme) -> None:
     found = computed.test
     tested = [one for one in found.machines if one.raters]
     if not tested:
-        st.info("No rater has 30 cases with a machine and another rater.", icon=":material/info:")
+        st.info(
+            "Not available: at least one rater must share 30 cases with an AI rater and with another rater.",
+            icon=":material/info:",
+        )
     else:
-        title = "Filled: holds its own · bars: 95% over cases"
+        title = "Filled: not worse than this rater by more than ε · bars: 95% interval"
         widgets.plot(
             figures.against_raters(tested, found.epsilon, theme, title), "against", "Machines against each rater"
         )
@@ -115,7 +121,7 @@ def _agreement(found: Sequence[PairAgreement], score: str) -> None:
     known = [one for one in found if one.people is not None]
     if not known:
         return
-    widgets.heading("People with people, machines with people")
+    widgets.heading("Agreement among people and with AI raters")
     frame = pd.DataFrame(
         {
             "machine": [one.machine for one in known],
@@ -146,7 +152,7 @@ def _agreement(found: Sequence[PairAgreement], score: str) -> None:
         "rmse": "Minus the distance of a pair",
         "overlap": "Overlap of pairs",
     }
-    st.caption(f"{words[score]}, on cases with the machine and two people; means over cases.")
+    st.caption(f"{words[score]}, on cases with the AI rater and two people; means over cases.")
     widgets.download(frame, "Agreement", "machine_agreement", "pair_agreement_table")
 
 
@@ -154,7 +160,7 @@ def _differences(found: AlternativeTest) -> None:
     known = [one for one in found.differences if one.difference is not None]
     if not known:
         return
-    widgets.heading("Machines side by side", "alternative annotator test")
+    widgets.heading("AI raters compared", "alternative annotator test")
     frame = pd.DataFrame(
         {
             "machine": [one.machine for one in known],
@@ -180,7 +186,7 @@ def over_epsilon(found: AlternativeTest, theme) -> None:
     """Draw the winning rate against ε, and the ε from which each AI rater passes."""
     known = [one for one in found.machines if one.curve.size]
     if not known:
-        st.info("No machine could be tested.", icon=":material/info:")
+        st.info("Not available: no AI rater could be tested.", icon=":material/info:")
         return
     widgets.plot(
         figures.over_epsilon(known, found.epsilon, theme, "Passes above the level line · upright: ε in use"),
@@ -212,17 +218,17 @@ def people(computed: Computed, theme) -> None:
     if not known:
         why = "there are too many raters" if len(found.people) > MOST_PEOPLE else "too few cases are shared"
         if len(found.people) < 3:
-            why = "the test needs three raters: one in the machine's place and two others"
-        st.info(f"No rater can be put through the test: {why}.", icon=":material/info:")
+            why = "the test needs three raters: one in the place of the AI rater and two others"
+        st.info(f"Not available: {why}.", icon=":material/info:")
         return
     n = sum(bool(one.passes) for one in known)
     passed = "all pass" if n == len(known) else f"{n} of {len(known):,} pass"
     st.markdown(
-        f"Each rater in the machine's place, with the others as the panel: **{passed}**. A rater who does not pass "
-        "agrees less with the panel than the test requires of a machine."
+        f"Each rater in the place of the AI rater, with the others as the panel: **{passed}**. A rater who does not "
+        "pass agrees less with the panel than the test requires of an AI rater."
     )
     widgets.plot(
-        figures.beside_people(found.machines, known, theme, "Raters and machines through the same test"),
+        figures.beside_people(found.machines, known, theme, "Raters and AI raters in the same test"),
         "beside_people", "Advantage of raters and machines",
     )  # fmt: skip
     frame = pd.DataFrame(
@@ -248,7 +254,7 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
     ranked : bool
         Whether annotations are rankings.
     """
-    widgets.heading("Worth how many readers?", "worth in readers")
+    widgets.heading("Worth how many raters?", "worth in readers")
     for why in dict.fromkeys(one for one in computed.worth if isinstance(one, str)):
         st.info(markdown(why), icon=":material/info:")
     known = [*(one for one in computed.worth if isinstance(one, EquivalentReaders)), *computed.by_log_score]
@@ -280,10 +286,10 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
         figure = figures.worth_in_readers(group, theme, title, [one.machine for one in computed.test.machines])
         widgets.plot(figure, f"worth-{place}", "Score of panels and of machines")
     st.caption(
-        "Vertical axis: how well a panel of k raters predicts one more rater. Bands need 10 cases or more. A machine "
+        "Vertical axis: how well a panel of k raters predicts one more rater. Bands need 10 cases or more. An AI rater "
         "is worth as many raters as a panel needs to predict one more rater as well as it does. Judged by its "
-        "probabilities, a machine that is confident when it is wrong loses. Raters are not the truth: a machine that "
-        "shares their errors gains by it."
+        "probabilities, an AI rater that is confident when it is wrong loses. Raters are not the truth: an AI rater "
+        "that shares their errors gains by it."
         + (" Agreement is that of first classes; probabilities predict whole rankings." if ranked else "")
     )
     frame = pd.concat(
@@ -306,7 +312,7 @@ def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], ep
     for name, why in left_out.items():
         st.caption(f"{markdown(name)} is not here: {markdown(why)}")
     if not found:
-        st.info("No case has a machine and two raters.", icon=":material/info:")
+        st.info("Not available: no case has an AI rater and two raters.", icon=":material/info:")
         return
     title = f"Filled: clearly less than ε = {exact(epsilon)} behind · bars: 95% over cases"
     widgets.plot(figures.leads_by_part(found, epsilon, theme, title), "by_part", "Lead of raters by class and group")
@@ -329,8 +335,8 @@ def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], ep
         column_config=columns.numbers(*ends[:3], "ρ") | columns.counts("cases") | pictures,
     )  # fmt: skip
     st.caption(
-        "How much more often the rater than the machine is nearer to the other raters, over all raters and cases. If "
-        "the panel is split, a rater is far from the others, and any machine is as near. Intervals are not corrected "
+        "How much more often the rater than the AI rater is nearer to the other raters, over all raters and cases. If "
+        "the panel is split, a rater is far from the others, and any AI rater is as near. Intervals are not corrected "
         "for the number of parts; parts of fewer than ten cases have none."
     )
     widgets.download(frame, "Parts", "machines_by_part", "by_part_table")

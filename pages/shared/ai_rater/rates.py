@@ -92,7 +92,7 @@ def _table(found: MachineRates, source: str) -> None:
         frame[list(ends)] = [[one.estimate, one.ci_low, one.ci_high] for one in rates]
         drawn.append((*ends, f"{said}, 95%"))
     shown, pictures = columns.with_pictures(frame, *drawn, width=_WIDTH)
-    weight = st.column_config.NumberColumn("λ", format=columns.TWO, help="Weight of the machine; 0 is labels alone.")
+    weight = st.column_config.NumberColumn("λ", format=columns.TWO, help="Weight of the AI rater; 0 means only labels.")
     order = ["rate of", "machine alone", "labels alone", "labels alone, 95%", "corrected", "corrected, 95%"]
     st.dataframe(
         shown, hide_index=True, key="machine_rates", column_order=[*order, "weight of the machine λ"],
@@ -107,12 +107,12 @@ def _said(found: MachineRates, source: str, by: ReviewedBy | None, notes: Sequen
         st.caption(markdown(note))
     if any("not in the data" in note for note in notes):
         st.caption(
-            "Rates are of the cases of the data. To count all cases that the machine labelled, open its answers with "
-            "the annotations on Upload, as one more rater."
+            "Rates are of the cases of the data. To count all cases that the AI rater labelled, open its annotations "
+            "with the annotations on Upload, as one more rater."
         )
     whose = "a label by people" if source == "people" else "a label in the random sample"
     st.caption(
-        f"{found.n_labelled:,} of {plural(found.n, 'case')} that the machine labelled have {whose}; 95% "
+        f"{found.n_labelled:,} of {plural(found.n, 'case')} that the AI rater labelled have {whose}; 95% "
         f"intervals. {' '.join(markdown(note) for note in found.notes)}"
     )
     st.caption(

@@ -29,8 +29,8 @@ def show(machines: Machines, marked: Sequence[Machine], score: str, theme) -> No
     found = computed.versions(machines, marked, score)
     if not found:
         st.info(
-            "No family has two machines with versions that differ. Give family and version of each under “Which raters "
-            "are machines”.",
+            "Not available: no family has two AI raters of different versions. Enter family and version of each under "
+            "“AI raters”.",
             icon=":material/info:",
         )
         return

@@ -51,7 +51,7 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
     if classifiers:
         with left.container(border=True):
             _classifiers(view, case, found, classifiers)
-    with st.expander("The models side by side"):
+    with st.expander("Comparison of models"):
         _models(dataset, case, model, reliability)
     if not scaled:  # the scale has its own: draws of it are whole classes
         with st.expander("The plausibilities as a table"):
@@ -102,7 +102,7 @@ def said_by_machines(dataset: Dataset, case: int, machines: Sequence[str]) -> No
     theirs = [place for place in dataset.annotations_of(case) if dataset.rater[place] in codes]
     if theirs:
         with st.container(border=True):
-            st.markdown("**What machines said**, who do not count here")
+            st.markdown("**Annotations of AI raters**, which do not count here")
             widgets.chips(dataset, theirs, {}, False)
 
 
@@ -168,7 +168,7 @@ def _classifiers(view: Dataset, case: int, found: OneCase, classifiers) -> None:
     theme = look.theme()
     colours = found.colours(view.n_classes, theme)
     st.html("".join(_guesses(view, case, found, predictions, colours, theme) for predictions in classifiers))
-    st.caption("Beside each name: the probability, under this model and trust, that the set holds the truth.")
+    st.caption("Percentage next to each name: probability at this model and γ that the set contains the truth.")
 
 
 def _guesses(view: Dataset, case: int, found: OneCase, predictions, colours: dict[int, str], theme: Theme) -> str:

@@ -109,7 +109,7 @@ def show(
         key=key,
     )
     bar = f" · uncertain: below {exact(UNCERTAIN_BELOW)}" if uncertain else ""
-    st.caption(f"{len(shown):,} of {plural(len(order), 'case')}, {first}{bar} · P and N move")
+    st.caption(f"{len(shown):,} of {plural(len(order), 'case')}, {first}{bar} · P: previous, N: next")
 
 
 def file(table: pd.DataFrame, order: np.ndarray, states: Mapping[str, str]) -> pd.DataFrame:

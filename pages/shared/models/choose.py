@@ -187,7 +187,7 @@ def _more(view: Dataset) -> tuple[dict, dict, int]:
     )
     evidence.ask(view)
     left, right = st.columns(2)
-    n_draws = left.number_input("Draws a chain", 100, 10_000, 1000, 100, key="nuts_draws", persist_state="session")
+    n_draws = left.number_input("Draws per chain", 100, 10_000, 1000, 100, key="nuts_draws", persist_state="session")
     n_tune = right.number_input("Warm-up draws", 100, 10_000, 1000, 100, key="nuts_tune", persist_state="session")
     n_chains = left.number_input("Chains", 2, 8, 4, key="nuts_chains", persist_state="session")
     seed = right.number_input("Seed", 0, 2**31 - 1, 0, key="nuts_seed", persist_state="session")
@@ -244,7 +244,7 @@ def _switches() -> None:
     """Five switches spell a difficulty model; the picture shows what is on."""
     from pages.shared.kit import style as look
 
-    st.caption("Which effects shall the model have?", help=widgets.explained("case difficulty"))
+    st.caption("Effects in the model", help=widgets.explained("case difficulty"))
     start = switches("AB")
     on = Switches(
         **{
@@ -263,11 +263,11 @@ def _switches() -> None:
             args=([_of_tag(tag)],), key="add_difficulty",
         )  # fmt: skip
         st.button(
-            "Add all eighteen", type="tertiary", on_click=_add,
+            "Add all 18 models", type="tertiary", on_click=_add,
             args=([method.name for method in DIFFICULTY],), key="add_eighteen",
         )  # fmt: skip
     widgets.plot(
-        figures.effects_diagram(on, tag, look.theme(), f"These switches spell {tag}"),
+        figures.effects_diagram(on, tag, look.theme(), f"Selected model: {tag}"),
         "effects",
         "Which effects the model has",
     )

@@ -12,8 +12,8 @@ from pages.shared.cache import access
 from pages.shared.kit import own_predictions, state, studies, widgets
 
 WHAT = (
-    "Files of iMRMC, or tables with a row per reading (reader, case, modality, score, perhaps truth); without a column "
-    "of readers or modalities, a file is of one that is called as the file is"
+    "Files of iMRMC, or tables with a row per reading (reader, case, modality, score, perhaps truth); a file without a "
+    "column of readers or modalities is one reader or modality with the name of the file"
 )
 
 

@@ -83,7 +83,7 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, setting
     states = Counter(review.state for review in store.cases(dataset.digest).values())
     cards = [column.container(border=True, height="stretch") for column in st.columns(3)]
     with cards[1]:
-        st.metric("Wait for a second person", f"{states['second_opinion'] + states['arbitration']:,}")
+        st.metric("Waiting for a second person", f"{states['second_opinion'] + states['arbitration']:,}")
         st.caption(f"{states['second_opinion']:,} for a second opinion, {states['arbitration']:,} in arbitration")
     with cards[2]:
         settled = sum(states[one] for one in SETTLED)
