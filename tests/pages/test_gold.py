@@ -106,6 +106,6 @@ def test_decided_sets_judge_the_labels_where_the_switch_is_on():
         app.session_state["model_tabs"] = "All labels"
         app = settle(switch.set_value(True).run())
         assert "2 of 2 gold sets come from arbitration" in words(app)
-        assert "Against the known sets of 2 cases" in words(app)
+        assert "Against the gold sets of 2 cases" in words(app)
     finally:
         close_stores()

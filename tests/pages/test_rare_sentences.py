@@ -348,7 +348,7 @@ def test_what_a_plan_takes_for_granted_is_told_by_gold():
     simulated = planning.PlannedAnnotations(forecast(), ("ann", "bob", "cem"), by_gold)
     assert planning.present(simulated, None, None)[-1].plain == (
         "By gold, the model behind the simulations is correct on 0.75 (0.50 to 0.90) of 16 cases. More annotations "
-        "do not mend the mistakes that raters share."
+        "do not correct the mistakes that raters share."
     )
 
 

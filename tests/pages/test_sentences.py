@@ -503,7 +503,7 @@ def test_pairs_that_met_too_seldom_are_counted_among_all_pairs(said, drawn, left
         found = by_pair.RaterPairs(replace(matrix, n=counts), np.arange(4), 4)
         blocks.show(by_pair.present(found, view, None))
     assert " 2 of 6 pairs of raters share fewer than 5 annotations and have no colour." in said[0]
-    assert said[1].endswith("the interval stands in the hover.")
+    assert said[1].endswith("Hover to see the interval.")
 
 
 def test_two_raters_differ_on_some_of_their_pairs_of_answers(monkeypatch, said):
@@ -925,7 +925,7 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
     ai_parts.verdicts(alike, [f"m{n}* is silent." for n in range(6)])
     assert "In the same test, 2 of 2 raters pass, with ρ 1.00. " in said[-2]
     assert said[-1] == (
-        "m0* is silent. m1* is silent. m2* is silent. m3* is silent. So did 2 other machines on some cases. "
+        "m0* is silent. m1* is silent. m2* is silent. m3* is silent. So did 2 other AI raters on some cases. "
         "If those cases are hard, ρ is too high."
     )
 
