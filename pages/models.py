@@ -90,11 +90,11 @@ def _headline(title, about: str, view: Dataset, models: FittedModels) -> None:
     Parameters
     ----------
     title : DeltaGenerator
-        Where the title stands.
+        Place of the title.
     about : str
-        What stands before it.
+        Text before the title.
     view : Dataset
-        Of single classes.
+        Data of single classes.
     models : FittedModels
     """
     first, second = headline(models)

@@ -66,9 +66,9 @@ def blind_reads(view: Dataset, digest: str) -> Rates | None:
     Parameters
     ----------
     view : Dataset
-        Of single classes.
+        Data of single classes.
     digest : str
-        That reviews are kept under: of the whole dataset.
+        Digest of the whole dataset, under which reviews are kept.
     """
     try:
         reviews = access.store().cases(digest).values() if access.n_reviews(digest) else ()

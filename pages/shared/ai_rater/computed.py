@@ -61,7 +61,7 @@ class Machines:
     stamp : tuple of str
         Key of the predictions behind the probabilities.
     notes : mapping of str to tuple of str
-        What of a machine's file is not in the data.
+        Notes on rows of an AI rater's file that are not in the data.
     """
 
     dataset: Dataset
@@ -85,7 +85,7 @@ def with_classifiers(dataset: Dataset, machines: tuple[str, ...], *, said: bool 
     machines : tuple of str
         Raters of it.
     said : bool
-        Whether the screen says of a file that does not fit why.
+        True if the screen shows why a file does not fit.
     """
     found, marked, probability, stamps, notes = dataset, set(machines), {}, [], {}
     for classifier in predictions.classifiers(dataset):
@@ -183,7 +183,7 @@ def differs(machines: Machines, gamma: float, level: float = PANEL_DECIDED) -> t
     ----------
     machines : Machines
     gamma : float
-        Of the panel's certainty.
+        Reliability γ of the panel's certainty.
     level : float
         Certainty from which the panel is decided.
     """
@@ -200,7 +200,7 @@ def subgroup_differences(
     machines : Machines
     score : {"accuracy", "rmse", "overlap"}
     gamma : float
-        Of the panel's certainty.
+        Reliability γ of the panel's certainty.
     """
     found = cached_leads(machines.dataset, *_coded(machines)[1:], score, gamma)
     each = dict(zip(machines.names, found, strict=True))

@@ -42,7 +42,7 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
     ----------
     computed : Computed
     silences : sequence of str
-        On which cases machines gave no annotation.
+        Sentences on cases without annotations of an AI rater.
     """
     found = computed.test
     shown = verdict_table(computed)
@@ -252,7 +252,7 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
     computed : Computed
     theme : Theme
     ranked : bool
-        Whether annotations are rankings.
+        True if annotations are rankings.
     """
     widgets.heading("Worth how many raters?", "worth in readers")
     for why in dict.fromkeys(one for one in computed.worth if isinstance(one, str)):
@@ -349,7 +349,7 @@ def differs(machines: Machines, gamma: float) -> None:
     ----------
     machines : Machines
     gamma : float
-        Of the panel's certainty.
+        Reliability γ of the panel's certainty.
     """
     level = st.session_state.get("differs_level", PANEL_DECIDED)
     found = computed_differs(machines, gamma, level)

@@ -60,12 +60,12 @@ class ReadRight:
     Parameters
     ----------
     address : str
-        Of the dataset: its digest, or the name of a sample.
+        Address of the dataset: its digest, or the name of a sample.
 
     Raises
     ------
     NotFoundError, SignedOutError
-        As of `ask`.
+        Same as for `ask`.
     """
 
     def __init__(self, address: str):
@@ -115,12 +115,12 @@ class WriteRight(ReadRight):
     Parameters
     ----------
     address : str
-        As of `ReadRight`.
+        Same as for `ReadRight`.
 
     Raises
     ------
     NotFoundError, NotYoursError, SignedOutError
-        As of `ask`.
+        Same as for `ask`.
     """
 
     def __init__(self, address: str):
@@ -222,9 +222,9 @@ def end_sign_in(which: str, name: str) -> None:
     Parameters
     ----------
     which : str
-        As of `core.sign_ins.SignIn`.
+        Same as in `core.sign_ins.SignIn`.
     name : str
-        Whose it is, for the record of access.
+        Name of the person, for the record of access.
     """
     person = _ask_administrator()
     record_access(person.name, ENDED, details=[name])
@@ -326,7 +326,7 @@ def ask_to_bring_over(earlier: str, present: str) -> None:
     Raises
     ------
     NotFoundError, NotYoursError, SignedOutError
-        As of `ask`, of either digest; the present one may have no owner yet.
+        Same as for `ask`, for either digest; the present one may have no owner yet.
     """
     ask(earlier, change=True)
     if belongings.owners_of(present):

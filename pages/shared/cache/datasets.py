@@ -75,9 +75,9 @@ class Registry:
     Parameters
     ----------
     most_bytes : int
-        Of all open ones together.
+        Largest size of all open datasets together.
     let_go : callable, optional
-        Where several processes serve: told the digest of a dataset that another one erased.
+        Function of the digest of a dataset that another process of the server erased.
     """
 
     def __init__(self, most_bytes: int, let_go: Callable[[str], None] | None = None) -> None:
@@ -237,10 +237,10 @@ def open_upload(
     Parameters
     ----------
     job : Job
-        Whose token and progress the reading has.
+        Job whose token and progress the reading uses.
     files : sequence of UploadedFile
     has_header, format, most_columns
-        As of `open_source`.
+        Arguments of `open_source`.
     """
     named = [(file.name, file.getvalue()) for file in files]
     asked = {"has_header": has_header, "format": format, "most_columns": most_columns}
@@ -326,14 +326,14 @@ def run(job: Job, function: Callable[..., Any], dataset: Dataset, *arguments: An
     Parameters
     ----------
     job : Job
-        Whose token and progress the function is given.
+        Job whose token and progress the function uses.
     function : callable
     dataset : Dataset
         Its data, by coded raters; it stands among the arguments as well.
     *arguments, **options
-        Of the function; ``progress`` takes the place of the job's own.
+        Arguments of the function; ``progress`` replaces the job's own.
     seconds : float
-        What it is expected to take.
+        Expected duration.
     """
     told = {"token": job.token, "progress": job.report} | options
     heavy = seconds >= WORTH_A_PROCESS
@@ -508,12 +508,12 @@ def bring_questions(readings: Mapping[str, Reading]) -> None:
     Parameters
     ----------
     readings : mapping of str to Reading
-        By the name of the question.
+        Readings by the name of the question.
 
     Raises
     ------
     NotYoursError
-        As of `bring`.
+        Same as for `bring`.
     """
     digests = {name: bring(reading) for name, reading in readings.items()}
     for digest in digests.values():
@@ -527,7 +527,7 @@ def questions(address: str) -> dict[str, str]:
     Parameters
     ----------
     address : str
-        Of the dataset in use.
+        Address of the dataset in use.
     """
     told = access.ReadRight(address).questions()
     found = {name: digest for name, digest in told.items() if library.is_kept(digest) or registry().get(digest)}
@@ -744,11 +744,11 @@ def job(
     key : tuple
         Digest of the content, method, parameters and seed; the version is added here.
     lane : str
-        How heavy it is, see `LANES`.
+        Weight of the work, see `LANES`.
     of : Dataset, optional
-        Of whose content it is; its result is then found again after a restart, and is there at once.
+        Dataset on whose content it depends; its result is then found again after a restart.
     background : bool
-        Whether it may begin after what the page waits for.
+        True if it may begin after the jobs that the page waits for.
     """
     who = {"session": session(), "cost": LANES[lane], "background": background}
     if of is None:

@@ -31,7 +31,7 @@ class OfferedFiles(streamlit_private.WatchedFiles):
         Parameters
         ----------
         asked, options
-            As of Streamlit's `MediaFileManager.add`.
+            Arguments of Streamlit's `MediaFileManager.add`.
         """
         return self._noted(super().add(*asked, **options), {_name()})
 
@@ -41,7 +41,7 @@ class OfferedFiles(streamlit_private.WatchedFiles):
         Parameters
         ----------
         asked, options
-            As of `MediaFileManager.add_deferred`.
+            Arguments of `MediaFileManager.add_deferred`.
         """
         address = self._noted(super().add_deferred(*asked, **options), {_name()})
         self._exports[address] = str(st.query_params.get("data", "")), str(options.get("file_name") or "")
@@ -53,7 +53,7 @@ class OfferedFiles(streamlit_private.WatchedFiles):
         Parameters
         ----------
         file_id : str
-            What `add_deferred` returned.
+            Id from `add_deferred`.
         """
         names = self._names.get(file_id, set())
         dataset, file = self._exports.get(file_id, ("", ""))
@@ -67,9 +67,9 @@ class OfferedFiles(streamlit_private.WatchedFiles):
         Parameters
         ----------
         name : str
-            Of who asks for it.
+            Name of the user who requests it.
         path : str
-            Of its address; the last part is the file.
+            Path of its address; the last part is the file.
         """
         return name in self._names.get(PurePosixPath(path).stem, ())
 

@@ -52,7 +52,7 @@ def page(name: str) -> Iterator[None]:
     Parameters
     ----------
     name : str
-        Of its file in ``pages/``.
+        Name of its file in ``pages/``.
     """
     began, ended = time.perf_counter(), "done"
     try:
@@ -89,7 +89,7 @@ def metrics(states: Sequence[str], memory: int) -> bytes:
     Parameters
     ----------
     states : sequence of str
-        Of the long work that has not ended.
+        States of the jobs that have not ended.
     memory : int
         Bytes of results that are held.
     """

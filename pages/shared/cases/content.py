@@ -78,7 +78,7 @@ def show(dataset: Dataset, case_id: str) -> bool:
     Parameters
     ----------
     dataset : Dataset
-        In use, perhaps a selection of it.
+        Dataset in use, or a selection of it.
     case_id : str
     """
     reading = state.whole()

@@ -27,7 +27,7 @@ def found_by(dataset: Dataset, order: np.ndarray, find: str, others: np.ndarray 
     dataset : Dataset
     order : ndarray of int
     find : str
-        What somebody typed.
+        Text to search for.
     others : ndarray of bool, shape (n_cases,), optional
         Further cases that match.
     """
@@ -47,7 +47,7 @@ def opened(dataset: Dataset, first: str) -> int | None:
     ----------
     dataset : Dataset
     first : str
-        What is shown instead of a case that is not in the data.
+        Case that is shown instead of one that is not in the data.
     """
     chosen = st.session_state.get("case")
     if chosen is None or chosen in dataset.cases:
@@ -78,13 +78,13 @@ def show(
     case : int
         The one that is open.
     states : mapping of str to str
-        How far reviews are, by the id of the case.
+        State of reviews, by case id.
     config : dict
-        Of the columns.
+        Configuration of the columns.
     first : str
         Which case comes first, in words.
     uncertain : bool
-        Whether the list says which cases are uncertain.
+        True if the list shows which cases are uncertain.
     """
     if any(states.values()):
         frame["review"] = [states.get(case_id, "") for case_id in frame["case"]]
@@ -121,7 +121,7 @@ def file(table: pd.DataFrame, order: np.ndarray, states: Mapping[str, str]) -> p
         A row for each case.
     order : ndarray of int
     states : mapping of str to str
-        As of `show`.
+        Same as in `show`.
     """
     table = table.iloc[order].reset_index(drop=True)
     if any(states.values()):
@@ -163,14 +163,14 @@ def header(dataset: Dataset, order: np.ndarray | None, case: int, said: str, nou
     ----------
     dataset : Dataset
     order : ndarray of int or None
-        Of the list; None while nobody knows it.
+        Order of the list; None while it is not known.
     case : int
     said : str
-        What is known.
+        Main results of the case.
     noun : str
-        Of its annotations.
+        Noun for its annotations.
     term : str or Method
-        Of the glossary.
+        Term of the glossary.
     """
     left, right = st.columns([5, 3], vertical_alignment="center")
     place = right.container(horizontal=True, horizontal_alignment="right", wrap=False)

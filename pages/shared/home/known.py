@@ -58,7 +58,7 @@ class Views:
     classes : Dataset
         Single classes: first choices of rankings, scores by the threshold.
     plausible : Dataset
-        What ``model`` eats.
+        Data that ``model`` takes.
     model : PlausibilityModel
         As chosen on the Cases page, else the default for the kind of annotations.
     classifiers : tuple of Predictions

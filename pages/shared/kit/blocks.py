@@ -71,7 +71,7 @@ def answer(part: AnalysisPart, dataset: Dataset, after: Drawn | None = None, nee
         the key of a slot: what is there; the callable takes what the slot is about.
         By the key of a table: what draws it in its place.
     needed : object, optional
-        What the part needs, which is then not computed here.
+        Result that the part needs, which is then not computed here.
     """
     verdict = part.applicable(dataset)
     if not verdict.possible:
@@ -99,7 +99,7 @@ def result_of(part: AnalysisPart, dataset: Dataset, options: Any = None) -> Any:
     part : AnalysisPart
     dataset : Dataset
     options : object, optional
-        Of the part. Names of raters are those of ``dataset.coded`` if the part is work.
+        Options of the part. Names of raters are those of ``dataset.coded`` if the part is work.
     """
     options, work = part.resolve() if options is None else options, part.work
     if work is None:

@@ -64,7 +64,7 @@ def with_pictures(
     difference : bool
         An axis from the least to the greatest end with a dashed line at 0, instead of one up to 1.
     width : int
-        Of a picture, in pixels.
+        Width of a picture, in pixels.
     """
     if len(frame) > _MOST_PICTURES:
         return frame, {}

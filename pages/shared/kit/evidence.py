@@ -85,7 +85,7 @@ def say(shown: Fitted, found: EvidenceWeight | None) -> None:
     ----------
     shown : Fitted
     found : EvidenceWeight or None
-        As of `counted`.
+        Result of `counted`.
     """
     chosen = st.session_state.get(_KEY)
     if chosen is None:

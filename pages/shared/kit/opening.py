@@ -96,7 +96,7 @@ def settings(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> Analy
     Parameters
     ----------
     dataset : Dataset
-        What the model takes.
+        Data that the model takes.
     model : PlausibilityModel
     view : Dataset
         The same as single classes.

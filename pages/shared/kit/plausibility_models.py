@@ -50,7 +50,7 @@ def learned_prior(view: Dataset, model: PlausibilityModel) -> VotePrior | None:
     Parameters
     ----------
     view : Dataset
-        What the model takes.
+        Data that the model takes.
     model : PlausibilityModel
     """
     if not isinstance(model, DirichletCounts) or view.kind != "class":
@@ -292,7 +292,7 @@ def options_of(model: PlausibilityModel, view: Dataset) -> str:
     ----------
     model : PlausibilityModel
     view : Dataset
-        What the model takes.
+        Data that the model takes.
     """
     prior = learned_prior(view, model)
     if prior is not None and prior.learned:

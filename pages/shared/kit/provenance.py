@@ -36,16 +36,16 @@ def show(
     Parameters
     ----------
     dataset : Dataset
-        What the result is of, selection and all.
+        Dataset of the result, with its selection.
     parts : list of str
         Keys of `core.report.methods.SENTENCES`.
     command : str
         With FILE in the place of the file.
     settings : dict
-        What else was chosen.
+        Other settings of the result.
     key : str
     chosen : Selection, optional
-        What counts, where that is not what counts on other pages.
+        Selection that counts, if it differs from other pages.
     line : str
         The whole command, if it does not read the dataset in use.
     """
@@ -73,7 +73,7 @@ def command_line(dataset: Dataset, command: str, chosen: Selection | None = None
     dataset : Dataset
     command : str
     chosen : Selection, optional
-        As of `show`.
+        Same as in `show`.
     """
     chosen = state.counted() if chosen is None else chosen
     more = f" --select {quote(chosen.to_text())}" if not chosen.everything else ""
@@ -133,7 +133,7 @@ def file_name(what: str, ending: str, model: str | None = None) -> str:
         The table, or the document.
     ending : str
     model : str, optional
-        What it is from, where tables of several models have one shape.
+        Model of the table, if tables of several models have the same columns.
     """
     reading = state.whole()  # a selection has the same name
     name = shorten(reading.dataset.name, 60) if reading is not None else ""

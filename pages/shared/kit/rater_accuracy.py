@@ -22,10 +22,10 @@ def judged(
     Parameters
     ----------
     view : Dataset
-        Of single classes.
+        Data of single classes.
     options : AssessedOptions
     fit : RaterModelFit, optional
-        That judges in place of a model that is fitted.
+        Fit that judges raters in place of one that is computed.
     """
     part, content = RATERS.part("raters"), view.coded
 
@@ -56,7 +56,7 @@ def is_open(view: Dataset, options: AssessedOptions = _DEFAULT) -> bool:
     Parameters
     ----------
     view : Dataset
-        Of single classes.
+        Data of single classes.
     options : AssessedOptions
     """
     job = opening.choice_job(view) if takes_average(view, options) else None

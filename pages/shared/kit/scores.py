@@ -36,11 +36,11 @@ def model(dataset: Dataset, at: float | None, *, blind: bool = False) -> tuple[G
     Parameters
     ----------
     dataset : Dataset
-        Of scores.
+        Dataset of scores.
     at : float or None
         The threshold.
     blind : bool
-        On a page for blind reads: what would tell the panel's score is not said.
+        True on a page for blind reads, which must not reveal the panel's score.
     """
 
     def work(job: Job) -> FittedPrior | str:

@@ -60,7 +60,7 @@ def reading(dataset: Dataset) -> StudyReading | None:
     Parameters
     ----------
     dataset : Dataset
-        In use; its raters may be the panel.
+        Dataset in use, whose raters may be the panel.
 
     Raises
     ------

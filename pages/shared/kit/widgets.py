@@ -268,7 +268,7 @@ def tabs(names: Sequence[str], key: str) -> Sequence:
     ----------
     names : sequence of str
     key : str
-        In the session's state; holds the open tab's name.
+        Key in the session's state for the name of the open tab.
     """
     kept = f"{key}-open"
     if key not in st.session_state and st.session_state.get(kept) in names:

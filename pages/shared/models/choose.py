@@ -95,7 +95,7 @@ def keep_choice(view: Dataset, shown: Request) -> None:
     ----------
     view : Dataset
     shown : Request
-        Of the model that the page is about.
+        Request of the model that the page is about.
     """
     mine = st.session_state[_CHOSEN] != st.session_state.get(_OPENED)
     st.session_state[reliability_slider.RATER_MODEL] = (view.content_digest, shown) if mine else None

@@ -35,12 +35,12 @@ def ask(
     ----------
     dataset : Dataset
     key : str
-        Of the form (`CaseOnScreen.key`).
+        Key of the form (`CaseOnScreen.key`).
     named : sequence of str, optional
         Classes to offer instead if there are more than ten, once the reviewer may see the annotations. Classes without
         a digit in the dataset have none.
     now : Opinion, optional
-        What the form begins with.
+        Initial opinion of the form.
     """
     state = _state(key, now, dataset)
     several = dataset.kind in ("ranking", "set")
@@ -93,9 +93,9 @@ def ask_score(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opin
     dataset : Dataset
         Dataset of scores, whose range over all cases is shown next to the field.
     key : str
-        Of the form (`CaseOnScreen.key`).
+        Key of the form (`CaseOnScreen.key`).
     now : Opinion, optional
-        What the form begins with.
+        Initial opinion of the form.
     """
     state = _state(key, now, dataset)
     if now is not None and now.score is not None:

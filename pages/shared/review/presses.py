@@ -50,7 +50,7 @@ def noted(work: Callable[..., None], *args, choice: bool = False, of: str = "", 
     work : callable
     *args
     choice : bool
-        Whether the press only chooses something that is seen before it counts.
+        True if the press only changes a choice that is shown before it counts.
     of : str
         The case that the button belongs to, as in `in_hand`; empty where it belongs to none.
     step : str

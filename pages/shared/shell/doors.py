@@ -89,7 +89,7 @@ def refusal(scope: dict[str, Any]) -> str:
     Parameters
     ----------
     scope : dict
-        Of ASGI.
+        ASGI scope of the request.
     """
     headers: dict[bytes, list[bytes]] = {}
     for name, value in scope["headers"]:
@@ -130,7 +130,7 @@ def is_hidden(scope: dict[str, Any]) -> bool:
     Parameters
     ----------
     scope : dict
-        Of ASGI, which `refusal` lets in.
+        ASGI scope of a request that `refusal` accepts.
     """
     path = "/" + scope["path"].lstrip("/")
     if not sign_in.is_on() or not _is_among(path, _FILES):
@@ -289,7 +289,7 @@ def may_read_numbers(scope: dict[str, Any]) -> bool:
     Parameters
     ----------
     scope : dict
-        Of ASGI.
+        ASGI scope of the request.
     """
     settings = current_settings()
     said = HTTPConnection(scope).headers.get("authorization", "")

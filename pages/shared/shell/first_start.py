@@ -38,7 +38,7 @@ def shown(title: str, name: str) -> bool:
     Parameters
     ----------
     title, name : str
-        Of the page, and of its file in ``pages/``.
+        Title of the page, and name of its file in ``pages/``.
     """
     parts = _NEEDS.get(name, ())
     if not waits(parts):

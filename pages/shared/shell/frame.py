@@ -78,7 +78,7 @@ def run(page, name: str) -> None:
     ----------
     page : streamlit.Page
     name : str
-        Of its file in ``pages/``.
+        Name of its file in ``pages/``.
     """
     elsewhere = st.session_state.pop("go_to", name)
     if elsewhere != name:

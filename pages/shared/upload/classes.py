@@ -28,13 +28,13 @@ def of_codes(codes: Mapping[str, int], n_annotations: int, start: Choices, stamp
     Parameters
     ----------
     codes : mapping of str to int
-        How often each occurs; see `core.ingest.missing_codes`.
+        Number of occurrences of each code; see `core.ingest.missing_codes`.
     n_annotations : int
         All annotations, those of the codes counted.
     start : Choices
-        What the answer begins with.
+        Choices with the initial answer.
     stamp : str
-        Tells one file from another.
+        Key that identifies the file.
     """
     if not codes:
         return Treatment()
@@ -64,9 +64,9 @@ def of_raters(dataset: Dataset, start: Choices, stamp: str) -> dict[str, str] | 
     ----------
     dataset : Dataset
     start : Choices
-        What the answer begins with.
+        Choices with the initial answer.
     stamp : str
-        Tells one file from another.
+        Key that identifies the file.
     """
     groups = [[dataset.raters[code] for code in codes] for codes in namesakes(dataset.raters)]
     if not groups or not dataset.raters_identified:
@@ -103,9 +103,9 @@ def treatment_of(
     dataset : Dataset
         Dataset as read, with only codes for missing annotations treated.
     start : Choices
-        What the controls begin with.
+        Initial choices of the controls.
     stamp : str
-        Tells one file from another.
+        Key that identifies the file.
     table : ClassTable or None
         Class table from a companion file.
     codes : Treatment

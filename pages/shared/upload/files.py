@@ -38,11 +38,11 @@ def brought(label: str, key: str, *, several: bool = False) -> list[Any]:
     Parameters
     ----------
     label : str
-        Of the drop zone.
+        Label of the drop zone.
     key : str
-        Of the drop zone, unique on all pages.
+        Key of the drop zone, unique on all pages.
     several : bool
-        Whether it takes several files; one file takes the place of the one before.
+        True if it takes several files; otherwise a new file replaces the one before.
 
     Returns
     -------

@@ -53,7 +53,7 @@ def show(raw: RawTable, mapping: Mapping, stamp: str, questions: Questions) -> N
     mapping : Mapping
         As it is chosen.
     stamp : str
-        Tells one file from another.
+        Key that identifies the file.
     questions : mapping of str to str
         Columns of other questions of the table, and how these are called.
     """

@@ -23,7 +23,7 @@ def choose_question(source: Source, files: str) -> tuple[Question, bool]:
     ----------
     source : Source
     files : str
-        Tells these files from others.
+        Key that identifies these files.
     """
     if len(source.questions) == 1:
         return source.questions[0], False
@@ -55,16 +55,16 @@ def read_others(
     Parameters
     ----------
     key : tuple
-        Tells these files, as they were opened, from others.
+        Key that identifies these files as they were opened.
     source : Source
     shown : Question
         As guessed.
     chosen : Mapping
-        Of the question that is shown.
+        Mapping of the question that is shown.
     name : str
-        Of the upload.
+        Name of the upload.
     treatment : Treatment, optional
-        What is known of codes for missing annotations.
+        Known treatment of codes for missing annotations.
     """
     others = other_questions(source, shown, chosen)
     title = "Reading the other questions" + (" without codes for missing annotations" if treatment else "")
@@ -99,7 +99,7 @@ def named(
     upload, question : str
         Names.
     reading : Reading
-        Of the question that is shown.
+        Reading of the question that is shown.
     others : sequence of QuestionReading
     """
     if not others:
