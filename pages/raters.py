@@ -111,7 +111,7 @@ def _one(view: Dataset, found: AssessedRaters) -> None:
         on_click="ignore",
         key="rater_report",
         type="primary",
-        help="One page (A4) about this rater, to print or send; the other raters are pooled and not named.",
+        help="One page (A4) about this rater to print or send. The other raters are pooled and not named.",
     )
     blocks.show(one.flags(found, place))
     if act.following is not None:
@@ -197,7 +197,7 @@ def _trust(dataset: Dataset) -> None:
 
 def _instead(dataset: Dataset, reason: str) -> None:
     """Why raters cannot be compared, and where to go on."""
-    st.info(f"Raters cannot be compared with these data: {markdown(reason)}.", icon=":material/block:")
+    st.info(f"Cannot compare raters with these data: {markdown(reason)}.", icon=":material/block:")
     if not dataset.raters_identified:
         st.markdown(
             "You can still see how much annotations agree and which cases are uncertain. "

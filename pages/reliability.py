@@ -93,7 +93,7 @@ def _classifiers(dataset: Dataset, view: Dataset, first, last) -> tuple[tuple, t
 def _page() -> None:
     dataset = gold_of_reviews.applied(widgets.require_data().dataset)
     title = st.empty()
-    title.title("How certain is the truth, and does trust change it?")
+    title.title("How does certainty change with γ?")
     if dataset.kind == "score":
         score_view.show(dataset, title)
         return

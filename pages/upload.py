@@ -88,7 +88,7 @@ def _overruled(files: tuple[str, ...]) -> tuple[str | None, bool | None]:
             persist_state="session",
         )
         header = st.radio(
-            "Tables: does the first row hold column names?",
+            "Tables: the first row contains column names",
             list(_HEADER),
             key=f"header-{stamp}",
             persist_state="session",
@@ -203,7 +203,8 @@ def _perhaps_machines(raters: tuple[str, ...]) -> None:
     if len(found) == 1:
         said = f"By its name, {of} an AI rater ({listed}). Until it is marked it counts as a person, on every page."
     st.info(said, icon=":material/smart_toy:")
-    label = f"Mark {'it' if len(found) == 1 else 'them'}, and see whether one may replace a rater"
+    one = len(found) == 1
+    label = f"Mark {'it' if one else 'them'}, and test whether {'it' if one else 'one'} can replace a rater"
     st.page_link("pages/ai_rater.py", label=label, icon=":material/smart_toy:")
 
 
@@ -414,7 +415,7 @@ def _offer(
     with st.container(horizontal=True, vertical_alignment="bottom"):
         says_nothing = name.casefold() in _SAYS_NOTHING
         called = st.text_input(
-            "What are these data? Give them a name" if says_nothing else "Name",
+            "Name of these data" if says_nothing else "Name",
             value="" if says_nothing else name,
             placeholder=name if says_nothing else None,
             key=f"name-{stamp}",

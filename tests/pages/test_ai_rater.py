@@ -92,7 +92,7 @@ def test_the_title_is_the_verdict_and_the_table_has_a_row_a_machine(address, mad
     app = opened("ai_rater", address)
     found = alternative_test(made, ["m0", "m1"])
     assert app.title[0].value == verdict(found)
-    assert "may stand in" in app.title[0].value
+    assert "replace a rater" in app.title[0].value
     rows = table(app, "may replace a rater")
     people = made.raters[:4]
     assert rows["machine"].tolist() == ["m0", "m1"] and rows["may replace a rater"].tolist() == ["yes", "no"]
@@ -116,7 +116,7 @@ def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, mad
         app.session_state["ai_tabs"] = tab
         assert table(settle(app.run()), column)["machine"].unique().tolist() == ["m0", "m1"]
     for tab, said in {
-        "Raters tested": "Each rater in the machine's place",
+        "Raters tested": "Each rater in the place of the AI rater",
         "Versions": "M: agreement with people fell by",
         "Shared errors": "Who shares errors?",
         "Where it differs": "The panel is decided on",
@@ -196,7 +196,7 @@ def test_two_raters_and_one_class_claim_no_more_than_they_can():
     two = kept("\n".join(["case,rater,class", *rows]), "pair")
     one = kept("case,rater,class\n" + "".join(f"{c},{r},x\n" for c in range(40) for r in ("a", "b", "gpt")), "one")
     for data, tab, said in (
-        (two, "Raters tested", "it takes three raters"),
+        (two, "Raters tested", "the test needs three raters"),
         (two, "Shared errors", "this needs three people"),
         (one, "Rates", "Every case is labelled, so the AI rater is not used"),
     ):
@@ -226,7 +226,7 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
         with_interval(one.corrected.estimate, one.corrected.ci_low, one.corrected.ci_high) for one in found.rates
     ]
     assert "12 of 60 cases that the AI rater labelled have a label by people" in words(app)
-    assert "with people's errors" in words(app)
+    assert "people make errors" in words(app)
     assert "these are rates for hard cases" in words(app) and "came from queues" not in words(app)
     desk = Desk(ReviewStore(), whole, "Reader")
     (hard,) = desk.start("Lowest certainty first", [Queued("59", "certainty 0.5")]).cases

@@ -575,7 +575,7 @@ def test_facts_of_a_file_are_each_of_their_own_whole(monkeypatch, said):
         "1.7 annotations per case (1 to 2)",
         "56% of all pairs of a case and a rater are annotated",
         "2 groups that no case joins",
-        "1.3 classes named a case",
+        "1.3 classes named per case",
         "2 gold cases",
     ]
     upload_report.counts(data)
@@ -870,10 +870,10 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
 def test_review_says_what_another_page_sent_before_anybody_has_written_a_name(said):
     st.session_state.update({"data": "d", "review_proposed": ("d", "m* differs", ("a", "b"))})
     review_start._put_forward()
-    assert said == ["2 cases: m* differs. They are offered first, once you have written your name."]
+    assert said == ["2 cases: m* differs. They are offered first, once you have entered your name."]
     st.session_state.update({"data": "other", "queue": "sample"})
     review_start._put_forward()
-    assert said[1:] == ["The random sample is drawn here, once you have written your name."]
+    assert said[1:] == ["The random sample is drawn here, once you have entered your name."]
     del st.session_state["queue"]
     review_start._put_forward()
     assert len(said) == 2
@@ -1166,7 +1166,7 @@ def test_second_opinions_and_disputes_that_wait_are_counted_apart(monkeypatch, s
     assert said == [
         "**Requests for your second opinion: 2 cases.**",
         "**3 cases in arbitration, without an opinion of yours.**",
-        "**1 case in arbitration to which you are a party. Best decided by another.**",
+        "**1 case in arbitration to which you are a party. Let others decide if possible.**",
     ]
     assert [one.case_id for one in handed] == ["a", "b", "d", "e"]
 

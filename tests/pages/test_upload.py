@@ -385,7 +385,7 @@ def test_what_an_empty_cell_of_a_set_of_labels_says_is_asked_only_where_one_is_e
     assert "left out whole" not in texts(app)
     use(app)
     again = dropped(("next.csv", full + b"d,r1,1,\nd,r2,1,\n"))
-    assert "an empty cell says that a label does not apply" in texts(again)
+    assert "an empty cell means that a label does not apply" in texts(again)
     widget(again, "toggle", "as_last_time").set_value(True).run()
     assert done(again).button(key="use").label == "Use 6 annotations"
     together = b"case,rater,labels\na,r1,war;drama\na,r2,drama\nb,r1,comedy; war\nb,r2,comedy;drama;war\nc,r1,\n"

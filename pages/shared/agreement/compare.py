@@ -44,7 +44,7 @@ def selections(view: Dataset, threshold: float | str | None) -> None:
     names = [*offered, *_made_here(whole)]
     if len(names) == 1:
         st.info(
-            "There is nothing to compare: these data have one rater, no dates and no groups of cases.",
+            "Not available: these data have one rater, no dates and no groups of cases.",
             icon=":material/filter_alt:",
         )
     else:
@@ -76,7 +76,7 @@ def _asked() -> list[tuple[str, Selection]]:
         said = json.loads(st.session_state.get("compare") or st.session_state.get(_LAST) or "[]")
         sides = [(str(name), Selection.from_text(text)) for name, text in said]
     except (ValueError, TypeError, AttributeError, RecursionError, PluralityError):
-        st.toast("The comparison in the address cannot be understood; choose it here.", icon=":material/link_off:")
+        st.toast("Could not read the comparison in the address. Choose it here.", icon=":material/link_off:")
         return []
     return sides if len(sides) == 2 else []
 

@@ -189,7 +189,7 @@ def over_epsilon(found: AlternativeTest, theme) -> None:
         st.info("Not available: no AI rater could be tested.", icon=":material/info:")
         return
     widgets.plot(
-        figures.over_epsilon(known, found.epsilon, theme, "Passes above the level line · upright: ε in use"),
+        figures.over_epsilon(known, found.epsilon, theme, "Passes above the horizontal line · vertical line: ε"),
         "epsilon_curve", "Winning rate over ε",
     )  # fmt: skip
     st.dataframe(
@@ -418,7 +418,7 @@ def _in_groups(one: Differences) -> None:
                 table, hide_index=True, key=f"by-{title}",
                 column_config={name: st.column_config.NumberColumn(format="%.2f") for name in shares},
             )  # fmt: skip
-    said = "Raters count towards the class that leads them, so that their share is somewhat too high."
+    said = "Raters count in the panel that they are compared with, so their share is somewhat too high."
     if (n := [group.n for group in one.by_quartile]) and max(n) > min(n) + 1:
         said += " Cases that are equally certain stand together, so that quarters differ in size."
     st.caption(said)

@@ -51,7 +51,7 @@ def ask(address: str, *, change: bool = False) -> None:
     if not _may_open(address, person):
         raise not_here(address)
     if change and not _may_change(address, person):
-        raise NotYoursError("These data are shared with you to look at and to review. Only their owner may do that.")
+        raise NotYoursError("Only the owner of these data can do this: they are shared with you to view and review.")
 
 
 class ReadRight:
@@ -576,7 +576,7 @@ class _Asking(ReviewStore):
 def _own_name(reviewer: str) -> None:
     person = sign_in.person()
     if person is not None and reviewer != person.name:
-        raise NotYoursError("An opinion can be recorded only under the name of who signed in.")
+        raise NotYoursError("An opinion can be recorded only under the name of the signed-in user.")
 
 
 def sharing(address: str) -> None:
@@ -589,7 +589,7 @@ def sharing(address: str) -> None:
             "People who may open and review these data, one per line",
             "\n".join(shared_with(address)),
             key=key,
-            help="The names that they sign in with, for most providers their e-mail addresses.",
+            help="Sign-in names; for most providers, e-mail addresses.",
         )
         listed, groups = list(listed_groups()), list(groups_with(address))
         st.multiselect(

@@ -18,7 +18,7 @@ def prepared(source: bytes | Path) -> tuple[bytes | None, str]:
     try:
         found = source.stat()
     except OSError:
-        return None, "the image is not there any more"
+        return None, "the image does not exist any more"
     return _of_file(str(source), found.st_mtime_ns, found.st_size, __version__)
 
 

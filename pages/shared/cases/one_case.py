@@ -54,7 +54,7 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
     with st.expander("Comparison of models"):
         _models(dataset, case, model, reliability)
     if not scaled:  # the scale has its own: draws of it are whole classes
-        with st.expander("The plausibilities as a table"):
+        with st.expander("Plausibilities as a table"):
             part = CASES.part("case")
             asked = cached_cases.inputs(view, model, reliability)
             blocks.show(answer.as_table(part.frame(found, asked, part.options(case))))

@@ -72,7 +72,7 @@ def _one_case(asked: Inputs, case: int) -> None:
         blocks.show([answer.against_reliability(found)])
     with right:
         given(dataset, case)
-    with st.expander("The trust in the raters as a table"):
+    with st.expander("Values at each γ as a table"):
         blocks.show(answer.as_table(found.curve))
 
 

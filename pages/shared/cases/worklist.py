@@ -146,12 +146,12 @@ def widths(longest: int, *, reviewed: bool, ordered: bool) -> dict:
         "more raters": st.column_config.TextColumn(width=MORE, help=widgets.explained("more raters")),
         "most plausible": st.column_config.TextColumn(
             width=MOST - certainty - case - (more or CORRECT),
-            help="“or”: no class is likelier to come first than all others together",
+            help="“or”: no class has more than 50% probability of coming first",
         ),
         "review": st.column_config.TextColumn(width=REVIEW),
         "expected": st.column_config.TextColumn(
             width=expected,
-            help="Where the true class stands: its 95% interval, before it the mean where classes are numbers",
+            help="95% interval of the true class, preceded by its mean if classes are numbers",
         ),
     }
 

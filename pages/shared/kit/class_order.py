@@ -22,7 +22,7 @@ def say(dataset: Dataset, name: str) -> None:
         return
     few = plausibility_models.too_few_to_tell(dataset)
     why = f"{_SIGN} By held-out annotations the ordinal model describes these raters best"
-    why += f" ({few:,}, hardly enough to tell models apart)" if few else ""
+    why += f" ({few:,}, hardly enough to distinguish models)" if few else ""
     if name == OrdinalTruth.name:
         st.caption(f"{why}, so the order of the classes counts here.")
         return

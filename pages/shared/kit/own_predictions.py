@@ -91,7 +91,7 @@ def add_classifiers(dataset: Dataset) -> None:
 def _ties_and_gaps(one) -> str:
     tied, short = one.n_tied(TOP), one.n_short(TOP)
     words = f"; {tied:,} with tied scores at place {TOP}, taken in expectation" if tied else ""
-    return words + (f"; {short:,} with fewer than {TOP} classes, the missing places are misses" if short else "")
+    return words + (f"; {short:,} with fewer than {TOP} classes; missing places count as misses" if short else "")
 
 
 def tried(upload: Any) -> bool:

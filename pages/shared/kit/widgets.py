@@ -86,7 +86,7 @@ def _say_of_the_split(scores: np.ndarray, view: Dataset) -> None:
         return
     said = f"Here scores count as two classes: {at_most:,} at most {at}, {above:,} above."
     if st.session_state.get(_SPLIT) is not None:
-        said += " Nobody chose this threshold: it is the median of all scores, so set the one that matters to you."
+        said += " This threshold is the median of all scores. Set the one that matters to you."
     st.caption(
         f"{said} How far a score lies from it does not count; Raters has severity and spread of the scores themselves, "
         "Cases the plausible score of each, both without a threshold."

@@ -223,7 +223,7 @@ def _positive(view: Dataset, chosen: list[Method]) -> str | None:
     if view.n_classes <= 2 or not any(option.name == "positive" for method in chosen for option in method.options):
         return None
     return st.selectbox(
-        "Difficulty models tell this class from all others",
+        "Class that difficulty models distinguish from all others",
         view.classes,
         key=f"positive-{view.digest}",
         persist_state="session",
@@ -269,5 +269,5 @@ def _switches() -> None:
     widgets.plot(
         figures.effects_diagram(on, tag, look.theme(), f"Selected model: {tag}"),
         "effects",
-        "Which effects the model has",
+        "Effects in the model",
     )

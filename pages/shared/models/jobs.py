@@ -103,7 +103,7 @@ class _Queue:
         names = [job.title.removeprefix(self.prefix) for job in self.waiting]
         st.caption(f"{len(names):,} wait for it: {_listed(names)}.")
         st.button(
-            f"Cancel these {len(names):,} and the one at work",
+            f"Cancel these {len(names):,} and the running one",
             on_click=job_progress.cancel,
             args=([self.at_work, *self.waiting],),
             key=f"cancel-{self.lane}",

@@ -34,8 +34,8 @@ def show(view: Dataset, judged: JudgedAccuracy) -> None:
     crossed = _nobody_left(view)
     if crossed:
         st.caption(
-            "Every rater has annotated every case: more annotations of these raters need new cases. What new raters "
-            "would buy on the present ones stands above."
+            "Every rater has annotated every case, so more annotations by these raters need new cases. See above for "
+            "the effect of new raters on the present cases."
         )
     asked = _goal(view, crossed, known=not judged.why and judged.own_classes)
     if _pressed("plan", (view.content_digest, asked)):
@@ -66,7 +66,7 @@ def _goal(view: Dataset, crossed: bool, *, known: bool) -> PlanOptions:
 
 def _plans(view: Dataset, judged: JudgedAccuracy) -> None:
     """Three plans with their sizes, and what each buys; not how many cases are right if the model's classes slide."""
-    widgets.heading("What would each plan buy?", "planning")
+    widgets.heading("What would each plan improve?", "planning")
     if judged.why and not judged.remedy:
         st.info(
             "Plans assume that raters are right more often than by chance. Here that is not known: "

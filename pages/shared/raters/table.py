@@ -27,12 +27,12 @@ _OWN: dict[str, dict] = {
     "rater": {"width": 76},
     "accuracy": {"width": 72, "help": "By gold or by the model, shrunk towards all raters."},
     "follows": {"width": 72, "help": "Correlation with the case, shrunk towards all raters."},
-    "lost": {"width": 72, "help": "Annotations lost: n, less those of the average rater that tell as much."},
-    "P(acceptable)": {"width": 98, "help": "Probability that what raters are judged by is acceptable or better."},
+    "lost": {"width": 72, "help": "Annotations lost: n, less those of the average rater with the same information."},
+    "P(acceptable)": {"width": 98, "help": "Probability that the rater is acceptable or better."},
     "expected wrong": {"width": 105, "help": "Annotations expected to be wrong."},
     "annotations": {"label": "n", "width": 56, "help": "Annotations."},
     "classes off": {"width": 84, "help": "Mean distance from the true class by the others, in classes."},
-    "right by gold": {"label": "by gold", "width": 92, "help": "Share right of the annotations on cases with gold."},
+    "right by gold": {"label": "by gold", "width": 92, "help": "Share of correct annotations on cases with gold."},
     "with others": {
         "label": "agreement", "width": 92, "help": "Pairs with annotations of other raters that agree."
     },
@@ -124,7 +124,7 @@ def _config(found: AssessedRaters) -> dict:
     """Heads, widths and digits on screen; files keep the names and digits of the frame."""
     shown = {column.shown: column for column in found.shown_columns}
     return {name: blocks.column_config(column, **_OWN.get(name, {})) for name, column in shown.items()} | {
-        "flags": st.column_config.ListColumn(width=178, help="In few words; the evidence stands below the table."),
+        "flags": st.column_config.ListColumn(width=178, help="Short names; the evidence is below the table."),
         "interval": st.column_config.ImageColumn(
             "95% interval", width=186, help="Up to 1, on one axis for all; dashed: acceptable; crosses: flagged."
         ),

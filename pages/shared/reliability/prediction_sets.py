@@ -56,7 +56,7 @@ _FLAGS = {"folds": " --folds {}", "n_labels": " --labels {}", "corrected": " --c
 def show(inputs: Inputs, reliabilities: tuple[float, ...]) -> None:
     """Draw the controls and the results of the analysis."""
     usable = analysis.scored(inputs.predictions)
-    widgets.heading("How long must a list be so that the truth is on it?", "prediction sets")
+    widgets.heading("How many classes must a set have to contain the truth?", "prediction sets")
     left, middle, more = st.columns([3, 5, 2], vertical_alignment="bottom")
     chosen = left.selectbox(
         "Classifier", range(len(usable)), format_func=lambda place: usable[place].name, key="sets_classifier"
@@ -88,7 +88,7 @@ def _settings(view: Dataset) -> dict[str, Any]:
         "Threshold", [name for name in _WITHIN if known[name]], format_func=_WITHIN.get, key="sets_within"
     )  # fmt: skip
     if within in ("risk", "certainty"):
-        st.caption("A new case has it only once raters have annotated it.")
+        st.caption("Known for a new case only after raters have annotated it.")
     return {**_SETTINGS[how], **_SETTINGS[labels], "within": within}
 
 
@@ -101,7 +101,7 @@ def _promise(place, inputs: Inputs, options: SetOptions, name: str) -> float | N
             return None
         st.session_state[key] = possible_promise(min(each[options.classifier].listed for each in first))
     promise = place.segmented_control(
-        "Promise: this share of the sets holds the truth",
+        "Guaranteed share of sets that contain the truth",
         PROMISES,
         format_func=lambda value: number(value),
         required=True,
@@ -157,10 +157,10 @@ def _method(inputs: Inputs, told: dict[str, Any]) -> None:
 
 def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> None:
     """Draw the draws of a case with a large set on a triangle, and the straight cut of its plausibility region."""
-    widgets.heading("What the classifier thinks plausible", "plausibility region")
+    widgets.heading("Plausible classes by the classifier", "plausibility region")
     view = inputs.dataset
     if sets.region is None:
-        st.caption("There are too many cases and classes for a mean score of each case.")
+        st.caption("Not available: too many cases and classes for a mean score of each case.")
         return
     case = st.selectbox(
         "Case", analysis.largest(sets).tolist(), format_func=lambda place: shorten(view.cases[place], 40),
@@ -181,8 +181,8 @@ def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> N
     codes = draws.classes[places].tolist()
     cut = case_figures.Cut(scores_at(classifier, case, codes), sets.region)
     beyond = float((corners @ cut.score >= cut.threshold).mean())
-    title = {0: "The region leaves none of these three classes", 3: "All of the triangle lies in the region"}.get(
-        int(cut.inside.sum()), f"{percent(beyond)} of draws lie in the region"
+    title = {0: "The region leaves none of these three classes", 3: "All of the triangle is in the region"}.get(
+        int(cut.inside.sum()), f"{percent(beyond)} of draws are in the region"
     )
     names = [view.classes[code] for code in codes]
     widgets.plot(

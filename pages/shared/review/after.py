@@ -29,7 +29,7 @@ def figures(store: ReviewStore, dataset: Dataset, model: PlausibilityModel, reli
     part, inputs = REVIEWS.parts[0], Inputs(dataset, reviews=reviews)
     found = part.answer(inputs)
     if not found.summary.n_reviewed:
-        st.info("No case has been reviewed yet.", icon=":material/hourglass_empty:")
+        st.info("No reviews yet. Review a case to see results.", icon=":material/hourglass_empty:")
         return
     widgets.heading("What the reviews show")
     options = ReviewOptions(reviewed_by(reviews, store.sessions_of_others(dataset.digest, "")))
@@ -81,7 +81,10 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
     reviews, n_kept_back = access.reviews_to_take(dataset.digest)
     kept_back = f"{plural(n_kept_back, 'case')} that others reviewed and you can still read blind: not among these."
     if not reviews:
-        st.info(kept_back if n_kept_back else "There is nothing to export yet.", icon=":material/hourglass_empty:")
+        st.info(
+            kept_back if n_kept_back else "No reviews yet. Review a case to export results.",
+            icon=":material/hourglass_empty:",
+        )
         return
     widgets.heading("Export")
     if n_kept_back:

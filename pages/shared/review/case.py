@@ -147,7 +147,9 @@ def _blind(current: CaseOnScreen, standing: str, model: PlausibilityModel, relia
             icon=":material/group:",
         )
     elif standing == "elsewhere":
-        st.info("Others have settled this case. You may read it all the same, or only look.", icon=":material/group:")
+        st.info(
+            "Others have settled this case. You can still give an opinion, or only view it.", icon=":material/group:"
+        )
     elif seen_before:
         st.info(
             "You have seen the panel's annotations before, so your opinion counts as open.", icon=":material/group:"
@@ -249,8 +251,8 @@ def _panel(own: Opinion, panel: Opinion, classes: Sequence[str]) -> str:
         digits = score_digits(panel.within[1] - panel.within[0])
         score, low, high = (number(value, digits) for value in (panel.score, *panel.within))
         return (
-            f"the panel's score is **{score}**, and a colleague's would lie between {low} and {high} with 95%. You "
-            f"{agree}."
+            f"the panel's score is **{score}**, and another rater's would be between {low} and {high} with 95% "
+            f"probability. You {agree}."
         )
     return f"the panel says **{markdown(panel.words())}**. You {agree}."
 
@@ -354,7 +356,7 @@ def _change(current: CaseOnScreen) -> Action:
         opinion = review_opinion.ask(current.dataset, form, _named(current), now=current.own.opinion)
     review_opinion.remarks(form)
     same = opinion is None or opinion == current.own.opinion
-    told = "Choose something else, with a reason or a note."
+    told = "Choose another opinion, with a reason or a note."
     if not same:  # what follows does not depend on the reason, which may come last
         told = f"If you change it: {current.told('change', opinion=opinion, note='-')}"
     return Action("change", told, form, opinion=True)
@@ -386,12 +388,12 @@ def _second_opinion(current: CaseOnScreen) -> Action:
         format_func={"blind": "blind", "open": "open, with all opinions"}.get,
         persist_state="session",
     )
-    return Action("second_opinion", "The case waits for their opinion; it stands on their Review page.")
+    return Action("second_opinion", "The case waits for their opinion on their Review page.")
 
 
 def _arbitration(current: CaseOnScreen) -> Action:
     told = current.told("arbitration")
-    return Action("arbitration", f"{told} Somebody decides with all opinions and notes before their eyes.")
+    return Action("arbitration", f"{told} An arbitrator decides with all opinions and notes on screen.")
 
 
 def _reopen(current: CaseOnScreen) -> Action:
@@ -434,7 +436,7 @@ def _arbitrate(current: CaseOnScreen) -> Action:
     form = current.key("arbitrate")
     st.markdown("**How the arbitration ends**")
     if current.own is not None and not _read_to_decide(current):
-        st.caption("You are a party to this dispute: better that somebody else decides, if there is anybody.")
+        st.caption("You are a party to this dispute. If possible, let somebody else decide.")
     opinion = _ending(current, form)
     review_opinion.remarks(form)
     told = "Choose how it ends." if opinion is None else current.told("adjudication", opinion=opinion)

@@ -25,7 +25,7 @@ def show(desk: Desk) -> None:
     dataset = desk.dataset
     reviews = desk.store.cases(dataset.digest)
     if not reviews:
-        st.info("Nobody has decided anything on these data yet.", icon=":material/hourglass_empty:")
+        st.info("No decisions yet. Review cases to record decisions.", icon=":material/hourglass_empty:")
         return
     found, hidden = _open_to(desk, reviews, _chosen(desk, reviews))
     if hidden:
@@ -33,10 +33,10 @@ def show(desk: Desk) -> None:
             f"{plural(hidden, 'decision')} of others on cases that you have not read: not shown, so that you can still "
             "read them blind."
         )
-        st.toggle("Show them; I will count as having seen these cases", key="decisions_all")
+        st.toggle("Show them, and count me as having seen these cases", key="decisions_all")
     if not found:
         if not hidden:
-            st.info("No decision fits these filters.", icon=":material/search_off:")
+            st.info("No decision matches these filters.", icon=":material/search_off:")
         return
     frame = decision_table(dataset, found)
     which = [one.case_id for one in found]

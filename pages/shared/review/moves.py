@@ -226,7 +226,9 @@ def _said(current: CaseOnScreen, step: Action) -> dict[str, object]:
     if step.kind == "second_opinion":
         whom = " ".join((st.session_state.get(current.key("whom")) or "").split())
         if not whom:
-            raise InputError("It is not said whom to ask.", "Write the name under which they review.")
+            raise InputError(
+                "Could not ask for a second opinion: no name was entered.", "Enter the name under which they review."
+            )
         whom = normal_name(whom) if sign_in.is_on() else whom  # as people are called who sign in
         said |= {"whom": whom, "whom_visible": st.session_state.get(current.key("how"))}
     return said

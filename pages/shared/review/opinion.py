@@ -117,7 +117,7 @@ def ask_score(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opin
         st.markdown(f"Your opinion: **{markdown(found.words())}**")
         if found.score is not None and not low <= found.score <= high:
             st.caption(
-                f":material/warning: {exact(found.score)} lies outside of what raters gave: record it if you mean it."
+                f":material/warning: {exact(found.score)} is outside the raters' range. Record it only if intended."
             )
     return found
 

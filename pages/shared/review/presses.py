@@ -125,7 +125,7 @@ def _refuse_late(waiting: list[_Press]) -> None:
             if (press.step, press.of) != last:  # the second half of a double click has done its work
                 st.session_state[_WORDS] = (
                     f"A key came for case {shorten(press.of.partition('-')[2], 40)}, which is no longer on "
-                    "screen. Nothing was done; look at this case, and press again."
+                    "screen. Nothing was done. Check this case, and press again."
                 )
         elif press.step and last and press.step == last[0] and press.of != last[1] and _just_drawn(press.of):
             st.session_state[_WORDS] = (

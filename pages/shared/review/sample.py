@@ -20,7 +20,7 @@ def queue(place, dataset: Dataset, people: Dataset, model, reliability: float) -
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     target = left.selectbox(
         "To estimate", _targets(dataset), format_func=_target_words, key="sample_target", persist_state="session",
-        help="Cases that tell more of it are drawn more often, so that fewer reads do. Each case's chance is kept in "
+        help="Informative cases are drawn more often, so fewer reads are enough. Each case's chance is kept in "
         "the record, and every rate counts it: other rates can be had from the same sample, less precisely.",
     )  # fmt: skip
     seed = right.number_input(

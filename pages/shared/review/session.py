@@ -247,7 +247,7 @@ def _to_tab(name: str) -> None:
 def _list(desk: Desk, lines: tuple[SessionLine, ...], progress: SessionProgress) -> None:
     """Every case with its standing and one's own opinion; of the panel's only what was revealed."""
     left = progress.total - progress.done
-    st.write(f"{plural(left, 'case')} left." if left else f"{_ended(desk, lines)} Any can be gone back to.")
+    st.write(f"{plural(left, 'case')} left." if left else f"{_ended(desk, lines)} You can return to any of them.")
     with st.container(horizontal=True):
         if left:
             st.button(

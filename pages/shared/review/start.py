@@ -262,7 +262,9 @@ def _asked(desk: Desk, reviews: Mapping[str, CaseReview]) -> None:
             if (review.read_by(desk.reviewer) is not None) == party
         ]
         if queued and party:
-            words = f"{plural(len(queued), 'case')} in arbitration to which you are a party. Best decided by another."
+            words = (
+                f"{plural(len(queued), 'case')} in arbitration to which you are a party. Let others decide if possible."
+            )
             _waits(words, desk, queued, {"Decide as a party": ARBITRATION}, "secondary")
         elif queued:
             words = f"{plural(len(queued), 'case')} in arbitration, without an opinion of yours."
@@ -279,7 +281,7 @@ def _put_forward() -> None:
     elif st.session_state.get("queue") == "sample":
         said = "The random sample is drawn here"
     if said:
-        st.info(f"{said}, once you have written your name.", icon=":material/rate_review:")
+        st.info(f"{said}, once you have entered your name.", icon=":material/rate_review:")
 
 
 def _proposed(desk: Desk, dataset: Dataset) -> None:
@@ -308,7 +310,7 @@ def kept_for_it() -> None:
     if digest is None or digest != st.session_state.get("data"):
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption("These data are kept on this computer from now on, so that their reviews stay with them.",
+        st.caption("These data are now saved on this computer together with their reviews.",
                    width="content")  # fmt: skip
         st.button("Undo", type="tertiary", on_click=_keep_no_more, args=(digest,), key="undo_keep")
 
@@ -386,7 +388,7 @@ def _filter(dataset: Dataset) -> Filter:
             key="filter_states",
         )  # fmt: skip
         since, until = _dates(dataset)
-        st.caption("You know what you filter by: a class or a rater chosen here says something of the annotations.")
+        st.caption("Filters by class or rater reveal something about the annotations.")
     return Filter(named=named, rater=rater, pair=pair, since=since, until=until, states=tuple(states) or None)
 
 

@@ -156,7 +156,7 @@ def treatment_of(
 def _edited_classes(dataset: Dataset, start: Choices, key: str, scale: tuple[str, ...] | None) -> pd.DataFrame:
     """Return the classes with the user's names and positions; from low to high if they are a scale."""
     if dataset.n_classes > _MOST:
-        st.caption(f"More than {_MOST} classes: bring a class table instead (name, order, risk).")
+        st.caption(f"More than {_MOST} classes: add a class table instead (name, order, risk).")
         return _frame(dataset, Choices(start.mapping))
     if scale is not None and start.classes is None:
         return _edited(dataset, replace(start, classes=scale), f"{key}-scale")
@@ -167,7 +167,7 @@ def _never_given(dataset: Dataset, start: Choices, key: str) -> list[str]:
     """Classes of the closed list that no annotation names, as the user lists them."""
     known = {*dataset.classes, *start.treatment.renamed.values()}
     more = st.text_input(
-        "Classes that nobody gave but could have (separated by commas)",
+        "Possible classes that no rater used (separated by commas)",
         value=", ".join(name for name in start.classes or () if name not in known and "," not in name),
         key=f"more_classes-{key}",
         persist_state="session",
@@ -209,7 +209,7 @@ def _ordered(dataset: Dataset, start: Choices, key: str, names: Sequence[str]) -
         value=dataset.ordinal or start.ordinal,
         key=f"ordinal-{key}",
         persist_state="session",
-        help="Then near annotations count as partly agreeing. Leave it off where the names are only codes.",
+        help="Near annotations then count as partly agreeing. Leave it off if the names are only codes.",
     )
 
 
@@ -280,7 +280,7 @@ def _frame(dataset: Dataset, start: Choices) -> pd.DataFrame:
 
 
 def _edited(dataset: Dataset, start: Choices, key: str) -> pd.DataFrame:
-    st.caption("Two classes with one name are merged. Change the places to change the order.")
+    st.caption("Classes with the same name are merged. Change the places to change the order.")
     # An editor forgets its edits when its page is left: it then begins with what it showed.
     editor, begun, last = f"class_editor-{key}", f"class_editor_begun-{key}", f"class_editor_last-{key}"
     if editor not in st.session_state or begun not in st.session_state:

@@ -41,7 +41,7 @@ def remember(source: Source, question: Question, choices: Choices) -> None:
 def said() -> None:
     """Say once that the choices will not be offered again."""
     if st.session_state.pop(_NOT_KEPT, False):
-        st.caption("What you chose is not remembered for the next file: nothing can be kept in the home folder.")
+        st.caption("Could not save your choices for the next file: the home folder is not writable.")
 
 
 def _differences(guessed: Choices, last: Choices) -> list[str]:
@@ -61,7 +61,7 @@ def _differences(guessed: Choices, last: Choices) -> list[str]:
     if new.separators and new.separators != old.separators:
         words.append(f"rankings such as {markdown(f'A {new.separators[0]} B {new.separators[1]} C')}")
     if new.empty == "none" != old.empty:
-        words.append("an empty cell says that a label does not apply")
+        words.append("an empty cell means that a label does not apply")
     if old != new and not words:
         words.append("fewer columns")
     words += [title for title, kind in KINDS.items() if kind is not None and kind == last.kind]

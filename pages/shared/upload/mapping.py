@@ -98,10 +98,10 @@ def choose_mapping(
     Where the user may choose columns, ``first_rows`` shows them with their roles.
     """
     if source.format not in PLAIN:
-        with st.expander("What the columns of this format were taken for", key=f"taken_for-{stamp}"):
+        with st.expander("Roles of the columns in this format", key=f"taken_for-{stamp}"):
             _said(start)
             own = st.toggle(
-                "Let me choose the columns myself",
+                "Choose the columns yourself",
                 value=start is not question.mapping and not question.mapping.instead,
                 key=f"own_mapping-{stamp}",
                 persist_state="session",
@@ -155,7 +155,7 @@ def lacking(question: Question) -> str | None:
         return None
     words = f"No column was recognised as the {' and the '.join(found)}. Choose {'it' if len(found) == 1 else 'them'}"
     if "rater" in found:
-        words += ", or say that the annotations are anonymous"
+        words += ", or mark the annotations as anonymous"
     taken = {getattr(mapping, role) for role in ROLES}
     free = [column for column in question.raw.columns if column not in taken]
     if 0 < len(free) <= _FEW:

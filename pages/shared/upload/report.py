@@ -39,7 +39,7 @@ def as_understood(reading: Reading) -> None:
 
 def as_it_stands(question: Question, folded: bool = False) -> None:
     """Show the first rows of the file, unchanged."""
-    title = "The first rows of the file, as they stand"
+    title = "The first rows of the file, unchanged"
     if folded:
         place = st.expander(title, key="as_it_stands")
     else:
@@ -97,7 +97,7 @@ def facts(reading: Reading) -> None:
         groups = n_groups(dataset)
         words.append("all joined by cases" if groups == 1 else f"{groups:,} groups that no case joins")
     if dataset.kind != "score":
-        words.append(f"{number(classes_per_case(dataset).mean(), 1)} classes named a case")
+        words.append(f"{number(classes_per_case(dataset).mean(), 1)} classes named per case")
     if dataset.gold is not None:
         words.append(f"{plural(int((dataset.gold >= 0).sum()), 'gold case')}")
     if dataset.gold_scores is not None:

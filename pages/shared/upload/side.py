@@ -57,7 +57,7 @@ def classifiers(source: Source, dataset: Dataset) -> tuple[Classifiers, ...]:
 def side_files(source: Source, n_uploads: int) -> tuple[Source, tuple[str, ...]]:
     """Return the source with the user's companion files, and a key that identifies these files."""
     side, told = source.side, []
-    with st.expander("Beside the annotations: gold, class table, case table, images, predictions", key="beside"):
+    with st.expander("Additional files: gold, class table, case table, images, predictions", key="beside"):
         for kind, (title, what) in _CARDS.items():
             with st.container(border=True):
                 st.markdown(f"**{title}**")
@@ -88,7 +88,7 @@ def side_files(source: Source, n_uploads: int) -> tuple[Source, tuple[str, ...]]
     present = [title for kind, (title, _) in _CARDS.items() if _found(side, kind)]
     present += ["images"] * bool(side.images) + ["predictions"] * bool(side.predictions)
     if present:
-        st.caption(f":material/check_circle: Beside the annotations: {', '.join(present)}.")
+        st.caption(f":material/check_circle: Additional files: {', '.join(present)}.")
     return replace(source, side=side), tuple(told)
 
 
