@@ -307,8 +307,8 @@ def test_predictions_that_are_added_are_counted_with_their_ties_and_gaps(monkeyp
     own_predictions.add_classifiers(SimpleNamespace(n_cases=4, kind="class"))
     assert said == [
         "Left out: too long",
-        "net: 3 of 4 cases; 33 with tied scores at place 3, taken in expectation; 21 with fewer than 3 classes, the "
-        "missing places are misses",
+        "net: 3 of 4 cases; 33 with tied scores at place 3, taken in expectation; 21 with fewer than 3 classes; "
+        "missing places count as misses",
         "A note.",
     ]
     assert added == ["net.v2"]
