@@ -105,13 +105,13 @@ def replaces(computed: Computed, theme) -> None:
     else:
         title = "Filled: not worse than this rater by more than ε · bars: 95% interval"
         widgets.plot(
-            figures.against_raters(tested, found.epsilon, theme, title), "against", "Machines against each rater"
+            figures.against_raters(tested, found.epsilon, theme, title), "against", "AI raters against each rater"
         )
     few = {name for one in found.machines for name in one.not_tested}
     if few:
         st.caption(f"{plural(len(few), 'rater')} with fewer than 30 shared cases judge and are not tested.")
     frame = pd.concat([one.to_frame().assign(machine=one.machine) for one in tested] or [pd.DataFrame({"machine": []})])
-    widgets.download(frame, "Machines against raters", "machines_against_raters", "against_table")
+    widgets.download(frame, "AI raters against raters", "machines_against_raters", "against_table")
     _agreement(computed.agreement, found.score)
     _differences(found)
 
@@ -204,8 +204,8 @@ def over_epsilon(found: AlternativeTest, theme) -> None:
         column_config=columns.numbers("passes from ε", f"winning rate at ε = {exact(found.epsilon)}"),
     )  # fmt: skip
     st.caption(
-        "Empty: at no ε up to 0.5. Where the curve is steep at the ε in use, the verdict hangs on that choice. It is "
-        "the curve of these cases; how often others like them would pass stands above."
+        "Empty: at no ε up to 0.5. If the curve is steep at your ε, the result depends strongly on that choice. The "
+        "curve is for these cases; see above for how often others like them would pass."
     )
     frame = pd.concat([pd.DataFrame({"machine": one.machine, "ε": CURVE, "ω": one.curve}) for one in known])
     widgets.download(frame, "Winning rates", "winning_rate_over_epsilon", "epsilon_table")
@@ -229,7 +229,7 @@ def people(computed: Computed, theme) -> None:
     )
     widgets.plot(
         figures.beside_people(found.machines, known, theme, "Raters and AI raters in the same test"),
-        "beside_people", "Advantage of raters and machines",
+        "beside_people", "Advantage of raters and AI raters",
     )  # fmt: skip
     frame = pd.DataFrame(
         {
@@ -241,7 +241,7 @@ def people(computed: Computed, theme) -> None:
             "ρ_high": [one.rho_high for one in (*found.machines, *known)],
         }
     )
-    widgets.download(frame, "Raters and machines", "through_the_test", "people_table")
+    widgets.download(frame, "Raters and AI raters", "through_the_test", "people_table")
 
 
 def worth(computed: Computed, theme, ranked: bool) -> None:
@@ -284,7 +284,7 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
         bands = " · bands: 95%" if group[0].has_interval else " · too few cases for bands"
         title = f"By {COMPARED[group[0].score]}{bands}"
         figure = figures.worth_in_readers(group, theme, title, [one.machine for one in computed.test.machines])
-        widgets.plot(figure, f"worth-{place}", "Score of panels and of machines")
+        widgets.plot(figure, f"worth-{place}", "Score of panels and of AI raters")
     st.caption(
         "Vertical axis: how well a panel of k raters predicts one more rater. Bands need 10 cases or more. An AI rater "
         "is worth as many raters as a panel needs to predict one more rater as well as it does. Judged by its "
