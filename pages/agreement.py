@@ -33,13 +33,13 @@ def _order(dataset: Dataset) -> Dataset:
         return dataset
     with st.popover("Order of the classes", icon=":material/sort:", type="tertiary", key="class_order_popover"):
         means = st.toggle(
-            "Their order means something",
+            "Their order is meaningful",
             value=dataset.ordinal,
             key=f"ordinal-{dataset.digest}",
             persist_state="session",
         )
         order = st.multiselect(
-            "From the lowest to the highest (take all out and choose them in their order to change it)",
+            "From the lowest to the highest (to change it, remove all and choose them in order)",
             dataset.classes,
             default=list(dataset.classes if dataset.ordinal else scale_order(dataset.classes) or dataset.classes),
             key=f"order-{dataset.digest}",
@@ -57,7 +57,7 @@ def _order(dataset: Dataset) -> Dataset:
 
 
 def _repeats(dataset: Dataset) -> None:
-    """What a rater's second annotation on the same case counts as."""
+    """Draw the choice of how a rater's repeated annotations on the same case count."""
     n_repeats = cached_agreement.n_repeats(dataset)
     if n_repeats and dataset.kind != "score":
         st.caption(

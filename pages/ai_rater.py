@@ -1,4 +1,4 @@
-"""AI as a rater: whether a machine may stand in for a person, how many it is worth, and where it differs."""
+"""AI rater: whether an AI rater can replace a person, how many raters it is worth, and where it differs."""
 
 import streamlit as st
 
@@ -30,7 +30,7 @@ def _settings(dataset: Dataset, marked: tuple[Machine, ...]) -> tuple[float, str
             scores = {"class": ["accuracy"], "score": ["rmse", "accuracy"], "ranking": ["overlap"]}[dataset.kind]
             if dataset.kind == "class" and (dataset.ordinal or all(name.isdigit() for name in dataset.classes)):
                 scores.append("rmse")
-            score = st.radio("How near annotations are", scores, format_func=TITLES.get, key=f"score-{scores}")
+            score = st.radio("Measure of similarity", scores, format_func=TITLES.get, key=f"score-{scores}")
         marking.again(state.whole().dataset, marked)
     return float(epsilon), score
 
@@ -39,8 +39,8 @@ def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machine
     """Machines and people; None where nothing can be compared, with what is missing on screen."""
     if not dataset.raters_identified:
         st.info(
-            "These annotations are anonymous, so that no rater can be compared with a machine. How good its "
-            "predictions are while the truth is uncertain can be told without names, under Reliability.",
+            "These annotations are anonymous, so no rater can be compared with an AI rater. To see how "
+            "good its predictions are while the truth is uncertain, open Reliability, which needs no names.",
             icon=":material/block:",
         )
         st.page_link("pages/reliability.py", label="Judge its predictions", icon=":material/trending_up:")
@@ -49,7 +49,10 @@ def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machine
     if not machines.names:
         marking.first(state.whole().dataset)
         marking.bring(dataset)
-        st.info("No rater is marked as a machine, and no machine's file was added.", icon=":material/info:")
+        st.info(
+            "No AI rater yet. Mark raters who are models, or add a file of a model's annotations.",
+            icon=":material/info:",
+        )
         return None
     if len(machines.people) < 2:
         marking.again(state.whole().dataset, marked)
@@ -59,11 +62,11 @@ def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machine
 
 
 def _too_few_people(n: int) -> None:
-    """Whom the test needs beside the machine, and where their annotations come in."""
-    found = "one of the raters is a person" if n else "every rater of these data is marked as a machine"
+    """Explain which other raters the test needs, and where to add their annotations."""
+    found = "one of the raters is a person" if n else "every rater of these data is marked as an AI rater"
     st.info(
-        f"The test needs two people or more beside the machine, and {found}. Open people's annotations of the same "
-        "cases together with this file.",
+        f"The test needs at least two people in addition to the AI rater, and {found}. Open people's annotations of "
+        "the same cases together with this file.",
         icon=":material/info:",
     )
     st.page_link("pages/upload.py", label="Open both files", icon=":material/upload_file:")
@@ -72,7 +75,7 @@ def _too_few_people(n: int) -> None:
 def _page() -> None:
     widgets.require_data()
     title = st.empty()
-    title.title("May a machine stand in for a rater?")
+    title.title("Can an AI rater replace a rater?")
     found = state.with_machines()
     if found is None or state.whole() is None:
         return

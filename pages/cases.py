@@ -47,7 +47,7 @@ def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, bool, str]:
     with more.popover("More", key="more_settings"):
         model = plausibility_models.choose_prior(st, name, dataset)
         st.toggle("Hide rater names", key="hide_names", persist_state="session")
-        st.caption(f"{plausibility_models.N_DRAWS:,} draws a case · seed {plausibility_models.SEED}")
+        st.caption(f"{plausibility_models.N_DRAWS:,} draws per case · seed {plausibility_models.SEED}")
     with below:
         class_order.say(dataset, name)
     is_open = reliability_slider.in_use(dataset, plausibility_models.as_chosen(dataset)).reliability_open
@@ -57,7 +57,7 @@ def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, bool, str]:
 
 
 def _correct_in_file(table: pd.DataFrame, correct: PCorrect | None) -> pd.DataFrame:
-    """The table of all cases with P(correct) of the leading class, if it is known."""
+    """Add P(correct) of the leading class to the table of all cases, if it is known."""
     if correct is not None:
         codes = {name: code for code, name in enumerate(correct.classes)}
         table["p_correct"] = correct.of(np.array([codes.get(name, -1) for name in table["top_class"]]))
@@ -74,7 +74,7 @@ def _order(view: Dataset, dataset: Dataset, found: CaseCertainty, find: str) -> 
 def _filter(
     dataset: Dataset, found: CaseCertainty, order: np.ndarray, reviews: dict, correct: PCorrect | None
 ) -> np.ndarray:
-    """The cases of the worklist that are asked for; all where none is of that kind."""
+    """Return the cases of the chosen kind in order of the worklist, or all cases if none is of that kind."""
     kinds = _kinds(dataset, found, reviews)
     if correct is not None:
         wrong = correct.of(found.certainty.top_class()) < PROBABLY_WRONG
@@ -99,7 +99,7 @@ def _filter(
 
 
 def _kinds(dataset: Dataset, found: CaseCertainty, reviews: dict) -> dict[str, np.ndarray]:
-    """What the worklist can be narrowed to; arrays of shape (n_cases,)."""
+    """Return the kinds of cases by which the worklist can be filtered, as arrays of shape (n_cases,)."""
     shares = found.shares
     kinds = {UNCERTAIN.capitalize(): shares.uncertain}
     if shares.single.any():
@@ -122,7 +122,7 @@ def _worklist(
     states: dict[str, str],
     correct: PCorrect | None,
 ) -> None:
-    """The worklist as on screen, of ordered classes with where the true class stands, and as a file."""
+    """Draw the worklist and its export; ordered classes also get the interval of the true class."""
     reviewed = any(states.values())
     frame = listed(found, order[: worklist.MOST_ROWS], _SHORTER if reviewed else _SHORT, correct)
     for name in {"certainty", "P(correct)"} & set(frame):
@@ -155,7 +155,7 @@ def _worklist(
 
 
 def _beside(found: CaseCertainty) -> None:
-    """What unanimous cases have if no case can be called certain, and what more raters would do."""
+    """Show the certainty of unanimous cases if no case is certain, and the effect of more raters."""
     said = found.shares.beside, "" if found.more is None else found.more.sentence
     if words := " ".join(each for each in said if each):
         st.caption(words, help=widgets.explained("more raters"))

@@ -73,7 +73,7 @@ def _dashboard(reading) -> None:
 
 
 def _computed(dataset, views, found, title, figures, places, theme) -> None:
-    """What takes a while; each fills its place when it is there."""
+    """Draw the parts that take time to compute, each in its place as soon as it is ready."""
     wide, beside, second, *third = places
     with wide:
         certain = home_doors.cases(views, theme)

@@ -53,7 +53,7 @@ _TABS = (
 
 
 def _restarts(shown: Fitted, n_restarts: int) -> Fitted:
-    """The vote start, or the best restart where that is another one and the user wants it."""
+    """Return the fit from the majority-vote start, or the best restart if it differs and the user chose it."""
     found = models_jobs.restarted(shown, n_restarts)
     if found is None:
         return shown
@@ -67,7 +67,7 @@ def _restarts(shown: Fitted, n_restarts: int) -> Fitted:
 
 
 def _shown(fitted: list[Fitted], n_restarts: int) -> Fitted:
-    """The model that the tabs are about, with its remarks."""
+    """Return the model that the tabs show, and draw the remarks on it."""
     titles = [one.title for one in fitted]
     place = 0
     if len(fitted) > 1:
@@ -85,16 +85,16 @@ def _shown(fitted: list[Fitted], n_restarts: int) -> Fitted:
 
 
 def _headline(title, about: str, view: Dataset, models: FittedModels) -> None:
-    """The title; if annotations do not tell who is right, that, and what the model makes of it.
+    """Draw the title: what weighing raters changes, or why the correct class cannot be determined.
 
     Parameters
     ----------
     title : DeltaGenerator
-        Where the title stands.
+        Place of the title.
     about : str
-        What stands before it.
+        Text before the title.
     view : Dataset
-        Of single classes.
+        Data of single classes.
     models : FittedModels
     """
     first, second = headline(models)
@@ -102,13 +102,13 @@ def _headline(title, about: str, view: Dataset, models: FittedModels) -> None:
     if second:
         st.markdown(markdown(second))
     elif why := why_not(models.shown.dataset):
-        st.markdown(f"How accurate the raters are cannot be said: {markdown(why)}.")
+        st.markdown(f"Cannot determine rater accuracy: {markdown(why)}.")
     else:
         _who_is_accurate(view)
 
 
 def _who_is_accurate(view: Dataset) -> None:
-    """The other half of the page's question, in a line, as the Raters page answers it."""
+    """Summarise in one line who is most accurate, as the Raters page does."""
     if view.n_annotations > rater_accuracy.MOST_ANNOTATIONS or not view.raters_identified:
         return
     found = rater_accuracy.judged(view)
@@ -119,7 +119,7 @@ def _who_is_accurate(view: Dataset) -> None:
 
 
 def _vote_alone(view: Dataset) -> None:
-    """The share of each class by majority vote."""
+    """Draw the share of each class by majority vote."""
     blocks.answer(MODELS.part("vote"), view)
     st.page_link("pages/cases.py", label="Which cases are uncertain?", icon=":material/view_list:")
 
@@ -211,7 +211,7 @@ def _calibration(view: Dataset, models: FittedModels) -> None:
 
 
 def _tabs(dataset: Dataset, view: Dataset, models: FittedModels) -> None:
-    """A tab for each part that rests on the fits."""
+    """Draw a tab for each part that depends on the fits."""
     own = {
         "All labels": lambda: _every_label(dataset),
         "Models compared": lambda: _compared(view, models),

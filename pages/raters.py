@@ -61,14 +61,14 @@ def _all(view: Dataset, found: AssessedRaters) -> None:
 
 
 def blind_reads(view: Dataset, digest: str) -> Rates | None:
-    """How often blind reads agree with each rater; None where nobody has reviewed a case of these data blind.
+    """Return how often blind opinions agree with each rater; None if no case of these data was reviewed blind.
 
     Parameters
     ----------
     view : Dataset
-        Of single classes.
+        Data of single classes.
     digest : str
-        That reviews are kept under: of the whole dataset.
+        Digest of the whole dataset, under which reviews are kept.
     """
     try:
         reviews = access.store().cases(digest).values() if access.n_reviews(digest) else ()
@@ -88,7 +88,7 @@ def blind_reads(view: Dataset, digest: str) -> Rates | None:
 
 
 def _ordinal_fit(view: Dataset) -> RaterModelFit | None:
-    """The ordinal model of raters, once models are fitted."""
+    """Return the ordinal model of raters, once models are fitted."""
     judged = opening.choice(view) if view.ordinal else None
     return (
         None if judged is None else next((one.fit for one in judged.choice.standings if one.candidate is ORDINAL), None)
@@ -103,7 +103,7 @@ def _one(view: Dataset, found: AssessedRaters) -> None:
     rater = left.selectbox("Rater", table.raters, index=index, key=f"one_rater-{table.raters[index]}")
     place, card = table.raters.index(rater), report_card(table, act, rater)
     hand.download_button(
-        "Hand over",
+        "Download summary",
         partial(rater_report, card, state.whole().dataset.name),  # called outside of this session
         file_name=provenance.file_name(f"rater {rater}", "html"),
         mime="text/html",
@@ -111,7 +111,7 @@ def _one(view: Dataset, found: AssessedRaters) -> None:
         on_click="ignore",
         key="rater_report",
         type="primary",
-        help="One page (A4) about this rater, to print or send; the other raters are pooled and not named.",
+        help="One page (A4) about this rater to print or send. The other raters are pooled and not named.",
     )
     blocks.show(one.flags(found, place))
     if act.following is not None:
@@ -121,7 +121,10 @@ def _one(view: Dataset, found: AssessedRaters) -> None:
     if fit is not None and rater in fit.raters:
         blocks.show(scale.one_rater(fit, rater))
     if view.time is None:
-        st.info("These annotations have no dates, so nothing can be said over time.", icon=":material/block:")
+        st.info(
+            "Not available: these annotations have no dates, so changes over time cannot be shown.",
+            icon=":material/block:",
+        )
     elif act.following is None and card.own_classes:
         _over_time(found, place)
     elif act.following is not None and act.following.scores is not None:
@@ -149,7 +152,7 @@ def _over_time(found: AssessedRaters, place: int) -> None:
 
 
 def _without(view: Dataset, rater: str) -> None:
-    """What changes if a rater is left out, and a button that makes it the selection."""
+    """Show what changes if a rater is left out, and a button that selects the data without the rater."""
     widgets.heading("Without this rater")
     asked = default_request(view)
     fit = job_progress.result_of(
@@ -171,7 +174,7 @@ def _without(view: Dataset, rater: str) -> None:
         icon=":material/person_remove:",
         on_click=_exclude,
         args=(rater,),
-        help="A selection of annotations: it is said above every page, and one click brings everything back.",
+        help="Selects the other annotations. The selection is shown above every page, and one click removes it.",
         key="exclude_rater",
     )
 
@@ -183,7 +186,7 @@ def _exclude(rater: str) -> None:
 
 
 def _trust(dataset: Dataset) -> None:
-    """The trusts with their intervals, or what they cost."""
+    """Draw the estimated reliability of each rater with its interval, or the cost of estimating it."""
     model = trusted_raters.default_model(dataset)
     view = plausibility_models.data_for(model.name, dataset, quietly=True)
     widgets.heading("How far does each rater follow the case?", plausibility_models.method(model.name))
@@ -194,10 +197,10 @@ def _trust(dataset: Dataset) -> None:
 
 def _instead(dataset: Dataset, reason: str) -> None:
     """Why raters cannot be compared, and where to go on."""
-    st.info(f"Raters cannot be compared with these data: {markdown(reason)}.", icon=":material/block:")
+    st.info(f"Cannot compare raters with these data: {markdown(reason)}.", icon=":material/block:")
     if not dataset.raters_identified:
         st.markdown(
-            "Without names it can still be told how far annotations agree, and which cases are uncertain. "
+            "You can still see how much annotations agree and which cases are uncertain. "
             "If the file says who annotated, open it again and choose that column as the rater."
         )
     with st.container(horizontal=True):

@@ -17,7 +17,7 @@ MOST_CHOICES = 20  # of thresholds in a list
 
 
 def _threshold(place, study: ReadingStudy, measure: str) -> float | None:
-    """The score from which on a case is positive; None if none is needed or chosen."""
+    """Return the score from which on a case is positive; None if none is needed or chosen."""
     if measure == "auc":
         return None
     scores = np.unique(study.scores[~np.isnan(study.scores)]).tolist()

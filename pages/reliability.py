@@ -58,12 +58,12 @@ def _settings(dataset: Dataset):
 
 
 def _so_far(found: SweepTable | PointScores | None, reliabilities: tuple[float, ...], n_classes: int) -> None:
-    """The figures of what opens, of the reliabilities that are done; no sentence, for that needs all of them."""
+    """Draw the figures of the first tab for the reliabilities that are done; sentences need all of them."""
     if found is None:
         return
     sweep, scores = (found, None) if isinstance(found, SweepTable) else (SweepTable((), ()), found)
     n = plural(len(reliabilities), "reliability", "reliabilities")
-    more = " Each × is a score against one label a case, and stays." if scores else ""
+    more = " Each ×: score against a single label per case, which does not depend on γ." if scores else ""
     st.caption(f"{len(sweep.reliabilities):,} of {n} so far.{more}")
     if sweep.evaluation or scores:
         metric = st.session_state.get("metric") or first_metric(TOP, n_classes)
@@ -93,7 +93,7 @@ def _classifiers(dataset: Dataset, view: Dataset, first, last) -> tuple[tuple, t
 def _page() -> None:
     dataset = gold_of_reviews.applied(widgets.require_data().dataset)
     title = st.empty()
-    title.title("How certain is the truth, and does trust change it?")
+    title.title("How does certainty change with γ?")
     if dataset.kind == "score":
         score_view.show(dataset, title)
         return
@@ -118,7 +118,7 @@ def _page() -> None:
 
 
 def _found(dataset: Dataset, inputs: Inputs, sweep: SweepTable, sets: tuple) -> None:
-    """What the sweep says, a tab for each question."""
+    """Draw the headline of the sweep, and a tab for each question."""
     model, classifiers, reliabilities = inputs.settings.plausibility, inputs.predictions, sweep.reliabilities
     provenance.show(
         dataset,

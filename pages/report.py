@@ -83,7 +83,7 @@ def _request(
 
 
 def _came_by(reviews: Mapping[str, CaseReview], digest: str) -> ReviewedBy | None:
-    """Whether reviewed cases are a random sample's or a queue's; None where there are none."""
+    """Return how the reviewed cases were selected (random sample or queue); None if there are none."""
     return reviewed_by(reviews, access.store().sessions_of_others(digest, "")) if reviews else None
 
 
@@ -111,7 +111,7 @@ def _other(name: str, digest: str, reliabilities: tuple[float, ...]) -> OtherQue
 
 
 def _questions() -> dict[str, str]:
-    """The questions of the upload, the one in use first, if all of them are wanted; else none."""
+    """Return the questions of the upload, the current one first, if all are to be reported; otherwise none."""
     found = cached.questions(st.session_state["data"])
     own = next((name for name, digest in found.items() if digest == st.session_state["data"]), None)
     if own is None:
@@ -126,7 +126,7 @@ def _questions() -> dict[str, str]:
 
 
 def _work(request: ReportRequest, view, sections: list[str], question: str, others: list[OtherQuestion]):
-    """The job: the report, with what it answers, of which each answer is on screen as soon as it is known."""
+    """Return the job that writes the report; each of its answers is on screen as soon as it is known."""
     keeps = can_keep(view.n_cases, plausibility_models.N_DRAWS, TOP)
     part_of = sweep.parts(view, request.model, len(request.reliabilities))
 
@@ -177,7 +177,7 @@ def _is_sample() -> bool:
 
 
 def _model(dataset: Dataset, place, threshold: float | str | None) -> PlausibilityModel | None:
-    """The plausibility model as chosen; of scores the one with the prior of all of them, None until that is there."""
+    """Return the chosen plausibility model; for scores, with the prior of all of them, or None until it is known."""
     if dataset.kind == "score":
         found = scores.model(dataset, threshold)
         return None if found is None else found[0]
@@ -234,7 +234,7 @@ def _page() -> None:
 
 
 def _take(content: bytes, answers: tuple[tuple[str, str], ...]) -> None:
-    """The report to download, with a preview or with what its sections say first."""
+    """Draw the download of the report, with a preview or with the first sentence of each section."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button(
             "Download report",
@@ -255,7 +255,7 @@ def _take(content: bytes, answers: tuple[tuple[str, str], ...]) -> None:
 
 
 def _reference_standard(request: ReportRequest) -> None:
-    """The document on how the reference standard was made, as Word and HTML; written by the press."""
+    """Draw the document on how the reference standard was made, as Word and HTML."""
     if request.no_classes:
         return
     with st.expander("Reference standard"):
@@ -278,7 +278,7 @@ def _reference_standard(request: ReportRequest) -> None:
 
 
 def _answers(answers: tuple[tuple[str, str], ...]) -> None:
-    """What the sections say first, in their order."""
+    """List the first sentences of the sections, in their order."""
     with st.container(key="report_answers"):
         for question, answer in answers:
             st.markdown(f"**{markdown(question)}**  \n{markdown(answer)}")

@@ -1,4 +1,4 @@
-"""Review: cases that nobody is sure of, read blind first, then beside the panel; nothing is ever overwritten."""
+"""Review: uncertain cases, read blind first and then with the panel's annotations; nothing is ever overwritten."""
 
 import streamlit as st
 
@@ -29,7 +29,7 @@ def _page() -> None:
     if error := st.session_state.pop("review_error", None):
         st.error(markdown(error), icon=":material/error:")
     if not state.selection().everything:
-        st.caption("A review is of all annotations, whatever is selected.")
+        st.caption("A review always includes all annotations, regardless of the selection.")
     if desk is None:
         review_start.ask_name(store, dataset)
     people = state.people_of(dataset)
@@ -51,7 +51,7 @@ def _page() -> None:
 
 
 def _begin(desk: Desk | None) -> review_session.SessionOnScreen | None:
-    """The heading of the page, with the session in hand, if any."""
+    """Draw the heading of the page, and return the current session, if any."""
     session = None if desk is None else _session(desk)
     if session is not None:
         return review_session.begin(desk, session)
@@ -81,7 +81,7 @@ def _tabs(desk: Desk, model, reliability: float) -> None:
 
 
 def _model(dataset: Dataset):
-    """The plausibility model as chosen; of scores the one with the prior of all of them, None until that is there."""
+    """Return the chosen plausibility model; for scores, with the prior of all of them, or None until it is known."""
     if dataset.kind != "score":
         return trusted_raters.or_default(dataset, plausibility_models.as_chosen(dataset))
     widgets.forget_split()
@@ -90,7 +90,7 @@ def _model(dataset: Dataset):
 
 
 def _session(desk: Desk) -> Session | None:
-    """The session in hand, where it is this reviewer's and of this dataset."""
+    """Return the current session if it belongs to this reviewer and this dataset."""
     chosen = st.session_state.get("review_session")
     if chosen is None:
         return None

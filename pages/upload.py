@@ -61,7 +61,7 @@ def _files():
 def _templates() -> None:
     """Small tables to fill in, one for each layout and for what goes with annotations."""
     with st.expander("Templates to fill in", key="templates"):
-        for beside, words in ((False, "Annotations"), (True, "What goes with annotations")):
+        for beside, words in ((False, "Annotations"), (True, "Additional files")):
             st.caption(words)
             with st.container(horizontal=True):
                 for one in (one for one in TEMPLATES if one.beside == beside):
@@ -88,7 +88,7 @@ def _overruled(files: tuple[str, ...]) -> tuple[str | None, bool | None]:
             persist_state="session",
         )
         header = st.radio(
-            "Tables: does the first row hold column names?",
+            "Tables: the first row contains column names",
             list(_HEADER),
             key=f"header-{stamp}",
             persist_state="session",
@@ -98,7 +98,7 @@ def _overruled(files: tuple[str, ...]) -> tuple[str | None, bool | None]:
 
 
 def _open(uploads) -> tuple[tuple, Source, DeltaGenerator] | None:
-    """What the files hold, and where to say it; large ones with progress. It can be overruled before and after."""
+    """Return the content of the files and the place for remarks; shows progress for large files."""
     files = tuple(upload.file_id for upload in uploads)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         said = st.container(width="content")
@@ -192,18 +192,19 @@ def _done(digest: str) -> None:
 
 
 def _perhaps_machines(raters: tuple[str, ...]) -> None:
-    """A word on raters who are called like machines and count as people as long as nobody marks them."""
+    """Show a note on raters whose names suggest AI raters and who count as people until somebody marks them."""
     marked = {one.name for one in state.marked_machines()}
     found = [one.name for one in machine_like(raters) if one.name not in marked]
     if not found:
         return
     listed = markdown(", ".join(shorten(name, 24) for name in found[:6]) + (" …" if len(found) > 6 else ""))
     of = f"{len(found):,} of {plural(len(raters), 'rater')} may be"
-    said = f"By their names {of} machines ({listed}). Until they are marked they count as people, on every page."
+    said = f"By their names, {of} AI raters ({listed}). Until they are marked they count as people, on every page."
     if len(found) == 1:
-        said = f"By its name {of} a machine ({listed}). Until it is marked it counts as a person, on every page."
+        said = f"By its name, {of} an AI rater ({listed}). Until it is marked it counts as a person, on every page."
     st.info(said, icon=":material/smart_toy:")
-    label = f"Mark {'it' if len(found) == 1 else 'them'}, and see whether one may replace a rater"
+    one = len(found) == 1
+    label = f"Mark {'it' if one else 'them'}, and test whether {'it' if one else 'one'} can replace a rater"
     st.page_link("pages/ai_rater.py", label=label, icon=":material/smart_toy:")
 
 
@@ -261,9 +262,9 @@ def _understood(
     offer: DeltaGenerator,
     about_classes: DeltaGenerator,
 ) -> tuple[Reading, saved_mappings.Choices, tuple[QuestionReading, ...], bool] | None:
-    """The annotations with what is said of them, the choices, the other questions, and whether a question is open.
+    """Return the annotations with a description, the choices, the other questions, and whether a question is open.
 
-    None until what has to be said is said, and the annotations are read.
+    None until all required answers are given, and the annotations are read.
     """
     titled = upload_questions.name_of(name, question.name) if together else name
     # Names of the file are what the editor of classes starts from; a class table may show others.
@@ -304,10 +305,10 @@ def _read_plain(
     offer: DeltaGenerator,
     others: tuple[QuestionReading, ...] = (),
 ) -> tuple[Reading, Treatment, bool] | None:
-    """The annotations with nothing done but what is said of codes for missing ones and of raters with like names.
+    """Return the annotations with only the choices on codes for missing ones and on raters with like names applied.
 
-    None until it is said what codes are. Last, whether it is still to be said who is the same rater. ``others`` are
-    questions whose codes are asked about, too.
+    None until codes have been treated. The last value is True while raters with like names are undecided. ``others``
+    are questions whose codes are included.
     """
     as_is = _build(key, "Understanding the annotations", source, question, name, **choices)
     if as_is is None:
@@ -329,7 +330,7 @@ def _read_plain(
 def _read_all(
     key: tuple, source: Source, guess: Question, upload: str | None, asked_as: tuple
 ) -> tuple[Reading, Treatment, bool, tuple[QuestionReading, ...]] | None:
-    """The same with the other questions of the upload, if it has a name; ``asked_as`` is for `_read_plain`."""
+    """Read the annotations, and the other questions of a named upload; ``asked_as`` is for `_read_plain`."""
     _, question, *_ = asked_as
     others: tuple[QuestionReading, ...] | None = ()
     if upload is not None:
@@ -342,9 +343,9 @@ def _read_all(
 
 
 def _asked(key: tuple, source: Source, uploads) -> tuple[Question, bool, str, saved_mappings.Choices, Mapping | None]:
-    """The question, whether others are opened with it, a stamp for keys of its widgets, and what choices start from.
+    """Return the question, whether others are opened with it, a stamp for keys of its widgets, and initial choices.
 
-    Last, the mapping: None until said.
+    The last value is the mapping: None until chosen.
     """
     question, together = upload_questions.choose_question(source, "-".join(key[1]))
     stamp = f"{'-'.join(key[1])}-{question.name}-{key[2]}-{key[3]}"
@@ -358,7 +359,7 @@ def _asked(key: tuple, source: Source, uploads) -> tuple[Question, bool, str, sa
 
 
 def _fits(question: Question, offer: DeltaGenerator) -> bool:
-    """Whether the mapping is whole and fits the table; where it does not, that is said."""
+    """Return True if the mapping is complete and fits the table; otherwise show the reason."""
     if (lacking := upload_mapping.lacking(question)) is not None:
         with offer:
             st.info(lacking, icon=":material/arrow_downward:")
@@ -374,7 +375,7 @@ def _fits(question: Question, offer: DeltaGenerator) -> bool:
 def _chosen(
     question: Question, choices: dict, classes, ordinal: bool, treatment: Treatment | None
 ) -> saved_mappings.Choices:
-    """What is remembered for the next file of the same columns."""
+    """Return the choices that are remembered for the next file with the same columns."""
     return saved_mappings.Choices(
         question.mapping,
         choices["kind"],
@@ -386,7 +387,7 @@ def _chosen(
 
 
 def _name(uploads, source: Source, question: Question, together: bool = False) -> str:
-    """What the dataset, or the upload of all questions, is called until the user says otherwise."""
+    """Return the default name of the dataset, or of the upload of all questions."""
     beside = {name for name, _ in source.side.predictions}
     files = [upload.name for upload in uploads if upload.name not in beside] or [uploads[0].name]
     records = [name for name in files if name.casefold().endswith(_RECORDS)]
@@ -414,7 +415,7 @@ def _offer(
     with st.container(horizontal=True, vertical_alignment="bottom"):
         says_nothing = name.casefold() in _SAYS_NOTHING
         called = st.text_input(
-            "What are these data? Give them a name" if says_nothing else "Name",
+            "Name of these data" if says_nothing else "Name",
             value="" if says_nothing else name,
             placeholder=name if says_nothing else None,
             key=f"name-{stamp}",

@@ -102,7 +102,9 @@ def present(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions)
     ]
     if found.broad:
         broad: Sequence[Span] = [part for name in found.broad for part in (", ", Name(name))][1:]
-        blocks.append(Words((*broad, ": confused with several classes by everybody. Split or describe anew."), "note"))
+        blocks.append(
+            Words((*broad, ": confused with several classes by everybody. Split or describe it again."), "note")
+        )
     labels = [f"{one.first} / {one.second}" for one in shown]
     return [
         *blocks,

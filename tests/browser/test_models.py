@@ -26,7 +26,7 @@ def choose(page: Page, *names: str) -> None:
 def draws(page: Page, n: int) -> None:
     """So many draws a chain after as many for warm-up: 100 are quick and too few to converge, 10,000 take long."""
     page.get_by_role("button", name="More").click()
-    for name in ("Draws a chain", "Warm-up draws"):
+    for name in ("Draws per chain", "Warm-up draws"):
         field = page.get_by_label(name).first
         field.fill(f"{n}")
         field.press("Enter")
@@ -43,7 +43,7 @@ def test_switches_spell_a_model_and_add_it(open_page, dashboard):
     settled(page)
     add = page.get_by_role("button", name="Add model ABC", exact=True)
     expect(add).to_be_visible()
-    expect(page.get_by_text("These switches spell ABC").first).to_be_visible()
+    expect(page.get_by_text("Selected model: ABC").first).to_be_visible()
     add.click()
     settled(page)
     page.keyboard.press("Escape")

@@ -34,7 +34,7 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
     expect(page.get_by_role("heading", name="Cases where the others are certain of another class")).to_be_visible()
     expect(page.locator(".st-key-drift .js-plotly-plot").last).to_be_visible()  # the one before it may still stand
     with page.expect_download() as download:
-        page.get_by_role("button", name="Hand over").click()
+        page.get_by_role("button", name="Download summary").click()
     assert re.fullmatch(r"Skin_rater-R04_\d{4}-\d\d-\d\d\.html", download.value.suggested_filename)
     printed = page.context.new_page()
     download.value.save_as(sheet := tmp_path / "rater.html")

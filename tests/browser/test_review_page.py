@@ -209,7 +209,7 @@ def _early(page, first: str, *keys: str) -> str:
     """Press a key that leaves the case, and a class before another is on screen; gives the next case."""
     page.evaluate(_AT_ONCE, [*keys, "2"])
     second = arrive(page, other_than=first)
-    late = page.get_by_text(re.compile("A key came for a case that is no longer on screen"))
+    late = page.get_by_text(re.compile("The key was for a case that is no longer on screen"))
     expect(late).to_be_visible()
     expect(page.get_by_text("Nothing is chosen yet")).to_be_visible()
     return second
@@ -229,7 +229,7 @@ def test_a_key_that_falls_before_the_next_case_is_on_screen_is_not_for_it(open_p
     third = _early(page, second, "s")  # which comes at the end then
     page.keyboard.press("3")
     expect(page.get_by_text("Your opinion: plum")).to_be_visible()
-    expect(page.get_by_text(re.compile("A key came for"))).not_to_be_visible()
+    expect(page.get_by_text(re.compile("The key was for"))).not_to_be_visible()
     assert [event.kind for event in store.trail(dataset.digest, second)] == ["skip"]
     assert not store.trail(dataset.digest, third)
 
@@ -245,7 +245,7 @@ def test_keys_behind_one_that_the_page_does_not_answer_are_not_taken(open_page, 
     settled(page)
     page.evaluate("document.querySelector('[data-testid=stApp]').dataset.testConnectionState = 'CONNECTING'")
     page.evaluate(_AT_ONCE, ["2", "s"])
-    expect(page.get_by_text("A press was not answered, and keys that came after it were not taken.")).to_be_visible()
+    expect(page.get_by_text("A key press failed, and the keys after it were not used.")).to_be_visible()
     page.evaluate("document.querySelector('[data-testid=stApp]').dataset.testConnectionState = 'CONNECTED'")
     expect(page.get_by_text("Your opinion: pear")).to_be_visible()
     assert not store.trail(dataset.digest, case_id)
@@ -275,7 +275,7 @@ def test_a_press_that_the_page_did_not_hear_is_said_and_nothing_is_taken_behind_
     page.get_by_text("75%", exact=True).click()
     settled(page)
     expect(page.get_by_text("Nothing is chosen yet")).to_be_visible()
-    expect(page.get_by_text("A press was not answered, and keys that came after it were not taken.")).to_be_visible()
+    expect(page.get_by_text("A key press failed, and the keys after it were not used.")).to_be_visible()
     assert arrive(page) == case_id
     assert not store.trail(dataset.digest, case_id)
     page.keyboard.press("1")

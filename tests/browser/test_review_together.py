@@ -62,7 +62,7 @@ def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
     choose(page, "quince")
     step(page, "Record my opinion", "You disagree.")
     step(page, "Ask a second opinion", page.get_by_label("Whom to ask"))
-    step(page, "Ask for the second opinion", "It is not said whom to ask.")
+    step(page, "Ask for the second opinion", "Could not ask for a second opinion: no name was entered.")
     page.get_by_label("Whom to ask").fill("  Bo ")
     step(page, "Ask for the second opinion", through)
     for name in ("Bo", "Cleo"):
@@ -85,7 +85,7 @@ def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
     assert review.adjudication.opinion.words() == "quince 66.7%, pear 33.3%"
     assert [read.visible for read in review.reads] == ["blind", "blind"]
     click(page, "Open d0")
-    step(page, "Reopen the case", "The case starts afresh")
+    step(page, "Reopen the case", "The case starts again")
     page.get_by_label("Note").fill("a new picture came")
     afresh = page.get_by_text("You have seen the panel's annotations before")
     until(page, lambda: page.keyboard.press("Control+Enter"), afresh)

@@ -54,12 +54,12 @@ def test_rankings_say_which_numbers_are_of_first_choices():
 def test_declaring_an_order_gives_the_coefficients_that_need_one_and_taking_it_back_gives_the_first_again():
     app = opened("agreement", "anaesthesia")
     before = app.title[0].value
-    switch = next(toggle for toggle in app.toggle if toggle.label == "Their order means something")
+    switch = next(toggle for toggle in app.toggle if toggle.label == "Their order is meaningful")
     settle(switch.set_value(True).run())
     assert "of pairs, counting near classes in part by rank; beyond chance α = " in app.title[0].value
     assert app.title[0].value != before and "ordinal metric" in words(app)
     assert "percent agreement, ordinal weights" in words(app) and "The order of the classes is declared" in words(app)
-    switch = next(toggle for toggle in app.toggle if toggle.label == "Their order means something")
+    switch = next(toggle for toggle in app.toggle if toggle.label == "Their order is meaningful")
     settle(switch.set_value(False).run())
     assert app.title[0].value == before
 

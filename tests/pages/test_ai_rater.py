@@ -38,7 +38,10 @@ def address(made):
 
 
 def test_where_nobody_is_left_to_compare_with_the_page_says_whose_annotations_are_missing():
-    for people, missing in (((), "every rater of these data is marked as a machine"), (("a",), "one of the raters is")):
+    for people, missing in (
+        ((), "every rater of these data is marked as an AI rater"),
+        (("a",), "one of the raters is"),
+    ):
         rows = [f"{c},{r},{'xy'[c % 2]}" for c in range(4) for r in (*people, "gpt-4", "gpt-5")]
         data = kept("\n".join(["case,rater,class", *rows]))
         mark_machines(data, [Machine("gpt-4"), Machine("gpt-5")])
@@ -72,7 +75,7 @@ def test_machines_are_marked_by_a_press_and_kept():
     rows = [f"{c},{r},{'xy'[(c + (r == 'b')) % 2]}" for c in range(4) for r in ("a", "b", "gpt-4", "gpt-5")]
     data = kept("\n".join(["case,rater,class", *rows]))
     app = opened("ai_rater", data)
-    assert "No rater is marked as a machine" in words(app)
+    assert "No AI rater yet" in words(app)
     app = settle(next(b for b in app.button if b.label == "Mark them").click().run())
     assert machines_of(data) == (Machine("gpt-4", "GPT", "4"), Machine("gpt-5", "GPT", "5"))
     assert app.title[0].value.startswith("Too few cases to determine whether an AI rater")
@@ -89,7 +92,7 @@ def test_the_title_is_the_verdict_and_the_table_has_a_row_a_machine(address, mad
     app = opened("ai_rater", address)
     found = alternative_test(made, ["m0", "m1"])
     assert app.title[0].value == verdict(found)
-    assert "may stand in" in app.title[0].value
+    assert "replace a rater" in app.title[0].value
     rows = table(app, "may replace a rater")
     people = made.raters[:4]
     assert rows["machine"].tolist() == ["m0", "m1"] and rows["may replace a rater"].tolist() == ["yes", "no"]
@@ -98,9 +101,9 @@ def test_the_title_is_the_verdict_and_the_table_has_a_row_a_machine(address, mad
     assert rows["worth in readers"].tolist() == [equivalent_readers(made, m, people).words() for m in ("m0", "m1")]
     assert [one.pass_share for one in found.machines] == [0.9995, 0]
     assert rows["passes in resamples"].tolist() == ["0.99", "0.00"], "1.00 is for all of them"
-    assert rows["cases"].tolist() == [150, 150] and rows["cases to pass"].iloc[1] == "none would do"
+    assert rows["cases"].tolist() == [150, 150] and rows["cases to pass"].iloc[1] == "no number is enough"
     passing = [one for one in people_in_its_place(made, people=people) if one.passes]
-    assert f"Of 4 raters put through the same test {len(passing)} pass" in words(app)
+    assert f"In the same test, {len(passing)} of 4 raters pass" in words(app)
 
 
 def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, made):
@@ -113,7 +116,7 @@ def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, mad
         app.session_state["ai_tabs"] = tab
         assert table(settle(app.run()), column)["machine"].unique().tolist() == ["m0", "m1"]
     for tab, said in {
-        "Raters tested": "Each rater in the machine's place",
+        "Raters tested": "Each rater in the place of the AI rater",
         "Versions": "M: agreement with people fell by",
         "Shared errors": "Who shares errors?",
         "Where it differs": "The panel is decided on",
@@ -193,7 +196,7 @@ def test_two_raters_and_one_class_claim_no_more_than_they_can():
     two = kept("\n".join(["case,rater,class", *rows]), "pair")
     one = kept("case,rater,class\n" + "".join(f"{c},{r},x\n" for c in range(40) for r in ("a", "b", "gpt")), "one")
     for data, tab, said in (
-        (two, "Raters tested", "it takes three raters"),
+        (two, "Raters tested", "the test needs three raters"),
         (two, "Shared errors", "this needs three people"),
         (one, "Rates", "Every case is labelled, so the AI rater is not used"),
     ):
@@ -202,7 +205,7 @@ def test_two_raters_and_one_class_claim_no_more_than_they_can():
         app.session_state["ai_tabs"] = tab
         assert said in words(settle(app.run()))
     assert "any guesser would pass this test" in app.title[0].value
-    assert table(app, "may replace a rater")["may replace a rater"].tolist() == ["like whoever guesses"]
+    assert table(app, "may replace a rater")["may replace a rater"].tolist() == ["like guessing"]
     app = settle(next(b for b in app.button if b.key == "draw_sample").click().run())
     assert (app.session_state["queue"], app.session_state["go_to"]) == ("sample", "review")
 
@@ -222,9 +225,9 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
     assert shown["corrected"].tolist() == [
         with_interval(one.corrected.estimate, one.corrected.ci_low, one.corrected.ci_high) for one in found.rates
     ]
-    assert "Of 60 cases that the machine labelled, 12 with a label by people" in words(app)
-    assert "with people's errors" in words(app)
-    assert "these are rates of hard cases" in words(app) and "came from queues" not in words(app)
+    assert "12 of 60 cases that the AI rater labelled have a label by people" in words(app)
+    assert "people make errors" in words(app)
+    assert "these are rates for hard cases" in words(app) and "came from queues" not in words(app)
     desk = Desk(ReviewStore(), whole, "Reader")
     (hard,) = desk.start("Lowest certainty first", [Queued("59", "certainty 0.5")]).cases
     desk.send(desk.draft(hard.case_id, "opinion", opinion=Opinion.of_class("y")), seen=0, token="hard")

@@ -102,10 +102,10 @@ def test_decided_sets_judge_the_labels_where_the_switch_is_on():
         _arbitrate(data, ["1", "2"], Opinion.of_labels(["y", "x"]))
         app = opened("models", data)
         switch = next(each for each in app.toggle if "decided in arbitration" in each.label)
-        assert switch.label.startswith("Use 2 sets") and "known sets" not in words(app)
+        assert switch.label.startswith("Use 2 sets") and "Against the gold sets" not in words(app)
         app.session_state["model_tabs"] = "All labels"
         app = settle(switch.set_value(True).run())
         assert "2 of 2 gold sets come from arbitration" in words(app)
-        assert "Against the known sets of 2 cases" in words(app)
+        assert "Against the gold sets of 2 cases" in words(app)
     finally:
         close_stores()

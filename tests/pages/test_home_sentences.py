@@ -84,7 +84,7 @@ def test_certainty_is_said_to_rise_or_fall_only_beyond_its_monte_carlo_error(cas
     moved = abs(means[-1] - means[0]) > 0.02
     assert (" rises from " in said or " falls from " in said) or not moved
     assert (" rises from " in said) <= (means[-1] > means[0])
-    assert ("whatever the trust" in said) == (len({f"{mean:.2f}" for mean in means}) == 1)
+    assert ("at every γ" in said) == (len({f"{mean:.2f}" for mean in means}) == 1)
     sure = [bool((result.certainty[:, 0] >= 0.9).all()) for result in sweep.certainty]
     assert ("; no case is below 0.9" in said) == all(sure)
     assert (" in every case at γ = " in said) == (sure[-1] and not all(sure))

@@ -148,7 +148,7 @@ def test_starting_a_review_keeps_the_data_and_undo_takes_it_back():
     assert not library.is_kept(address)
     app = settle(app.button(key="start_session").click().run())
     assert library.is_kept(address)
-    assert "kept on this computer from now on" in words(app)
+    assert "now saved on this computer" in words(app)
     restarted()
     assert cached.open_dataset(address).dataset.digest == address
     app.button(key="undo_keep").click().run()
@@ -159,11 +159,11 @@ def test_starting_a_review_keeps_the_data_and_undo_takes_it_back():
 def test_that_data_are_kept_is_said_until_the_first_case_is_done():
     """On every case it would take a line of the screen."""
     app = settle(signed(unkept()).button(key="start_session").click().run())
-    assert "kept on this computer from now on" in words(app)
+    assert "now saved on this computer" in words(app)
     for label in ("x", "Record my opinion", "Keep my opinion"):
-        assert "kept on this computer from now on" in words(app)
+        assert "now saved on this computer" in words(app)
         app = settle(next(one for one in app.button if one.label.startswith(label)).click().run())
-    assert "kept on this computer from now on" not in words(app)
+    assert "now saved on this computer" not in words(app)
 
 
 def test_forgetting_erases_data_predictions_results_and_jobs_of_these_data_only():

@@ -203,7 +203,7 @@ def test_of_two_who_contradict_each_other_the_title_does_not_say_which_is_right(
         f"{case},{rater},{'ny'[said]}" for case, each in enumerate(yes) for rater, said in zip("ab", each, strict=True)
     ]
     app = choose(opened("models", kept("\n".join(["case,rater,class", *rows]))), "dawid-skene")
-    assert title(app).startswith("Which class is right cannot be told: most cases have two raters or fewer")
+    assert title(app).startswith("Cannot determine the correct class: most cases have two raters or fewer")
     said = words(app)
     assert re.search(r"decides \d+ ties", said) and said.count("if two differ, it is unknown who is wrong") == 1
 

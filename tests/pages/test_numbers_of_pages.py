@@ -96,9 +96,9 @@ def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure
     assert second.startswith("For 200 annotations, **50 more cases, 4 annotations each**")
     unclear = sentences(outcomes(sure=(False, True, False)), None)
     assert unclear == ["No plan clearly buys most right cases.", "No plan clearly buys most certainty."]
-    assert sentences(outcomes(sure=(False, False, False)), None)[0] == "No plan surely buys right cases."
+    assert sentences(outcomes(sure=(False, False, False)), None)[0] == "No plan clearly improves right cases."
     assert sentences(outcomes(sure=(False,) * 3), None) == [
-        "No plan surely buys right cases.", "No plan surely buys certainty.",
+        "No plan clearly improves right cases.", "No plan clearly improves certainty.",
     ]  # fmt: skip
 
 
@@ -232,16 +232,16 @@ def test_the_halves_of_the_days_share_no_day_and_hold_all_of_them(monkeypatch):
 @pytest.mark.parametrize(
     ("above", "title"),
     [
-        ((0.3, 0.45, 0.8), "The trust decides the side"),
-        ((0.6, 0.7, 0.95), "The same side at every trust"),
-        ((0.05, 0.2, 0.3), "The same side at every trust"),
-        ((0.3, 0.45, 0.95), "The trust decides the side"),
-        ((0.2, 0.45, 0.8), "No trust makes it certain"),
+        ((0.3, 0.45, 0.8), "The side depends on γ"),
+        ((0.6, 0.7, 0.95), "The same side at every γ"),
+        ((0.05, 0.2, 0.3), "The same side at every γ"),
+        ((0.3, 0.45, 0.95), "The side depends on γ"),
+        ((0.2, 0.45, 0.8), "Uncertain at every γ"),
     ],
 )
 def test_the_side_of_a_score_is_said_over_all_trusts(above, title):
     one = np.array(above)[:, None]
-    if title == "The trust decides the side" and max(above) < 0.9:
+    if title == "The side depends on γ" and max(above) < 0.9:
         one[0] = 0.02  # certain at the lowest trust, on the other side
     curve = ScoreTrust(3.0, np.array([0.5, 1.0, 3.0]), one, one - 1, one + 1, one)
     assert score.side_said(curve.above[:, 0]) == title

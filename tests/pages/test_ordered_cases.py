@@ -107,7 +107,7 @@ def test_few_held_out_annotations_are_told_where_they_choose_the_ordinal_model(g
     monkeypatch.setattr(plausibility_models, "FEWEST_TO_TELL", dataset.n_annotations + 1)
     said = words(opened("cases", dataset.digest))
     assert (
-        f"describes these raters best ({dataset.n_annotations:,}, hardly enough to tell models apart), so the" in said
+        f"describes these raters best ({dataset.n_annotations:,}, hardly enough to distinguish models), so the" in said
     )
 
 

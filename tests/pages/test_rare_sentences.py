@@ -216,13 +216,16 @@ def test_rates_are_of_hard_cases_perhaps_only_where_people_left_some_out(monkeyp
     found = SimpleNamespace(n=60, n_labelled=n_labelled, notes=("Note.",))
     ai_rates._said(found, "people", None, ())
     assert said[0] == (
-        f"Of 60 cases that the machine labelled, {n_labelled} with a label by people; 95% intervals. Note."
+        f"{n_labelled} of 60 cases that the AI rater labelled have a label by people; 95% intervals. Note."
     )
-    assert any("rates of hard cases" in one for one in said) == (n_labelled < 60)
+    assert any("rates for hard cases" in one for one in said) == (n_labelled < 60)
     said.clear()
     ai_rates._said(found, "sample", None, ("a", "gpt is not in the data"))
     assert said[:2] == ["a", "gpt is not in the data"] and said[2].startswith("Rates are of the cases of the data.")
-    assert f"{n_labelled} with a label in the random sample" in said[3] and len(said) == 5
+    assert (
+        f"{n_labelled} of 60 cases that the AI rater labelled have a label in the random sample" in said[3]
+        and len(said) == 5
+    )
 
 
 def test_answers_of_a_machine_are_counted_by_its_cases_among_all(monkeypatch):
@@ -240,7 +243,7 @@ def test_six_names_that_may_be_machines_are_all_named(monkeypatch, said, n, more
     names = [f"gpt{place}" for place in range(n)]
     monkeypatch.setattr(ai_marking, "machine_like", lambda raters: [SimpleNamespace(name=name) for name in names])
     ai_marking._choice(SimpleNamespace(raters=("ann", *names)), ())
-    assert said[0] == f"By their names these may be machines: {', '.join(names[:6])}{more}."
+    assert said[0] == f"By their names, these may be AI raters: {', '.join(names[:6])}{more}."
 
 
 # Assignments
@@ -291,7 +294,7 @@ def test_two_selections_that_differ_in_two_ways_are_told_so_in_their_order(said)
     assert said == []
     agreement_compare._one_at_a_time(first, Selection(raters=("b",)))
     assert said == [
-        ":material/info: The two differ in raters and dates at once: which of them makes the difference cannot be told."
+        ":material/info: The two differ in raters and dates at once, so the cause of a difference cannot be determined."
     ]
 
 
@@ -344,8 +347,8 @@ def test_what_a_plan_takes_for_granted_is_told_by_gold():
     by_gold = SimpleNamespace(accuracy=SimpleNamespace(value=0.75, low=0.5, high=0.9), n=16)
     simulated = planning.PlannedAnnotations(forecast(), ("ann", "bob", "cem"), by_gold)
     assert planning.present(simulated, None, None)[-1].plain == (
-        "By gold the model by which worlds are simulated is right on 0.75 (0.50 to 0.90) of 16 cases. More annotations "
-        "do not mend the mistakes that raters share."
+        "By gold, the model behind the simulations is correct on 0.75 (0.50 to 0.90) of 16 cases. More annotations "
+        "do not correct the mistakes that raters share."
     )
 
 

@@ -163,7 +163,7 @@ def test_crossed_data_have_plans_to_compare_with_their_cost_and_no_dead_end():
     policies = next(box for box in app.selectbox if box.label == "Which cases")
     assert policies.options == [
         "New cases of the same kind"
-    ] and "more annotations of these raters need new cases" in words(app)
+    ] and "more annotations by these raters need new cases" in words(app)
     app.number_input(key="plan_cost").set_value(0.5)
     app.button(key="plans_go").click()
     app = settle(app.run())

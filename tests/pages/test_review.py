@@ -102,11 +102,11 @@ def test_a_score_is_typed_blind_then_compared_with_the_panels_and_decided_by_arb
     settle(press(app, "Record my opinion"))
     assert "Give a score first" in words(app) or "The opinion is missing" in "".join(e.value for e in app.error)
     score_field(app).set_value(400.0).run()
-    assert "400 lies outside of what raters gave" in words(app)
+    assert "400 is outside the raters' range" in words(app)
     press(app, "Record my opinion")
     said = words(app).replace("\\", "")
     assert "You say **400**" in said and "You disagree" in said
-    assert "a colleague's would lie between" in said
+    assert "another rater's would be between" in said
     press(app, "Keep my opinion")
     (review,) = ReviewStore().cases(dataset.digest).values()
     assert [event.kind for event in review.events] == ["opinion", "reveal", "keep"]
@@ -114,7 +114,7 @@ def test_a_score_is_typed_blind_then_compared_with_the_panels_and_decided_by_arb
     panel = review.reads[0].panel
     digits = score_digits(panel.within[1] - panel.within[0])  # as many of all three, and no more than they are worth
     shown, *ends = (number(value, digits) for value in (panel.score, *panel.within))
-    assert f"the panel's score is **{shown}**, and a colleague's would lie between {' and '.join(ends)} with" in said
+    assert f"the panel's score is **{shown}**, and another rater's would be between {' and '.join(ends)} with" in said
     model = fit_prior(dataset).model()
     assert panel == panel_score(model, dataset, dataset.case_index(review.case_id), reliability=1.0)
 
@@ -123,7 +123,7 @@ def test_a_score_that_a_colleague_might_have_given_closes_the_case_and_becomes_a
     dataset = kept("scores")
     app = press(signed(dataset.digest), "Start with")
     score_field(app).set_value(2.5).run()
-    assert "lies outside of what raters gave" not in words(app)
+    assert "is outside the raters' range" not in words(app)
     press(app, "Record my opinion")
     assert "You agree" in words(app)
     press(app, "Keep my opinion")
@@ -149,14 +149,14 @@ def test_the_first_screen_says_what_waits_before_anybody_has_written_a_name():
     dataset = kept("two cases")
     app = settle(open_page("review", dataset.digest))
     assert {card.label: card.value for card in app.metric} == {
-        "Uncertain cases": "2", "Wait for a second person": "0", "Settled": "0"
+        "Uncertain cases": "2", "Waiting for a second person": "0", "Settled": "0"
     }  # fmt: skip
     assert "You read each case blind**: keys 1 to 9 choose a class, Ctrl+Enter" in words(app)
     through_one_case(signed(dataset.digest), "x")
     app = open_page("review", dataset.digest)
     (review,) = ReviewStore().cases(dataset.digest).values()
     shown = {card.label: card.value for card in app.metric}
-    assert shown["Wait for a second person"] == f"{int(review.state == 'arbitration')}"
+    assert shown["Waiting for a second person"] == f"{int(review.state == 'arbitration')}"
     assert shown["Settled"] == f"{int(review.state == 'closed')}" and review.state in ("arbitration", "closed")
 
 
@@ -192,7 +192,7 @@ def test_what_raters_were_shown_stands_over_a_blind_read():
     keep(dataset, CaseFacts(dict.fromkeys(dataset.cases, "an itching <b>lesion</b>")))
     app = press(signed(dataset.digest), "Start with")
     assert any("an itching &lt;b&gt;lesion" in entry.proto.body for entry in app.get("html"))
-    assert "no text and no image" not in words(app)
+    assert "neither a text nor an image" not in words(app)
 
 
 def test_names_are_text_and_blanks_do_not_tell_reviewers_apart():
@@ -270,7 +270,7 @@ def test_reviews_of_a_sample_can_be_erased():
     tab(app, "Export")
     assert "This erases 3 steps on 1 case, of all reviewers" in words(app)
     press(app, "Erase all reviews")
-    assert app.info[0].value == "There is nothing to export yet."
+    assert app.info[0].value == "No reviews yet. Review a case to export results."
 
 
 def test_who_has_seen_a_case_on_the_cases_page_reads_it_open():
@@ -413,7 +413,7 @@ def test_a_second_person_is_the_default_for_a_class_outside_the_plausible_set():
     assert said in words(app)
     assert not any(button.label == "Keep my opinion" for button in app.button)
     press(app, "Ask for the second opinion")
-    assert "whom to ask" in app.error[0].value
+    assert "no name was entered" in app.error[0].value
     whom(app).set_value("Bo").run()
     press(app, "Ask for the second opinion")
     (review,) = ReviewStore().cases(dataset.digest).values()
@@ -554,7 +554,7 @@ def test_ones_decisions_are_found_by_person_and_state_and_undone():
         assert bo.selectbox(key="decisions_by").value == who
         assert not any("decision" in table.value for table in bo.dataframe)
         assert "2 decisions of others on cases that you have not read" in words(bo)
-        assert "No decision fits" not in words(bo)
+        assert "No decision matches" not in words(bo)
         bo.selectbox(key="decisions_by").set_value("Ada").run()
     bo.toggle(key="decisions_all").set_value(True).run()
     assert len(next(table.value for table in bo.dataframe if "decision" in table.value)) == 2
@@ -637,7 +637,7 @@ def test_a_case_that_is_kept_elsewhere_has_a_link_there():
     field.set_value("https://viewer.example/case/{case}?x=1").run()
     (button,) = app.get("link_button")
     assert button.proto.url == "https://viewer.example/case/a%2Fb%20%3F1?x=1"
-    assert not app.error and "look at it where you keep it" not in words(app)
+    assert not app.error and "Open it in your own system" not in words(app)
 
 
 @pytest.mark.parametrize("answers", [b"a/b,p,x\na/b,q,y\nc,p,x\nc,q,x\n", b"a/b,p,1.5\na/b,q,2.25\nc,p,7\nc,q,7.5\n"])

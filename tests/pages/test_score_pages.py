@@ -132,13 +132,16 @@ def test_the_median_that_two_classes_open_with_is_no_threshold_of_scores():
     app = opened("models", ESSAYS)
     assert app.number_input(key="threshold").value == 6.0
     score = load_sample(ESSAYS).score
-    assert f"{(score <= 6).sum()} at most 6, {(score > 6).sum()} above. Nobody chose this threshold" in words(app)
-    assert "it is the median of all scores" in words(app) and np.median(score) == 6
+    assert (
+        f"{(score <= 6).sum()} at most 6, {(score > 6).sum()} above. This threshold is the median of all scores"
+        in words(app)
+    )
+    assert "is the median of all scores" in words(app) and np.median(score) == 6
     app = settle(app.switch_page("pages/cases.py").run())
     assert app.number_input(key="threshold").value is None
     app.number_input(key="threshold").set_value(6.0).run()
     app = settle(app.switch_page("pages/models.py").run())
-    assert "scores count as two classes" in words(app) and "Nobody chose" not in words(app)
+    assert "scores count as two classes" in words(app) and "is the median of all scores" not in words(app)
     app = settle(app.switch_page("pages/cases.py").run())
     assert app.number_input(key="threshold").value == 6.0
 
@@ -329,7 +332,7 @@ def test_a_rater_whose_scale_runs_the_other_way_is_the_title_and_stands_in_the_t
     for page, told in (("cases", True), ("reliability", True), ("review", False)):  # reviewers read blind
         shown = opened(page, kept(text))
         assert any("hardly differ more" in entry.value for entry in shown.warning) == told, page
-        assert ("do not tell cases apart" in shown.title[0].value) == (page == "cases")
+        assert ("Cannot distinguish cases" in shown.title[0].value) == (page == "cases")
     (tmp_path / "s.csv").write_text(text)
     main(["certainty", "gaussian", str(tmp_path / "s.csv"), "--reliability", "1"])
     assert "hardly differ more" in capsys.readouterr().err

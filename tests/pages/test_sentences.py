@@ -307,8 +307,8 @@ def test_predictions_that_are_added_are_counted_with_their_ties_and_gaps(monkeyp
     own_predictions.add_classifiers(SimpleNamespace(n_cases=4, kind="class"))
     assert said == [
         "Left out: too long",
-        "net: 3 of 4 cases; 33 with tied scores at place 3, taken in expectation; 21 with fewer than 3 classes, the "
-        "missing places are misses",
+        "net: 3 of 4 cases; 33 with tied scores at place 3, taken in expectation; 21 with fewer than 3 classes; "
+        "missing places count as misses",
         "A note.",
     ]
     assert added == ["net.v2"]
@@ -461,7 +461,7 @@ def test_cases_in_which_all_agree_are_counted_among_those_with_two_annotations(m
     found = by_case.CaseAgreement(agreement, per_case)
     blocks.show(by_case.present(found, SimpleNamespace(cases=tuple("abcde")), None))
     assert drawn["case_agreement"].layout.title.text == "All raters agree in 2 of 4 cases"
-    assert drawn["per_case"].layout.title.text == "2.4 annotations a case on average"
+    assert drawn["per_case"].layout.title.text == "2.4 annotations per case on average"
     assert tables[0].values.tolist() == [["e", 0.2, 4], ["b", 0.5, 3], ["a", 1.0, 2], ["d", 1.0, 2]]
 
 
@@ -503,7 +503,7 @@ def test_pairs_that_met_too_seldom_are_counted_among_all_pairs(said, drawn, left
         found = by_pair.RaterPairs(replace(matrix, n=counts), np.arange(4), 4)
         blocks.show(by_pair.present(found, view, None))
     assert " 2 of 6 pairs of raters share fewer than 5 annotations and have no colour." in said[0]
-    assert said[1].endswith("the interval stands in the hover.")
+    assert said[1].endswith("Hover to see the interval.")
 
 
 def test_two_raters_differ_on_some_of_their_pairs_of_answers(monkeypatch, said):
@@ -572,10 +572,10 @@ def test_facts_of_a_file_are_each_of_their_own_whole(monkeypatch, said):
     assert said[1].split(" · ") == [
         "11 rows: 5 used, 2 left out",
         "no annotation: 2 × empty, 1 × n/a",
-        "1.7 annotations a case (1 to 2)",
+        "1.7 annotations per case (1 to 2)",
         "56% of all pairs of a case and a rater are annotated",
         "2 groups that no case joins",
-        "1.3 classes named a case",
+        "1.3 classes named per case",
         "2 gold cases",
     ]
     upload_report.counts(data)
@@ -740,9 +740,9 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     assert labels == [f"All {most + 7} flags with the evidence"]
     assert sum(":material/flag:" in words for words in said) == most
     assert ":material/flag: **bob** · Got worse over time: words 3" in said
-    assert "7 more stand in the table." in said
-    (honest,) = [words for words in said if "honest rater" in words]
-    assert "with a probability of 2% at most" in honest
+    assert "7 more are in the table." in said
+    (honest,) = [words for words in said if "careful rater" in words]
+    assert "is at most 2%" in honest
     assert "for 1 rater with 20 gold annotations or more, for the rest by the other raters" in honest
     act.flags = flags[:1]
     blocks.show(all_raters.flags(found))
@@ -782,7 +782,7 @@ def test_what_changes_without_a_rater_is_of_its_own_whole():
         alpha=(coefficient(0.4, 0, 1), coefficient(None, None, None)), held_out=None, gold=(0.81, 0.92), n_gold=1234,
     )  # fmt: skip
     assert one_rater.without(change).plain == (
-        "Of 10 cases with 11 annotations of this rater, 3 get another most probable class. Percent agreement "
+        "3 of 10 cases with 11 annotations of this rater get another most probable class. Percent agreement "
         "0.60 → 0.70, Krippendorff α 0.40 → –; 1 case has no other annotation; right by gold 0.81 → 0.92 of 1,234."
     )
     less = replace(change, n_without=2, gold=None, n_gold=0)
@@ -829,7 +829,7 @@ def test_raters_who_pass_are_counted_among_those_who_could_be_tested(said, drawn
     ai_parts.people(SimpleNamespace(test=test, people=everybody[:1]), LIGHT)
     assert "**all pass**" in said[1]
     ai_parts.people(SimpleNamespace(test=test, people=everybody[2:]), LIGHT)
-    assert said[2] == "No rater can be put through the test: too few cases are shared."
+    assert said[2] == "Not available: too few cases are shared."
 
 
 def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, shown, left):
@@ -870,10 +870,10 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
 def test_review_says_what_another_page_sent_before_anybody_has_written_a_name(said):
     st.session_state.update({"data": "d", "review_proposed": ("d", "m* differs", ("a", "b"))})
     review_start._put_forward()
-    assert said == ["2 cases: m* differs. They are offered first, once you have written your name."]
+    assert said == ["2 cases: m* differs. They are offered first, once you have entered your name."]
     st.session_state.update({"data": "other", "queue": "sample"})
     review_start._put_forward()
-    assert said[1:] == ["The random sample is drawn here, once you have written your name."]
+    assert said[1:] == ["The random sample is drawn here, once you have entered your name."]
     del st.session_state["queue"]
     review_start._put_forward()
     assert len(said) == 2
@@ -907,26 +907,26 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
     found = SimpleNamespace(test=test, worth=(by[0], "no case", "no case"), by_log_score=(by[1],), people=people)
     ai_parts.verdicts(found)
     frame = shown["verdicts"].set_index("machine")
-    assert frame["may replace a rater"].tolist() == ["yes", "the cases do not tell", "too few cases"]
+    assert frame["may replace a rater"].tolist() == ["yes", "inconclusive", "too few cases"]
     assert frame["holds against"].tolist() == ["2 of 2", "1 of 1", "–"]
     assert frame["advantage ρ"].iloc[0] == "0.60 (0.50 to 0.65)"
     assert frame["worth in readers"].tolist() == ["0.5 (0.2 to more than 1)", "–", "–"]
     assert frame["by its probabilities"].tolist() == ["less than none (0.2 to more than 1)", "–", "–"]
-    assert frame["cases to pass"].tolist() == ["44", "none would do", "–"]
+    assert frame["cases to pass"].tolist() == ["44", "no number is enough", "–"]
     test.by_chance = True
     assert ai_parts.verdict_table(found)["may replace a rater"].tolist() == [
-        *["like whoever guesses"] * 2,
+        *["like guessing"] * 2,
         "too few cases",
     ]
-    assert said[-1].startswith("Intervals are 95% over cases; ε = 0.15. Of 3 raters put through the same test 2 pass, ")
+    assert said[-1].startswith("Intervals are 95% over cases; ε = 0.15. In the same test, 2 of 3 raters pass, ")
     assert "with ρ 0.30 to 0.71." in said[-1]
     assert frame["passes in resamples"].tolist() == ["0.99", "0.70", "0.70"]
     alike = SimpleNamespace(test=test, worth=found.worth, by_log_score=(), people=(in_the_test("ann", True, 1.0),) * 2)
     ai_parts.verdicts(alike, [f"m{n}* is silent." for n in range(6)])
-    assert "Of 2 raters put through the same test 2 pass, with ρ 1.00. " in said[-2]
+    assert "In the same test, 2 of 2 raters pass, with ρ 1.00. " in said[-2]
     assert said[-1] == (
-        "m0* is silent. m1* is silent. m2* is silent. m3* is silent. So did 2 other machines on some cases. "
-        "Were those the hard cases, ρ is too high."
+        "m0* is silent. m1* is silent. m2* is silent. m3* is silent. So did 2 other AI raters on some cases. "
+        "If those cases are hard, ρ is too high."
     )
 
 
@@ -994,8 +994,7 @@ def test_what_was_reviewed_stands_on_a_case_with_its_steps(said):
         "**Review**",
         "Decided: **x**, by Bob, 2023-11-14 22:13 UTC · 80% sure",
         "Ada: **x** (blind, at first y)",
-        "2 steps, the last by Bob, 2023-11-14 22:13 UTC. "
-        "It stands beside the annotations and is not counted among them.",
+        "2 steps, the last by Bob, 2023-11-14 22:13 UTC. It is stored separately and is not counted as an annotation.",
     ]
 
 
@@ -1165,9 +1164,9 @@ def test_second_opinions_and_disputes_that_wait_are_counted_apart(monkeypatch, s
     desk = SimpleNamespace(reviewer="Ada", asked=lambda: {"x": "blind", "y": "open"})
     review_start._asked(desk, reviews)
     assert said == [
-        "**You are asked for a second opinion on 2 cases.**",
+        "**Requests for your second opinion: 2 cases.**",
         "**3 cases in arbitration, without an opinion of yours.**",
-        "**1 case in arbitration to which you are a party. Best decided by another.**",
+        "**1 case in arbitration to which you are a party. Let others decide if possible.**",
     ]
     assert [one.case_id for one in handed] == ["a", "b", "d", "e"]
 

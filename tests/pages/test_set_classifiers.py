@@ -56,5 +56,5 @@ def test_known_sets_judge_classifiers_models_and_raters():
     said = with_interval(found.mean[0, 0], found.total_low[0, 0], found.total_high[0, 0])
     assert f"two of three has a Jaccard of {said} with the known sets of 50 cases" in words(app)
     app = opened("models", known.digest)
-    assert "Against the known sets of 50 cases, which the fit does not use, the likeliest sets have" in words(app)
+    assert "Against the gold sets of 50 cases, which the fit does not use, the most likely sets have" in words(app)
     assert known.as_classes("bus")[0].gold.tolist()[:50] == [int("bus" in truth[case]) for case in known.cases[:50]]

@@ -361,12 +361,14 @@ def test_another_file_is_not_offered_as_gold(rows):
 
 def test_raters_called_like_machines_are_named_until_they_are_marked():
     app = use(dropped(("m.csv", b"case,rater,class\n1,a,x\n1,b,y\n1,gpt-4,x\n2,a,y\n2,b,y\n2,gpt-4,y")))
-    assert "By its name 1 of 3 raters may be a machine (gpt-4). Until it is marked it counts as a person," in texts(app)
+    assert "By its name, 1 of 3 raters may be an AI rater (gpt-4). Until it is marked it counts as a person," in texts(
+        app
+    )
     belongings.mark_machines(app.session_state["data"], [Machine("gpt-4")])
     assert "may be a machine" not in texts(app.run())
     more = b"case,rater,class\n" + b"\n".join(b"1,gpt-%d,x\n2,gpt-%d,y" % (n, n) for n in range(7)) + b"\n1,a,x\n2,a,y"
     app = use(dropped(("n.csv", more)))
-    assert "By their names 7 of 8 raters may be machines (gpt-0, gpt-1, gpt-2, gpt-3, gpt-4, gpt-5 …)." in texts(app)
+    assert "By their names, 7 of 8 raters may be AI raters (gpt-0, gpt-1, gpt-2, gpt-3, gpt-4, gpt-5 …)." in texts(app)
 
 
 def test_what_an_empty_cell_of_a_set_of_labels_says_is_asked_only_where_one_is_empty():
@@ -383,7 +385,7 @@ def test_what_an_empty_cell_of_a_set_of_labels_says_is_asked_only_where_one_is_e
     assert "left out whole" not in texts(app)
     use(app)
     again = dropped(("next.csv", full + b"d,r1,1,\nd,r2,1,\n"))
-    assert "an empty cell says that a label does not apply" in texts(again)
+    assert "an empty cell means that a label does not apply" in texts(again)
     widget(again, "toggle", "as_last_time").set_value(True).run()
     assert done(again).button(key="use").label == "Use 6 annotations"
     together = b"case,rater,labels\na,r1,war;drama\na,r2,drama\nb,r1,comedy; war\nb,r2,comedy;drama;war\nc,r1,\n"

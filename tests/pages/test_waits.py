@@ -119,7 +119,7 @@ def test_reliability_draws_what_is_done_and_says_nothing_of_the_whole():
     line, cross = figure
     assert line["name"] == "net" and cross["y"] == [scores["net"]["top1_accuracy"]]
     assert re.search(r"\n0 of \d+ reliabilities so far\. Each × is a score against one label a case", words(app))
-    assert app.title[0].value == "How certain is the truth, and does trust change it?"
+    assert app.title[0].value == "How does certainty change with γ?"
 
 
 def test_a_sweep_has_the_scores_against_one_label_before_its_first_reliability(monkeypatch):

@@ -11,7 +11,7 @@ from ...text import plural
 from ..blocks import Block, Download, Figure, OnPage, Words
 
 MOST_RATERS = 40
-_CHOOSE = "Choose a cell to see the cases where two raters differ; the interval stands in the hover."
+_CHOOSE = "Choose a cell to see the cases where two raters differ. Hover to see the interval."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +64,7 @@ def present(found: RaterPairs, dataset: Dataset, options) -> list[Block]:
                 f" {seldom:,} of {plural(len(n), 'pair')} of raters share fewer than {figures.FEW_PAIRS} annotations "
                 "and have no colour."
             )
-        title = "Raters who agree stand side by side"
+        title = "Raters who agree are next to each other"
         blocks += [
             Figure(
                 lambda theme: figures.pair_heatmap(matrix, found.order, theme, title),

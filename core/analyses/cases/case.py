@@ -346,7 +346,7 @@ def _triangle(
     title = _leading_said(names, corners, outside, top, alone)
     order = [1, 2, 0]
     shown = corners[:, order]
-    rest = f" · {percent(outside)} of plausibility lies on classes that are no corner" if outside > _ASIDE else ""
+    rest = f" · {percent(outside)} of plausibility is on classes outside the triangle" if outside > _ASIDE else ""
     return [
         Figure(
             lambda theme: figures.triangle([names[k] for k in order], shown, region(shown), theme, title),
@@ -372,7 +372,7 @@ def _leading_said(names: Sequence[str], corners: np.ndarray, outside: float, top
             return "Near tie of all three"
         return f"Near tie: {', '.join(plotly(as_name(shorten(name, 16))) for name in tied)}"
     if not alone:
-        return "No class surely comes first"
+        return "No class clearly comes first"
     if top is not None and top in names:
         return f"{plotly(as_name(shorten(top, 22)))} is the most plausible class"
     # No share of draws is shown for renormalised draws, because it is not the case's certainty.
@@ -489,5 +489,5 @@ def side_by_side(models: Iterable[tuple[str, float, OneCase, Dataset]]) -> list[
         )  # fmt: skip
     return [
         Grid(frame_of(rows, SIDE_BY_SIDE), "Models side by side.", columns=SIDE_BY_SIDE, key="models_side_by_side"),
-        Words((Name("Each at its default reliability, the chosen one at the slider's."),), "note"),
+        Words((Name("Each model is at its default γ, the chosen one at the γ of the slider."),), "note"),
     ]

@@ -75,7 +75,7 @@ def _likeliest(found: LabelSetCertainty, case: int) -> tuple[Span, ...]:
     name: tuple[Span, ...] = ("“", Name(likely), "”") if likely else ("no label",)
     how: tuple[Span, ...] = ("Labels are taken as independent",)
     if found.none is not None:
-        how = (*how, "; “", Name(found.none), "” applies where no other does")
+        how = (*how, "; “", Name(found.none), "” applies if no other label does")
     how = ("Nobody named more than one.",) if found.exclusive else (*how, ".")
     if chance > 0.5:
         what = "is" if found.exclusive else "set is"

@@ -120,8 +120,8 @@ def interval_said(curve: ScoreTrust) -> str:
 def side_said(above: np.ndarray) -> str:
     """Return whether γ decides the side of the threshold, by the probability above it at each γ."""
     if above.min() > 1 - UNCERTAIN_BELOW and above.max() < UNCERTAIN_BELOW:
-        return "No trust makes it certain"
-    return "The trust decides the side" if above.min() < 0.5 < above.max() else "The same side at every trust"
+        return "Uncertain at every γ"
+    return "The side depends on γ" if above.min() < 0.5 < above.max() else "The same side at every γ"
 
 
 def table_of_curve(curve: ScoreTrust) -> pd.DataFrame:

@@ -162,7 +162,7 @@ def _votes(dataset: Dataset) -> Verdict:
 
 def _labels(dataset: Dataset) -> Verdict:
     why = "" if dataset.raters_identified else "the annotations are anonymous"
-    why = why if dataset.kind == "set" else "the annotations are no sets of labels"
+    why = why if dataset.kind == "set" else "the annotations are not sets of labels"
     return Verdict("labels", "All labels", not why, why)
 
 

@@ -92,7 +92,7 @@ def headline(models: FittedModels) -> tuple[str, str]:
         sentence = models_agree(converged, models.answered).words
     known = shown.fit.settings.get("use_gold") or not shown.request.method.is_truth
     if not known and (changes.n_changed or changes.n_decided) and (why := why_not(shown.dataset)):
-        return f"Which class is right cannot be told: {why}", f"{sentence}."
+        return f"Cannot determine the correct class: {why}", f"{sentence}."
     return sentence, ""
 
 
@@ -156,4 +156,4 @@ def most_and_least_accurate(raters, accuracy) -> Words | None:
             how = f"; {how}" if spans else how.capitalize()
             words = percent_with_interval(*(float(part[rater]) for part in ends))
             spans += [f"{how} often right: ", Strong(Name(shorten(raters[rater], 40))), f", {words}"]
-    return Words((*(spans or ["No rater is clearly the most or the least often right"]), ", as on the Raters page."))
+    return Words((*(spans or ["No rater is clearly the most or the least accurate"]), ", as on the Raters page."))

@@ -106,8 +106,8 @@ def present(every: EveryLabel, dataset: Dataset, options) -> list[Block]:
     if found.shared:
         blocks.append(
             Words(
-                "Odds of being right on whether a label applies, as a multiple of what all raters together have: below "
-                "1 where it is present is overlooking, below 1 where it is absent is naming too much. Without "
+                "Odds of being correct about a label, relative to all raters together. Below 1 if the label is "
+                "present: the rater overlooks it. Below 1 if it is absent: the rater names it too often. Without "
                 "intervals.",
                 "note",
             )
@@ -121,7 +121,7 @@ def present(every: EveryLabel, dataset: Dataset, options) -> list[Block]:
         *_by_gold(every.by_gold),
         Words(
             (
-                f"The likeliest set of a case has all labels right with a mean probability of {mean}, labels taken as "
+                f"The most likely set of a case has all labels correct with a mean probability of {mean}, with labels "
                 "independent given the annotations",
                 *follows,
                 f"; n = {plural(len(found.cases), 'case')}.",
@@ -140,10 +140,10 @@ def _by_gold(measured: SetMetrics | None) -> list[Block]:
     return [
         Words(
             (
-                f"Against the known sets of {plural(int(measured.n_cases[0]), 'case')}, which the fit does not use, "
-                "the likeliest sets have a Jaccard of ",
+                f"Against the gold sets of {plural(int(measured.n_cases[0]), 'case')}, which the fit does not use, "
+                "the most likely sets have a Jaccard index of ",
                 Strong(said["jaccard"]),
-                " and are the very set on ",
+                " and are identical on ",
                 Strong(said["exact"]),
                 " of cases.",
             )

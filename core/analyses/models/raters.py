@@ -94,7 +94,7 @@ def present(found: ModelRaters, dataset: Dataset, options) -> list[Block]:
         Words(
             (
                 OnPage("Choose a row to see that rater's confusion matrix. "),
-                "Accuracy, by gold where there is some, is on Raters.",
+                "Accuracy, by gold if available, is on Raters.",
             ),
             "note",
         ),

@@ -111,9 +111,10 @@ def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
         Heading(f"Held-out scores of {plural(len(found.standings), 'model')}", "held-out score"),
         Grid(table, "Held-out scores.", 40, columns, "held_out_scores"),
         Words(
-            f"{plural(found.n_hidden, 'annotation')} held out. The score is in nats an annotation, larger is better; β "
-            "is what an annotation counts for beside the others of its case. It is blind to mistakes that raters "
-            f"share. Flipped: how many of {plural(found.n_unanimous, 'unanimous case')} get another class.",
+            f"{plural(found.n_hidden, 'annotation')} held out. The score is in nats per annotation; larger is better. "
+            "β is how much an annotation counts in addition to the others of its case. The score does not detect "
+            f"mistakes that raters share. Flipped: how many of {plural(found.n_unanimous, 'unanimous case')} get "
+            "another class.",
             "note",
         ),
     ]

@@ -45,8 +45,8 @@ def present(found: ModelLabels, dataset: Dataset, options) -> list[Block]:
     table = table_of(found, dataset, options)
     blocks += [
         Words(
-            "For training a classifier, probabilities or log-odds do better than the most probable class alone: they "
-            "say how sure the panel is."
+            "For training a classifier, use probabilities or log-odds rather than only the most probable class: they "
+            "show how certain the panel is."
         ),
         *(
             Download(frame, words, f"{key}{ending}", key, settings=about)

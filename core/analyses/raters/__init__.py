@@ -128,7 +128,7 @@ def _of_scores(dataset: Dataset) -> Verdict:
         return verdict("it takes scores")
     if not dataset.raters_identified:
         return verdict("the raters are anonymous")
-    return verdict("all scores are equal, so nothing tells raters apart" if not _differ(dataset) else "")
+    return verdict("all scores are equal, so raters do not differ" if not _differ(dataset) else "")
 
 
 def _differ(dataset: Dataset) -> bool:
@@ -201,7 +201,7 @@ RATERS = Analysis(
         _part(
             "scores", "Over time",
             _needing(_of_scores, lambda dataset: dataset.time is not None,
-                     "these scores have no dates, so nothing can be said over time"), ScoreOptions,
+                     "these scores have no dates, so changes over time cannot be shown"), ScoreOptions,
             name="score-time", of="_time",
         ),
     ),

@@ -130,7 +130,7 @@ def says(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> list
     for quantity, words, digits in ((_RIGHT, "right cases", 3), (_CERTAINTY, "certainty", 3))[not right :]:
         sure = np.sign(found.gain_low[1:, quantity]) > 0
         if not sure.any():
-            sentences.append((f"No plan surely buys {words}.",))
+            sentences.append((f"No plan clearly improves {words}.",))
             continue
         each = [part[1:, quantity] / n for part in (found.gain, found.gain_low, found.gain_high)]
         best = 0 if n.size == 1 else clearly_most(*each)
@@ -208,14 +208,16 @@ def present(found: PlannedAnnotations, dataset: Dataset, options) -> list[Block]
     who = pd.DataFrame({"rater": found.raters, "further annotations": plan.by_rater})
     blocks += [
         Download(table_of(found, dataset, options), "Forecast", "plan", "plan_table"),
-        Download(who[who["further annotations"] > 0], "Who is asked how often", "plan_raters", "plan_raters_table"),
+        Download(
+            who[who["further annotations"] > 0], "Annotations per rater in the plan", "plan_raters", "plan_raters_table"
+        ),
     ]
     if found.by_gold is not None:
         accuracy = found.by_gold.accuracy
         right = with_interval(accuracy.value, accuracy.low, accuracy.high)
         said = (
-            f"By gold the model by which worlds are simulated is right on {right} of "
-            f"{plural(found.by_gold.n, 'case')}. More annotations do not mend the mistakes that raters share."
+            f"By gold, the model behind the simulations is correct on {right} of "
+            f"{plural(found.by_gold.n, 'case')}. More annotations do not correct the mistakes that raters share."
         )
         blocks.append(Words(said))
     return blocks

@@ -238,7 +238,7 @@ def answers(card: ReportCard) -> list[Block]:
     return [
         heading,
         *_most_unlike(frame),
-        Grid(frame.head(MOST_ROWS), "Annotations on each class, beside the pool of the others.", 60, ANSWERS,
+        Grid(frame.head(MOST_ROWS), "Annotations on each class, next to those of the other raters.", 60, ANSWERS,
              "rater_answers", height=360),
         Words(
             f"{plural(len(frame), 'row')}: of the rater's annotations on a class (as the others find it, by "
@@ -319,8 +319,8 @@ def without(change: Influence | None, why_not: str = "") -> Words:
 
     get = "gets" if change.n_changed == 1 else "get"
     words = (
-        f"Of {plural(change.n_cases, 'case')} with {plural(change.n_annotations, 'annotation')} of this rater, "
-        f"{change.n_changed:,} {get} another most probable class. Percent agreement {moved(change.percent)}, "
+        f"{change.n_changed:,} of {plural(change.n_cases, 'case')} with {plural(change.n_annotations, 'annotation')} "
+        f"of this rater {get} another most probable class. Percent agreement {moved(change.percent)}, "
         f"Krippendorff α {moved(change.alpha)}"
     )
     if change.n_without:

@@ -107,9 +107,10 @@ def present(found: Following, dataset: Dataset, options) -> list[Block]:
             "Severity: how far a rater scores above the average rater on the same cases, dotted at 0 · spread: "
             "standard deviation of a rater's scores about the score of the case and the rater's own level, dotted at "
             "the median rater · with the others: correlation of a rater's scores with the mean of the others' over "
-            "cases; where it is clearly below 0, the direction differs · follows: correlation with the case's own "
-            "score, shrunk towards all raters · lost: scores, less those of the average rater that tell as much · "
-            "crosses: clear, with a probability of 5% at most that any rater like the others is among them.",
+            "cases; if it is clearly below 0, the direction differs · follows: correlation with the case's own "
+            "score, shrunk towards all raters · lost: scores, less those of the average rater with the same "
+            "information · crosses: clear, with a probability of 5% at most that any rater like the others is among "
+            "them.",
             "note",
         ),
     ]
@@ -121,12 +122,12 @@ def present(found: Following, dataset: Dataset, options) -> list[Block]:
     shown = [column.name for column in RATERS if not column.hidden]
     said = (
         "Severity and spread of raters, in units of the scores, with 95% intervals; correlation with the case, and "
-        "scores that are lost beside the average rater."
+        "scores lost in comparison with the average rater."
     )
     blocks.append(Grid(frame[shown], said, columns=RATERS[: len(shown)], key="score_raters", digits=digits_of(raters)))
     if alone := int(np.isnan(raters.severity).sum()):
         share = "shares" if alone == 1 else "share"
-        few = f"{plural(alone, 'rater')} {share} no case with anybody, or too few for anything to be said."
+        few = f"{plural(alone, 'rater')} {share} no case with other raters, or too few."
         blocks.append(Words(few, "note"))
     return [*blocks, Download(frame, "Raters", "score_raters", "score_raters_file")]
 
@@ -222,7 +223,7 @@ def present_time(found: tuple[ScoreDrifts, int], dataset: Dataset, options) -> l
     download = Download(table_of_time(found, dataset, options), "Raters over time", "score_drift", "score_drift_file")
     names = [one for one, drift in zip(drifts.raters, drifts.each, strict=True) if drift is not None]
     if not names:
-        few = "No rater has enough dated scores beside others to be followed over time."
+        few = "Not available: no rater has enough dated scores on cases with others to show changes over time."
         return [Heading("Over time"), Words(few, "impossible"), download]
     n = int(drifts.alarm.sum())
     changed = f"The severity of {plural(n, 'rater')} changed" if n else "No rater's severity clearly changed"
@@ -232,8 +233,8 @@ def present_time(found: tuple[ScoreDrifts, int], dataset: Dataset, options) -> l
         Heading("Over time"),
         Words(
             f"{changed}, with a probability of {percent(drifts.false_alarms)} at most that any rater who stayed the "
-            "same is among them. Each score counts by how far it lies above the others of its case, so cases that "
-            "change are no drift; that all raters moved together cannot be seen."
+            "same is among them. Each score counts by its distance above the others of its case, so changing cases are "
+            "not drift. A change of all raters together cannot be detected."
         ),
         Selector(
             (Control("Rater", names, names, "score_drift_rater", first),),
@@ -257,7 +258,7 @@ def over_time(found: ScoreDrifts, place: int, digits: int) -> list[Block]:
     """
     drift, rater = found.each[place], found.raters[place]
     if drift is None:
-        few = "Too few dated annotations beside others to follow this rater over time."
+        few = "Not available: too few dated annotations on cases with others to show this rater over time."
         return [Words(few, "impossible")]
     title = plotly(shorten(rater, 24) + found.words(place, digits).removeprefix(rater))
     figure = Figure(_drawn("severity_over_time", drift, title), "Severity of a rater over time", "score_drift")

@@ -78,8 +78,8 @@ def blocks_of(found: SharedErrors, n_raters: int, machines: Sequence[Machine] = 
         *blocks,
         Words(
             "Under a Dawid-Skene fit of people's annotations, in which raters who copy each other count as one. Cases "
-            "that are hard for everybody make raters share errors, too. Where few annotations are copied the fit bends "
-            "towards them, and others may stand out beside them. Errors that all raters share cannot be seen without "
+            "that are hard for everybody make raters share errors, too. If few annotations are copied, the fit bends "
+            "towards them, and other raters may stand out. Errors that all raters share cannot be detected without "
             "gold.",
             "note",
         ),
@@ -113,7 +113,7 @@ def sentence(found: SharedErrors) -> str:
     n = int(np.isfinite(found.residual[np.triu_indices(len(found.raters), 1)]).sum())
     said = f"{len(pairs):,} of {plural(n, 'pair')} of raters share errors beyond chance."
     if not pairs:
-        said = f"No two raters surely share errors ({plural(n, 'pair')} with 30 common cases or more)."
+        said = f"No two raters clearly share errors ({plural(n, 'pair')} with 30 common cases or more)."
     if found.n_people < 2 or found.n_untold:
         return said
     worth = f"By their errors {plural(found.n_people, 'person', 'people')} count as {number(found.n_effective, 1)}."

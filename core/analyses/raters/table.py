@@ -357,13 +357,13 @@ def flags(found: AssessedRaters) -> list[Block]:
         for flag in act.flags[:MOST_LISTED]
     ]
     if n > MOST_LISTED:
-        lines.append(Words(f"{n - MOST_LISTED:,} more stand in the table.", "note"))
+        lines.append(Words(f"{n - MOST_LISTED:,} more are in the table.", "note"))
     title = "The flag with its evidence" if n == 1 else f"All {plural(n, 'flag')} with the evidence"
     return [
         *([Details(title, lines, n <= MOST_FLAGS)] if n else []),
         Words(
-            "Drift, speed, repetition and careless annotations are flagged with a probability of "
-            f"{percent(table.false_alarms)} at most that an honest rater is among them. "
+            "Rules for drift, speed, repetition and careless annotation are set so that the chance of flagging any "
+            f"careful rater is at most {percent(table.false_alarms)}. "
             f"{_judged(act, table.draws is not None)}",
             "note",
             "signs",
@@ -417,4 +417,4 @@ def whom_to_look_at(flagged: Sequence[str], first: int = 6) -> list[Block]:
     if not flagged:
         return []
     named = ", ".join(shorten(name, 30) for name in flagged[:first])
-    return [Words(f"Look at {plural(len(flagged), 'flagged rater')}: {named}{' …' * (len(flagged) > first)}", "todo")]
+    return [Words(f"Check {plural(len(flagged), 'flagged rater')}: {named}{' …' * (len(flagged) > first)}", "todo")]

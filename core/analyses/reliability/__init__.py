@@ -163,7 +163,7 @@ def _of_scores(inputs: Inputs) -> str:
 
 
 def _of_sets(inputs: Inputs) -> str:
-    return "" if inputs.dataset.kind == "set" else "these are no sets of labels"
+    return "" if inputs.dataset.kind == "set" else "these are not sets of labels"
 
 
 def _with_predictions(inputs: Inputs) -> str:
@@ -172,7 +172,7 @@ def _with_predictions(inputs: Inputs) -> str:
 
 def _with_class_scores(inputs: Inputs) -> str:
     known = any(one.score is not None for one in inputs.predictions)
-    return "" if known else "the predictions hold no scores of classes, which prediction sets need"
+    return "" if known else "the predictions have no class scores, which prediction sets need"
 
 
 def _with_risk(inputs: Inputs) -> str:

@@ -23,7 +23,7 @@ from . import settings_of
 
 READERS = ("reliability", "score", "se", "diff", "diff_se", "bias", "mc_se")
 NO_GOLD = (
-    "There is no gold with these data, so nothing tells how often the top class is the truth. Add a gold file on "
+    "Not available: these data have no gold to show how often the leading class is correct. Add a gold file on "
     "Upload to see it."
 )
 READERS_HEADING = Heading("What would a colleague say?", "held-out readers")

@@ -127,11 +127,11 @@ def over_trust(sweep: SweepTable) -> str:
     errors = [result.mean_se() or 0.0 for result in sweep.certainty]
     before, after = number(first.mean()), number(last.mean())
     if len({number(mean) for mean in means}) == 1:
-        words = f"Certainty stays at {before} whatever the trust"
+        words = f"Certainty stays at {before} at every γ"
     elif abs(means[-1] - means[0]) <= 2 * np.hypot(errors[0], errors[-1]):
-        words = f"Certainty neither rises nor falls clearly with trust ({before} to {after})"
+        words = f"Certainty neither rises nor falls clearly with γ ({before} to {after})"
     else:
-        words = f"Certainty {'rises' if means[-1] > means[0] else 'falls'} from {before} to {after} with trust"
+        words = f"Certainty {'rises' if means[-1] > means[0] else 'falls'} from {before} to {after} with γ"
     counts = [result.n_below(UNCERTAIN_BELOW) for result in sweep.certainty]
     remaining = counts[-1]
     if not any(counts):

@@ -112,7 +112,7 @@ def _of_metric(found: SweepTable, inputs: Inputs, metric: str) -> list[Block]:
         lines(reliabilities, found.evaluation, metric),
         *_by_gold(inputs, metric),
         Details(
-            "The numbers, with the error from which cases are in the data, and both together",
+            "Table, with the error from sampling cases and the total error",
             [Grid(table, f"{title} over plausible truths of all cases.", 100, COLUMNS, "metric_table")],
             printed=True,
         ),
@@ -159,8 +159,8 @@ def _at(found: SweepTable, reliability: float, metric: str) -> list[Block]:
         Heading("P(row is better than column)", "better"),
         Grid(better, f"P(row is better than column) {at}.", key="better", names_rows=True),
         Words(
-            f"Over {evaluation.by_draw.shape[-1]:,} common draws of the truth and over which cases were sampled. 1.000 "
-            "is rounded, not certainty.",
+            f"Over {evaluation.by_draw.shape[-1]:,} common draws of the truth and over samples of cases. 1.000 is "
+            "rounded and does not mean certainty.",
             "note",
         ),
         Download(better, "P(better)", "better", "better"),

@@ -57,7 +57,7 @@ def present(found: SetMetrics, inputs: Inputs, options) -> list[Block]:
             "itself."
             if by_gold
             else "From and to: over plausible truths; with cases: also over which cases are in the data. Labels are "
-            "taken as independent; “none of these” applies where no other does. Against an uncertain truth nothing "
+            "taken as independent; “none of these” applies if no other label does. Against an uncertain truth nothing "
             "scores 1.",
             "note",
         ),

@@ -44,7 +44,7 @@ def selections(view: Dataset, threshold: float | str | None) -> None:
     names = [*offered, *_made_here(whole)]
     if len(names) == 1:
         st.info(
-            "There is nothing to compare: these data have one rater, no dates and no groups of cases.",
+            "Not available: these data have one rater, no dates and no groups of cases.",
             icon=":material/filter_alt:",
         )
     else:
@@ -71,12 +71,12 @@ def selections(view: Dataset, threshold: float | str | None) -> None:
 
 
 def _asked() -> list[tuple[str, Selection]]:
-    """The two sides that the address names, or those compared last on these data; none where it cannot be read."""
+    """Return the two sides in the address, or those compared last on these data; none if the address is not valid."""
     try:
         said = json.loads(st.session_state.get("compare") or st.session_state.get(_LAST) or "[]")
         sides = [(str(name), Selection.from_text(text)) for name, text in said]
     except (ValueError, TypeError, AttributeError, RecursionError, PluralityError):
-        st.toast("The comparison in the address cannot be understood; choose it here.", icon=":material/link_off:")
+        st.toast("Could not read the comparison in the address. Choose it here.", icon=":material/link_off:")
         return []
     return sides if len(sides) == 2 else []
 
@@ -122,8 +122,8 @@ def _one_at_a_time(first: Selection, second: Selection) -> None:
     )
     if len(differ) > 1:
         st.caption(
-            f":material/info: The two differ in {' and '.join(differ)} at once: which of them makes the difference "
-            "cannot be told."
+            f":material/info: The two differ in {' and '.join(differ)} at once, so the cause of a difference cannot be "
+            "determined."
         )
 
 
@@ -256,7 +256,7 @@ def _coefficients(result: BootstrapResult) -> None:
             "note": [one.note for one in result.coefficients],
         }
     )
-    st.caption("Percentile intervals, beside those of the formulas above.")
+    st.caption("Percentile intervals, in addition to those of the formulas above.")
     st.dataframe(
         frame,
         hide_index=True,

@@ -12,7 +12,7 @@ def show(dataset: Dataset) -> None:
     st.multiselect(
         "Requirements", [*dict.fromkeys((*SUGGESTED, *gate.requirements()))], key=gate.REQUIREMENTS,
         accept_new_options=True, placeholder="Choose one, or write one such as alpha >= 0.6", persist_state="session",
-        help="A measure, a sign and a number. A wrong name is answered with the list of measures.",
+        help="A measure, a comparison sign and a number. An unknown name shows the list of measures.",
     )  # fmt: skip
     confident = st.toggle("The whole interval decides", key="gate_confident", persist_state="session")
     if not gate.requirements():

@@ -25,11 +25,11 @@ def _merging(view: Dataset) -> None:
         first = st.selectbox("Class", view.classes, key="merge_first")
         second = st.selectbox("and class", [name for name in view.classes if name != first], key="merge_second")
         st.button("Merge classes", icon=":material/merge:", on_click=_merge, args=(first, second), key="merge")
-    st.caption("The merged classes are in a dataset of its own. This dataset and its reviews stay as they are.")
+    st.caption("Saves the merged classes as a new dataset. This dataset and its reviews do not change.")
 
 
 def _merge(first: str, second: str) -> None:
-    """Callback: the dataset in which both are one class is in use."""
+    """Switch to the dataset in which both classes are merged (callback)."""
     try:
         reading = cached.open_dataset(st.session_state["data"])
         merged = merge_classes(reading.dataset, first, second)

@@ -15,7 +15,7 @@ MOST_ROWS = 500
 
 
 def choosing(raters: tuple[str, ...], key: str) -> Callable:
-    """What takes a click on a cell and chooses its two raters below."""
+    """Return the callable that takes a click on a cell and chooses its two raters below."""
 
     def clicked(chosen) -> None:
         points = chosen.selection.points
@@ -29,7 +29,7 @@ def choosing(raters: tuple[str, ...], key: str) -> Callable:
 
 
 def two(view: Dataset, raters: tuple[str, ...]) -> None:
-    """Two raters by name, and the cases where they differ."""
+    """Draw the choice of two raters by name, and the cases on which they differ."""
     for key, place in (("pair_first", 0), ("pair_second", 1)):
         if st.session_state.get(key) not in raters:
             st.session_state[key] = raters[place] if len(raters) == 2 else None

@@ -31,7 +31,7 @@ def overview(questions: Mapping[str, str]) -> None:
 
 
 def _as_on_its_pages(digest: str) -> Dataset | None:
-    """A question without raters who count for nothing and with gold of reviews, as its own pages have it."""
+    """Return a question without raters who do not count and with gold of reviews, as on its own pages."""
     with state.looking_at(digest):
         reading = state.current()
         return None if reading is None else gold_of_reviews.applied(reading.dataset)

@@ -30,14 +30,14 @@ from pages.shared.cache.machines import version_drift as cached_drift
 from pages.shared.kit import job_progress, opening, predictions
 
 SEED = 0
-TITLE = "Machines against raters"
+TITLE = "AI raters against raters"
 MOST_PEOPLE = 60
 RANKINGS = 10.0  # seconds that the log score of rankings may take
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Computed:
-    """What is tested; an entry of ``worth`` is the reason where there is none.
+    """Results of the tests of all AI raters; an entry of ``worth`` is a reason if it has no value.
 
     ``by_log_score`` has the machines that give probabilities.
     """
@@ -51,7 +51,7 @@ class Computed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Machines:
-    """Whom the page compares: the data with all machines as raters, who they are, and who gives probabilities.
+    """AI raters that the page compares, with the data that have all of them as raters.
 
     Attributes
     ----------
@@ -59,9 +59,9 @@ class Machines:
     names : tuple of str
     probability : mapping of str to ndarray, shape (n_cases, n_classes)
     stamp : tuple of str
-        Of the predictions behind the probabilities.
+        Key of the predictions behind the probabilities.
     notes : mapping of str to tuple of str
-        What of a machine's file is not in the data.
+        Notes on rows of an AI rater's file that are not in the data.
     """
 
     dataset: Dataset
@@ -77,7 +77,7 @@ class Machines:
 
 
 def with_classifiers(dataset: Dataset, machines: tuple[str, ...], *, said: bool = True) -> Machines:
-    """The dataset with what files hold of machines as raters, too; those of a marked machine are its probabilities.
+    """Return the dataset with AI raters from files added as raters, and the probabilities of marked AI raters.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def with_classifiers(dataset: Dataset, machines: tuple[str, ...], *, said: bool 
     machines : tuple of str
         Raters of it.
     said : bool
-        Whether the screen says of a file that does not fit why.
+        True if the screen shows why a file does not fit.
     """
     found, marked, probability, stamps, notes = dataset, set(machines), {}, [], {}
     for classifier in predictions.classifiers(dataset):
@@ -113,7 +113,7 @@ def with_classifiers(dataset: Dataset, machines: tuple[str, ...], *, said: bool 
 def _with_rater(
     dataset: Dataset, machine: Dataset | Predictions | ScorePredictions, said: bool
 ) -> tuple[Dataset, tuple[str, ...]]:
-    """The data with a machine's annotations or predictions, and its names in them; none where they do not fit."""
+    """Return the data with an AI rater's annotations or predictions, and its names in them; none if they do not fit."""
     try:
         found, names, _ = joined(dataset, machine if isinstance(machine, Dataset) else of_predictions(dataset, machine))
     except PluralityError as error:
@@ -124,7 +124,7 @@ def _with_rater(
 
 
 def reliability(dataset: Dataset, people: tuple[str, ...]) -> float:
-    """The γ at which pages of counts open on the people's annotations; drawn anew when what moves it is there."""
+    """Return γ as pages open with it on people's annotations, and redraw when what may change it is ready."""
     view = cached.class_view(dataset.select(raters=people), None)[0]
     for job in opening.at_work(view, DirichletCounts(), view):
         job_progress.redraw_after(job)
@@ -132,13 +132,13 @@ def reliability(dataset: Dataset, people: tuple[str, ...]) -> float:
 
 
 def may_move(dataset: Dataset, people: tuple[str, ...]) -> bool:
-    """Whether that γ is still being chosen from the data."""
+    """Return True while that γ is still being chosen from the data."""
     view = cached.class_view(dataset.select(raters=people), None)[0]
     return opening.settings(view, DirichletCounts(), view).reliability_open
 
 
 def of(machines: Machines, epsilon: float, score: Score) -> Computed | None:
-    """The results; None while they are computed, with that on screen.
+    """Return the results; None while they are computed and the screen shows the progress.
 
     Parameters
     ----------
@@ -152,16 +152,16 @@ def of(machines: Machines, epsilon: float, score: Score) -> Computed | None:
 
 
 def job_of(machines: Machines, epsilon: float, score: Score, *, background: bool = False) -> Job:
-    """The job, which gives what `Computed` is made of, without a word on screen; arguments as of `of`.
+    """Return the job that computes the fields of `Computed`, without showing it; arguments as for `of`.
 
-    ``later`` where nobody waits for it yet.
+    ``background`` if nothing waits for it yet.
     """
     key, work = _work(machines, epsilon, score)
     return cached.job(key, TITLE, work, of=machines.dataset, background=background)
 
 
 def known(machines: Machines, epsilon: float, score: Score) -> Computed | None:
-    """The results where they are known, without a word on screen; nothing is started. Arguments as of `of`."""
+    """Return the results if they are known; starts and shows nothing. Arguments as for `of`."""
     found = cached.known_result(_work(machines, epsilon, score)[0], TITLE, machines.dataset)
     return None if found is None else Computed(*found)
 
@@ -177,13 +177,13 @@ def _work(machines: Machines, epsilon: float, score: Score) -> tuple[tuple, Call
 
 
 def differs(machines: Machines, gamma: float, level: float = PANEL_DECIDED) -> tuple[Differences | str, ...]:
-    """Where each machine differs from a decided panel at a γ, or why that cannot be said.
+    """Compare each AI rater with a decided panel at a γ, or return why this is not possible.
 
     Parameters
     ----------
     machines : Machines
     gamma : float
-        Of the panel's certainty.
+        Reliability γ of the panel's certainty.
     level : float
         Certainty from which the panel is decided.
     """
@@ -193,14 +193,14 @@ def differs(machines: Machines, gamma: float, level: float = PANEL_DECIDED) -> t
 def subgroup_differences(
     machines: Machines, score: Score, gamma: float
 ) -> tuple[tuple[SubgroupDifference, ...], dict[str, str]]:
-    """How far people lead each machine on parts of the cases, and machines of which that cannot be said, with why.
+    """Return people's lead over each AI rater on parts of the cases, and AI raters without one, with the reason.
 
     Parameters
     ----------
     machines : Machines
     score : {"accuracy", "rmse", "overlap"}
     gamma : float
-        Of the panel's certainty.
+        Reliability γ of the panel's certainty.
     """
     found = cached_leads(machines.dataset, *_coded(machines)[1:], score, gamma)
     each = dict(zip(machines.names, found, strict=True))
@@ -224,7 +224,7 @@ def versions(machines: Machines, marked: Sequence[Machine], score: Score) -> tup
 
 
 def _coded(machines: Machines) -> tuple[Dataset, tuple[str, ...], tuple[str, ...]]:
-    """The data by raters without names, the machines and the people by these."""
+    """Return the data with raters without names, and the codes of the AI raters and of the people."""
     dataset = machines.dataset
     codes = dict(zip(dataset.raters, dataset.coded.raters, strict=True))
     names, people = (tuple(codes[name] for name in group) for group in (machines.names, machines.people))
@@ -235,7 +235,7 @@ def _computed(
     dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...], epsilon: float, score: Score,
     probability: Mapping[str, np.ndarray | None], job: Job,
 ) -> tuple:  # fmt: skip
-    """What `Computed` is made of, in its order."""
+    """Compute the fields of `Computed`, in their order."""
     how = {"people": people, "epsilon": epsilon, "score": score, "seed": SEED, "token": job.token}
     test = alternative_test(dataset, machines, **how, progress=lambda share: job.report(0.4 * share))
     everybody: tuple[MachineStanding, ...] = ()

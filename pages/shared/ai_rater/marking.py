@@ -1,4 +1,4 @@
-"""Who is a machine: chosen on the page, proposed by name, kept with the dataset."""
+"""Marks of AI raters: chosen on the page, proposed by name, kept with the dataset."""
 
 from collections.abc import Sequence
 
@@ -15,13 +15,13 @@ from pages.shared.cache.datasets import machine_answers
 from pages.shared.kit import own_predictions, presentation, state, widgets
 
 _FILES = (
-    "A table of cases and the machine's annotations, or of cases, classes and scores; JSON by rater; or a log of "
+    "A table of cases and the AI rater's annotations, or of cases, classes and scores; JSON by rater; or a log of "
     "promptfoo, Inspect, DeepEval or the lm-evaluation-harness. Cases are called as in the annotations"
 )
 
 
 def first(whole: Dataset) -> None:
-    """The choice of raters who are machines, where none is marked; nothing in a presentation or without the right.
+    """Draw the choice of AI raters if none is marked; draws nothing in a presentation or without permission.
 
     Parameters
     ----------
@@ -29,12 +29,12 @@ def first(whole: Dataset) -> None:
         With all raters, by their names in the file.
     """
     if _may_mark():
-        with st.expander("Which raters are machines?", expanded=True, icon=":material/smart_toy:"):
+        with st.expander("Which raters are AI raters?", expanded=True, icon=":material/smart_toy:"):
             _choice(whole, ())
 
 
 def bring(dataset: Dataset) -> None:
-    """The card on which the answers of a machine come in a file of their own.
+    """Draw the card that takes an AI rater's annotations from a separate file.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ def bring(dataset: Dataset) -> None:
         n = len(np.unique(found.case_of_annotation[np.isin(found.rater, codes)]))
         return " ".join([f"{', '.join(names)}: {n:,} of {plural(dataset.n_cases, 'case')}.", *notes])
 
-    own_predictions.add(dataset, "Add a machine's annotations or probabilities", _FILES, otherwise=held)
+    own_predictions.add(dataset, "Add an AI rater's annotations or probabilities", _FILES, otherwise=held)
 
 
 def again(whole: Dataset, machines: Sequence[Machine]) -> None:
-    """The same folded, and what is known of each machine.
+    """Draw the choice of AI raters folded, and the details of each AI rater.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def again(whole: Dataset, machines: Sequence[Machine]) -> None:
         Marked so far.
     """
     if _may_mark():
-        with st.popover("Which raters are machines", icon=":material/smart_toy:", key="marking"):
+        with st.popover("AI raters", icon=":material/smart_toy:", key="marking"):
             _choice(whole, machines)
 
 
@@ -75,15 +75,17 @@ def _choice(whole: Dataset, machines: Sequence[Machine]) -> None:
     field = f"marked_machines-{'|'.join(marked)}"
     proposed = [one for one in machine_like(whole.raters) if one.name not in marked]
     st.multiselect(
-        "Raters who are machines", whole.raters, default=marked, key=field,
+        "Raters who are AI models", whole.raters, default=marked, key=field,
         help=widgets.explained("machine"), on_change=_choose, args=(field,),
     )  # fmt: skip
     if proposed:
         names = ", ".join(shorten(one.name, 24) for one in proposed[:6]) + (" …" if len(proposed) > 6 else "")
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(f"By their names these may be machines: {markdown(names)}.", width="content")
+            st.caption(f"By their names, these may be AI raters: {markdown(names)}.", width="content")
             st.button("Mark them", on_click=_mark, args=((*machines, *proposed),), key="mark_proposed")
-    pattern = st.text_input("Mark by name (* is anything), then press Enter", placeholder="gpt*", key="machine_pattern")
+    pattern = st.text_input(
+        "Mark by name (* stands for any text), then press Enter", placeholder="gpt*", key="machine_pattern"
+    )
     if pattern.strip():
         more = [name for name in matching(whole.raters, pattern) if name not in marked]
         like = {one.name: one for one in machine_like(more)}
@@ -94,9 +96,9 @@ def _choice(whole: Dataset, machines: Sequence[Machine]) -> None:
     if machines:
         _details(machines)
     st.caption(
-        "Marked machines are kept with the dataset and left out on all other pages, unless you count them there. "
-        "Classifiers whose predictions were added on Reliability or Upload are compared here, too; predictions that "
-        "bear the name of a marked machine are its probabilities."
+        "Marked AI raters are saved with the dataset and left out on all other pages, unless you count them there. "
+        "Classifiers whose predictions were added on Reliability or Upload are compared here, too; predictions with "
+        "the name of a marked AI rater are its probabilities."
     )
 
 

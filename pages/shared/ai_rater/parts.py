@@ -1,4 +1,4 @@
-"""The page in parts: verdicts, against each rater, over ε, beside people, in readers, by part, and where it differs."""
+"""Parts of the AI rater page: verdicts, comparison with each rater, ε, people, worth, groups, and differences."""
 
 from collections.abc import Mapping, Sequence
 
@@ -28,21 +28,21 @@ BY = {"class": "panel's class", "certainty": "panel's certainty", "spread": "spr
 
 
 _TO_PASS = (
-    "So many cases like these would do to pass in 80% of samples. That a machine may replace a rater is said where it "
-    "passes in 95% of resamples."
+    "Number of similar cases needed to pass in 80% of samples. “Can replace a rater” is shown if it passes in 95% of "
+    "resamples."
 )
-MAY = {"passes": "yes", "fails": "no", "open": "the cases do not tell", "untested": "too few cases"}
-GUESSES = "like whoever guesses"
+MAY = {"passes": "yes", "fails": "no", "open": "inconclusive", "untested": "too few cases"}
+GUESSES = "like guessing"
 
 
 def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
-    """A row for each machine: whether it may replace a rater, by how much, and what it is worth in readers.
+    """Draw a row for each AI rater: whether it can replace a rater, by how much, and its worth in raters.
 
     Parameters
     ----------
     computed : Computed
     silences : sequence of str
-        On which cases machines gave no annotation.
+        Sentences on cases without annotations of an AI rater.
     """
     found = computed.test
     shown = verdict_table(computed)
@@ -51,7 +51,10 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
     st.dataframe(
         shown, hide_index=True, key="verdicts", width="stretch",
         column_config={
-            "machine": st.column_config.TextColumn(pinned=True),
+            "machine": st.column_config.TextColumn("AI rater", pinned=True),
+            "may replace a rater": st.column_config.TextColumn("can replace a rater"),
+            "holds against": st.column_config.TextColumn("not worse than"),
+            "worth in readers": st.column_config.TextColumn("worth in raters"),
             **columns.counts("cases"),
             "cases to pass": st.column_config.TextColumn(help=_TO_PASS),
         },
@@ -61,18 +64,18 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
     if known:
         n = sum(bool(one.passes) for one in known)
         ends = " to ".join(dict.fromkeys(number(end(one.rho for one in known)) for end in (min, max)))
-        said.append(f"Of {plural(len(known), 'rater')} put through the same test {n:,} pass, with ρ {ends}.")
-    said.append("The test rewards being where most raters are: a machine that shares their errors passes.")
+        said.append(f"In the same test, {n:,} of {plural(len(known), 'rater')} pass, with ρ {ends}.")
+    said.append("The test rewards agreement with most raters, so an AI rater that shares their errors passes.")
     st.caption(" ".join(said))
     if silences:
         more = len(silences) - MOST_SILENT
-        others = f" So did {plural(more, 'other machine')} on some cases." if more > 0 else ""
+        others = f" So did {plural(more, 'other AI rater')} on some cases." if more > 0 else ""
         listed = " ".join(markdown(one) for one in silences[:MOST_SILENT])
-        st.caption(f"{listed}{others} Were those the hard cases, ρ is too high.")
+        st.caption(f"{listed}{others} If those cases are hard, ρ is too high.")
 
 
 def verdict_table(computed: Computed) -> pd.DataFrame:
-    """What `verdicts` shows, by machine."""
+    """Return the table that `verdicts` shows, by AI rater."""
     logs = {one.machine: one for one in computed.by_log_score}
     rows = []
     for one, worth in zip(computed.test.machines, computed.worth, strict=True):
@@ -85,37 +88,40 @@ def verdict_table(computed: Computed) -> pd.DataFrame:
         }
         if logs:
             row["by its probabilities"] = logs[one.machine].words() if one.machine in logs else "–"
-        needed = "–" if not one.raters else "none would do" if one.n_to_pass is None else f"{one.n_to_pass:,}"
+        needed = "–" if not one.raters else "no number is enough" if one.n_to_pass is None else f"{one.n_to_pass:,}"
         rows.append(row | {"passes in resamples": one.pass_share, "cases": one.n_cases, "cases to pass": needed})
     return pd.DataFrame(rows)
 
 
 def replaces(computed: Computed, theme) -> None:
-    """Every machine against every rater, agreement within people beside it, and the differences between machines."""
+    """Compare every AI rater with every rater, agreement among people, and AI raters with each other."""
     found = computed.test
     tested = [one for one in found.machines if one.raters]
     if not tested:
-        st.info("No rater has 30 cases with a machine and another rater.", icon=":material/info:")
+        st.info(
+            "Not available: at least one rater must share 30 cases with an AI rater and with another rater.",
+            icon=":material/info:",
+        )
     else:
-        title = "Filled: holds its own · bars: 95% over cases"
+        title = "Filled: not worse than this rater by more than ε · bars: 95% interval"
         widgets.plot(
-            figures.against_raters(tested, found.epsilon, theme, title), "against", "Machines against each rater"
+            figures.against_raters(tested, found.epsilon, theme, title), "against", "AI raters against each rater"
         )
     few = {name for one in found.machines for name in one.not_tested}
     if few:
         st.caption(f"{plural(len(few), 'rater')} with fewer than 30 shared cases judge and are not tested.")
     frame = pd.concat([one.to_frame().assign(machine=one.machine) for one in tested] or [pd.DataFrame({"machine": []})])
-    widgets.download(frame, "Machines against raters", "machines_against_raters", "against_table")
+    widgets.download(frame, "AI raters against raters", "machines_against_raters", "against_table")
     _agreement(computed.agreement, found.score)
     _differences(found)
 
 
 def _agreement(found: Sequence[PairAgreement], score: str) -> None:
-    """Agreement of people beside that of machines with people."""
+    """Draw the agreement among people and that of AI raters with people."""
     known = [one for one in found if one.people is not None]
     if not known:
         return
-    widgets.heading("People with people, machines with people")
+    widgets.heading("Agreement among people and with AI raters")
     frame = pd.DataFrame(
         {
             "machine": [one.machine for one in known],
@@ -146,7 +152,7 @@ def _agreement(found: Sequence[PairAgreement], score: str) -> None:
         "rmse": "Minus the distance of a pair",
         "overlap": "Overlap of pairs",
     }
-    st.caption(f"{words[score]}, on cases with the machine and two people; means over cases.")
+    st.caption(f"{words[score]}, on cases with the AI rater and two people; means over cases.")
     widgets.download(frame, "Agreement", "machine_agreement", "pair_agreement_table")
 
 
@@ -154,7 +160,7 @@ def _differences(found: AlternativeTest) -> None:
     known = [one for one in found.differences if one.difference is not None]
     if not known:
         return
-    widgets.heading("Machines side by side", "alternative annotator test")
+    widgets.heading("AI raters compared", "alternative annotator test")
     frame = pd.DataFrame(
         {
             "machine": [one.machine for one in known],
@@ -177,13 +183,13 @@ def _differences(found: AlternativeTest) -> None:
 
 
 def over_epsilon(found: AlternativeTest, theme) -> None:
-    """The winning rate against ε, and from which ε each machine passes."""
+    """Draw the winning rate against ε, and the ε from which each AI rater passes."""
     known = [one for one in found.machines if one.curve.size]
     if not known:
-        st.info("No machine could be tested.", icon=":material/info:")
+        st.info("Not available: no AI rater could be tested.", icon=":material/info:")
         return
     widgets.plot(
-        figures.over_epsilon(known, found.epsilon, theme, "Passes above the level line · upright: ε in use"),
+        figures.over_epsilon(known, found.epsilon, theme, "Passes above the horizontal line · vertical line: ε"),
         "epsilon_curve", "Winning rate over ε",
     )  # fmt: skip
     st.dataframe(
@@ -198,32 +204,32 @@ def over_epsilon(found: AlternativeTest, theme) -> None:
         column_config=columns.numbers("passes from ε", f"winning rate at ε = {exact(found.epsilon)}"),
     )  # fmt: skip
     st.caption(
-        "Empty: at no ε up to 0.5. Where the curve is steep at the ε in use, the verdict hangs on that choice. It is "
-        "the curve of these cases; how often others like them would pass stands above."
+        "Empty: at no ε up to 0.5. If the curve is steep at your ε, the result depends strongly on that choice. The "
+        "curve is for these cases; see above for how often others like them would pass."
     )
     frame = pd.concat([pd.DataFrame({"machine": one.machine, "ε": CURVE, "ω": one.curve}) for one in known])
     widgets.download(frame, "Winning rates", "winning_rate_over_epsilon", "epsilon_table")
 
 
 def people(computed: Computed, theme) -> None:
-    """Every rater through the same test, beside the machines."""
+    """Draw the same test with every rater in the place of the AI rater, next to the AI raters."""
     found, everybody = computed.test, computed.people
     known = [one for one in everybody if one.passes is not None]
     if not known:
         why = "there are too many raters" if len(found.people) > MOST_PEOPLE else "too few cases are shared"
         if len(found.people) < 3:
-            why = "it takes three raters, one in the machine's place and two beside"
-        st.info(f"No rater can be put through the test: {why}.", icon=":material/info:")
+            why = "the test needs three raters: one in the place of the AI rater and two others"
+        st.info(f"Not available: {why}.", icon=":material/info:")
         return
     n = sum(bool(one.passes) for one in known)
     passed = "all pass" if n == len(known) else f"{n} of {len(known):,} pass"
     st.markdown(
-        f"Each rater in the machine's place, the others being the panel: **{passed}**. A rater who does not pass is "
-        "one whom the panel would not miss by this measure."
+        f"Each rater in the place of the AI rater, with the others as the panel: **{passed}**. A rater who does not "
+        "pass agrees less with the panel than the test requires of an AI rater."
     )
     widgets.plot(
-        figures.beside_people(found.machines, known, theme, "Raters and machines through the same test"),
-        "beside_people", "Advantage of raters and machines",
+        figures.beside_people(found.machines, known, theme, "Raters and AI raters in the same test"),
+        "beside_people", "Advantage of raters and AI raters",
     )  # fmt: skip
     frame = pd.DataFrame(
         {
@@ -235,7 +241,7 @@ def people(computed: Computed, theme) -> None:
             "ρ_high": [one.rho_high for one in (*found.machines, *known)],
         }
     )
-    widgets.download(frame, "Raters and machines", "through_the_test", "people_table")
+    widgets.download(frame, "Raters and AI raters", "through_the_test", "people_table")
 
 
 def worth(computed: Computed, theme, ranked: bool) -> None:
@@ -246,9 +252,9 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
     computed : Computed
     theme : Theme
     ranked : bool
-        Whether annotations are rankings.
+        True if annotations are rankings.
     """
-    widgets.heading("Worth how many readers?", "worth in readers")
+    widgets.heading("Worth how many raters?", "worth in readers")
     for why in dict.fromkeys(one for one in computed.worth if isinstance(one, str)):
         st.info(markdown(why), icon=":material/info:")
     known = [*(one for one in computed.worth if isinstance(one, EquivalentReaders)), *computed.by_log_score]
@@ -278,13 +284,13 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
         bands = " · bands: 95%" if group[0].has_interval else " · too few cases for bands"
         title = f"By {COMPARED[group[0].score]}{bands}"
         figure = figures.worth_in_readers(group, theme, title, [one.machine for one in computed.test.machines])
-        widgets.plot(figure, f"worth-{place}", "Score of panels and of machines")
+        widgets.plot(figure, f"worth-{place}", "Score of panels and of AI raters")
     st.caption(
-        "Upright: how well panels of so many people foretell one more reader; bands over ten cases or more. A machine "
-        "is worth as many readers as a panel needs to foretell one more as well as it does. By its probabilities a "
-        "machine loses that is sure where it is wrong. Readers are no truth: what they share in error counts for a "
-        "machine that "
-        "shares it." + (" Agreement is that of first classes; probabilities foretell whole rankings." if ranked else "")
+        "Vertical axis: how well a panel of k raters predicts one more rater. Bands need 10 cases or more. An AI rater "
+        "is worth as many raters as a panel needs to predict one more rater as well as it does. Judged by its "
+        "probabilities, an AI rater that is confident when it is wrong loses. Raters are not the truth: an AI rater "
+        "that shares their errors gains by it."
+        + (" Agreement is that of first classes; probabilities predict whole rankings." if ranked else "")
     )
     frame = pd.concat(
         [one.to_frame().assign(machine=one.machine, by=one.score, machine_score=one.value) for one in known]
@@ -306,9 +312,9 @@ def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], ep
     for name, why in left_out.items():
         st.caption(f"{markdown(name)} is not here: {markdown(why)}")
     if not found:
-        st.info("No case has a machine and two raters.", icon=":material/info:")
+        st.info("Not available: no case has an AI rater and two raters.", icon=":material/info:")
         return
-    title = f"Filled: surely less than ε = {exact(epsilon)} behind · bars: 95% over cases"
+    title = f"Filled: clearly less than ε = {exact(epsilon)} behind · bars: 95% over cases"
     widgets.plot(figures.leads_by_part(found, epsilon, theme, title), "by_part", "Lead of raters by class and group")
     frame = pd.DataFrame(
         {
@@ -329,9 +335,9 @@ def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], ep
         column_config=columns.numbers(*ends[:3], "ρ") | columns.counts("cases") | pictures,
     )  # fmt: skip
     st.caption(
-        "Of every rater and case: how much more often the rater than the machine is nearer to the other raters. Where "
-        "the panel is split a rater is far from the others, and any machine as near. Intervals are not corrected for "
-        "looking at many parts; fewer than ten cases have none."
+        "How much more often the rater than the AI rater is nearer to the other raters, over all raters and cases. If "
+        "the panel is split, a rater is far from the others, and any AI rater is as near. Intervals are not corrected "
+        "for the number of parts; parts of fewer than ten cases have none."
     )
     widgets.download(frame, "Parts", "machines_by_part", "by_part_table")
 
@@ -343,7 +349,7 @@ def differs(machines: Machines, gamma: float) -> None:
     ----------
     machines : Machines
     gamma : float
-        Of the panel's certainty.
+        Reliability γ of the panel's certainty.
     """
     level = st.session_state.get("differs_level", PANEL_DECIDED)
     found = computed_differs(machines, gamma, level)
@@ -377,7 +383,7 @@ def differs(machines: Machines, gamma: float) -> None:
 
 
 def _which(known: Sequence[Differences]) -> Differences:
-    """The machine that the reader looks at; beside it from which certainty on a panel is decided."""
+    """Draw the choice of an AI rater and of the certainty from which a panel is decided; return its differences."""
     names = [one.machine for one in known]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         name = names[0] if len(names) == 1 else st.selectbox("Machine", names, key="differs_machine", width=320)
@@ -389,7 +395,7 @@ def _which(known: Sequence[Differences]) -> Differences:
 
 
 def _in_groups(one: Differences) -> None:
-    """The machine as the panel, by class, by certainty and by group of cases."""
+    """Compare the AI rater with the panel by class, by certainty and by group of cases."""
     for title, groups in (
         ("By the panel's class, decided cases", one.by_class),
         ("By the panel's certainty, all cases", one.by_quartile),
@@ -412,7 +418,7 @@ def _in_groups(one: Differences) -> None:
                 table, hide_index=True, key=f"by-{title}",
                 column_config={name: st.column_config.NumberColumn(format="%.2f") for name in shares},
             )  # fmt: skip
-    said = "Raters count towards the class that leads them, so that their share is somewhat too high."
+    said = "Raters count in the panel that they are compared with, so their share is somewhat too high."
     if (n := [group.n for group in one.by_quartile]) and max(n) > min(n) + 1:
         said += " Cases that are equally certain stand together, so that quarters differ in size."
     st.caption(said)

@@ -50,7 +50,7 @@ def show(machines: Machines) -> None:
 
 
 def _reviewed() -> tuple[ReviewedBy | None, dict]:
-    """How reviewed cases came to be reviewed, and their reviews; None where nobody has reviewed."""
+    """Return how the reviewed cases were selected, and their reviews; None if nobody has reviewed."""
     whole: Dataset = state.whole().dataset
     reviews = gold_of_reviews.reviews_of(whole)
     if not reviews:
@@ -92,7 +92,7 @@ def _table(found: MachineRates, source: str) -> None:
         frame[list(ends)] = [[one.estimate, one.ci_low, one.ci_high] for one in rates]
         drawn.append((*ends, f"{said}, 95%"))
     shown, pictures = columns.with_pictures(frame, *drawn, width=_WIDTH)
-    weight = st.column_config.NumberColumn("λ", format=columns.TWO, help="Weight of the machine; 0 is labels alone.")
+    weight = st.column_config.NumberColumn("λ", format=columns.TWO, help="Weight of the AI rater; 0 means only labels.")
     order = ["rate of", "machine alone", "labels alone", "labels alone, 95%", "corrected", "corrected, 95%"]
     st.dataframe(
         shown, hide_index=True, key="machine_rates", column_order=[*order, "weight of the machine λ"],
@@ -102,30 +102,30 @@ def _table(found: MachineRates, source: str) -> None:
 
 
 def _said(found: MachineRates, source: str, by: ReviewedBy | None, notes: Sequence[str]) -> None:
-    """Of which cases these rates are, and what they rest on."""
+    """Describe the cases that these rates apply to, and the data that they are based on."""
     for note in notes:
         st.caption(markdown(note))
     if any("not in the data" in note for note in notes):
         st.caption(
-            "Rates are of the cases of the data. To count all cases that the machine labelled, open its answers with "
-            "the annotations on Upload, as one more rater."
+            "Rates are of the cases of the data. To count all cases that the AI rater labelled, open its annotations "
+            "with the annotations on Upload, as one more rater."
         )
     whose = "a label by people" if source == "people" else "a label in the random sample"
     st.caption(
-        f"Of {plural(found.n, 'case')} that the machine labelled, {found.n_labelled:,} with {whose}; 95% "
+        f"{found.n_labelled:,} of {plural(found.n, 'case')} that the AI rater labelled have {whose}; 95% "
         f"intervals. {' '.join(markdown(note) for note in found.notes)}"
     )
     st.caption(
-        "Annotations count as they are, with people's errors: a rate is of what a person would say of all cases, which "
-        "need not be the truth."
+        "Rates estimate what a person would answer on all cases. That may differ from the truth, because people make "
+        "errors."
         if source == "people"
-        else "What the reviewers decided counts as the truth, else the mean of what they say. Every rate is estimated "
-        "alone: those of all classes need not sum to 1."
+        else "The reviewers' decision counts as the truth, or the mean of their opinions if there is none. Each rate "
+        "is estimated separately, so the rates of all classes need not sum to 1."
     )
     if source == "people" and found.n_labelled < found.n:
         st.caption(
-            "Were the cases that people annotated picked because they are hard, these are rates of hard cases. Draw a "
-            "random sample where you do not know."
+            "If people annotated only hard cases, these are rates for hard cases. Use a random sample if you do not "
+            "know."
         )
     if by is None or not by.chance:
         st.button("Draw a sample on Review", icon=":material/shuffle:", key="draw_sample", on_click=_draw)

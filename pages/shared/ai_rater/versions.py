@@ -29,8 +29,8 @@ def show(machines: Machines, marked: Sequence[Machine], score: str, theme) -> No
     found = computed.versions(machines, marked, score)
     if not found:
         st.info(
-            "No family has two machines with versions that differ. Give family and version of each under “Which raters "
-            "are machines”.",
+            "Not available: no family has two AI raters of different versions. Enter family and version of each under "
+            "“AI raters”.",
             icon=":material/info:",
         )
         return
@@ -43,7 +43,7 @@ def show(machines: Machines, marked: Sequence[Machine], score: str, theme) -> No
 
 
 def _family(one: VersionDrift, place: int, theme) -> None:
-    title = "Bars: 95% over cases · dotted: people with people" if one.people is not None else "Bars: 95% over cases"
+    title = "Bars: 95% over cases" + " · dotted: agreement among people" * (one.people is not None)
     widgets.plot(figures.versions_in_order(one, theme, title), f"versions-{place}", f"Versions of {one.family}")
     frame = pd.DataFrame(
         {

@@ -34,14 +34,14 @@ _sample_digests: dict[str, str] = {}
 
 
 def ask(address: str, *, change: bool = False) -> None:
-    """Raise unless who is here may open the data of an address, or change and erase them.
+    """Raise unless the current user may open the data of an address, or change and erase them.
 
     Raises
     ------
     NotFoundError
-        They may not open them: the same as where there are none, so that nobody learns which there are.
+        They may not open them. Missing data raise the same error, so that nobody learns which data exist.
     NotYoursError
-        They may open them, and not change them.
+        They may open them, but not change them.
     SignedOutError
         Nobody is signed in any more.
     """
@@ -51,21 +51,21 @@ def ask(address: str, *, change: bool = False) -> None:
     if not _may_open(address, person):
         raise not_here(address)
     if change and not _may_change(address, person):
-        raise NotYoursError("These data are shared with you to look at and to review. Only their owner may do that.")
+        raise NotYoursError("Only the owner of these data can do this: they are shared with you to view and review.")
 
 
 class ReadRight:
-    """What belongs to the data of an address, for whoever may open them.
+    """Right to read what belongs to the data of an address, for every user who may open them.
 
     Parameters
     ----------
     address : str
-        Of the dataset: its digest, or the name of a sample.
+        Address of the dataset: its digest, or the name of a sample.
 
     Raises
     ------
     NotFoundError, SignedOutError
-        As of `ask`.
+        Same as for `ask`.
     """
 
     def __init__(self, address: str):
@@ -108,19 +108,19 @@ class ReadRight:
 
 
 class WriteRight(ReadRight):
-    """The same, and the right to change it: of whoever may change the data, and of everybody for their own of a sample.
+    """Right to change what belongs to the data of an address: whoever may change the data, and all users in samples.
 
     Each change is in the record (`core.changes`) before it is made.
 
     Parameters
     ----------
     address : str
-        As of `ReadRight`.
+        Same as for `ReadRight`.
 
     Raises
     ------
     NotFoundError, NotYoursError, SignedOutError
-        As of `ask`.
+        Same as for `ask`.
     """
 
     def __init__(self, address: str):
@@ -222,9 +222,9 @@ def end_sign_in(which: str, name: str) -> None:
     Parameters
     ----------
     which : str
-        As of `core.sign_ins.SignIn`.
+        Same as in `core.sign_ins.SignIn`.
     name : str
-        Whose it is, for the record of access.
+        Name of the person, for the record of access.
     """
     person = _ask_administrator()
     record_access(person.name, ENDED, details=[name])
@@ -234,12 +234,12 @@ def end_sign_in(which: str, name: str) -> None:
 def _ask_administrator() -> Person:
     person = sign_in.ask_for("administrator")
     if person is None:
-        raise NotYoursError("That is for an administrator who signed in.")
+        raise NotYoursError("Only a signed-in administrator can do this.")
     return person
 
 
 def may_change(address: str) -> bool:
-    """Whether who is here may change what belongs to the data of an address (`WriteRight`)."""
+    """Return True if the current user may change what belongs to the data of an address (`WriteRight`)."""
     try:
         WriteRight(address)
     except (NotFoundError, NotYoursError, SignedOutError):
@@ -248,18 +248,18 @@ def may_change(address: str) -> bool:
 
 
 def add_sample(digest: str, name: str) -> None:
-    """A sample was opened: it is for everybody by its digest, too, under which its reviews are kept."""
+    """Register an opened sample for everybody by its digest, too, under which its reviews are kept."""
     _sample_digests[digest] = name
 
 
 def may(address: str, *, change: bool = False) -> bool:
-    """Whether who is here may open the data of an address, or change and erase them."""
+    """Return True if the current user may open the data of an address, or change and erase them."""
     person = sign_in.person()
     return person is None or (_may_change if change else _may_open)(address, person)
 
 
 def not_here(address: str) -> NotFoundError:
-    """That there are no such data, or none that may be opened."""
+    """Return the error for data that do not exist or may not be opened."""
     return NotFoundError(
         f"The dataset {address[:12]!r} is not on this computer any more. Open its file again on the Upload page, and "
         "keep it there so that its address goes on working."
@@ -267,7 +267,7 @@ def not_here(address: str) -> NotFoundError:
 
 
 def claim(address: str) -> bool:
-    """Data that somebody brings are theirs; return whether they may change them.
+    """Make the current user the owner of data that they add; return True if they may change them.
 
     The very same data may be shared with them already: these stay their owner's, as they are.
 
@@ -291,7 +291,7 @@ def claim(address: str) -> bool:
 
 
 def let_go(address: str) -> None:
-    """The data of an address are deleted by who may change them: of the changes before, only the details go."""
+    """Delete the data of an address, if the user may change them; of earlier changes, remove only the details."""
     right = WriteRight(address)
     right.record("delete the data")
     erase_details(address)
@@ -326,7 +326,7 @@ def ask_to_bring_over(earlier: str, present: str) -> None:
     Raises
     ------
     NotFoundError, NotYoursError, SignedOutError
-        As of `ask`, of either digest; the present one may have no owner yet.
+        Same as for `ask`, for either digest; the present one may have no owner yet.
     """
     ask(earlier, change=True)
     if belongings.owners_of(present):
@@ -334,7 +334,7 @@ def ask_to_bring_over(earlier: str, present: str) -> None:
 
 
 def name_for_record() -> str:
-    """The name of who is here, for the record of reviews."""
+    """Return the current user's name for the record of reviews."""
     return sign_in.name() or st.session_state.get("reviewer") or ADMINISTRATOR
 
 
@@ -347,20 +347,20 @@ def recipients(address: str) -> tuple[list[str], list[str]]:
 
 
 def _named(address: str) -> list[str]:
-    """Who may open the data, as far as their names are known here."""
+    """Return the names, as far as they are known here, of those who may open the data."""
     listed = listed_groups()
     members = [name for group in belongings.groups_with(address) for name in listed.get(group, ())]
     return list(dict.fromkeys((*belongings.owners_of(address), *belongings.shared_with(address), *members)))
 
 
 def _reaches(address: str, name: str) -> bool:
-    """Whether what is asked of a person reaches them; anybody may be of a group that only the provider knows."""
+    """Return True if a request can reach a person; a group that only the provider knows may contain anybody."""
     unknown = set(belongings.groups_with(address)) - set(listed_groups())
     return may_anybody(address) or bool(unknown) or name in _named(address)
 
 
 def may_anybody(address: str) -> bool:
-    """Whether everybody who is let in may open the data: samples, or all where nobody signs in."""
+    """Return True if every user may open the data: samples, or all data without sign-in."""
     return sign_in.person() is None or address in _SAMPLES or address in _sample_digests
 
 
@@ -370,28 +370,28 @@ def members_of(group: str) -> tuple[str, ...]:
 
 
 def my_groups() -> frozenset[str]:
-    """Groups of who is signed in."""
+    """Return the groups of the signed-in user."""
     person = sign_in.person()
     return frozenset() if person is None else person.groups
 
 
 def address_of(dataset: str) -> str:
-    """The address at which data of a digest are opened."""
+    """Return the address of the data with a digest."""
     return _sample_digests.get(dataset, dataset)
 
 
 def store() -> ReviewStore:
-    """The reviews of this installation, of which each read and write asks."""
+    """Return the reviews of this installation, with a check of the user's rights at each read and write."""
     return _Asking(reviews.open_store())
 
 
 def there_are_reviews() -> bool:
-    """Whether the installation has reviews at all."""
+    """Return True if the installation has any reviews."""
     return reviews.there_is_a_store()
 
 
 def store_answers() -> bool:
-    """Whether the database of reviews can be read now."""
+    """Return True if the database of reviews can be read now."""
     try:
         reviews.open_store().look()
     except PluralityError:
@@ -418,7 +418,7 @@ def reviews_of(dataset: str) -> dict[str, CaseReview]:
 
 
 def reviews_to_show(dataset: str) -> tuple[dict[str, CaseReview], int]:
-    """The reviews that who is here may be shown, and of how many cases some are kept back: those they can read blind.
+    """Return the reviews that the user may see, and the number of cases with some withheld for a blind opinion.
 
     Who manages and has reviewed nothing of these data sees all, and so does who has given no name.
     """
@@ -431,12 +431,12 @@ def reviews_to_show(dataset: str) -> tuple[dict[str, CaseReview], int]:
 
 
 def reviews_to_take(dataset: str) -> tuple[dict[str, CaseReview], int]:
-    """The reviews that who is here may export: all for who owns the data, else as `reviews_to_show`."""
+    """Return the reviews that the user may export: all for the owner of the data, otherwise as `reviews_to_show`."""
     return (reviews_of(dataset), 0) if may(dataset, change=True) else reviews_to_show(dataset)
 
 
 def assigned(dataset: str) -> pd.DataFrame | None:
-    """Assignments that who is here may see; None where there are none."""
+    """Return the assignments that the user may see; None if there are none."""
     ask(dataset)
     if not reviews.there_is_a_store():
         return None
@@ -576,20 +576,20 @@ class _Asking(ReviewStore):
 def _own_name(reviewer: str) -> None:
     person = sign_in.person()
     if person is not None and reviewer != person.name:
-        raise NotYoursError("An opinion can be recorded only under the name of who signed in.")
+        raise NotYoursError("An opinion can be recorded only under the name of the signed-in user.")
 
 
 def sharing(address: str) -> None:
-    """Who else may open the data, for their owner to change."""
+    """Show who else may open the data, for their owner to change."""
     if sign_in.person() is None or address in _SAMPLES or not may(address, change=True):
         return
     with st.popover("Share", key=f"sharing-{address}"):
         key = f"shared-{address}"
         st.text_area(
-            "People who may look at and review these data, a line each",
+            "People who may open and review these data, one per line",
             "\n".join(shared_with(address)),
             key=key,
-            help="The names that they sign in with, for most providers their e-mail addresses.",
+            help="Sign-in names; for most providers, e-mail addresses.",
         )
         listed, groups = list(listed_groups()), list(groups_with(address))
         st.multiselect(
@@ -598,7 +598,7 @@ def sharing(address: str) -> None:
             groups,
             accept_new_options=True,
             key=f"{key}-groups",
-            help="Of the administrator's list, or as the identity provider calls them.",
+            help="Groups in the administrator's list, or by their name at the identity provider.",
         )
         st.button("Save", key=f"share-{address}", on_click=_share, args=(address, key))
 

@@ -1,4 +1,4 @@
-"""What the Agreement page needs beside its analysis, kept by the content of the data and the version."""
+"""Cached results for the Agreement page in addition to its analysis, by the content of the data and the version."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ def _ordered(dataset: Dataset, classes: tuple[str, ...]) -> Dataset:
 
 
 def ordered(dataset: Dataset, classes: Sequence[str]) -> Dataset:
-    """The dataset with its classes in an order that means something."""
+    """Return the dataset with its classes in a meaningful order."""
     return _ordered(dataset, tuple(classes))
 
 
@@ -43,7 +43,7 @@ def alpha_as_scale_and_names(dataset: Dataset, order: Sequence[str]):
 
 @remembered
 def adaptive(dataset: Dataset):
-    """Whether the number of annotations of a case depends on early disagreement."""
+    """Test whether the number of annotations of a case depends on early disagreement."""
     from core.agreement.adaptive import adaptive_collection
 
     return adaptive_collection(dataset)

@@ -10,14 +10,14 @@ from pages.shared.cache.remembered import known_of_content, of_content
 
 
 def result(part: AnalysisPart, data: Dataset | Inputs, options: Any = None) -> Any:
-    """What a part finds; computed once for each content, settings and options."""
+    """Return the result of a part, computed once for each content, settings and options."""
     chosen = part.resolve() if options is None else options
     dataset, asked = _asked(part, data, chosen)
     return of_content(dataset, asked, lambda content: part.answer(_with(data, content), chosen))
 
 
 def known(part: AnalysisPart, data: Dataset | Inputs, options: Any = None) -> Any:
-    """What `result` gave of the same before; None where it has not been asked, and it is not now."""
+    """Return what `result` computed for the same arguments before, or None; computes nothing."""
     return known_of_content(*_asked(part, data, part.resolve() if options is None else options))
 
 

@@ -20,7 +20,7 @@ from pages.shared.cache.remembered import of_content
 
 
 def inputs(dataset: Dataset, model: PlausibilityModel, reliability: float) -> Inputs:
-    """The data with the model and γ that somebody looks at."""
+    """Return the data with the model and γ on screen."""
     return Inputs(dataset, settings=AnalysisSettings(model, reliability))
 
 
@@ -42,11 +42,11 @@ def class_probability(dataset: Dataset, model: OrdinalTruth, reliability: float)
 
 
 def named_below_peers(dataset: Dataset) -> BelowPeers:
-    """Who names the majority class clearly less often than their peers, as raters are flagged on Raters."""
+    """Return raters who name the majority class clearly less often than their peers, as flagged on Raters."""
     return of_content(dataset, ("below peers",), lambda coded: below_peers(coded, FALSE_ALARMS))
 
 
 def region(dataset: Dataset, corners: np.ndarray) -> Region:
-    """The region that holds 95% of the draws of a case on a triangle; ``corners`` as of `draws_region`."""
+    """Return the 95% region of the draws of a case on a triangle; ``corners`` as for `draws_region`."""
     content = hashlib.blake2b(np.ascontiguousarray(corners), digest_size=16).hexdigest()
     return of_content(dataset, ("region", content), lambda _: draws_region(corners))

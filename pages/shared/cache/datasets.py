@@ -75,9 +75,9 @@ class Registry:
     Parameters
     ----------
     most_bytes : int
-        Of all open ones together.
+        Largest size of all open datasets together.
     let_go : callable, optional
-        Where several processes serve: told the digest of a dataset that another one erased.
+        Function of the digest of a dataset that another process of the server erased.
     """
 
     def __init__(self, most_bytes: int, let_go: Callable[[str], None] | None = None) -> None:
@@ -102,7 +102,7 @@ class Registry:
         return digest
 
     def get(self, digest: str) -> Reading | None:
-        """The dataset of that digest, if it is open."""
+        """Return the dataset of a digest, if it is open."""
         self._look(digest)
         with self._lock:
             if digest in self._readings:
@@ -145,7 +145,7 @@ class Registry:
             library.set_aside(reading.dataset, reading.facts, reading.report)
 
     def restamp(self, digest: str) -> None:
-        """The dataset on disk was changed by this process: what is open is as it is there."""
+        """Record that this process changed the dataset on disk, so that the open one remains valid."""
         with self._lock:
             self._stamps[digest] = library.stamp(digest)
 
@@ -157,7 +157,7 @@ class Registry:
 
 @st.cache_resource(show_spinner=False)
 def registry() -> Registry:
-    """The open datasets of this server."""
+    """Return the open datasets of this server."""
     settings = current_settings()
     if not settings.several_processes:
         return Registry(settings.memory_mb * MEGABYTE)
@@ -175,18 +175,18 @@ def registry() -> Registry:
 
 @st.cache_resource(show_spinner=False)
 def jobs() -> JobBoard:
-    """The long work of this server."""
+    """Return the board of long jobs of this server."""
     return JobBoard(is_connected=_is_connected)
 
 
 def _serves() -> bool:
-    """Whether this is a server: a test has no runtime, or one of another kind."""
+    """Return True on a server: a test has no runtime, or one of another kind."""
     return runtime.exists() and type(runtime.get_instance()) is runtime.Runtime
 
 
 @st.cache_resource(show_spinner=False)
 def workers() -> WorkerPool | None:
-    """The processes of heavy work; None where there is no server, as in a test, and where the settings want none."""
+    """Return the processes for heavy work; None without a server, as in a test, or if the settings disable them."""
     most = current_settings().workers
     if not most or not _serves():
         return None
@@ -208,13 +208,13 @@ def _uploads_folder() -> Path:
 
 @cache
 def _temporary_folder() -> tempfile.TemporaryDirectory:
-    """A folder for this user alone that is removed when the server ends."""
+    """Return a folder for this user only, which is removed when the server ends."""
     return tempfile.TemporaryDirectory(prefix="plurality-uploads-")
 
 
 @st.cache_resource(show_spinner=False)
 def readers() -> WorkerPool | None:
-    """The processes that read what people upload, each for one reading; None where there is no server, as in a test."""
+    """Return the processes that read uploads, each for one reading; None without a server, as in a test."""
     if not _serves():
         return None
     pool = WorkerPool(1, _uploads_folder, idle=_READER_IDLE, preparing=uploads.prepare)
@@ -232,15 +232,15 @@ def prepare_reading() -> None:
 def open_upload(
     job: Job, files: Sequence[Any], has_header: bool | None, format: str | None, most_columns: int
 ) -> Source:
-    """What uploaded files hold, read by a process of their own; see `core.ingest.formats.detect.open_source`.
+    """Read uploaded files in a separate process; see `core.ingest.formats.detect.open_source`.
 
     Parameters
     ----------
     job : Job
-        Whose token and progress the reading has.
+        Job whose token and progress the reading uses.
     files : sequence of UploadedFile
     has_header, format, most_columns
-        As of `open_source`.
+        Arguments of `open_source`.
     """
     named = [(file.name, file.getvalue()) for file in files]
     asked = {"has_header": has_header, "format": format, "most_columns": most_columns}
@@ -250,7 +250,7 @@ def open_upload(
 
 
 def open_side_upload(job: Job, file: Any, kind: SideKind | None) -> SideFiles:
-    """The same for a file beside the annotations; pictures without a ``kind``."""
+    """Read a companion file of the annotations in a separate process; without a ``kind``, a file of images."""
     name, content = file.name, file.getvalue()
     if (pool := readers()) is not None:
         return pool.read(uploads.open_side_file, [(name, content)], kind, token=job.token, progress=job.report)
@@ -265,13 +265,13 @@ def try_predictions(job: Job, file: Any) -> bool:
 
 
 def prepare() -> None:
-    """Have a process for heavy work started where there is none, before anything asks for it."""
+    """Start a process for heavy work, if there is none, before anything needs it."""
     if (pool := workers()) is not None:
         pool.prepare()
 
 
 def cluster() -> "Cluster | None":
-    """The cluster of the settings, joined when it is first needed, and again where it was lost; None where none is set.
+    """Return the cluster in the settings, joined at first need and again after a loss; None if none is set.
 
     Raises
     ------
@@ -302,7 +302,7 @@ def give_back_memory() -> None:
 
 
 def _of_upload(job: Job) -> bool:
-    """Whether it reads files that a session uploaded, under names that no other session has for them."""
+    """Return True if the job reads files that a session uploaded, whose names are unique to that session."""
     return isinstance(job.key, tuple) and job.key[0] in ("open", "build", "side")
 
 
@@ -319,21 +319,21 @@ def end() -> None:
 
 
 def run(job: Job, function: Callable[..., Any], dataset: Dataset, *arguments: Any, seconds: float, **options: Any):
-    """What a function of `core` gives for a job: by a process of its own where it is heavy, so that pages stay quick.
+    """Run a function of `core` for a job, in a separate process if it is heavy, so that pages stay quick.
 
-    Where a cluster is set, it makes the draws of what takes a runner.
+    If a cluster is set, it makes the draws for functions that take a runner.
 
     Parameters
     ----------
     job : Job
-        Whose token and progress the function is given.
+        Job whose token and progress the function uses.
     function : callable
     dataset : Dataset
         Its data, by coded raters; it stands among the arguments as well.
     *arguments, **options
-        Of the function; ``progress`` takes the place of the job's own.
+        Arguments of the function; ``progress`` replaces the job's own.
     seconds : float
-        What it is expected to take.
+        Expected duration.
     """
     told = {"token": job.token, "progress": job.report} | options
     heavy = seconds >= WORTH_A_PROCESS
@@ -347,12 +347,12 @@ def run(job: Job, function: Callable[..., Any], dataset: Dataset, *arguments: An
 
 
 def _is_connected(session: str) -> bool:
-    """Whether a browser is at the other end of a session; where there is no server, as in a test, always."""
+    """Return True if a browser is connected to a session; always True without a server, as in a test."""
     return not runtime.exists() or runtime.get_instance().is_active_session(session)
 
 
 def session() -> str:
-    """What the server lists the session by."""
+    """Return the id by which the server lists the session."""
     context = get_script_run_ctx()
     return "" if context is None else context.session_id
 
@@ -368,7 +368,7 @@ def _keep_for_good() -> None:
 
 @st.cache_resource(show_spinner=False)
 def preparation() -> Preparation:
-    """The kernels of this server: compiled by child processes on the very first start, loaded in the background."""
+    """Return the kernels of this server: compiled by child processes on the first start, loaded in the background."""
     found = begin()
 
     def load() -> None:
@@ -384,7 +384,7 @@ def preparation() -> Preparation:
 
 
 def load_early() -> None:
-    """Load the kernels, where they are compiled, before the first page asks for them."""
+    """Load the kernels, if they are compiled, before the first page needs them."""
     if compiled() and not _loaded.is_set():
         _load_kernels()
         _loaded.set()
@@ -399,7 +399,7 @@ def _load_kernels() -> None:
 
 @st.cache_resource(show_spinner=False)
 def sample(name: str) -> Reading:
-    """A sample by name."""
+    """Return a sample by name."""
     found = samples.read_sample(name)
     access.add_sample(found.dataset.digest, name)
     return found
@@ -466,7 +466,7 @@ def own_predictions(name: str, content: bytes, dataset: Dataset, whole: Dataset 
 
 
 def open_dataset(address: str) -> Reading:
-    """The dataset of an address: the name of a sample, or the digest of an open or kept dataset.
+    """Return the dataset of an address: the name of a sample, or the digest of an open or kept dataset.
 
     Raises
     ------
@@ -508,12 +508,12 @@ def bring_questions(readings: Mapping[str, Reading]) -> None:
     Parameters
     ----------
     readings : mapping of str to Reading
-        By the name of the question.
+        Readings by the name of the question.
 
     Raises
     ------
     NotYoursError
-        As of `bring`.
+        Same as for `bring`.
     """
     digests = {name: bring(reading) for name, reading in readings.items()}
     for digest in digests.values():
@@ -527,7 +527,7 @@ def questions(address: str) -> dict[str, str]:
     Parameters
     ----------
     address : str
-        Of the dataset in use.
+        Address of the dataset in use.
     """
     told = access.ReadRight(address).questions()
     found = {name: digest for name, digest in told.items() if library.is_kept(digest) or registry().get(digest)}
@@ -535,19 +535,19 @@ def questions(address: str) -> dict[str, str]:
 
 
 def kept() -> list[library.Kept]:
-    """The kept datasets that who is here may open, the latest first."""
+    """List the kept datasets that the user may open, the latest first."""
     return [entry for entry in library.kept() if access.may(entry.digest)]
 
 
 def rename(digest: str, name: str) -> None:
-    """Give a kept dataset another name."""
+    """Rename a kept dataset."""
     access.WriteRight(digest).record("rename", name)
     library.rename(digest, name)
     registry().remove(digest)
 
 
 def is_lasting(address: str) -> bool:
-    """Whether the data of an address outlive the server: a sample, or kept on this computer."""
+    """Return True if the data of an address outlive the server: a sample, or kept on this computer."""
     return any(entry.name == address for entry in samples.SAMPLES) or library.is_kept(address)
 
 
@@ -599,7 +599,7 @@ def forget(digest: str) -> None:
 
 
 def kept_before(reading: Reading) -> list[read_anew.Earlier]:
-    """What is kept under earlier digests of a dataset, and who is here may bring over; not what was left apart."""
+    """List what earlier digests of a dataset have that the user may bring over; not what they left apart."""
     if not reading.earlier:
         return []
     found = read_anew.found_before(reading.dataset.digest, reading.earlier)
@@ -607,7 +607,7 @@ def kept_before(reading: Reading) -> list[read_anew.Earlier]:
 
 
 def read_now(reading: Reading) -> Reading | None:
-    """A kept dataset as its file would be read now; None if that is the same, or if it was to stay as it is."""
+    """Read the file of a kept dataset again; None if the result is the same, or if it is to stay unchanged."""
     digest = reading.dataset.digest
     if not library.is_kept(digest) or not access.may(digest, change=True):
         return None
@@ -673,7 +673,7 @@ def _selected(digest: str, names: str, chosen: str, version: str, _dataset: Data
 
 
 def selected(dataset: Dataset, chosen: Selection) -> Dataset:
-    """The dataset of the selected annotations."""
+    """Return the dataset of the selected annotations."""
     return _selected(dataset.digest, dataset.names_digest, chosen.to_text(), __version__, dataset)
 
 
@@ -685,14 +685,14 @@ def _decided_gold(digest: str, names: str, events: tuple, version: str, _dataset
 
 
 def decided_gold(dataset: Dataset, reviews):
-    """The dataset with what was decided in arbitration as gold, until another event is recorded."""
+    """Return the dataset with arbitrated decisions as gold, cached until another event is recorded."""
     events = tuple((case_id, review.version) for case_id, review in reviews.items() if review.adjudication is not None)
     return _decided_gold(dataset.digest, dataset.names_digest, events, __version__, dataset, reviews)
 
 
 @remembered
 def class_view(dataset: Dataset, threshold: float | str | None) -> tuple[Dataset, int]:
-    """The dataset with one class per annotation, and how many were left out; scores split at the median at first."""
+    """Return the dataset as single classes (scores split at the median at first), and how many are left out."""
     if dataset.kind == "score" and threshold is None:
         threshold = float(np.median(dataset.score))
     return dataset.as_classes(threshold)
@@ -700,7 +700,7 @@ def class_view(dataset: Dataset, threshold: float | str | None) -> tuple[Dataset
 
 @remembered
 def learned_counts(dataset: Dataset):
-    """Counts with the prior learned from all cases."""
+    """Return counts with the prior learned from all cases."""
     from core.plausibility.learned_counts import learned_counts
 
     return learned_counts(dataset)
@@ -708,7 +708,7 @@ def learned_counts(dataset: Dataset):
 
 @remembered
 def can_be_wide(dataset: Dataset) -> bool:
-    """Whether the annotations fit into a table with a column for each rater."""
+    """Return True if the annotations fit into a table with a column for each rater."""
     from core.annotations.write import wide_table
 
     if not dataset.raters_identified or dataset.n_cases * dataset.n_raters > MOST_WIDE_CELLS:
@@ -737,18 +737,18 @@ def job(
     *,
     background: bool = False,
 ) -> Job:
-    """The job of that key, started where there is none; one that failed, or that this session cancelled, is not again.
+    """Return the job of a key, started if there is none; a job that failed or was cancelled here is not restarted.
 
     Parameters
     ----------
     key : tuple
         Digest of the content, method, parameters and seed; the version is added here.
     lane : str
-        How heavy it is, see `LANES`.
+        Weight of the work, see `LANES`.
     of : Dataset, optional
-        Of whose content it is; its result is then found again after a restart, and is there at once.
+        Dataset on whose content it depends; its result is then found again after a restart.
     background : bool
-        Whether it may begin after what the page waits for.
+        True if it may begin after the jobs that the page waits for.
     """
     who = {"session": session(), "cost": LANES[lane], "background": background}
     if of is None:
@@ -763,10 +763,10 @@ def _work() -> WorkService:
 def parts(
     dataset: Dataset, model, seconds: float, **asked
 ) -> Callable[[float, Job, Callable[[float], None]], "SweepPart"]:
-    """What gives the part of a sweep at one reliability: found where anybody drew it before, drawn and kept where not.
+    """Return the function that computes a sweep at one reliability: found if it was drawn before, or drawn and kept.
 
-    It is called with the reliability, the job that asks, and what is told how far the part is.
-    ``seconds`` is what the whole sweep is expected to take.
+    It takes the reliability, the job that needs the part, and a callable for its progress. ``seconds`` is the expected
+    duration of the whole sweep.
     """
     from core.evaluation.sweep_table import sweep_part
 
@@ -783,18 +783,18 @@ def parts(
 
 
 def known(key: tuple) -> Job | None:
-    """The job of that key; None where there is none."""
+    """Return the job of a key; None if there is none."""
     return jobs().get(job_name(key))
 
 
 def known_result(key: tuple, title: str, of: Dataset):
-    """The result of that key where it is known, in memory or on disk; None where not. Nothing is started."""
+    """Return the result of a key from memory or disk; None if it is not known. Nothing is started."""
     job = _work().find(key, title, of)
     return result(job, of) if job is not None and job.state == "done" else None
 
 
 def result(job: Job, dataset: Dataset | None):
-    """The result of a job that is done, with the names of the dataset of whose content it is."""
+    """Return the result of a job that is done, with the names of the dataset that has its content."""
     if dataset is None:
         return job.result
     if job.remembered is None:
@@ -803,31 +803,31 @@ def result(job: Job, dataset: Dataset | None):
 
 
 def partial(job: Job, dataset: Dataset):
-    """What a job has of its result so far, with the names of the dataset of whose content it is; None where nothing."""
+    """Return the partial result of a job with the names of the dataset that has its content, or None."""
     found = job.partial
     return None if found is None else with_names(found, dataset)
 
 
 def drawing(still: bool) -> None:
-    """Say that this session draws a page, or has asked for all that is on it."""
+    """Record that this session draws a page, or has requested all that is on it."""
     jobs().drawing(session(), still)
 
 
 def watch(key: tuple, part: str = "") -> None:
-    """Say that this session, or a part of it, looks at the job of that key."""
+    """Record that this session, or a part of it, watches the job of a key."""
     jobs().watch(job_name(key), f"{session()}{part}")
 
 
 def leave(key: tuple, part: str = "") -> None:
-    """Say that this session does not need a job any more; with nobody left it is cancelled, so that none pile up."""
+    """Record that this session does not need a job any more; a job that nobody needs is cancelled."""
     jobs().leave(job_name(key), f"{session()}{part}")
 
 
 def cancel(job: Job) -> None:
-    """Cancel a job on behalf of this session; others who ask for the same have it started anew."""
+    """Cancel a job on behalf of this session; others who need the same have it started again."""
     jobs().cancel(job.key, session())
 
 
 def restart(key: tuple) -> None:
-    """Have what failed, or what this session cancelled, started anew with the next look."""
+    """Restart, at the next request, a job that failed or that this session cancelled."""
     jobs().again(job_name(key), session())

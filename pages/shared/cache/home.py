@@ -18,7 +18,7 @@ def vote_shares(dataset: Dataset) -> tuple[Share, ...]:
 
 @remembered
 def vote_by_gold(dataset: Dataset):
-    """What gold classes say of the majority vote; some annotated case has one."""
+    """Measure the majority vote against gold classes, of which some annotated case has one."""
     from core.models.gold_measures import gold_measures
 
     return gold_measures(dataset, cached.majority(dataset))

@@ -12,13 +12,13 @@ _WIDEST, _HIGHEST = 1440, 2400  # pixels
 
 
 def prepared(source: bytes | Path) -> tuple[bytes | None, str]:
-    """The bytes of an image, shrunk where it is larger than a screen; or None and why it cannot be shown."""
+    """Return the bytes of an image, shrunk if it is larger than a screen; or None and why it cannot be shown."""
     if isinstance(source, bytes):
         return _of_bytes(source, __version__)
     try:
         found = source.stat()
     except OSError:
-        return None, "the image is not there any more"
+        return None, "the image does not exist any more"
     return _of_file(str(source), found.st_mtime_ns, found.st_size, __version__)
 
 

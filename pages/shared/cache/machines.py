@@ -9,7 +9,7 @@ from pages.shared.cache.remembered import remembered
 def differs(
     dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...], reliability: float, level: float
 ):  # fmt: skip
-    """Where each machine differs from a decided panel, or why that cannot be said; by raters without names."""
+    """Compare each AI rater with a decided panel, or return why this is not possible; raters are without names."""
     from core.machines.disagreements import differences_from_panel
 
     found = []
@@ -25,7 +25,7 @@ def differs(
 def subgroup_differences(
     dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...], score: str, reliability: float
 ):
-    """How far people lead each machine on parts of the cases, or why that cannot be said, for each machine."""
+    """Return people's lead over each AI rater on parts of the cases, or the reason why it is not available."""
     from core.machines.subgroup_differences import subgroup_differences as of_machine
 
     found = []

@@ -26,22 +26,22 @@ class OfferedFiles(streamlit_private.WatchedFiles):
         self._naming = threading.Lock()
 
     def add(self, *asked: Any, **options: Any) -> str:
-        """Keep a file that a page of whoever is here shows; returns its address.
+        """Keep a file that a page shows to the current user; return its address.
 
         Parameters
         ----------
         asked, options
-            As of Streamlit's `MediaFileManager.add`.
+            Arguments of Streamlit's `MediaFileManager.add`.
         """
         return self._noted(super().add(*asked, **options), {_name()})
 
     def add_deferred(self, *asked: Any, **options: Any) -> str:
-        """Keep what makes a file for whoever is here; returns its id until then.
+        """Keep what makes a file for the current user; return its id until then.
 
         Parameters
         ----------
         asked, options
-            As of `MediaFileManager.add_deferred`.
+            Arguments of `MediaFileManager.add_deferred`.
         """
         address = self._noted(super().add_deferred(*asked, **options), {_name()})
         self._exports[address] = str(st.query_params.get("data", "")), str(options.get("file_name") or "")
@@ -53,7 +53,7 @@ class OfferedFiles(streamlit_private.WatchedFiles):
         Parameters
         ----------
         file_id : str
-            What `add_deferred` returned.
+            Id from `add_deferred`.
         """
         names = self._names.get(file_id, set())
         dataset, file = self._exports.get(file_id, ("", ""))
@@ -62,14 +62,14 @@ class OfferedFiles(streamlit_private.WatchedFiles):
         return self._noted(super().execute_deferred(file_id), names)
 
     def is_for(self, name: str, path: str) -> bool:
-        """Whether a file is on a page of somebody, or was made for them.
+        """Return True if a file is on a page of this user, or was made for them.
 
         Parameters
         ----------
         name : str
-            Of who asks for it.
+            Name of the user who requests it.
         path : str
-            Of its address; the last part is the file.
+            Path of its address; the last part is the file.
         """
         return name in self._names.get(PurePosixPath(path).stem, ())
 

@@ -41,7 +41,7 @@ def begin() -> None:
 
 
 def started() -> None:
-    """Say that the server begins."""
+    """Record the start of the server."""
     logs.log("server_started", version=__version__)
 
 
@@ -52,7 +52,7 @@ def page(name: str) -> Iterator[None]:
     Parameters
     ----------
     name : str
-        Of its file in ``pages/``.
+        Name of its file in ``pages/``.
     """
     began, ended = time.perf_counter(), "done"
     try:
@@ -72,13 +72,13 @@ def page(name: str) -> Iterator[None]:
 
 
 def recorded(kind: str) -> None:
-    """A step of a review was recorded."""
+    """Count a recorded step of a review."""
     numbers.recorded.labels(kind).inc()
     logs.log("review_event", kind=kind)
 
 
 def refused(kind: str) -> None:
-    """The doors refused a request."""
+    """Count a request that was refused before it reached a page."""
     numbers.refused.labels(kind).inc()
     logs.log("refused", kind=kind)
 
@@ -89,7 +89,7 @@ def metrics(states: Sequence[str], memory: int) -> bytes:
     Parameters
     ----------
     states : sequence of str
-        Of the long work that has not ended.
+        States of the jobs that have not ended.
     memory : int
         Bytes of results that are held.
     """

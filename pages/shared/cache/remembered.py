@@ -21,7 +21,7 @@ _SAMPLES = frozenset(sample.name for sample in SAMPLES)
 
 @st.cache_resource(show_spinner=False)
 def results() -> Results:
-    """The results that this server has; what an earlier one left half written is removed."""
+    """Return the results of this server, without those that an earlier one left half written."""
     begin_running()
     library.sweep()
     kept = kept_results()
@@ -31,7 +31,7 @@ def results() -> Results:
 
 
 def owner() -> str:
-    """The address of the dataset that this session looks at, in whose name it computes."""
+    """Return the address of the session's dataset, on whose behalf it computes."""
     return "" if get_script_run_ctx() is None else st.session_state.get("data") or ""
 
 
@@ -54,12 +54,12 @@ def _asked(work: Callable[..., Any], options: tuple, more: dict[str, Any]) -> tu
 
 
 def of_content(dataset: Dataset, asked: tuple, work: Callable[[Dataset], Any]) -> Any:
-    """The same for a piece of work that is no function of its own; ``asked`` says what it is, options and all."""
+    """Return the result of work that is not a function of its own; ``asked`` identifies it, with all options."""
     return results().of(dataset, (*asked, code_digest()), work, owner())
 
 
 def known_of_content(dataset: Dataset, asked: tuple) -> Any:
-    """What `of_content` gave of the same before; None where it has not been asked, and it is not now."""
+    """Return what `of_content` computed for the same arguments before, or None; computes nothing."""
     known = results().look(dataset, (*asked, code_digest()), owner())
     return None if known is None else known.named(dataset)
 

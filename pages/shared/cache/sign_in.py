@@ -1,4 +1,4 @@
-"""Who is at the other end of this session, asked anew at every use; nobody in particular where no sign-in is set up."""
+"""Current user of this session, determined at every use; nobody in particular without sign-in."""
 
 import time
 from contextlib import suppress
@@ -20,12 +20,12 @@ _refused: set[tuple[str, str]] = set()
 
 
 def is_on() -> bool:
-    """Whether people sign in: because it is asked for, or because a provider is set up."""
+    """Return True if people sign in: because the settings require it, or because a provider is set up."""
     return current_settings().sign_in or _has_provider()
 
 
 def _has_provider() -> bool:
-    """Asked dozens of times by a page; where there is no file of secrets, Streamlit looks for one each time.
+    """Return True if a provider is set up; remembered, because Streamlit searches for its file at every call.
 
     A server that has seen one asks for sign-in until it ends: its file may be half written, or gone by mistake.
     """
@@ -40,7 +40,7 @@ def _has_provider() -> bool:
 
 
 def person() -> Person | None:
-    """Who is signed in; None where nobody signs in.
+    """Return the signed-in user; None without sign-in.
 
     Raises
     ------
@@ -51,13 +51,13 @@ def person() -> Person | None:
 
 
 def name() -> str:
-    """The name of who is signed in; empty where nobody signs in."""
+    """Return the name of the signed-in user; empty without sign-in."""
     found = person()
     return "" if found is None else found.name
 
 
 def ask_for(role: Role) -> Person | None:
-    """Who is signed in, if that is their role or above.
+    """Return the signed-in user, if they have this role or a higher one.
 
     Raises
     ------
@@ -68,12 +68,12 @@ def ask_for(role: Role) -> Person | None:
     """
     found = person()
     if found is not None and not found.may_act_as(role):
-        raise NotYoursError(f"That is for a {role}.")
+        raise NotYoursError(f"This needs the role {role}.")
     return found
 
 
 def may(role: Role) -> bool:
-    """Whether who is here has that role or one above; everybody has all where nobody signs in."""
+    """Return True if the user has this role or a higher one; always True without sign-in."""
     try:
         ask_for(role)
     except (NotYoursError, SignedOutError):
@@ -90,7 +90,7 @@ def upload_limit_mb(person: Person | None) -> int:
 
 
 def gate() -> bool:
-    """Whether the page may be drawn; where not, the way to sign in is, and nothing of the session is left."""
+    """Return True if the page may be drawn; otherwise draw the sign-in, and clear the session."""
     try:
         found = person()
         if found is not None:  # the name that stands in the record comes from here alone
@@ -121,7 +121,7 @@ def used() -> None:
 
 
 def seconds_left() -> float | None:
-    """Seconds until the session of who is here ends, unless they do something; None where nobody signs in."""
+    """Return the seconds until the user's session ends unless they do something; None without sign-in."""
     found = person()
     if found is None:
         return None
@@ -147,7 +147,7 @@ def _record_refusal(error: SignedOutError) -> None:
 
 
 def shown() -> None:
-    """Who is signed in, until when, and the way out."""
+    """Show the signed-in user, the end of their session, and the sign-out button."""
     found = person()
     if found is None:
         return

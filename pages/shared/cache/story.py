@@ -19,7 +19,7 @@ def _without_names(digest: str, names: str, machines: tuple[str, ...], version: 
 
 
 def without_names(reading: Reading, machines: tuple[str, ...] = ()) -> Reading:
-    """The dataset with numbered raters, those of ``machines`` as machines."""
+    """Return the dataset with numbered raters, those of ``machines`` as AI raters."""
     dataset = reading.dataset
     veiled = _without_names(dataset.content_digest, dataset.names_digest, machines, __version__, dataset)
     return replace(reading, dataset=veiled)
@@ -42,7 +42,7 @@ def weighs(view: Dataset, settings: AnalysisSettings):
 
 
 def torn(dataset: Dataset, certainty, model, reliability: float, n_draws: int, seed: int):
-    """The case of step four."""
+    """Return the case of step four."""
     from core.story import torn_case
 
     asked = {"reliability": reliability, "n_draws": n_draws, "seed": seed}
@@ -51,7 +51,7 @@ def torn(dataset: Dataset, certainty, model, reliability: float, n_draws: int, s
 
 
 def known_torn(dataset: Dataset, model, reliability: float, n_draws: int, seed: int):
-    """The same where it is known; None where not, and it is not computed."""
+    """Return the case of step four if it is known, otherwise None; computes nothing."""
     return known_of_content(dataset, _torn_key(model, reliability, n_draws, seed))
 
 

@@ -72,12 +72,12 @@ def replace_files(make: Callable[[Any], MediaFileManager]) -> None:
 
 
 def files() -> MediaFileManager:
-    """Manager of the files that pages show."""
+    """Return the manager of the files that pages show."""
     return runtime.get_instance().media_file_mgr
 
 
 def is_interrupted() -> bool:
-    """Whether another run of the page, or of a part of it, was asked for since this one began."""
+    """Return True if another run of the page, or of a part of it, was requested since this one began."""
     context = get_script_run_ctx()
     return context is not None and context.script_requests._state is not ScriptRequestType.CONTINUE
 
@@ -89,12 +89,12 @@ def send_all_again() -> None:
 
 
 def is_run_of_fragment() -> bool:
-    """Whether this run is of a fragment alone."""
+    """Return True if this run is of one fragment only."""
     return bool(get_script_run_ctx().fragment_ids_this_run)
 
 
 def rerun_fragment_after(seconds: float) -> None:
-    """Send the message of ``run_every`` once more: the browser sets its clock anew if the seconds differ."""
+    """Send the message of ``run_every`` once more: the browser resets its clock if the seconds differ."""
     message = ForwardMsg()
     message.auto_rerun.interval = seconds
     message.auto_rerun.fragment_id = ThreadState.get().fragment_id
@@ -102,7 +102,7 @@ def rerun_fragment_after(seconds: float) -> None:
 
 
 def is_history_navigation() -> bool:
-    """Whether the user came to this address by going back or forth in the browser."""
+    """Return True if the user reached this address by going back or forth in the browser."""
     context = get_script_run_ctx(suppress_warning=True)
     return context is not None and context.is_history_navigation
 

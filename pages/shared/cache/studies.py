@@ -13,7 +13,7 @@ from core.version import __version__
 def study_of(
     files: Sequence[tuple[str, bytes]], truth: Mapping[str, str] | None, panel: Dataset | None, positive: str
 ) -> StudyReading:
-    """The study in files, read once for each truth; see `core.studies.files.read_study`.
+    """Read the study in files once for each truth; see `core.studies.files.read_study`.
 
     Parameters
     ----------

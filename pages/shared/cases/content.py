@@ -29,7 +29,7 @@ _TEXT = '<div class="case-text" role="region" aria-label="Text of the case" tabi
 
 
 def link(case_id: str) -> bool:
-    """A button to the case where it is kept; gives whether somebody has said where that is."""
+    """Draw a link to the case in the system that keeps it; return True if an address has been set."""
     template = access.ReadRight(st.session_state["data"]).link()
     if template:
         st.link_button("Open the case", case_link(template, case_id), icon=":material/open_in_new:")
@@ -50,7 +50,7 @@ def kept_elsewhere(case_id: str) -> Iterator[None]:
 
 
 def link_setting() -> None:
-    """Where the cases are kept, to be typed once for a dataset by whoever may change it."""
+    """Draw the field for the address at which cases are kept, for users who may change the dataset."""
     if not access.may_change(st.session_state["data"]):
         return
     key = f"case_link-{st.session_state['data']}"
@@ -78,7 +78,7 @@ def show(dataset: Dataset, case_id: str) -> bool:
     Parameters
     ----------
     dataset : Dataset
-        In use, perhaps a selection of it.
+        Dataset in use, or a selection of it.
     case_id : str
     """
     reading = state.whole()
@@ -104,7 +104,7 @@ def show(dataset: Dataset, case_id: str) -> bool:
 
 
 def known(dataset: Dataset, case_id: str) -> bool:
-    """Whether there is a text or an image of the case to show."""
+    """Return True if there is a text or an image of the case to show."""
     reading = state.whole()
     facts = reading.facts if reading is not None else None
     try:

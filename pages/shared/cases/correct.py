@@ -11,7 +11,7 @@ from pages.shared.kit import job_progress, opening, state, widgets
 
 
 def known(dataset: Dataset) -> PCorrect | None:
-    """P(correct) of every case; None while it is computed, with the page drawn anew then, and if it cannot be."""
+    """Return P(correct) of every case; None while it is computed (the page is redrawn then), and if it cannot be."""
     classes = _classes(dataset)
     if (job := opening.correct_at_work(classes)) is not None:
         job_progress.redraw_after(job)

@@ -24,7 +24,7 @@ from pages.shared.kit import style as look
 
 
 def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, reliability: float, classifiers) -> None:
-    """The whole case. ``view`` is what the model eats: the dataset itself, or single classes made from it."""
+    """Draw the whole case. ``view`` is the data that the model takes: the dataset, or single classes made from it."""
     case_facts.show(dataset, dataset.cases[case])
     found = cached_cases.one_case(view, model, case, reliability)
     if dataset.kind != "score":
@@ -51,10 +51,10 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
     if classifiers:
         with left.container(border=True):
             _classifiers(view, case, found, classifiers)
-    with st.expander("The models side by side"):
+    with st.expander("Comparison of models"):
         _models(dataset, case, model, reliability)
     if not scaled:  # the scale has its own: draws of it are whole classes
-        with st.expander("The plausibilities as a table"):
+        with st.expander("Plausibilities as a table"):
             part = CASES.part("case")
             asked = cached_cases.inputs(view, model, reliability)
             blocks.show(answer.as_table(part.frame(found, asked, part.options(case))))
@@ -78,7 +78,7 @@ def _plausible(view: Dataset, case: int, found: OneCase, model: PlausibilityMode
 
 
 def annotations(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, reliability: float) -> None:
-    """What the raters said, without the rest."""
+    """Draw only the raters' annotations."""
     found = cached_cases.one_case(view, model, case, reliability)
     with st.container(border=True):
         said = ""
@@ -89,7 +89,7 @@ def annotations(dataset: Dataset, view: Dataset, case: int, model: PlausibilityM
 
 
 def said_by_machines(dataset: Dataset, case: int, machines: Sequence[str]) -> None:
-    """What raters said who are machines and count for nothing here; nothing where they were silent.
+    """Draw the annotations of AI raters that do not count here; draws nothing if they have none.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def said_by_machines(dataset: Dataset, case: int, machines: Sequence[str]) -> No
     theirs = [place for place in dataset.annotations_of(case) if dataset.rater[place] in codes]
     if theirs:
         with st.container(border=True):
-            st.markdown("**What machines said**, who do not count here")
+            st.markdown("**Annotations of AI raters**, which do not count here")
             widgets.chips(dataset, theirs, {}, False)
 
 
@@ -117,7 +117,7 @@ def plausibilities(view: Dataset, case: int, model: PlausibilityModel, reliabili
 
 
 def labels(dataset: Dataset, case: int, model: PlausibilityModel, reliability: float) -> None:
-    """The labels of a case as a table, and a sentence on the set."""
+    """Draw the labels of a case as a table, and a sentence on the set."""
     part, asked = CASES.part("labels"), cached_cases.inputs(dataset, model, reliability)
     found = cached_cases.label_sets(dataset, model, reliability)
     with st.container(border=True):
@@ -125,7 +125,7 @@ def labels(dataset: Dataset, case: int, model: PlausibilityModel, reliability: f
 
 
 def _doubted(dataset: Dataset, case: int) -> str:
-    """A sentence on raters of the case who name the majority class clearly less often than their peers."""
+    """Return a sentence on raters of the case who name the majority class clearly less often than their peers."""
     if not dataset.raters_identified:
         return ""
     single, _ = cached.class_view(dataset, None)
@@ -136,7 +136,7 @@ def _doubted(dataset: Dataset, case: int) -> str:
 
 
 def _triangle(view: Dataset, case: int, found: OneCase) -> None:
-    """The draws on a triangle, whose corners can be chosen."""
+    """Draw the draws on a triangle, whose corners can be chosen."""
     names, corners = answer.named_classes(found, view), answer.corners_of(found, view)
     if len(names) >= answer.CORNERS:
         corners = _chosen_corners(names, corners, f"corners-{view.digest}-{case}")
@@ -168,7 +168,7 @@ def _classifiers(view: Dataset, case: int, found: OneCase, classifiers) -> None:
     theme = look.theme()
     colours = found.colours(view.n_classes, theme)
     st.html("".join(_guesses(view, case, found, predictions, colours, theme) for predictions in classifiers))
-    st.caption("Beside each name: the probability, under this model and trust, that the set holds the truth.")
+    st.caption("Percentage next to each name: probability at this model and γ that the set contains the truth.")
 
 
 def _guesses(view: Dataset, case: int, found: OneCase, predictions, colours: dict[int, str], theme: Theme) -> str:

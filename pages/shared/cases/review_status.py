@@ -1,4 +1,4 @@
-"""Reviews beside the annotations on the Cases page: how far a case is, who decided what, and when."""
+"""Reviews in addition to the annotations on the Cases page: state of a case, decisions, reviewers and times."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ _COLOURS = {"closed": "green", "adjudicated": "green", "arbitration": "orange", 
 
 
 def state_of(whole: Dataset, review: CaseReview | None) -> str:
-    """State of a case in a word, for the worklist; nothing of a case that whoever is signed in may still read blind."""
+    """Return the state of a case in a word, for the worklist; empty if the user may still read the case blind."""
     if review is None:
         return ""
     name = st.session_state.get("reviewer")
@@ -25,7 +25,7 @@ def state_of(whole: Dataset, review: CaseReview | None) -> str:
 
 
 def show(whole: Dataset, review: CaseReview | None, case_id: str) -> None:
-    """What reviewers said of a case and how it ended; and that an opinion given now is open."""
+    """Show the reviewers' opinions on a case and its outcome, and that an opinion submitted now is open."""
     seen_cases.mark(whole.digest, case_id)
     if review is not None and review.events:
         with st.container(border=True, key="case_review"):
@@ -48,7 +48,7 @@ def _review(review: CaseReview) -> None:
         first = f", at first {markdown(read.first.words())}" if read.first != read.opinion else ""
         st.markdown(f"{markdown(read.reviewer)}: **{markdown(read.opinion.words())}** ({read.visible}{first})")
     last = review.events[-1]
-    decided = "It stands beside the annotations and is not counted among them." if review.state in SETTLED else ""
+    decided = "It is stored separately and is not counted as an annotation." if review.state in SETTLED else ""
     st.caption(
         f"{plural(review.version, 'step')}, the last by {markdown(last.reviewer)}, {_when(last)}. {decided}".strip()
     )

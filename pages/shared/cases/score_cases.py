@@ -17,7 +17,7 @@ from pages.shared.kit import blocks, gold_of_reviews, provenance, reliability_sl
 
 
 def show(dataset: Dataset, title) -> None:
-    """The page. ``title`` is the place of its first sentence."""
+    """Draw the page. ``title`` is the place of its first sentence."""
     left, middle, right, more = st.columns([4, 3, 3, 2], vertical_alignment="bottom")
     below = st.container()
     at = scores.threshold(middle)
@@ -32,7 +32,7 @@ def show(dataset: Dataset, title) -> None:
         st.toggle("Hide rater names", key="hide_names", persist_state="session")
     asked = cached_cases.inputs(dataset, model, reliability)
     found = CASES.part("scores").answer(asked)
-    title.title("These scores do not tell cases apart" if prior.alike() else found.headline())
+    title.title("Cannot distinguish cases by these scores" if prior.alike() else found.headline())
     order = worklist.found_by(dataset, found.order(), find)
     narrow, wide = st.container(key="panes").columns([3, 7], gap="medium")
     if not len(order):
@@ -61,7 +61,7 @@ def _header(dataset: Dataset, order: np.ndarray, case: int, found: PlausibleScor
 
 
 def _one_case(asked: Inputs, case: int) -> None:
-    """What the raters gave, what the score could be, and what the trust does to it."""
+    """Draw the raters' scores, the plausible score, and the effect of γ on it."""
     dataset, part = asked.dataset, CASES.part("score")
     found = part.answer(asked, part.options(case))
     content.show(dataset, dataset.cases[case])
@@ -72,7 +72,7 @@ def _one_case(asked: Inputs, case: int) -> None:
         blocks.show([answer.against_reliability(found)])
     with right:
         given(dataset, case)
-    with st.expander("The trust in the raters as a table"):
+    with st.expander("Values at each γ as a table"):
         blocks.show(answer.as_table(found.curve))
 
 
@@ -82,7 +82,7 @@ def _density(found) -> None:
 
 
 def given(dataset: Dataset, case: int) -> None:
-    """What the raters gave, the lowest score first."""
+    """Draw the raters' scores, the lowest first."""
     ordered = sorted(dataset.annotations_of(case), key=lambda annotation: float(dataset.score[annotation]))
     with st.container(border=True):
         st.markdown("**What the raters gave**")
@@ -90,7 +90,7 @@ def given(dataset: Dataset, case: int) -> None:
 
 
 def plausible(dataset: Dataset, case: int, model: GaussianScores, reliability: float) -> None:
-    """The density of the score with its sentence."""
+    """Draw the density of the score with its sentence."""
     _density(plausible_score(dataset, model, case, reliability))
 
 

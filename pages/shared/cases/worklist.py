@@ -1,4 +1,4 @@
-"""The list of cases beside the one that is open: which it holds, and how a click opens another."""
+"""List of cases next to the open one: the cases that it holds, and how a click opens another."""
 
 import zlib
 from collections.abc import Mapping
@@ -20,14 +20,14 @@ _CLICKED, _ANCHOR = "_worklist_clicked", "_worklist_anchor"
 
 
 def found_by(dataset: Dataset, order: np.ndarray, find: str, others: np.ndarray | None = None) -> np.ndarray:
-    """The cases of an order whose id holds what is looked for, or whom a rater of that whole name annotated.
+    """Return the cases of an order whose id contains the text, or that a rater with exactly that name annotated.
 
     Parameters
     ----------
     dataset : Dataset
     order : ndarray of int
     find : str
-        What somebody typed.
+        Text to search for.
     others : ndarray of bool, shape (n_cases,), optional
         Further cases that match.
     """
@@ -41,19 +41,19 @@ def found_by(dataset: Dataset, order: np.ndarray, find: str, others: np.ndarray 
 
 
 def opened(dataset: Dataset, first: str) -> int | None:
-    """The case that is open; None if there is none, or none of that name, which is said.
+    """Return the open case; None if there is none, or, with a message, if no case has that name.
 
     Parameters
     ----------
     dataset : Dataset
     first : str
-        What is shown instead of a case that is not in the data.
+        Case that is shown instead of one that is not in the data.
     """
     chosen = st.session_state.get("case")
     if chosen is None or chosen in dataset.cases:
         return None if chosen is None else dataset.case_index(chosen)
     st.session_state.pop("case")
-    st.toast(f"There is no case {markdown(shorten(chosen, 40))} in these data; {markdown(first)} is shown.")
+    st.toast(f"Could not find case {markdown(shorten(chosen, 40))} in these data; {markdown(first)} is shown.")
     return None
 
 
@@ -67,7 +67,7 @@ def show(
     first: str,
     uncertain: bool = True,
 ) -> None:
-    """The list as a table whose rows open cases, and how many there are.
+    """Draw the list as a table whose rows open cases, and the number of cases.
 
     Parameters
     ----------
@@ -78,13 +78,13 @@ def show(
     case : int
         The one that is open.
     states : mapping of str to str
-        How far reviews are, by the id of the case.
+        State of reviews, by case id.
     config : dict
-        Of the columns.
+        Configuration of the columns.
     first : str
         Which case comes first, in words.
     uncertain : bool
-        Whether the list says which cases are uncertain.
+        True if the list shows which cases are uncertain.
     """
     if any(states.values()):
         frame["review"] = [states.get(case_id, "") for case_id in frame["case"]]
@@ -109,11 +109,11 @@ def show(
         key=key,
     )
     bar = f" · uncertain: below {exact(UNCERTAIN_BELOW)}" if uncertain else ""
-    st.caption(f"{len(shown):,} of {plural(len(order), 'case')}, {first}{bar} · P and N move")
+    st.caption(f"{len(shown):,} of {plural(len(order), 'case')}, {first}{bar} · P: previous, N: next")
 
 
 def file(table: pd.DataFrame, order: np.ndarray, states: Mapping[str, str]) -> pd.DataFrame:
-    """The table of all cases in the order of the list, with how far reviews are.
+    """Return the table of all cases in the order of the list, with the state of reviews.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def file(table: pd.DataFrame, order: np.ndarray, states: Mapping[str, str]) -> p
         A row for each case.
     order : ndarray of int
     states : mapping of str to str
-        As of `show`.
+        Same as in `show`.
     """
     table = table.iloc[order].reset_index(drop=True)
     if any(states.values()):
@@ -130,7 +130,7 @@ def file(table: pd.DataFrame, order: np.ndarray, states: Mapping[str, str]) -> p
 
 
 def widths(longest: int, *, reviewed: bool, ordered: bool) -> dict:
-    """The columns by their names, together within `MOST`; what the most plausible class is called, the case says too.
+    """Return the columns by name, together within `MOST`; without the most plausible class, which the case shows.
 
     ``longest`` is the length of the longest id; there is a column for the review, and one for the expected class.
     """
@@ -146,31 +146,31 @@ def widths(longest: int, *, reviewed: bool, ordered: bool) -> dict:
         "more raters": st.column_config.TextColumn(width=MORE, help=widgets.explained("more raters")),
         "most plausible": st.column_config.TextColumn(
             width=MOST - certainty - case - (more or CORRECT),
-            help="“or”: no class is likelier to come first than all others together",
+            help="“or”: no class has more than 50% probability of coming first",
         ),
         "review": st.column_config.TextColumn(width=REVIEW),
         "expected": st.column_config.TextColumn(
             width=expected,
-            help="Where the true class stands: its 95% interval, before it the mean where classes are numbers",
+            help="95% interval of the true class, preceded by its mean if classes are numbers",
         ),
     }
 
 
 def header(dataset: Dataset, order: np.ndarray | None, case: int, said: str, noun: str, term: str | Method) -> None:
-    """The case with what is known of it, and buttons to those before and after it.
+    """Draw the case id with its main results, and buttons to the previous and the next case.
 
     Parameters
     ----------
     dataset : Dataset
     order : ndarray of int or None
-        Of the list; None while nobody knows it.
+        Order of the list; None while it is not known.
     case : int
     said : str
-        What is known.
+        Main results of the case.
     noun : str
-        Of its annotations.
+        Noun for its annotations.
     term : str or Method
-        Of the glossary.
+        Term of the glossary.
     """
     left, right = st.columns([5, 3], vertical_alignment="center")
     place = right.container(horizontal=True, horizontal_alignment="right", wrap=False)
@@ -180,7 +180,7 @@ def header(dataset: Dataset, order: np.ndarray | None, case: int, said: str, nou
 
 
 def _opened_elsewhere(case_id: str) -> str:
-    """The last case that was opened by anything but a click in the worklist.
+    """Return the last case that was opened by anything but a click in the worklist.
 
     A part of the worklist's key: its highlight follows Next and the address, while a click keeps its sorting.
     """

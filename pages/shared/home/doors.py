@@ -28,7 +28,7 @@ _STILL = {"staticPlot": True, "displayModeBar": False}
 
 
 def agreement(found: ApplicableCoefficients | None, why: str, theme) -> None:
-    """The forest of coefficients → Agreement."""
+    """Draw the forest of coefficients, with the link to Agreement."""
     figure = figures.agreement(found.coefficients, theme, found.quoted) if found else None
     if figure is None:
         _title("Cannot determine agreement")
@@ -114,7 +114,7 @@ def classifiers(views: home_known.Views, theme) -> SweepTable | None:
 
 
 def raters(views: home_known.Views, theme) -> FlaggedRaters | None:
-    """What raters are judged by → Raters, or shares of classes where they cannot be compared; returns what it shows."""
+    """Draw the accuracy of raters, or shares of classes if they cannot be compared; return the raters shown."""
     if not can_use(PAIRS, views.dataset).possible or not can_use(PAIRS, views.classes).possible:
         _shares(views, theme)
         return None
@@ -186,7 +186,7 @@ def _shares(views: home_known.Views, theme) -> None:
 
 
 def commonest(view: Dataset, shares: tuple[Share, ...]) -> str:
-    """Which class most cases have by vote, where there is one."""
+    """Return a sentence on the class that most cases have by vote, if there is one."""
     top = clearly_most_cases([share.value for share in shares], shares[0].n)
     if top is None:
         return "No class is clearly the most common by majority vote"
@@ -199,11 +199,11 @@ def _title(words: str) -> None:
 
 
 def plot_still(figure, key: str, alt: str) -> None:
-    """A small picture without tools."""
+    """Draw a small figure without tools."""
     st.plotly_chart(drawn_once(figure), theme=None, config=_STILL, key=key, alt=alt)
 
 
 def open_case(case_id: str) -> None:
-    """Callback: the case on the Cases page."""
+    """Open the case on the Cases page (callback)."""
     st.session_state["case"] = case_id
     st.session_state["home_go"] = "pages/cases.py"

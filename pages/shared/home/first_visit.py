@@ -1,4 +1,4 @@
-"""A first visit: what this is for in one screen, shown live on a case of a sample, with the ways in beside it."""
+"""First visit: the purpose in one screen, shown live on a case of a sample, with the ways to start."""
 
 from collections.abc import Callable
 
@@ -38,7 +38,7 @@ _MOST_BESIDE = 4  # cards of samples in a row
 
 
 def show(story: Callable[[], None], drop_zone: Callable[[], None]) -> None:
-    """The page that opens without data.
+    """Draw the page that opens without data.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def show(story: Callable[[], None], drop_zone: Callable[[], None]) -> None:
 
 
 def _live() -> None:
-    """The case as it is computed now; while kernels are compiled, what the raters said of it."""
+    """Draw the case as it is computed now; while kernels are compiled, only the raters' annotations."""
     if cached.preparation().missing(_NEEDS):
         _waiting()
     else:
@@ -124,13 +124,13 @@ def _case() -> None:
             "",
         ),
         "first_bars",
-        "Plausibility of the three likeliest classes of one case: bar, draws, and the line that holds 95 percent",
+        "Plausibility of the three most likely classes of one case: bar, draws, and the line with 95 percent of them",
     )
     st.markdown(says(dataset, found.certainty, _guesses(dataset, case, draws)))
 
 
 def _guesses(dataset: Dataset, case: int, draws) -> tuple[str, str, float]:
-    """A classifier of the sample, its first guess, and how likely that is right under the draws."""
+    """Return a classifier of the sample, its first prediction, and its probability under the draws."""
     classifier = cached.sample_predictions(SAMPLE, dataset)[0]
     entries = slice(classifier.ptr[case], classifier.ptr[case + 1])
     code = classifier.class_code[entries]
@@ -139,7 +139,7 @@ def _guesses(dataset: Dataset, case: int, draws) -> tuple[str, str, float]:
 
 
 def says(dataset: Dataset, certain: CertaintyResult, guess: tuple[str, str, float]) -> str:
-    """What follows for the case, in two sentences."""
+    """Return the conclusion for the case, in two sentences."""
     top, (name, named, right) = dataset.classes[int(certain.top_class()[0])], guess
     value = simulated(float(certain.certainty[0, 0]), float(certain.se[0, 0]))
     return (

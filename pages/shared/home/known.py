@@ -58,7 +58,7 @@ class Views:
     classes : Dataset
         Single classes: first choices of rankings, scores by the threshold.
     plausible : Dataset
-        What ``model`` eats.
+        Data that ``model`` takes.
     model : PlausibilityModel
         As chosen on the Cases page, else the default for the kind of annotations.
     classifiers : tuple of Predictions
@@ -85,7 +85,7 @@ class Views:
 
 
 def views_of(dataset: Dataset) -> Views:
-    """Views of the data in use; scores need ``threshold`` in the session's state."""
+    """Return views of the data in use; scores need ``threshold`` in the session's state."""
     model = trusted_raters.or_default(dataset, plausibility_models.as_chosen(dataset))
     classes, _ = cached.class_view(dataset, state.split(dataset))
     plausible = plausibility_models.data_for(model.name, dataset, quietly=True)
@@ -94,13 +94,13 @@ def views_of(dataset: Dataset) -> Views:
 
 
 def agreement(dataset: Dataset) -> ApplicableCoefficients | None:
-    """The coefficients that suit the annotations; None where nothing can be compared."""
+    """Return the coefficients that suit the annotations; None if nothing can be compared."""
     part = AGREEMENT.part("coefficients")
     return analyses.result(part, dataset) if part.applicable(dataset).possible else None
 
 
 def certainty(views: Views) -> CaseCertainty | None:
-    """Certainty of every case, as the Cases page has it; None while it or γ is worked out, or until it is asked for."""
+    """Return the certainty of every case as on Cases; None while it or γ is computed, or until it is requested."""
     if not views.plausible.n_annotations or views.settings.reliability_open:
         return None
     if not _wanted(
@@ -121,7 +121,7 @@ def sweep(views: Views) -> SweepTable | None:
 
 
 def raters(views: Views) -> AssessedRaters | None:
-    """The raters and what speaks against them, as the Raters page has them; None as above."""
+    """Return the raters with their flags, as on the Raters page; None while it is computed, or until requested."""
     view = views.classes
     if not _wanted(view, "raters", view.n_annotations, rater_accuracy.MOST_ANNOTATIONS) or rater_accuracy.is_open(view):
         return None
@@ -175,7 +175,7 @@ def prevalence(views: Views) -> tuple[tuple[Share, ...], str] | None:
 
 
 def _averaged(views: Views) -> AveragedModels | None:
-    """The average of models; None if prevalence by it is not to be relied on."""
+    """Return the average of models; None if its prevalence is not reliable."""
     view, averaged = views.classes, views.settings.averaged
     if averaged is None or not averaged.members or why_not(view) or unanimous_cases(view).why_not(averaged.fit):
         return None
@@ -200,10 +200,10 @@ def _by_average(view: Dataset, averaged: AveragedModels) -> tuple[tuple[Share, .
 
 
 def _wanted(dataset: Dataset, what: str, size: int, most: int) -> bool:
-    """Whether something is worked out: small at once, large when somebody asks for it."""
+    """Return True if a result is to be computed: small ones at once, large ones when the user requests them."""
     key = f"home-{what}-{dataset.content_digest}"
     if size <= most or st.session_state.get(key):
         return True
-    st.caption("With data of this size this takes a while.")
+    st.caption("Takes longer with data of this size.")
     st.button("Compute", on_click=st.session_state.__setitem__, args=(key, True), key=f"ask-{key}")
     return False

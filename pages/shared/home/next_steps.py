@@ -1,4 +1,4 @@
-"""What to do next with these data, each step with the way to it: beside the uncertain cases on Home."""
+"""Next steps with these data, each with a link, next to the uncertain cases on Home."""
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ def show(
     act: FlaggedRaters | None,
     agreement: ApplicableCoefficients | None,
 ) -> None:
-    """A line for each; what is still being computed gets its line when it is known."""
+    """Draw a line for each step; one whose result is still being computed is drawn once it is known."""
     st.subheader("What to do next", anchor=False)
     below = certain.shares.n_uncertain if certain is not None else 0
     if below and agreement is not None and (first := before_opinions(agreement.quoted)):

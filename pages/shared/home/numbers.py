@@ -25,7 +25,7 @@ from pages.shared.kit import opening, plausibility_models, state, widgets
 
 
 def sentence(dataset: Dataset, found: ApplicableCoefficients | None, certain: CaseCertainty | None) -> str:
-    """The most important thing: how far raters agree, and how many cases stay open."""
+    """Return the headline: how much raters agree, and how many cases remain uncertain."""
     name = markdown(shorten(dataset.name, 44))
     uncertain = "" if certain is None else _uncertain_said(certain.shares, dataset)
     if found is None:
@@ -123,7 +123,7 @@ def uncertain(views: home_known.Views, certain: CaseCertainty | None) -> None:
 
 
 def metric_of(views: home_known.Views) -> str:
-    """The metric by which classifiers are compared here."""
+    """Return the metric by which classifiers are compared here."""
     return first_metric(TOP, views.plausible.n_classes)
 
 
@@ -157,13 +157,13 @@ def flips(views: home_known.Views) -> None:
 
 
 def _awaited(label: str, term: str) -> None:
-    """The place of a number that rests on the rater model, until that is chosen."""
+    """Draw the placeholder of a number that depends on the rater model, until that is chosen."""
     st.metric(label, "–", help=widgets.explained(term))
     st.caption(opening.CHOOSING_RATERS)
 
 
 def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
-    """The best classifier with its interval over plausible truths, and by gold where there is some."""
+    """Draw the best classifier with its interval over plausible truths, and its result by gold, if any."""
     metric, reliability = metric_of(views), views.reliability
     title = f"Best classifier, {metric_title(metric)}"
     leader = None

@@ -18,7 +18,7 @@ from pages.shared.kit import predictions, reliability_slider, scores, widgets
 
 
 def show(dataset: Dataset, found: ApplicableCoefficients | None, why: str, title, theme) -> None:
-    """The dashboard. ``title`` is the place of its first sentence."""
+    """Draw the dashboard. ``title`` is the place of its first sentence."""
     title.title(numbers.sentence(dataset, found, None))
     at = scores.threshold()
     cards = [column.container(border=True, height="stretch") for column in st.columns(4)]
@@ -42,7 +42,7 @@ def show(dataset: Dataset, found: ApplicableCoefficients | None, why: str, title
 
 
 def _least_known(dataset: Dataset, model, cards, theme) -> None:
-    """The cards of all cases and of gold, and the case whose score is known least."""
+    """Draw the cards of all cases and of gold, and the case with the least certain score."""
     reliability = reliability_slider.opens(dataset, model)
     trust = score_trust(dataset, model, [reliability])
     digits = scores.digits_of(trust.width)
@@ -92,7 +92,7 @@ def _by_gold(dataset: Dataset, trust: ScoreTrust, digits: int) -> None:
 
 
 def _raters(dataset: Dataset, theme) -> None:
-    """Who stands out among the raters."""
+    """Draw the raters who differ most from the others."""
     if not dataset.raters_identified or np.diff(dataset.case_ptr).max() < 2:
         st.caption("These data do not allow a comparison of raters.")
         return

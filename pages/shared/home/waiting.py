@@ -15,7 +15,7 @@ MOST = 8
 
 
 def show() -> None:
-    """A line for each, what is due first at the top; nothing where nothing waits."""
+    """Draw a line for each task that waits, the first due at the top; draws nothing if there is none."""
     person = st.session_state.get("reviewer")
     if not person or presentation.on() or not access.there_are_reviews():
         return
@@ -69,7 +69,7 @@ def _line(one: Waiting, name: str) -> None:
 
 
 def _late(one: Overdue, name: str) -> None:
-    """What is overdue, whose, and how many cases each has left."""
+    """Draw an overdue assignment: whose it is, and how many cases each person has left."""
     given = one.assignment
     total = plural(len(given.cases), "case")
     left = [f"{markdown(shorten(person, 40))} has {n:,} of {total} left" for person, n in list(one.left.items())[:MOST]]

@@ -37,7 +37,7 @@ def _record() -> None:
     st.subheader("Record of access", anchor=False)
     lines, faults = access.access_record()
     if faults:
-        st.error(f"The record of access is not whole: {markdown(faults[0])}.", icon=":material/error:")
+        st.error(f"The record of access is incomplete: {markdown(faults[0])}.", icon=":material/error:")
     days = current_settings().access_days
     st.caption(
         f"{plural(len(lines), 'line')}, kept for {plural(days, 'day')}. The table shows the latest {_SHOWN}, the file "

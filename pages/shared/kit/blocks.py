@@ -59,7 +59,7 @@ _COLOURS = {"warning": ("warning", "orange"), "failed": ("close", "red")}
 
 
 def answer(part: AnalysisPart, dataset: Dataset, after: Drawn | None = None, needed: Any = None) -> None:
-    """A part of an analysis: its controls, its result and what there is to say of it.
+    """Draw a part of an analysis: its controls, its result and its sentences.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def answer(part: AnalysisPart, dataset: Dataset, after: Drawn | None = None, nee
         the key of a slot: what is there; the callable takes what the slot is about.
         By the key of a table: what draws it in its place.
     needed : object, optional
-        What the part needs, which is then not computed here.
+        Result that the part needs, which is then not computed here.
     """
     verdict = part.applicable(dataset)
     if not verdict.possible:
@@ -92,14 +92,14 @@ def answer(part: AnalysisPart, dataset: Dataset, after: Drawn | None = None, nee
 
 
 def result_of(part: AnalysisPart, dataset: Dataset, options: Any = None) -> Any:
-    """What a part finds; None while it is worked out, or if it cannot be, which is said.
+    """Return the result of a part; None while it is computed, or, with the reason on screen, if it cannot be.
 
     Parameters
     ----------
     part : AnalysisPart
     dataset : Dataset
     options : object, optional
-        Of the part. Names of raters are those of ``dataset.coded`` if the part is work.
+        Options of the part. Names of raters are those of ``dataset.coded`` if the part is work.
     """
     options, work = part.resolve() if options is None else options, part.work
     if work is None:
@@ -118,7 +118,7 @@ def result_of(part: AnalysisPart, dataset: Dataset, options: Any = None) -> Any:
 
 
 def controls(part: AnalysisPart) -> Any:
-    """The options of a part as somebody chooses them."""
+    """Draw the controls of a part, and return its options as chosen."""
     given, numbers = {}, None
     for field in fields(part.options):
         option = field.metadata.get("option")
@@ -150,7 +150,7 @@ def controls(part: AnalysisPart) -> Any:
 
 
 def show(blocks: Iterable[Block], after: Drawn | None = None) -> None:
-    """Blocks, one below the other; downloads that follow each other stand side by side."""
+    """Draw blocks one below the other; downloads that follow each other are side by side."""
     for downloads, group in groupby(blocks, lambda block: isinstance(block, Download)):
         several = list(group)
         with st.container(horizontal=True) if downloads and len(several) > 1 else nullcontext():
@@ -335,7 +335,7 @@ def _draw_selector(block: Selector, after: Drawn) -> None:
 
 
 def _picked(place: Any, one: Control) -> Any:
-    """The value that somebody chose, or the first one; a list if several can be chosen."""
+    """Return the chosen value, or the first one; a list if several can be chosen."""
     values, first = list(one.values), one.values[one.first]
     how: dict[str, Any] = {"key": one.key, "help": widgets.explained(one.term) if one.term else None}
     if one.look == "slider":

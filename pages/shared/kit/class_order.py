@@ -1,4 +1,4 @@
-"""Whether the order of the classes counts for the plausible truths of a page, and why."""
+"""Order of the classes: whether it counts for the plausible truths of a page, and why."""
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ _SIGN = ":material/linear_scale:"
 
 
 def say(dataset: Dataset, name: str) -> None:
-    """Of ordered classes that the ordinal model describes best: that the order counts, or the offer that it may.
+    """Draw a note for ordered classes that the ordinal model describes best: the order counts, or an offer to use it.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def say(dataset: Dataset, name: str) -> None:
         return
     few = plausibility_models.too_few_to_tell(dataset)
     why = f"{_SIGN} By held-out annotations the ordinal model describes these raters best"
-    why += f" ({few:,}, hardly enough to tell models apart)" if few else ""
+    why += f" ({few:,}, hardly enough to distinguish models)" if few else ""
     if name == OrdinalTruth.name:
         st.caption(f"{why}, so the order of the classes counts here.")
         return

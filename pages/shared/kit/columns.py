@@ -43,7 +43,7 @@ def whole(frame: pd.DataFrame, *names: str) -> dict:
 
 
 def ends(low: str = "ci_low", high: str = "ci_high", level: int = 95) -> dict:
-    """The two columns of an interval."""
+    """Return the two columns of an interval."""
     return {
         low: st.column_config.NumberColumn(f"{level}% from", format=TWO),
         high: st.column_config.NumberColumn("to", format=TWO),
@@ -53,7 +53,7 @@ def ends(low: str = "ci_low", high: str = "ci_high", level: int = 95) -> dict:
 def with_pictures(
     frame: pd.DataFrame, *columns: tuple[str, str, str, str], difference: bool = False, width: int = cells.WIDTH
 ) -> tuple[pd.DataFrame, dict]:
-    """The table as the screen shows it, with intervals drawn in their rows on one axis, and its columns.
+    """Return the table as on screen, with intervals drawn in their rows on one axis, and its columns.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def with_pictures(
     difference : bool
         An axis from the least to the greatest end with a dashed line at 0, instead of one up to 1.
     width : int
-        Of a picture, in pixels.
+        Width of a picture, in pixels.
     """
     if len(frame) > _MOST_PICTURES:
         return frame, {}

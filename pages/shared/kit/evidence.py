@@ -1,4 +1,4 @@
-"""A classifier as evidence in the class probabilities of Models, and the word that it is none where it is judged."""
+"""Classifier as evidence in the class probabilities of Models, and a note on pages that evaluate it without."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -21,12 +21,12 @@ _KEY, _REFITS = "model_evidence", 20
 
 
 def ask(view: Dataset) -> None:
-    """Which classifier counts; nothing where none gives probabilities. One that is a rater of the data cannot.
+    """Draw the choice of the classifier that counts, if any gives probabilities; raters of the data cannot be chosen.
 
     Parameters
     ----------
     view : Dataset
-        One class an annotation.
+        Data with one class per annotation.
     """
     if known := [one.name for one in _able(view)]:
         st.selectbox(
@@ -44,7 +44,7 @@ def _able(view: Dataset) -> list[Predictions]:
 
 
 def counted(one: Fitted) -> tuple[Fitted, EvidenceWeight | None]:
-    """A fit with the chosen classifier in its class probabilities, and its weight; None where none is chosen or known.
+    """Return a fit with the chosen classifier as evidence, and its weight; None if none is chosen or known.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def counted(one: Fitted) -> tuple[Fitted, EvidenceWeight | None]:
 
 
 def _weight(one: Fitted, chosen: Predictions, probability: np.ndarray) -> EvidenceWeight | None:
-    """By the held-out β of the model where it is known, so that it stands beside the scores of the models."""
+    """Compute the weight at the held-out β of the model, if known, so that it compares with the models' scores."""
     judged = opening.choice(one.dataset)
     standings = () if judged is None else judged.choice.standings
     held = next((each.held for each in standings if each.candidate.name == one.request.model and each.held), None)
@@ -79,13 +79,13 @@ def _weight(one: Fitted, chosen: Predictions, probability: np.ndarray) -> Eviden
 
 
 def say(shown: Fitted, found: EvidenceWeight | None) -> None:
-    """Whether the chosen classifier counts in the model in detail, and why; nothing where none is chosen.
+    """Draw a note on whether the chosen classifier counts in the model in detail, and why; nothing if none is chosen.
 
     Parameters
     ----------
     shown : Fitted
     found : EvidenceWeight or None
-        As of `counted`.
+        Result of `counted`.
     """
     chosen = st.session_state.get(_KEY)
     if chosen is None:
@@ -97,7 +97,7 @@ def say(shown: Fitted, found: EvidenceWeight | None) -> None:
 
 
 def command_part(shown: Fitted) -> str:
-    """What the command of a fit ends with; empty without a classifier in it.
+    """Return the last part of the command of a fit; empty without a classifier in it.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def command_part(shown: Fitted) -> str:
 
 
 def none_here(judged: Iterable[str]) -> None:
-    """The word that a classifier which counts as evidence on Models is none where it is judged.
+    """Draw a note that a classifier used as evidence on Models does not count when it is itself evaluated.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ def of_draws(dataset: Dataset, model: PlausibilityModel, n_reliabilities: float 
 
 
 def of_readers(dataset: Dataset, model: PlausibilityModel) -> float:
-    """The curve of held-out readers."""
+    """Return the expected seconds of computing the curve of held-out readers."""
     return dataset.n_annotations * (_HELD_OUT if isinstance(model, PlackettLuce) else _CLOSED / 10)
 
 

@@ -6,5 +6,5 @@ REQUIREMENTS = "gate_requirements"
 
 
 def requirements() -> tuple[str, ...]:
-    """Requirements as they were chosen or written."""
+    """Return the requirements as chosen or written."""
     return tuple(st.session_state.get(REQUIREMENTS) or ())

@@ -1,4 +1,4 @@
-"""Gold from finished arbitrations: offered by one switch where there are some, and never used without it."""
+"""Gold from finished arbitrations: offered by one switch, if there are any, and never used without it."""
 
 import streamlit as st
 
@@ -16,12 +16,12 @@ _KEY = "gold_of_reviews"
 
 
 def reviews_of(whole: Dataset) -> dict[str, CaseReview]:
-    """Reviews of a dataset that is in use whole; none where nobody has reviewed, and no database is made for that."""
+    """Return the reviews of the whole dataset in use; none if nobody has reviewed, without creating a database."""
     return access.store().cases(whole.digest) if access.n_reviews(whole.digest) else {}
 
 
 def switched(dataset: Dataset) -> Dataset:
-    """The dataset as the switch has it, with the switch where there is something to switch."""
+    """Draw the switch for gold of reviews, if there is any, and return the dataset as it is set."""
     found = _found(dataset)
     if found is None or not found.n_decided:
         return dataset
@@ -40,7 +40,7 @@ def switched(dataset: Dataset) -> Dataset:
 
 
 def applied(dataset: Dataset) -> Dataset:
-    """The same without the switch, for pages that do not have it."""
+    """Return the dataset as the switch is set, for pages without the switch."""
     if not st.session_state.get(_key()):
         return dataset
     found = _found(dataset)
@@ -48,7 +48,7 @@ def applied(dataset: Dataset) -> Dataset:
 
 
 def origin() -> str:
-    """Whether the cases decided in arbitration came by a queue or by chance, in a sentence; empty if not in use."""
+    """Return a sentence on how the arbitrated cases were selected (queue or random sample); empty if not in use."""
     if not st.session_state.get(_key()):
         return ""
     digest = state.whole().dataset.digest

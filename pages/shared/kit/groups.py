@@ -23,7 +23,7 @@ def facts(view: Dataset) -> RaterFacts | None:
 
 
 def ask(view: Dataset) -> RaterFacts | None:
-    """Ask for a file of facts; None while there is none, which is said."""
+    """Ask for a file of facts on raters; return None, with a message, while there is none."""
     upload = widgets.file_uploader(
         "Facts of the raters", key="rater_facts",
         help="A table with a row per rater, or annotations with columns on their raters. It is not saved.",

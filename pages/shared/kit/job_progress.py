@@ -1,7 +1,7 @@
 """Long work on screen: stage, progress, time left and Cancel, while other pages stay usable.
 
-A run of a page notes what it waits for; at its end one part of the page, and no other, looks again and again how far
-that is, and draws the page anew when any of it has ended.
+A run of a page notes the jobs that it waits for. At its end, exactly one part of the page checks their progress
+repeatedly, and redraws the page when any of them has ended.
 """
 
 import time
@@ -32,16 +32,16 @@ _RUN = "_waits_of_run"
 
 @dataclass(slots=True)
 class _Run:
-    """What one run of a page waits for.
+    """Jobs that one run of a page waits for.
 
     Attributes
     ----------
     left : float
-        Seconds that it may still wait for what is ready in a moment.
+        Seconds that it may still wait for jobs that end within a moment.
     shown : dict of str to (Job, place or None, partial result)
-        By id of the job; a job without a place says nothing. The page is drawn anew with another partial result.
+        Jobs by id; a job without a place shows nothing. A new partial result redraws the page.
     together : list of Job, or None
-        Those that share one Cancel; None where each has its own.
+        Jobs that share one Cancel; None if each has its own.
     """
 
     left: float = _AT_ONCE_SECONDS
@@ -50,7 +50,7 @@ class _Run:
 
 
 def begin() -> None:
-    """A run of a page begins: nothing is waited for yet."""
+    """Begin a run of a page, which waits for nothing yet."""
     st.session_state[_RUN] = _Run()
     cached.drawing(True)
 
@@ -63,13 +63,13 @@ def poll() -> None:
 
 
 def redraw_after(job: Job) -> None:
-    """Draw the page anew when a job has ended, without a word on it."""
+    """Redraw the page when a job has ended, without showing its progress."""
     _run().shown.setdefault(job.id, (job, None, job.partial))
 
 
 @contextmanager
 def one_cancel(key: str) -> Iterator[None]:
-    """What is asked for within shows how far it is, and has one Cancel together, after all of it."""
+    """Show the progress of all jobs requested within, with one shared Cancel after them."""
     run = _run()
     run.together = []
     try:
@@ -82,7 +82,7 @@ def one_cancel(key: str) -> Iterator[None]:
 
 
 def cancel(jobs: list[Job]) -> None:
-    """Callback: cancel jobs on behalf of this session."""
+    """Cancel jobs on behalf of this session (callback)."""
     for job in jobs:
         cached.cancel(job)
 
@@ -92,7 +92,7 @@ def _run() -> _Run:
 
 
 def result_of(key: tuple, title: str, work: Callable[[Job], object], lane: str = "pages", of: Dataset | None = None):
-    """The result of a job, or None while it runs, was cancelled or has failed; then the screen says so.
+    """Return the result of a job; None while it runs, or after it was cancelled or failed, as the screen shows.
 
     Where it is ``of`` a dataset, key and work must be of its content (``content_digest``, ``coded``); the names are put
     into what is given back.
@@ -129,13 +129,13 @@ def result_of(key: tuple, title: str, work: Callable[[Job], object], lane: str =
 
 
 def so_far(key: tuple):
-    """What a job that is under way has of its result, where it shows that; None where nothing."""
+    """Return the partial result of a job under way, if it is shown; otherwise None."""
     job = cached.known(key)
     return job.partial if job is not None and job.state == "running" else None
 
 
 def leave_others(prefix: str, titles: set[str]) -> None:
-    """Cancel this session's jobs whose titles begin so and are not among these, where nobody else looks at them."""
+    """Cancel this session's jobs with this prefix and other titles, if no other session needs them."""
     mine = st.session_state.get("_jobs", {})
     for title in [title for title in mine if title.startswith(prefix) and title not in titles]:
         cached.leave(mine.pop(title))
@@ -150,7 +150,7 @@ def _one_at_a_time(key: tuple, title: str) -> None:
 
 
 def _wait_a_moment(job: Job) -> None:
-    """Not for what has been at work for longer than a moment: a page that is drawn anew for its news shows them."""
+    """Wait a moment for a job, unless it has been running for longer: its news redraw the page anyway."""
     run, now = _run(), time.monotonic()
     if job.started is None or now - job.started < _AT_ONCE_SECONDS:
         job.wait(max(run.left, _LEAST_SECONDS))
@@ -190,7 +190,7 @@ def _age(jobs: list[Job]) -> float:
 
 
 def _has_news(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> bool:
-    """Whether any of the jobs has ended, or has more of its result than was drawn."""
+    """Return True if any of the jobs has ended, or has more of its result than was drawn."""
     return any(job.finished or job.partial is not drawn for job, _, drawn in shown)
 
 

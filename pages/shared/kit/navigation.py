@@ -38,7 +38,7 @@ def pages() -> dict[str, list]:
 
 
 def navigate():
-    """The page that is asked for; `/home` goes on to Home, whose own address is `/`. Called by ``app.py`` alone."""
+    """Return the requested page; `/home` redirects to Home, whose own address is `/`. Called only by ``app.py``."""
     st.session_state[_ENTERED] = True
     page = st.navigation(pages(), position="hidden" if presentation.on() else "sidebar")
     if page.url_path == _BY_NAME:
@@ -47,7 +47,7 @@ def navigate():
 
 
 def hidden() -> None:
-    """Say which pages there are without showing them, so that Streamlit runs none of them by itself."""
+    """Declare all pages without showing them, so that Streamlit runs none of them by itself."""
     st.navigation(pages(), position="hidden")
 
 

@@ -68,13 +68,13 @@ def correct_at_work(view: Dataset) -> Job | None:
 
 
 def choice(view: Dataset) -> JudgedModels | None:
-    """The scores of all models and their average; None until they are done."""
+    """Return the scores of all models and their average; None until they are done."""
     job = choice_job(view)
     return cached.result(job, view) if job is not None and job.state == "done" else None
 
 
 def is_known(view: Dataset) -> bool:
-    """Whether the scores of all models are known; nothing is started."""
+    """Return True if the scores of all models are known; starts nothing."""
     return cached.known_result(plausibility_models.choice_key(view), plausibility_models.CHOICE, view) is not None
 
 
@@ -91,12 +91,12 @@ def begin() -> None:
 
 
 def settings(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> AnalysisSettings:
-    """The settings of a dataset as far as they are known, whatever somebody chose in this session.
+    """Return the settings of a dataset as far as they are known, without the choices of this session.
 
     Parameters
     ----------
     dataset : Dataset
-        What the model takes.
+        Data that the model takes.
     model : PlausibilityModel
     view : Dataset
         The same as single classes.
@@ -125,12 +125,12 @@ def settings(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> Analy
 
 
 def readers_key(dataset: Dataset, model: PlausibilityModel) -> tuple:
-    """Under which the curve of held-out readers is kept, for whoever asks."""
+    """Return the key of the cached curve of held-out readers, the same for all sessions."""
     return (dataset.content_digest, "held-out readers", model.name, tuple(sorted(model.settings().items())), SEED)
 
 
 def readers(dataset: Dataset, model: PlausibilityModel) -> HeldOutCurve | None:
-    """The curve of held-out readers where it is done; None until then, and where it takes too long unasked."""
+    """Return the curve of held-out readers; None until it is done, and if it takes too long to start unasked."""
     job = readers_job(dataset, model)
     if job is None:
         return cached.known_result(readers_key(dataset, model), READERS, dataset)
@@ -138,7 +138,7 @@ def readers(dataset: Dataset, model: PlausibilityModel) -> HeldOutCurve | None:
 
 
 def readers_job(dataset: Dataset, model: PlausibilityModel) -> Job | None:
-    """The same in the background; None where no mark comes of it, or it takes too long."""
+    """Return the background job of the curve of held-out readers; None if it gives no mark, or takes too long."""
     if not isinstance(model, PlackettLuce | GaussianScores) or takes_minutes(dataset):
         return None
     work = readers_work(dataset, model)
@@ -146,12 +146,12 @@ def readers_job(dataset: Dataset, model: PlausibilityModel) -> Job | None:
 
 
 def takes_minutes(dataset: Dataset) -> bool:
-    """Whether held-out readers are computed only where they are asked for."""
+    """Return True if held-out readers are computed only on request."""
     return dataset.n_cases > current_settings().unasked_cases
 
 
 def readers_work(dataset: Dataset, model: PlausibilityModel):
-    """What computes it."""
+    """Return the function that computes the curve of held-out readers."""
 
     def work(job: Job) -> HeldOutCurve:
         cached.preparation().wait(("anchors",))
@@ -162,18 +162,18 @@ def readers_work(dataset: Dataset, model: PlausibilityModel):
 
 
 def at_work(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> list[Job]:
-    """What is still being computed that may change the settings; arguments as of `settings`."""
+    """Return the running jobs that may change the settings; arguments as for `settings`."""
     return [job for job in (truth_job(dataset, model), choice_job(view)) if job is not None and not job.finished]
 
 
 def truth(dataset: Dataset, model: PlausibilityModel) -> TruthCurve | None:
-    """Certainty against gold where it is done; None without gold, or with too much of it to compute unasked."""
+    """Return certainty against gold, if done; None without gold, or if it takes too long to start unasked."""
     job = truth_job(dataset, model)
     return cached.result(job, dataset) if job is not None and job.state == "done" else None
 
 
 def truth_job(dataset: Dataset, model: PlausibilityModel) -> Job | None:
-    """The same in the background; None where there is nothing to compute."""
+    """Return the background job of certainty against gold; None if there is nothing to compute."""
     if not has_truth(dataset, model) or (known := trusted_raters.in_hand(dataset, model)) is None:
         return None
     key = (dataset.content_digest, "truth curve", model.name, tuple(sorted(model.settings().items())), SEED)

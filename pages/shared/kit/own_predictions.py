@@ -41,20 +41,20 @@ def add(
     remark: Callable[..., str] = lambda one: "",
     otherwise: Callable[[str, bytes], str] | None = None,
 ) -> None:
-    """Take in a file of predictions, and say what does not match.
+    """Add a file of predictions, and show what does not match.
 
     Parameters
     ----------
     view : Dataset
-        What predictions are matched to.
+        Data that predictions are matched to.
     title : str
-        Of the card.
+        Title of the card.
     what : str
         The kinds of file and their rows.
     remark : callable
-        What is said of predictions after the number of their cases.
+        Function that returns the remark on predictions after the number of their cases.
     otherwise : callable, optional
-        Given the name and content of a file that is no predictions; says what else it is, or raises `PluralityError`.
+        Function of the name and content of a file without predictions; shows its content or raises `PluralityError`.
     """
     if otherwise is None:
         for why in predictions.unusable(view):
@@ -91,18 +91,18 @@ def add_classifiers(dataset: Dataset) -> None:
 def _ties_and_gaps(one) -> str:
     tied, short = one.n_tied(TOP), one.n_short(TOP)
     words = f"; {tied:,} with tied scores at place {TOP}, taken in expectation" if tied else ""
-    return words + (f"; {short:,} with fewer than {TOP} classes, the missing places are misses" if short else "")
+    return words + (f"; {short:,} with fewer than {TOP} classes; missing places count as misses" if short else "")
 
 
 def tried(upload: Any) -> bool:
-    """Whether an uploaded file of predictions may be read; while that is tried, or if not, the screen says so."""
+    """Return True if an uploaded file of predictions may be read; otherwise show the progress or the reason."""
     key = ("side", upload.file_id, "predictions")
     title = f"Reading {shorten(upload.name, 60)}"  # of its own: a session has one job under each title
     return bool(job_progress.result_of(key, title, lambda job: cached.try_predictions(job, upload)))
 
 
 def _said_again(view: Dataset, remark: Callable[..., str], otherwise: Callable[[str, bytes], str] | None) -> None:
-    """What the files in use hold, on screen; why one does not fit stands above."""
+    """Show the content of the files in use, with the reason for each that does not fit."""
     for name, content in predictions.files():
         if isinstance(content, bytes):
             with suppress(PluralityError):
@@ -112,7 +112,7 @@ def _said_again(view: Dataset, remark: Callable[..., str], otherwise: Callable[[
 def _said(
     name: str, content: bytes, view: Dataset, remark: Callable[..., str], otherwise: Callable[[str, bytes], str] | None
 ) -> None:
-    """What a file holds, on screen."""
+    """Show the content of a file."""
     try:
         found = predictions.matched(name, content, view)
     except PluralityError:

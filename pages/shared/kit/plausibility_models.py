@@ -30,12 +30,12 @@ _OPENED, _SAID = "_model_opened", "_settings_said"
 
 
 def method(name: str) -> Method:
-    """What the model of that name says of itself."""
+    """Return the description of the model with that name."""
     return method_named("plausibility", name)
 
 
 def made(name: str, dataset: Dataset) -> PlausibilityModel:
-    """The model of that name with the prior that it opens with."""
+    """Return the model with that name, with its default prior."""
     model = method(name).make()
     return _learned(dataset).model if learns_prior(model, dataset) else model
 
@@ -45,12 +45,12 @@ def _learned(dataset: Dataset) -> LearnedCounts:
 
 
 def learned_prior(view: Dataset, model: PlausibilityModel) -> VotePrior | None:
-    """The prior learned from all cases, if a model has it.
+    """Return the prior learned from all cases, if a model has one.
 
     Parameters
     ----------
     view : Dataset
-        What the model takes.
+        Data that the model takes.
     model : PlausibilityModel
     """
     if not isinstance(model, DirichletCounts) or view.kind != "class":
@@ -69,25 +69,25 @@ def choice_key(view: Dataset) -> tuple:
 
 
 def _choice(dataset: Dataset) -> Choice | None:
-    """The held-out scores of all rater models; None until they are known."""
+    """Return the held-out scores of all rater models; None until they are known."""
     judged = cached.known_result(choice_key(dataset), CHOICE, dataset)
     return None if judged is None else judged.choice
 
 
 def order_counts(dataset: Dataset) -> bool:
-    """Whether held-out annotations have chosen the ordinal model of raters; False until they are scored."""
+    """Return True if held-out annotations favour the ordinal model of raters; False until they are scored."""
     found = _choice(dataset)
     return found is not None and found.chosen == ORDINAL.name
 
 
 def too_few_to_tell(dataset: Dataset) -> int:
-    """How many annotations were held out, where they hardly tell models apart; else 0."""
+    """Return the number of held-out annotations if they are too few to compare models; otherwise 0."""
     found = _choice(dataset)
     return 0 if found is None or found.n_hidden >= FEWEST_TO_TELL else found.n_hidden
 
 
 def choose_model(place, dataset: Dataset) -> str:
-    """The select box of models; the choice stays on all pages."""
+    """Draw the select box of models; the choice applies to all pages."""
     names = offered(dataset)
     if _chosen(names, dataset) is None:
         st.session_state["model"] = names[0]
@@ -110,7 +110,7 @@ def use(name: str) -> None:
 
 
 def _chosen(names: list[str], dataset: Dataset) -> str | None:
-    """The model that somebody chose; None where there is only the one that a page opened with."""
+    """Return the model that the user chose; None if there is only the one that the page opened with."""
     wanted = st.session_state.get("model")
     opened = st.session_state.get(_OPENED) == (dataset.content_digest, wanted)
     return wanted if wanted in names and not opened else None
@@ -144,7 +144,7 @@ def _say_once() -> None:
 
 
 def choose_prior(place, name: str, dataset: Dataset) -> PlausibilityModel:
-    """The model with its prior, chosen among the rarer settings."""
+    """Return the model with its prior, chosen among the rarer settings."""
     learns = learns_prior(method(name).make(), dataset)
     if learns:
         _choose_learned(place, dataset)
@@ -187,7 +187,7 @@ def _alpha_chosen() -> None:
 
 
 def earlier_prior(model: PlausibilityModel) -> bool:
-    """Whether γ comes from before counts learned their prior, and the published one was taken for it."""
+    """Return True if γ dates from before counts learned their prior, and the published prior was used for it."""
     return isinstance(model, DirichletCounts) and bool(st.session_state.get(state.EARLIER_PRIOR))
 
 
@@ -199,7 +199,7 @@ def use_learned_prior() -> None:
 
 
 def as_chosen(dataset: Dataset) -> PlausibilityModel:
-    """The model with its prior as chosen on the Cases page, else as it opens."""
+    """Return the model with its prior as chosen on the Cases page, or its default."""
     names = offered(dataset)
     name = _chosen(names, dataset) or names[0]
     if learns_prior(method(name).make(), dataset):
@@ -212,7 +212,7 @@ def as_chosen(dataset: Dataset) -> PlausibilityModel:
 
 
 def carry_prior(model: PlausibilityModel, dataset: Dataset) -> None:
-    """Have the address say the prior beside γ, which means nothing without it."""
+    """Write the prior to the address together with γ, which is meaningless without it."""
     if learns_prior(model, dataset):
         st.session_state["prior"] = _prior()
 
@@ -242,7 +242,7 @@ def _ask(place, name: str, option: Option):
 
 
 def data_for(name: str, dataset: Dataset, *, quietly: bool = False) -> Dataset:
-    """What the model takes: rankings whole, or single classes with a line that says what was left out."""
+    """Return the data that the model takes: whole rankings, or single classes with a line on what was left out."""
     if method(name).takes.get(dataset.kind) == AS_IS:
         return dataset
     if quietly:
@@ -257,13 +257,13 @@ def case_certainty(view: Dataset, model: PlausibilityModel, reliability: float) 
 
 
 def certainty_job(view: Dataset, model: PlausibilityModel, reliability: float, *, background: bool = False) -> Job:
-    """The same job without a word on screen; ``background`` if nobody waits for it yet."""
+    """Return the job that computes certainty, without showing it; ``background`` if nothing waits for it yet."""
     key = job_key(view, model, "certainty", reliability)
     return cached.job(key, _CERTAINTY, _certainty_work(view, model, reliability), of=view, background=background)
 
 
 def known_certainty(view: Dataset, model: PlausibilityModel, reliability: float) -> CertaintyResult | None:
-    """Its result where it is known; nothing is started. Arguments as of `certainty_job`."""
+    """Return the certainty if it is known; starts nothing. Arguments as for `certainty_job`."""
     found = cached.known_result(job_key(view, model, "certainty", reliability), _CERTAINTY, view)
     return None if found is None else found.certainty
 
@@ -286,13 +286,13 @@ def _certainty_work(view: Dataset, model: PlausibilityModel, reliability: float)
 
 
 def options_of(model: PlausibilityModel, view: Dataset) -> str:
-    """The prior of a model as options of the command line.
+    """Return the prior of a model as options of the command line.
 
     Parameters
     ----------
     model : PlausibilityModel
     view : Dataset
-        What the model takes.
+        Data that the model takes.
     """
     prior = learned_prior(view, model)
     if prior is not None and prior.learned:

@@ -1,7 +1,7 @@
 """Predictions of classifiers: those of a sample, and files that the user added.
 
-Files are kept with the dataset as they came and matched anew to whatever is selected, so that a selection changes their
-cases and not their being there.
+Files are kept unchanged with the dataset and matched again to each selection, so that a selection changes their cases
+but does not remove them.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ def unusable(view: Dataset) -> list[str]:
 
 
 def answers(view: Dataset) -> list[Dataset]:
-    """What files that are no predictions of the view hold of machines' annotations."""
+    """Return AI raters' annotations from files that do not hold predictions for the view."""
     found = []
     for name, content in files():
         if not isinstance(content, PluralityError):
@@ -46,7 +46,7 @@ def answers(view: Dataset) -> list[Dataset]:
 
 
 def _own(view: Dataset) -> list[tuple[str, tuple | PluralityError]]:
-    """The predictions of each of the user's files, or why they do not fit the view."""
+    """Return the predictions of each of the user's files, or the reason why they do not fit the view."""
     found: list[tuple[str, tuple | PluralityError]] = []
     for name, content in files():
         if isinstance(content, PluralityError):
@@ -60,7 +60,7 @@ def _own(view: Dataset) -> list[tuple[str, tuple | PluralityError]]:
 
 
 def matched(name: str, content: bytes, view: Dataset) -> tuple:
-    """The predictions in a file for the view; rows of a matrix without names are cases of all the data.
+    """Return the predictions in a file for the view; rows of a matrix without names are the cases of all data.
 
     Raises
     ------
@@ -89,14 +89,14 @@ def remove() -> None:
 
 
 def fingerprint(predictions) -> str:
-    """Of one classifier's predictions, by content: a corrected file has the same name and often the same length."""
+    """Return a hash of one classifier's predictions: a corrected file has the same name and often the same length."""
     if isinstance(predictions, ScorePredictions):
         return fingerprint_of(predictions.score)
     return fingerprint_of(predictions.ptr, predictions.class_code, predictions.group, predictions.score)
 
 
 def fingerprint_of(*arrays) -> str:
-    """Of what was predicted, by content; arrays that are None are not there."""
+    """Return a hash of predictions by content; arrays that are None are left out."""
     found = hashlib.blake2b(digest_size=16)
     for array in arrays:
         if array is not None:
@@ -105,5 +105,5 @@ def fingerprint_of(*arrays) -> str:
 
 
 def files() -> list[tuple[str, bytes | InputError]]:
-    """The files that the user added for the dataset in use, by name: as they came, or why one cannot be read."""
+    """Return the files added to the dataset in use, by name, unchanged, or the error if one cannot be read."""
     return list(access.ReadRight(st.session_state["data"]).predictions().items())

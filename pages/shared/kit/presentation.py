@@ -58,7 +58,7 @@ if (!window.presentationKeys) {
 
 
 def on() -> bool:
-    """Whether this session presents."""
+    """Return True if this session is a presentation."""
     return bool(st.session_state.get(_PRESENTING))
 
 
@@ -73,7 +73,7 @@ def stop() -> None:
 
 
 def veiled(reading: Reading | None, machines: tuple[str, ...] = ()) -> Reading | None:
-    """The dataset as it may be shown: in a presentation its raters have no names, and neither have its ``machines``."""
+    """Return the dataset as it may be shown: in a presentation, raters and ``machines`` have no names."""
     return reading if reading is None or not on() else cached_story.without_names(reading, machines)
 
 
@@ -87,13 +87,13 @@ def veiled_families(machines: tuple[Machine, ...]) -> tuple[Machine, ...]:
 
 
 def style(paper: str) -> None:
-    """What a presentation hides and enlarges."""
+    """Draw the style by which a presentation hides and enlarges elements."""
     st.html(_STYLE.replace("var(--plurality-bar)", paper))
     st.html(_KEYS, unsafe_allow_javascript=True)
 
 
 def bar(page: str, story_moves) -> None:
-    """What a presenter needs: the pages, or the way through the story, and the end.
+    """Draw a presenter's controls: the pages, or the steps of the story, and the end of the presentation.
 
     Parameters
     ----------

@@ -31,21 +31,21 @@ def show(
     chosen: Selection | None = None,
     line: str = "",
 ) -> None:
-    """A popover beside a result.
+    """Draw a popover next to a result: methods, settings and command.
 
     Parameters
     ----------
     dataset : Dataset
-        What the result is of, selection and all.
+        Dataset of the result, with its selection.
     parts : list of str
         Keys of `core.report.methods.SENTENCES`.
     command : str
         With FILE in the place of the file.
     settings : dict
-        What else was chosen.
+        Other settings of the result.
     key : str
     chosen : Selection, optional
-        What counts, where that is not what counts on other pages.
+        Selection that counts, if it differs from other pages.
     line : str
         The whole command, if it does not read the dataset in use.
     """
@@ -66,14 +66,14 @@ def show(
 
 
 def command_line(dataset: Dataset, command: str, chosen: Selection | None = None) -> str:
-    """What gives a result again, from a command with FILE in the place of the file.
+    """Return the command that reproduces a result, from one with FILE in the place of the file.
 
     Parameters
     ----------
     dataset : Dataset
     command : str
     chosen : Selection, optional
-        As of `show`.
+        Same as in `show`.
     """
     chosen = state.counted() if chosen is None else chosen
     more = f" --select {quote(chosen.to_text())}" if not chosen.everything else ""
@@ -87,7 +87,7 @@ def command_line(dataset: Dataset, command: str, chosen: Selection | None = None
 
 
 def of_data() -> dict:
-    """What any table of this session came from: data, digest, selection in words and as options, version."""
+    """Return the origin of all tables of this session: data, digest, selection in words and as options, version."""
     reading = state.current()
     if reading is None:
         return {"version": __version__}
@@ -111,7 +111,7 @@ def of_data() -> dict:
 
 
 def exported(table: str, more: dict | None = None) -> Callable[[], dict]:
-    """What gives the settings of a table when it is written: those of its page, and its own.
+    """Return a callable for the settings of a table when it is written: those of its page, and its own.
 
     A page says its settings after its tables are drawn, so they are looked up only when somebody takes a table away.
     """
@@ -125,7 +125,7 @@ def exported(table: str, more: dict | None = None) -> Callable[[], dict]:
 
 
 def file_name(what: str, ending: str, model: str | None = None) -> str:
-    """What an exported file is called: ``skin_weights_Dawid-Skene_2026-03-01.csv``, with the data's name and the day.
+    """Return the name of an exported file, with data and day, as ``skin_weights_Dawid-Skene_2026-03-01.csv``.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def file_name(what: str, ending: str, model: str | None = None) -> str:
         The table, or the document.
     ending : str
     model : str, optional
-        What it is from, where tables of several models have one shape.
+        Model of the table, if tables of several models have the same columns.
     """
     reading = state.whole()  # a selection has the same name
     name = shorten(reading.dataset.name, 60) if reading is not None else ""
@@ -146,14 +146,14 @@ def _today() -> str:
 
 
 def _of_page() -> dict:
-    """The settings that the page on screen has told; each page has its own."""
+    """Return the settings that the page on screen has set; each page has its own."""
     pages = st.session_state.setdefault(_PAGES, {})
     context = get_script_run_ctx()
     return pages.setdefault(context.page_script_hash if context is not None else "", {})
 
 
 def _source() -> str:
-    """What the command line reads the data by: the name of a sample, the digest of a kept dataset, or a file's name."""
+    """Return the source for the command line: the name of a sample, the digest of a kept dataset, or a file name."""
     address = st.session_state["data"]
     if address in _COMPLETE or _is_kept():
         return address

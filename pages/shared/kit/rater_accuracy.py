@@ -17,15 +17,15 @@ _DEFAULT = AssessedOptions()
 def judged(
     view: Dataset, options: AssessedOptions = _DEFAULT, fit: RaterModelFit | None = None
 ) -> AssessedRaters | None:
-    """The raters and what speaks against them; None while that is worked out.
+    """Return the raters with their flags; None while that is computed.
 
     Parameters
     ----------
     view : Dataset
-        Of single classes.
+        Data of single classes.
     options : AssessedOptions
     fit : RaterModelFit, optional
-        That judges in place of a model that is fitted.
+        Fit that judges raters in place of one that is computed.
     """
     part, content = RATERS.part("raters"), view.coded
 
@@ -51,12 +51,12 @@ def judged(
 
 
 def is_open(view: Dataset, options: AssessedOptions = _DEFAULT) -> bool:
-    """Whether rater models are still being scored whose average will judge the raters.
+    """Return True while rater models are still being scored whose average will judge the raters.
 
     Parameters
     ----------
     view : Dataset
-        Of single classes.
+        Data of single classes.
     options : AssessedOptions
     """
     job = opening.choice_job(view) if takes_average(view, options) else None

@@ -1,4 +1,4 @@
-"""Parts of a page that are drawn by themselves, and the whole page anew from one that looks by the clock."""
+"""Parts of a page that are drawn independently, and redraws of the whole page from a part that runs by the clock."""
 
 import time
 from collections.abc import Callable
@@ -16,16 +16,16 @@ NEWS_SECONDS, _GLANCE_SECONDS = 0.4, 0.01
 
 
 def part(run_every: float | None = None) -> Callable[[Callable], Callable]:
-    """Decorator of what draws a part of a page that is drawn again by itself, as `st.fragment`.
+    """Return a decorator for a function that draws a part of a page, redrawn independently as in `st.fragment`.
 
-    It stands in a container of its own. Before a part is drawn again, Streamlit discards what it has drawn and a
-    browser has not been sent, with the place of the part itself. What stands behind that place at the same level would
-    then come to the browser with a place too high, and end the page: "Bad delta path index".
+    The part has a container of its own. Before a part is drawn again, Streamlit discards its elements that were not
+    sent to the browser yet, including the place of the part itself. Elements after that place at the same level would
+    then reach the browser with an index that is too high, and end the page: "Bad delta path index".
 
     Parameters
     ----------
     run_every : float, optional
-        Seconds after which it is drawn again unasked.
+        Seconds after which it is redrawn automatically.
     """
 
     def of(draw: Callable) -> Callable:
@@ -42,7 +42,7 @@ def part(run_every: float | None = None) -> Callable[[Callable], Callable]:
 
 
 def place_of_part():
-    """A place outside a part that the part fills, in a container of its own for the same reason."""
+    """Return a place outside a part that the part fills, in a container of its own for the same reason."""
     return st.container().empty()
 
 

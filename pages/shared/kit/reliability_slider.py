@@ -1,7 +1,7 @@
-"""The slider of the reliability γ with its marks, and why it stands where it opens; the same on every page.
+"""Slider of the reliability γ with its marks, and the reason for its default; the same on every page.
 
-Marks come from the data in the background, and nothing waits for them: what moves γ draws the page anew when it is
-there, any other mark stands there from the next run.
+Marks are computed in the background, and nothing waits for them. A result that changes γ redraws the page when it is
+ready; any other mark appears with the next run.
 """
 
 from dataclasses import replace
@@ -27,7 +27,7 @@ _SAME = 0.02  # as a share: nearer values read the same
 
 
 def choose(place, below, dataset: Dataset, model: PlausibilityModel) -> float:
-    """The slider with its signs in one place, what they say and the reason below; the choice stays on all pages."""
+    """Draw the slider with its marks in one place, legend and reason below; the choice applies to all pages."""
     offer = plausibility_models.method(model.name).reliability
     settings = _opening(dataset, model, waits=True)
     opened, found = settings.reliability, settings.opening
@@ -60,7 +60,7 @@ def choose(place, below, dataset: Dataset, model: PlausibilityModel) -> float:
 
 
 def _say_earlier_prior() -> None:
-    """Say which prior a γ from before goes with, with a way to the learned one."""
+    """Show which prior an earlier γ belongs to, with a link to the learned one."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption("This γ was chosen with the published prior (α = 1), which is used here too.", width="content")
         st.button(
@@ -74,9 +74,9 @@ def opens(dataset: Dataset, model: PlausibilityModel) -> float:
 
 
 def in_use(dataset: Dataset, model: PlausibilityModel, *, waits: bool = False) -> AnalysisSettings:
-    """The settings of pages that do not ask for them: γ and rater model as chosen on another page, else as they open.
+    """Return the settings of pages without controls for them: γ and rater model as chosen elsewhere, or as they open.
 
-    A page that ``waits`` is drawn anew when what may change them is there.
+    A page that ``waits`` is redrawn when a result that may change them is ready.
     """
     found, wanted = _opening(dataset, model, waits=waits), st.session_state.get("reliability")
     if _is_chosen():
@@ -94,7 +94,7 @@ def _is_chosen() -> bool:
 
 
 def marks(dataset: Dataset, model: PlausibilityModel) -> None:
-    """The marks alone, where γ is not chosen by a slider."""
+    """Draw only the marks, if γ is not chosen by a slider."""
     settings = _opening(dataset, model, waits=True)
     if settings.opening is not None:
         _said(_words(settings.opening, settings.reliability), settings.opening)
@@ -128,7 +128,7 @@ def _said(words: str, found: DefaultReliability) -> None:
 
 
 def _strip(found: tuple[ReliabilityAnchor, ...], offer: ReliabilityScale) -> str:
-    """Signs where they stand on the slider."""
+    """Return the marks at their positions on the slider."""
     signs = []
     for mark in found:
         share = (mark.reliability - offer.low) / (offer.high - offer.low)

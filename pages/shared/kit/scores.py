@@ -17,7 +17,7 @@ from pages.shared.kit import blocks, job_progress, widgets
 
 
 def threshold(place=st) -> float | None:
-    """The threshold that splits scores, where somebody set one on any page; none at first."""
+    """Return the threshold that splits scores if it was set on any page; otherwise None."""
     widgets.forget_split()
     return place.number_input(
         "Threshold (optional)",
@@ -31,16 +31,16 @@ def threshold(place=st) -> float | None:
 
 
 def model(dataset: Dataset, at: float | None, *, blind: bool = False) -> tuple[GaussianScores, FittedPrior] | None:
-    """The plausibility model with the prior fitted to all cases; None where there is none yet or at all, which is said.
+    """Return the plausibility model with its fitted prior; None, with a message, if there is none or none yet.
 
     Parameters
     ----------
     dataset : Dataset
-        Of scores.
+        Dataset of scores.
     at : float or None
         The threshold.
     blind : bool
-        On a page for blind reads: what would tell the panel's score is not said.
+        True on a page for blind reads, which must not reveal the panel's score.
     """
 
     def work(job: Job) -> FittedPrior | str:
@@ -61,7 +61,7 @@ def model(dataset: Dataset, at: float | None, *, blind: bool = False) -> tuple[G
 
 
 def about_prior(found: FittedPrior) -> None:
-    """The prior in words, for the rarer settings."""
+    """Describe the prior, among the rarer settings."""
     spread = np.sqrt(found.b0 / found.a0)
     st.caption(
         f"Prior, fitted to {found.n_scores:,} scores of {found.n_cases:,} cases: mean {number(found.m0)}, worth "
@@ -74,12 +74,12 @@ def about_prior(found: FittedPrior) -> None:
 
 
 def command(reliability: float) -> str:
-    """What gives the same on the command line; a threshold stands there already."""
+    """Return the command that gives the same result; it already has a threshold."""
     return f"certainty {METHOD.name} FILE --reliability {typed(reliability)}"
 
 
 def settings(model: GaussianScores, reliability: float) -> dict:
-    """What the numbers of a page depend on."""
+    """Return the settings on which the numbers of a page depend."""
     given = {name: value for name, value in model.settings().items() if value is not None}
     return {"model": METHOD.name, **given, "reliability": reliability}
 
@@ -90,19 +90,19 @@ def digits_of(width: np.ndarray) -> int:
 
 
 def written(value: float, digits: int) -> str:
-    """A score for people."""
+    """Return a score as text."""
     return number(value, digits)
 
 
 def column(label: str | None, digits: int):
-    """A column of scores."""
+    """Return a column of scores."""
     return st.column_config.NumberColumn(label, format=f"%.{digits}f")
 
 
 def following(dataset: Dataset) -> Following | None:
-    """How closely raters follow the cases, with severity and spread.
+    """Return how closely raters follow the cases, with severity and spread.
 
-    None while that is worked out, or if severity and spread cannot be determined, which is said.
+    None while it is computed, or, with a message, if severity and spread cannot be determined.
     """
     part = RATERS.part("scores")
     verdict = part.applicable(dataset)

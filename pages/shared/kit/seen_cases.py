@@ -6,10 +6,10 @@ _SEEN = "review_seen"
 
 
 def mark(digest: str, case_id: str) -> None:
-    """The annotations on a case are on screen."""
+    """Record that the annotations on a case are on screen."""
     st.session_state.setdefault(_SEEN, set()).add((digest, case_id))
 
 
 def seen(digest: str, case_id: str) -> bool:
-    """Whether they were, in this session."""
+    """Return True if the annotations on a case were on screen in this session."""
     return (digest, case_id) in st.session_state.get(_SEEN, ())

@@ -14,7 +14,7 @@ from pages.shared.kit import presentation, state
 
 
 def button(dataset: Dataset) -> None:
-    """Opens the dialog; says whether anything is left out."""
+    """Draw the button that opens the dialog and shows whether anything is left out."""
     chosen = state.selection()
     label = "Filter annotations" if chosen.everything else "Change filters"
     if st.button(label, icon=":material/filter_alt:", type="tertiary", key="open_selection"):
@@ -22,7 +22,7 @@ def button(dataset: Dataset) -> None:
 
 
 def line() -> None:
-    """The selection in force, above every page, with a way back to everything."""
+    """Draw the selection in force, above every page, with a button that removes it."""
     chosen = state.selection()
     whole = state.whole()
     if whole is None or chosen.everything:
@@ -42,7 +42,7 @@ def line() -> None:
 
 
 def machines_line() -> None:
-    """That machines are left out, or count, too, with a way to the other."""
+    """Draw a line on whether AI raters are left out or count, too, with a button that changes it."""
     whole = state.whole()
     marked = state.marked_machines() if whole is not None else ()
     n = sum(machine.name in set(cached.open_dataset(st.session_state["data"]).dataset.raters) for machine in marked)
@@ -64,13 +64,13 @@ def _count_machines(count: bool) -> None:
 
 
 def named() -> dict[str, Selection]:
-    """Selections of the dataset in use that were given a name; everything stands first."""
+    """Return the named selections of the dataset in use; everything comes first."""
     kept = access.ReadRight(st.session_state["data"]).selections() if "data" in st.session_state else {}
     return {"Everything": Selection()} | {name: Selection.from_text(text) for name, text in kept.items()}
 
 
 def keep_as(name: str, chosen: Selection) -> None:
-    """Give a selection a name."""
+    """Save a selection under a name."""
     access.WriteRight(st.session_state["data"]).add_selection(name, chosen.to_text())
 
 

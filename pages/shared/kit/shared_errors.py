@@ -10,16 +10,16 @@ from pages.shared.kit import blocks
 
 
 def show(view: Dataset, machines: Sequence[Machine], key: str) -> None:
-    """The part of a page.
+    """Draw the part of a page on shared errors.
 
     Parameters
     ----------
     view : Dataset
-        One class an annotation.
+        Data with one class per annotation.
     machines : sequence of Machine
-        Raters of it who take no part in the fit.
+        AI raters of the data, which the fit leaves out.
     key : str
-        Of the page's part.
+        Key of the page's part.
     """
     blocks.show([HEADING])
     codes = dict(zip(view.raters, view.coded.raters, strict=True))

@@ -40,7 +40,7 @@ _PARTS = ("data", "select", "case", "model", "prior", "reliability", "story", "p
 
 
 def adopt_address() -> None:
-    """Take over what the address says where it is not what this session wrote.
+    """Adopt the state in the address unless this session wrote it itself.
 
     A press that comes before the browser has the last address brings the one before: that undoes nothing.
     """
@@ -87,7 +87,7 @@ def _said() -> dict[str, str]:
 
 
 def split(dataset: Dataset) -> float | str | None:
-    """What makes single classes of annotations that are none: the threshold of scores, the label of sets."""
+    """Return what converts annotations to single classes: the threshold of scores, the label of sets."""
     if dataset.kind != "set":
         return st.session_state.get("threshold")
     label = st.session_state.get("label")
@@ -95,7 +95,7 @@ def split(dataset: Dataset) -> float | str | None:
 
 
 def most_named(dataset: Dataset) -> str:
-    """The label that most annotations of sets name."""
+    """Return the label that most annotations of sets name."""
     return dataset.classes[int(np.bincount(dataset.entry_class, minlength=dataset.n_classes).argmax())]
 
 
@@ -109,7 +109,7 @@ def use(address: str) -> None:
 
 
 def _take_chosen(address: str, said: dict[str, str]) -> None:
-    """The model, its prior and γ that were chosen last for these data, where the address does not say."""
+    """Restore the model, its prior and γ chosen last for these data, unless the address has them."""
     if not address or any(part in said for part in CHOSEN):
         return
     try:
@@ -130,7 +130,7 @@ def _take_published_prior(chosen: Mapping[str, Any]) -> None:
 
 
 def prior_alpha(prior: str) -> float:
-    """α that a prior in the address stands for; the published one if it cannot be understood.
+    """Return α of a prior in the address; the published one if it cannot be read.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def leave() -> None:
 
 
 def selection() -> Selection:
-    """What is selected of the dataset in use; everything where the address says what cannot be understood."""
+    """Return the selection of the dataset in use; everything if the address cannot be read."""
     try:
         return Selection.from_text(st.session_state.get("select") or "")
     except PluralityError as error:
@@ -164,7 +164,7 @@ def choose(chosen: Selection) -> None:
 
 
 def marked_machines() -> tuple[Machine, ...]:
-    """Raters of the dataset in use who are machines: as somebody marked them, else as its file says."""
+    """Return the AI raters of the dataset in use: as marked by a user, otherwise as in its file."""
     reading = _opened()
     told = () if reading is None else tuple(Machine(*one) for one in reading.machines)
     return () if reading is None else access.ReadRight(st.session_state["data"]).machines(told)
@@ -181,7 +181,7 @@ def machines_left_out() -> tuple[str, ...]:
 
 
 def counted(chosen: Selection | None = None) -> Selection:
-    """What counts on all pages: a selection, the one in force where not given, without machines that are left out."""
+    """Return what counts on all pages: a selection, by default the current one, without AI raters that are left out."""
     chosen, out = selection() if chosen is None else chosen, set(machines_left_out())
     if not out:
         return chosen
@@ -191,7 +191,7 @@ def counted(chosen: Selection | None = None) -> Selection:
 
 
 def people_of(dataset: Dataset) -> Dataset:
-    """A dataset by the names in its file without machines that are left out, and without cases of theirs alone.
+    """Return a dataset by the names in its file without AI raters that are left out and the cases of only them.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def people_of(dataset: Dataset) -> Dataset:
 
 
 def selected_with_machines() -> Selection:
-    """What is selected, with all machines whatever raters are selected."""
+    """Return the selection with all AI raters, whatever raters are selected."""
     chosen = selection()
     if chosen.raters is None:
         return chosen
@@ -214,7 +214,7 @@ def selected_with_machines() -> Selection:
 
 
 def with_machines() -> tuple[Reading, tuple[Machine, ...]] | None:
-    """The selected annotations with those of the machines, and the machines by the names on screen."""
+    """Return the selected annotations with those of AI raters, and the AI raters by the names on screen."""
     reading = _opened()
     if reading is None:
         return None
@@ -231,7 +231,7 @@ def with_machines() -> tuple[Reading, tuple[Machine, ...]] | None:
 
 
 def current() -> Reading | None:
-    """The dataset in use with only the annotations that count; None where there is none."""
+    """Return the dataset in use with only the annotations that count; None if there is none."""
     reading, chosen = _opened(), counted()
     if reading is None or chosen.everything:
         return presentation.veiled(reading)
@@ -244,13 +244,13 @@ def current() -> Reading | None:
 
 
 def whole() -> Reading | None:
-    """The dataset in use; None where there is none, with an error on screen where its address leads nowhere."""
+    """Return the dataset in use; None if there is none, with an error on screen if its address does not exist."""
     return presentation.veiled(_opened())
 
 
 @contextmanager
 def looking_at(address: str) -> Iterator[None]:
-    """What is asked for within is of another dataset, all of it."""
+    """Use another dataset, all of it, within the context."""
     before = {part: st.session_state[part] for part in ("data", "select") if part in st.session_state}
     st.session_state["data"] = address
     st.session_state.pop("select", None)

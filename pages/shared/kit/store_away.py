@@ -15,7 +15,7 @@ _SAID = "_store_away"
 
 
 def begin() -> None:
-    """A run of a page begins: nothing was said yet."""
+    """Begin a run of a page, without any message yet."""
     st.session_state.pop(_SAID, None)
 
 

@@ -19,7 +19,7 @@ SOURCE, POSITIVE = "study_truth", "study_positive"
 
 
 def files() -> list[tuple[str, bytes | InputError]]:
-    """The files that were added for the dataset in use, by name: as they came, or why one cannot be read."""
+    """Return the files added to the dataset in use, by name, unchanged, or the error if one cannot be read."""
     return list(access.ReadRight(st.session_state["data"]).studies().items())
 
 
@@ -32,12 +32,12 @@ def add(name: str, content: bytes) -> bool:
 
 
 def remove() -> None:
-    """Callback: remove the files."""
+    """Remove the files (callback)."""
     access.WriteRight(st.session_state["data"]).remove_studies()
 
 
 def sources(dataset: Dataset) -> list[Source]:
-    """What can be taken as truth of the study, the first of it by default."""
+    """Return the possible sources of truth of the study, the default first."""
     found: list[Source] = []
     plain = _read(None, None, "")
     if plain.study.truth is not None or plain.choices:
@@ -55,12 +55,12 @@ def sources(dataset: Dataset) -> list[Source]:
 
 
 def reading(dataset: Dataset) -> StudyReading | None:
-    """The study in use with its truth as it was chosen; None if no file was added.
+    """Return the study in use with its truth as chosen; None if no file was added.
 
     Parameters
     ----------
     dataset : Dataset
-        In use; its raters may be the panel.
+        Dataset in use, whose raters may be the panel.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def reading(dataset: Dataset) -> StudyReading | None:
 
 
 def in_use(dataset: Dataset) -> ReadingStudy | None:
-    """The study in use, for a report; None if there is none or it cannot be read."""
+    """Return the study in use, for a report; None if there is none or it cannot be read."""
     try:
         found = reading(dataset)
     except PluralityError:
@@ -102,7 +102,7 @@ def _read(truth: dict[str, str] | None, panel: Dataset | None, positive: str) ->
 
 
 def _veiled(study: ReadingStudy) -> ReadingStudy:
-    """The study as it may be shown: in a presentation its readers have no names."""
+    """Return the study as it may be shown: in a presentation its readers have no names."""
     if not presentation.on():
         return study
     return replace(study, readers=tuple(f"Reader {place}" for place in range(1, len(study.readers) + 1)))

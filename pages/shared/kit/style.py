@@ -11,7 +11,7 @@ ICON = (
 )
 # Streamlit's own words on a lost connection ask for a command in a terminal.
 AWAY = (
-    "Plurality does not answer right now: it is being started again, or the network is away. Reviews that were "
+    "Plurality does not respond: it is restarting, or the network is down. Reviews that were "
     "confirmed are kept. This page reconnects automatically; if it does not, reload it."
 )
 _LOST = (  # the body of a dialog that is none of ours, while the page says that it connects

@@ -13,38 +13,38 @@ ASKED = {"n_draws": plausibility_models.N_DRAWS, "max_top": TOP, "seed": plausib
 
 
 def reliabilities(name: str, opened: float) -> tuple[float, ...]:
-    """What a page sweeps over at first: the default reliabilities of a model, and that at which pages open."""
+    """Return the reliabilities of a page's first sweep: those of a model by default, and the γ at which pages open."""
     return tuple(sorted({*plausibility_models.method(name).reliability.sweep, float(opened)}))
 
 
 def sweep(
     view: Dataset, model, reliabilities: tuple[float, ...], classifiers, title: str = TITLE, lane: str = "pages"
 ) -> SweepTable | None:
-    """The sweep, or None while it is worked out and the screen says so."""
+    """Return the sweep; None while it is computed and the screen shows the progress."""
     key, work = _key_and_work(view, model, reliabilities, classifiers)
     return job_progress.result_of(key, title, work, lane, view)
 
 
 def so_far(view: Dataset, model, reliabilities: tuple[float, ...], classifiers) -> SweepTable | PointScores | None:
-    """The first reliabilities of a sweep that is under way; before the first the scores against the point estimate."""
+    """Return the reliabilities that a running sweep has done; before the first, scores against the point estimate."""
     key, _ = _key_and_work(view, model, reliabilities, classifiers)
     job = cached.known(key)
     return None if job is None or job.state != "running" else cached.partial(job, view)
 
 
 def sweep_job(view: Dataset, model, reliabilities: tuple[float, ...], classifiers, *, background: bool = False) -> Job:
-    """The same job without a word on screen; ``background`` if nobody waits for it yet."""
+    """Return the job that computes the sweep, without showing it; ``background`` if nothing waits for it yet."""
     key, work = _key_and_work(view, model, reliabilities, classifiers)
     return cached.job(key, TITLE, work, of=view, background=background)
 
 
 def known_sweep(view: Dataset, model, reliabilities: tuple[float, ...], classifiers) -> SweepTable | None:
-    """Its result where it is known; nothing is started. Arguments as of `sweep`."""
+    """Return the sweep if it is known; starts nothing. Arguments as for `sweep`."""
     return cached.known_result(_key_and_work(view, model, reliabilities, classifiers)[0], TITLE, view)
 
 
 def parts(view: Dataset, model, n: int):
-    """What gives the reduced draws of one of ``n`` reliabilities to whoever asks, see `cached.parts`."""
+    """Return the function that gives the reduced draws of one of ``n`` reliabilities, see `cached.parts`."""
     return cached.parts(view, model, expected.of_draws(view, model, n), **ASKED)
 
 

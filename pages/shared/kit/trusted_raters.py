@@ -22,28 +22,28 @@ FIT_TITLE = "Ordinal model of raters"
 
 
 def is_needed(model: PlausibilityModel) -> bool:
-    """Whether a model must learn something of raters first: how far each is trusted, or how each reads a scale."""
+    """Return True if a model must learn about raters first: each rater's reliability, or their use of a scale."""
     return is_asked_for(model) or hasattr(model, "fitted")
 
 
 def is_asked_for(model: PlausibilityModel) -> bool:
-    """Whether that takes so long that it is not started unasked: a trust in each rater."""
+    """Return True if that takes too long to start unasked: a reliability for each rater."""
     return hasattr(model, "trusted")
 
 
 def default_model(dataset: Dataset) -> PlausibilityModel | None:
-    """The model that estimates trust on these data, with its default prior; None where none does."""
+    """Return the model that estimates rater reliability on these data, with its default prior, or None."""
     models = [plausibility_models.made(name, dataset) for name in plausibility_models.offered(dataset)]
     return next((model for model in models if is_asked_for(model)), None)
 
 
 def known(view: Dataset, model: PlausibilityModel) -> RaterTrust | RaterModelFit | None:
-    """The trusts, or the fit, where they have been estimated; nothing is started."""
+    """Return the estimated rater reliabilities, or the fit, if they are known; starts nothing."""
     return cached.known_result(_key(view, model), _title(model), view)
 
 
 def in_hand(view: Dataset, model: PlausibilityModel) -> PlausibilityModel | None:
-    """The model with its trusts; None where it needs some that nobody asked for yet."""
+    """Return the model with its rater reliabilities; None if it needs some that were not requested yet."""
     if not is_needed(model):
         return model
     return _with(model, known(view, model))
@@ -60,9 +60,9 @@ def _title(model: PlausibilityModel) -> str:
 
 
 def or_default(dataset: Dataset, model: PlausibilityModel) -> PlausibilityModel:
-    """The model, or the first that needs nothing of raters where what it needs is not there yet.
+    """Return the model, or the first one that needs nothing of raters while its own needs are not computed.
 
-    What takes a moment is begun, and the page drawn anew with it.
+    Quick computations are started, and the page is redrawn when they are done.
     """
     view = plausibility_models.data_for(model.name, dataset, quietly=True)
     found = in_hand(view, model)
@@ -77,7 +77,7 @@ def or_default(dataset: Dataset, model: PlausibilityModel) -> PlausibilityModel:
 
 
 def asked_for(view: Dataset, model: PlausibilityModel, n_reliabilities: int = 1) -> PlausibilityModel | None:
-    """The model with its trusts; until they are there, None, and what they cost with a button that starts them."""
+    """Return the model with its rater reliabilities; until then, None, with their cost and a button to start."""
     if not is_needed(model):
         return model
     found = known(view, model)
@@ -122,7 +122,7 @@ def _offer(view: Dataset, model: PlausibilityModel, n_reliabilities: int, wanted
 
 
 def duration(seconds: float) -> str:
-    """A length of time for people, rounded up."""
+    """Return a length of time as text, rounded up."""
     if seconds <= 5:
         return "a few seconds"
     if seconds < 90:

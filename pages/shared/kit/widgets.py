@@ -35,7 +35,7 @@ _PLOT = {"displaylogo": False, "modeBarButtons": [["toImage"]], "toImageButtonOp
 
 
 def require_data() -> Reading:
-    """The dataset in use; where there is none, a designed empty page and the end of the run."""
+    """Return the dataset in use; without one, draw an empty page and end the run."""
     reading = state.current()
     if reading is None:
         if error := st.session_state.pop("data_error", None):
@@ -52,7 +52,7 @@ def require_data() -> Reading:
 
 
 def split(dataset: Dataset) -> float | str | None:
-    """What makes two classes of scores (a threshold) or of sets (a label), asked for once for all pages; else None."""
+    """Ask, once for all pages, for the threshold or label that makes two classes of scores or sets; None for others."""
     if dataset.kind == "set":
         st.session_state["label"] = state.split(dataset)
         return st.selectbox(
@@ -73,7 +73,7 @@ def split(dataset: Dataset) -> float | str | None:
 
 
 def _say_of_the_split(scores: np.ndarray, view: Dataset) -> None:
-    """What scores lose as two classes, how many stand on each side, and whether anybody chose the threshold."""
+    """Show the loss from splitting scores, the size of each side, and whether the threshold was chosen."""
     at_most, above = np.bincount(view.answer, minlength=2)
     at = exact(st.session_state["threshold"])
     if not (at_most and above):
@@ -86,7 +86,7 @@ def _say_of_the_split(scores: np.ndarray, view: Dataset) -> None:
         return
     said = f"Here scores count as two classes: {at_most:,} at most {at}, {above:,} above."
     if st.session_state.get(_SPLIT) is not None:
-        said += " Nobody chose this threshold: it is the median of all scores, so set the one that matters to you."
+        said += " This threshold is the median of all scores. Set the one that matters to you."
     st.caption(
         f"{said} How far a score lies from it does not count; Raters has severity and spread of the scores themselves, "
         "Cases the plausible score of each, both without a threshold."
@@ -98,14 +98,14 @@ def _threshold_set() -> None:
 
 
 def forget_split() -> None:
-    """Before a threshold that may stay empty is asked for: the median, where nobody chose it, is none."""
+    """Clear a median that nobody chose, before a page asks for a threshold that may stay empty."""
     if st.session_state.get(_SPLIT) is not None and st.session_state.get("threshold") == st.session_state[_SPLIT]:
         st.session_state["threshold"] = None
     _threshold_set()
 
 
 def class_view(dataset: Dataset) -> Dataset:
-    """The dataset as single classes, with a line that says what was done and left out; stops where none is left."""
+    """Return the dataset as single classes, with a line on what was done and left out; stops if none is left."""
     view, left_out = cached.class_view(dataset, split(dataset))
     if dataset.kind == "ranking":
         st.caption(
@@ -121,7 +121,7 @@ def class_view(dataset: Dataset) -> Dataset:
 
 
 def plot(figure: go.Figure, key: str, alt: str, **options):
-    """A figure in the project's own look, with its image by its own button; larger in a presentation.
+    """Draw a figure in the project's style, with a button for its image; larger in a presentation.
 
     Its title is text of the page, which the browser breaks where the screen ends; the image has it in the figure.
     """
@@ -133,7 +133,7 @@ def plot(figure: go.Figure, key: str, alt: str, **options):
 
 
 def file_uploader(label: str, **options: Any) -> Any:
-    """Draw a drop zone that refuses files above the limit of whoever is signed in; see `st.file_uploader`."""
+    """Draw a drop zone that refuses files above the user's size limit; see `st.file_uploader`."""
     who = sign_in.person()
     return st.file_uploader(label, max_upload_size=sign_in.upload_limit_mb(who) if who else None, **options)
 
@@ -141,18 +141,18 @@ def file_uploader(label: str, **options: Any) -> Any:
 def download(
     table: Table, label: str, name: str, key: str, n_rows: int | None = None, settings: dict | None = None
 ) -> None:
-    """The table behind a picture, to export as CSV, Excel or Parquet; written only when it is asked for.
+    """Draw the export of a figure's table as CSV, Excel or Parquet, written only on request.
 
     Excel has the settings on a second sheet and Parquet in its metadata. CSV stays a plain table that any spreadsheet
-    opens, so its settings are a file beside it.
+    opens, so its settings are a separate file.
 
     Parameters
     ----------
     table : DataFrame, or callable without arguments that makes it
     n_rows : int, optional
-        Of a table that is yet to be made.
+        Number of rows of a table that is not made yet.
     settings : dict, optional
-        Of this table, beside those of its page; a "model" stands in the name of the file, too.
+        Settings of this table in addition to those of its page; a "model" is in the file name, too.
     """
     model = (settings or {}).get("model")
     about = provenance.exported(name, settings)
@@ -194,7 +194,7 @@ def _settings_file(about: Callable[[], dict]) -> bytes:
 def open_case_table(
     frame: pd.DataFrame, key: str, shares: Sequence[str] = (), height: int = 420, config: dict | None = None
 ) -> None:
-    """A table of cases; a click on a row opens the case. The first column holds the ids, ``shares`` run from 0 to 1."""
+    """Draw a table of cases; a click on a row opens the case. First column: ids; ``shares`` run from 0 to 1."""
     chosen = st.dataframe(
         frame,
         hide_index=True,
@@ -210,12 +210,12 @@ def open_case_table(
 
 
 def heading(text: str, term: str | Method | None = None) -> None:
-    """A heading of a part of a page, with the help sign of a term of the glossary."""
+    """Draw a heading of a part of a page, with the help icon of a term of the glossary."""
     st.subheader(text, help=explained(term) if term else None, anchor=False)
 
 
 def chips(dataset: Dataset, annotations: Sequence[int], colours: dict[int, str], hide_names: bool) -> None:
-    """What raters said: a line for each different annotation, what most said first, with how many and who said it."""
+    """Draw each different annotation, the most frequent first, with the number and names of its raters."""
     alike: dict[str, list[str]] = {}
     for place, annotation in enumerate(annotations, 1):
         who = f"Rater {place}" if hide_names else dataset.raters[dataset.rater[annotation]]
@@ -268,7 +268,7 @@ def tabs(names: Sequence[str], key: str) -> Sequence:
     ----------
     names : sequence of str
     key : str
-        In the session's state; holds the open tab's name.
+        Key in the session's state for the name of the open tab.
     """
     kept = f"{key}-open"
     if key not in st.session_state and st.session_state.get(kept) in names:

@@ -28,13 +28,13 @@ _SWITCHES = {
     "bias": "Rater bias: sensitivity and specificity differ",
     "ability": "Rater ability: raters differ",
     "difficulty": "Difficulty: some cases are harder",
-    "discrimination": "Discrimination: some cases tell raters apart better",
-    "guessing": "Guessing: some cases can be got right by luck",
+    "discrimination": "Discrimination: some cases separate good from poor raters better",
+    "guessing": "Guessing: some cases can be answered correctly by luck",
 }
 
 
 def choose(view: Dataset) -> tuple[list[Request], int]:
-    """The models asked for, and the number of restarts."""
+    """Draw the choice of models; return the requested models and the number of restarts."""
     judged = _opened_with(view)
     known = {
         method.name: method
@@ -79,7 +79,7 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
 
 
 def _opened_with(view: Dataset) -> opening.JudgedModels | None:
-    """The rater model of the settings, until the user chooses. None is chosen where the majority vote opens."""
+    """Return the rater model of the settings until the user chooses one; None if the majority vote is the default."""
     judged = opening.choice(view)
     now = st.session_state.get(_CHOSEN)
     if now is None or now == st.session_state.get(_OPENED):
@@ -95,21 +95,21 @@ def keep_choice(view: Dataset, shown: Request) -> None:
     ----------
     view : Dataset
     shown : Request
-        Of the model that the page is about.
+        Request of the model that the page is about.
     """
     mine = st.session_state[_CHOSEN] != st.session_state.get(_OPENED)
     st.session_state[reliability_slider.RATER_MODEL] = (view.content_digest, shown) if mine else None
 
 
 def is_open(view: Dataset) -> bool:
-    """Whether the model that the page shows is one until rater models are compared."""
+    """Return True if the default model of the page depends on scores that are still being computed."""
     job = opening.choice_job(view)
     at_work = job is not None and not job.finished
     return at_work and st.session_state[_CHOSEN] == st.session_state.get(_OPENED)
 
 
 def vote_opens(view: Dataset) -> bool:
-    """Whether the held-out scores leave the majority vote alone, and the user has chosen nothing else."""
+    """Return True if the held-out scores favour the majority vote and the user has chosen nothing else."""
     judged = opening.choice(view)
     return judged is not None and judged.choice.best.candidate.reference and not st.session_state[_CHOSEN]
 
@@ -168,7 +168,7 @@ def _more(view: Dataset) -> tuple[dict, dict, int]:
         persist_state="session",
     )
     restarts = st.selectbox(
-        "Restarts beside the majority-vote start",
+        "Restarts in addition to the majority-vote start",
         RESTARTS,
         key="restarts",
         help=widgets.explained("restarts"),
@@ -187,7 +187,7 @@ def _more(view: Dataset) -> tuple[dict, dict, int]:
     )
     evidence.ask(view)
     left, right = st.columns(2)
-    n_draws = left.number_input("Draws a chain", 100, 10_000, 1000, 100, key="nuts_draws", persist_state="session")
+    n_draws = left.number_input("Draws per chain", 100, 10_000, 1000, 100, key="nuts_draws", persist_state="session")
     n_tune = right.number_input("Warm-up draws", 100, 10_000, 1000, 100, key="nuts_tune", persist_state="session")
     n_chains = left.number_input("Chains", 2, 8, 4, key="nuts_chains", persist_state="session")
     seed = right.number_input("Seed", 0, 2**31 - 1, 0, key="nuts_seed", persist_state="session")
@@ -219,11 +219,11 @@ def _priors(view: Dataset) -> dict:
 
 
 def _positive(view: Dataset, chosen: list[Method]) -> str | None:
-    """Difficulty models tell one class from the rest: which one is asked for where there are more than two."""
+    """Ask which class difficulty models distinguish from the rest, if there are more than two."""
     if view.n_classes <= 2 or not any(option.name == "positive" for method in chosen for option in method.options):
         return None
     return st.selectbox(
-        "Difficulty models tell this class from all others",
+        "Class that difficulty models distinguish from all others",
         view.classes,
         key=f"positive-{view.digest}",
         persist_state="session",
@@ -244,7 +244,7 @@ def _switches() -> None:
     """Five switches spell a difficulty model; the picture shows what is on."""
     from pages.shared.kit import style as look
 
-    st.caption("Which effects shall the model have?", help=widgets.explained("case difficulty"))
+    st.caption("Effects in the model", help=widgets.explained("case difficulty"))
     start = switches("AB")
     on = Switches(
         **{
@@ -263,11 +263,11 @@ def _switches() -> None:
             args=([_of_tag(tag)],), key="add_difficulty",
         )  # fmt: skip
         st.button(
-            "Add all eighteen", type="tertiary", on_click=_add,
+            "Add all 18 models", type="tertiary", on_click=_add,
             args=([method.name for method in DIFFICULTY],), key="add_eighteen",
         )  # fmt: skip
     widgets.plot(
-        figures.effects_diagram(on, tag, look.theme(), f"These switches spell {tag}"),
+        figures.effects_diagram(on, tag, look.theme(), f"Selected model: {tag}"),
         "effects",
-        "Which effects the model has",
+        "Effects in the model",
     )

@@ -1,4 +1,4 @@
-"""The fits of rater models: quick ones at once, samplers in the background beside a quick result first."""
+"""Fits of rater models: quick ones at once; samplers in the background, with a quick result first."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ _WORK, _SAMPLE = "Fitting ", "Sampling "
 
 
 def fits(view: Dataset, requests: list[Request]) -> list[Fitted]:
-    """What is fitted by now, in the order asked for; a sampler's posterior mode stands in until it is done."""
+    """Return the fits done so far, in the requested order; a sampler's posterior mode replaces it until it is done."""
     found: dict[Request, Fitted] = {}
     titles = {_WORK + request.title for request in requests}
     titles |= {_SAMPLE + request.title for request in requests if request.way == "nuts"}
@@ -49,7 +49,7 @@ def fits(view: Dataset, requests: list[Request]) -> list[Fitted]:
 
 
 def _averaged(view: Dataset, job: Job) -> AveragedModels | None:
-    """The average of models; None while they are scored, which is then shown."""
+    """Return the average of models; None while they are scored, with the progress on screen."""
     if (judged := opening.choice(view)) is not None:
         return judged.averaged
     job_progress.redraw_after(job)
@@ -70,7 +70,7 @@ class _Queue:
         self.keys: list[tuple] = []
 
     def fit(self, request: Request) -> Fitted | None:
-        """The fit where it is done; otherwise its progress, once for the lane."""
+        """Return the fit if it is done; otherwise show its progress, once for the lane."""
         key, title = (self.view.content_digest, "model", request), self.prefix + request.title
 
         content = self.view.coded
@@ -103,7 +103,7 @@ class _Queue:
         names = [job.title.removeprefix(self.prefix) for job in self.waiting]
         st.caption(f"{len(names):,} wait for it: {_listed(names)}.")
         st.button(
-            f"Cancel these {len(names):,} and the one at work",
+            f"Cancel these {len(names):,} and the running one",
             on_click=job_progress.cancel,
             args=([self.at_work, *self.waiting],),
             key=f"cancel-{self.lane}",
@@ -122,7 +122,7 @@ def _again(keys: list[tuple]) -> None:
 
 
 def _leave_unwanted(wanted: list[tuple]) -> None:
-    """Fits that this session asked for and does not want any more are cancelled, where nobody else looks at them."""
+    """Cancel fits that this session requested and no longer needs, if no other session needs them."""
     for key in set(st.session_state.get("_models_asked", ())) - set(wanted):
         cached.leave(key, _PART)
     for key in wanted:
@@ -131,7 +131,7 @@ def _leave_unwanted(wanted: list[tuple]) -> None:
 
 
 def with_precision(shown: Fitted) -> Fitted:
-    """An expectation-maximisation fit with its intervals, once they are worked out."""
+    """Return an expectation-maximisation fit with its intervals, once they are computed."""
     if shown.request.way != "em" or shown.fit.uncertainty is not None:
         return shown
     model, content = em_model(shown.request), with_codes(shown, shown.dataset)
@@ -155,12 +155,12 @@ def with_precision(shown: Fitted) -> Fitted:
 
 @cache_by_identity
 def _with_uncertainty(fit: RaterModelFit, uncertainty: Uncertainty) -> RaterModelFit:
-    """The same fit for each run of the page, so that what was worked out from it is found again."""
+    """Return the same fit in each run of the page, so that results computed from it are found again."""
     return replace(fit, uncertainty=uncertainty)
 
 
 def restarted(shown: Fitted, n_restarts: int):
-    """What random starts found, or None."""
+    """Return the result of random restarts, or None."""
     if not n_restarts or shown.request.way != "em":
         return None
     model, content = em_model(shown.request), with_codes(shown, shown.dataset)

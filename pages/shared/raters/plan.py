@@ -34,8 +34,8 @@ def show(view: Dataset, judged: JudgedAccuracy) -> None:
     crossed = _nobody_left(view)
     if crossed:
         st.caption(
-            "Every rater has annotated every case: more annotations of these raters need new cases. What new raters "
-            "would buy on the present ones stands above."
+            "Every rater has annotated every case, so more annotations by these raters need new cases. See above for "
+            "the effect of new raters on the present cases."
         )
     asked = _goal(view, crossed, known=not judged.why and judged.own_classes)
     if _pressed("plan", (view.content_digest, asked)):
@@ -66,7 +66,7 @@ def _goal(view: Dataset, crossed: bool, *, known: bool) -> PlanOptions:
 
 def _plans(view: Dataset, judged: JudgedAccuracy) -> None:
     """Three plans with their sizes, and what each buys; not how many cases are right if the model's classes slide."""
-    widgets.heading("What would each plan buy?", "planning")
+    widgets.heading("What would each plan improve?", "planning")
     if judged.why and not judged.remedy:
         st.info(
             "Plans assume that raters are right more often than by chance. Here that is not known: "
@@ -98,7 +98,7 @@ def _sizes(view: Dataset) -> tuple[PlansOptions, float | None]:
 
 
 def _show(name: str, view: Dataset, asked, **display) -> None:
-    """What a part finds; what only changes the display computes nothing again."""
+    """Draw the result of a part; a change of the display alone computes nothing again."""
     part = RATERS.part(name)
     found = blocks.result_of(part, view, asked)
     if found is not None:
@@ -114,6 +114,6 @@ def _press(name: str, view: Dataset, asked) -> None:
 
 
 def _nobody_left(view: Dataset) -> bool:
-    """Whether every rater has annotated every case."""
+    """Return True if every rater has annotated every case."""
     pairs = np.unique(view.case_of_annotation.astype(np.int64) * view.n_raters + view.rater)
     return pairs.size == view.n_cases * view.n_raters

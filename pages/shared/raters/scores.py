@@ -1,4 +1,4 @@
-"""Raters of scores: how each scores beside the others, against gold and over time."""
+"""Raters of scores: comparison of each with the others, with gold and over time."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ _SCORES, _CLASSES = "Scores", "Two classes, by a threshold"
 
 
 def as_scores() -> bool:
-    """Whether scores count as they are here; else as two classes, with what classes allow: flags, planning."""
+    """Return True if scores count as they are; otherwise as two classes, with flags and planning."""
     return (
         st.segmented_control(
             "Scores count as",
@@ -30,7 +30,7 @@ def as_scores() -> bool:
 
 
 def show(dataset: Dataset, title) -> None:
-    """The page. ``title`` is the place of its first sentence."""
+    """Draw the page. ``title`` is the place of its first sentence."""
     following = kit.following(dataset)
     if following is None:
         return

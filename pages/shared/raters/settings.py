@@ -26,7 +26,7 @@ _JUDGES = {"gold": "Gold", "model": "The model"}
 
 
 def choose(view: Dataset) -> tuple[AssessedOptions, RaterModelFit | None]:
-    """The settings, and the posterior that judges if one of the Models page was chosen; they stay on all pages."""
+    """Draw the settings, which apply to all pages; return them, and the posterior of a Models fit if one judges."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         model, fit = _model(view)
         options = replace(AssessedOptions(), model=model, judged_by=_judge(view), acceptable=_acceptable(view))

@@ -27,12 +27,12 @@ _OWN: dict[str, dict] = {
     "rater": {"width": 76},
     "accuracy": {"width": 72, "help": "By gold or by the model, shrunk towards all raters."},
     "follows": {"width": 72, "help": "Correlation with the case, shrunk towards all raters."},
-    "lost": {"width": 72, "help": "Annotations lost: n, less those of the average rater that tell as much."},
-    "P(acceptable)": {"width": 98, "help": "Probability that what raters are judged by is acceptable or better."},
+    "lost": {"width": 72, "help": "Annotations lost: n, less those of the average rater with the same information."},
+    "P(acceptable)": {"width": 98, "help": "Probability that the rater is acceptable or better."},
     "expected wrong": {"width": 105, "help": "Annotations expected to be wrong."},
     "annotations": {"label": "n", "width": 56, "help": "Annotations."},
     "classes off": {"width": 84, "help": "Mean distance from the true class by the others, in classes."},
-    "right by gold": {"label": "by gold", "width": 92, "help": "Share right of the annotations on cases with gold."},
+    "right by gold": {"label": "by gold", "width": 92, "help": "Share of correct annotations on cases with gold."},
     "with others": {
         "label": "agreement", "width": 92, "help": "Pairs with annotations of other raters that agree."
     },
@@ -42,7 +42,7 @@ _OWN: dict[str, dict] = {
 
 
 def displayed(found: AssessedRaters) -> pd.DataFrame:
-    """The table in the order of the data under its heads; columns in which nothing is known are left out."""
+    """Return the table in the order of the data with its column heads, without columns that have no values."""
     heads = {column.name: column.shown for column in found.shown_columns}
     frame = shown(found).iloc[np.argsort(found.order())][list(heads)].reset_index(drop=True)
     frame["gold_n"] = frame["gold_n"].where(frame["gold_n"] > 0)
@@ -52,7 +52,7 @@ def displayed(found: AssessedRaters) -> pd.DataFrame:
 
 
 def show(found: AssessedRaters, chosen_key: str) -> None:
-    """The table with its filter and pages; a click on a row keeps that rater under ``chosen_key``.
+    """Draw the table with its filter and pages; a click on a row keeps that rater under ``chosen_key``.
 
     Where raters must not be ranked, it opens by how much they did, and not by what they cost. Intervals are drawn on
     one axis for all rows, with a mark at what is acceptable.
@@ -104,7 +104,7 @@ def show(found: AssessedRaters, chosen_key: str) -> None:
 
 
 def drawn(part: pd.DataFrame, acceptable: float | None) -> pd.DataFrame:
-    """The rows as the screen shows them: flags in few words, the interval as a picture, 1.00 of nothing below 1."""
+    """Return the rows as on screen: short flags, the interval as a picture, and no value below 1 rounded to 1.00."""
     part = part.assign(flags=[_short(said) for said in part["flags"]])
     judged = next((name for name in ("accuracy", "follows") if name in part), None)
     if judged is not None:
@@ -116,7 +116,7 @@ def drawn(part: pd.DataFrame, acceptable: float | None) -> pd.DataFrame:
 
 
 def _short(titles: str) -> list[str]:
-    """Flags of a row in few words each."""
+    """Return the flags of a row in few words each."""
     return [_SHORT.get(one, one) for one in titles.split("; ") if one]
 
 
@@ -124,7 +124,7 @@ def _config(found: AssessedRaters) -> dict:
     """Heads, widths and digits on screen; files keep the names and digits of the frame."""
     shown = {column.shown: column for column in found.shown_columns}
     return {name: blocks.column_config(column, **_OWN.get(name, {})) for name, column in shown.items()} | {
-        "flags": st.column_config.ListColumn(width=178, help="In few words; the evidence stands below the table."),
+        "flags": st.column_config.ListColumn(width=178, help="Short names; the evidence is below the table."),
         "interval": st.column_config.ImageColumn(
             "95% interval", width=186, help="Up to 1, on one axis for all; dashed: acceptable; crosses: flagged."
         ),

@@ -12,8 +12,8 @@ from pages.shared.cache import access
 from pages.shared.kit import own_predictions, state, studies, widgets
 
 WHAT = (
-    "Files of iMRMC, or tables with a row per reading (reader, case, modality, score, perhaps truth); without a column "
-    "of readers or modalities, a file is of one that is called as the file is"
+    "Files of iMRMC, or tables with a row per reading (reader, case, modality, score, perhaps truth); a file without a "
+    "column of readers or modalities is one reader or modality with the name of the file"
 )
 
 
@@ -52,7 +52,7 @@ def card(n_files: int) -> None:
 
 
 def truth(dataset: Dataset) -> StudyReading | None:
-    """The study with its truth, which is chosen if several can be taken; None while something is missing."""
+    """Return the study with its truth, chosen if there are several sources; None while something is missing."""
     try:
         offered = studies.sources(dataset)
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -93,7 +93,7 @@ def _condition(found: StudyReading, dataset: Dataset) -> StudyReading | None:
 
 
 def _uploaded(key: str) -> dict[str, bytes]:
-    """Uploaded files that could be read by a process of their own; none while one is being tried."""
+    """Return uploaded files that a separate process could read; none while one is being tried."""
     uploads = widgets.file_uploader(WHAT, key=key, accept_multiple_files=True)
     tried = [own_predictions.tried(upload) for upload in uploads]  # all of them at once
     if not all(tried):

@@ -13,7 +13,7 @@ from pages.shared.kit import blocks, job_progress, opening
 
 
 def show(view: Dataset, model: PlausibilityModel) -> None:
-    """Both curves side by side, each with its sentence; of scores the first alone, for their gold is no class."""
+    """Draw both curves side by side, each with its sentence; scores have only the first, as their gold has no class."""
     settings = opening.settings(view, model, cached.class_view(view, None)[0])
     blocks.show(anchors.opening_words(settings.opening))
     left, right = (st.container(), None) if view.kind == "score" else st.columns(2, gap="large")

@@ -40,8 +40,8 @@ _HOW = {
     "folds": "Ten folds: each is calibrated by the others",
 }
 _LABELS = {
-    "one": "One label a case: the promise holds strictly",
-    "ten": "Ten labels a case: steadier, the promise holds nearly",
+    "one": "One label per case: the guarantee is strict",
+    "ten": "Ten labels per case: steadier, the guarantee is approximate",
     "corrected": "Ten labels with ECDF correction",
 }
 _WITHIN = {"": "one for all", "group": "one in each group", "risk": "one in each level of risk",
@@ -54,9 +54,9 @@ _FLAGS = {"folds": " --folds {}", "n_labels": " --labels {}", "corrected": " --c
 
 
 def show(inputs: Inputs, reliabilities: tuple[float, ...]) -> None:
-    """The controls, and what the analysis finds with them."""
+    """Draw the controls and the results of the analysis."""
     usable = analysis.scored(inputs.predictions)
-    widgets.heading("How long must a list be so that the truth is on it?", "prediction sets")
+    widgets.heading("How many classes must a set have to contain the truth?", "prediction sets")
     left, middle, more = st.columns([3, 5, 2], vertical_alignment="bottom")
     chosen = left.selectbox(
         "Classifier", range(len(usable)), format_func=lambda place: usable[place].name, key="sets_classifier"
@@ -88,7 +88,7 @@ def _settings(view: Dataset) -> dict[str, Any]:
         "Threshold", [name for name in _WITHIN if known[name]], format_func=_WITHIN.get, key="sets_within"
     )  # fmt: skip
     if within in ("risk", "certainty"):
-        st.caption("A new case has it only once raters have annotated it.")
+        st.caption("Known for a new case only after raters have annotated it.")
     return {**_SETTINGS[how], **_SETTINGS[labels], "within": within}
 
 
@@ -101,7 +101,7 @@ def _promise(place, inputs: Inputs, options: SetOptions, name: str) -> float | N
             return None
         st.session_state[key] = possible_promise(min(each[options.classifier].listed for each in first))
     promise = place.segmented_control(
-        "Promise: this share of the sets holds the truth",
+        "Guaranteed share of sets that contain the truth",
         PROMISES,
         format_func=lambda value: number(value),
         required=True,
@@ -112,7 +112,7 @@ def _promise(place, inputs: Inputs, options: SetOptions, name: str) -> float | N
 
 
 def _job(inputs: Inputs, options: SetOptions) -> analysis.Found | None:
-    """Sets of all classifiers at every γ, from what the sweep has kept of its draws; drawn where it keeps nothing."""
+    """Return sets of all classifiers at every γ, from draws kept by the sweep, or drawn if it keeps none."""
     view, model, reliabilities = inputs.dataset, inputs.settings.plausibility, options.reliabilities
     who = tuple((one.name, predictions.fingerprint(one)) for one in analysis.scored(inputs.predictions))
     seconds = expected.of_draws(view, model, len(reliabilities))
@@ -140,7 +140,7 @@ def _job(inputs: Inputs, options: SetOptions) -> analysis.Found | None:
 
 
 def _command(inputs: Inputs, told: dict[str, Any]) -> str:
-    """What gives the sets of all cases again."""
+    """Return the command that reproduces the sets of all cases."""
     model = inputs.settings.plausibility
     flags = "".join(flag.format(told[name]) for name, flag in _FLAGS.items() if name in told)
     prior = plausibility_models.options_of(model, inputs.dataset).replace("--alpha", "--prior-alpha")
@@ -156,11 +156,11 @@ def _method(inputs: Inputs, told: dict[str, Any]) -> None:
 
 
 def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> None:
-    """The draws of a case with a large set on a triangle, and the straight cut of its plausibility region."""
-    widgets.heading("What the classifier thinks plausible", "plausibility region")
+    """Draw the draws of a case with a large set on a triangle, and the straight cut of its plausibility region."""
+    widgets.heading("Plausible classes by the classifier", "plausibility region")
     view = inputs.dataset
     if sets.region is None:
-        st.caption("There are too many cases and classes for a mean score of each case.")
+        st.caption("Not available: too many cases and classes for a mean score of each case.")
         return
     case = st.selectbox(
         "Case", analysis.largest(sets).tolist(), format_func=lambda place: shorten(view.cases[place], 40),
@@ -172,7 +172,7 @@ def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> N
         st.caption(markdown(error))
         return
     if len(draws.classes) < 3:
-        st.caption("Raters named fewer than three classes on this case: there is no triangle to cut.")
+        st.caption("Not available: a triangle needs three classes, and raters named fewer on this case.")
         return
     places = np.argsort(-draws.share.mean(axis=0), kind="stable")[:3][[1, 2, 0]]
     corners = draws.share[:, places]
@@ -181,8 +181,8 @@ def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> N
     codes = draws.classes[places].tolist()
     cut = case_figures.Cut(scores_at(classifier, case, codes), sets.region)
     beyond = float((corners @ cut.score >= cut.threshold).mean())
-    title = {0: "The region leaves none of these three classes", 3: "All of the triangle lies in the region"}.get(
-        int(cut.inside.sum()), f"{percent(beyond)} of draws lie in the region"
+    title = {0: "The region leaves none of these three classes", 3: "All of the triangle is in the region"}.get(
+        int(cut.inside.sum()), f"{percent(beyond)} of draws are in the region"
     )
     names = [view.classes[code] for code in codes]
     widgets.plot(
@@ -191,7 +191,7 @@ def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> N
         "Draws of the plausibilities on a triangle with the straight cut of the plausibility region",
     )
     share = sets.region_covered
-    rest = f" {percent(outside)} of plausibility lies on classes that are no corner." if outside > 0.005 else ""
+    rest = f" {percent(outside)} of plausibility is on classes outside the triangle." if outside > 0.005 else ""
     st.caption(
         f"Dashed: plausibilities on which the classifier's mean score is {significant(sets.region, 3)} or more. Over "
         "test cases "

@@ -29,7 +29,7 @@ _PER_CASE = 1e-4  # seconds, of 1,000 draws of a case
 
 
 def show(dataset: Dataset, title) -> None:
-    """The page. ``title`` is the place of its first sentence."""
+    """Draw the page. ``title`` is the place of its first sentence."""
     left, middle, more = st.columns([5, 3, 2], vertical_alignment="bottom")
     at = scores.threshold(middle)
     found = scores.model(dataset, at)
@@ -86,7 +86,7 @@ def _provenance(dataset: Dataset, model: GaussianScores, options: SweepOptions, 
 
 
 def _errors(inputs: Inputs, model: GaussianScores, options: SweepOptions) -> tuple[ScoreErrors, ...] | None:
-    """Errors at every γ, each as soon as it is drawn told to whoever waits."""
+    """Return the errors at every γ, with each on screen as soon as it is computed."""
     dataset, values = inputs.dataset, options.reliabilities
 
     def work(job: Job) -> tuple[ScoreErrors, ...]:

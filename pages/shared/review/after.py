@@ -24,12 +24,12 @@ from pages.shared.kit import blocks, plausibility_models, provenance, state, wid
 
 
 def figures(store: ReviewStore, dataset: Dataset, model: PlausibilityModel, reliability: float) -> None:
-    """What the reviews show, and how certain the reviewed cases are with them."""
+    """Show results of the reviews, and the certainty of the reviewed cases if they are included."""
     reviews = store.cases(dataset.digest)
     part, inputs = REVIEWS.parts[0], Inputs(dataset, reviews=reviews)
     found = part.answer(inputs)
     if not found.summary.n_reviewed:
-        st.info("No case has been reviewed yet.", icon=":material/hourglass_empty:")
+        st.info("No reviews yet. Review a case to see results.", icon=":material/hourglass_empty:")
         return
     widgets.heading("What the reviews show")
     options = ReviewOptions(reviewed_by(reviews, store.sessions_of_others(dataset.digest, "")))
@@ -61,7 +61,7 @@ def _certainty(dataset: Dataset, decided: tuple[Decision, ...], model: Plausibil
 
 
 def _width(dataset: Dataset, grown: Dataset, model: GaussianScores, reliability: float) -> str:
-    """The same of scores, at the same prior: how wide their intervals are."""
+    """Return a sentence on scores: the width of their intervals with the reviews, at the same prior."""
     added = np.diff(grown.case_ptr) > np.diff(dataset.case_ptr)
     if not added.any():
         return "No opinion changes what this model counts."
@@ -77,11 +77,14 @@ def _counted(n_cases: int) -> str:
 
 
 def take_away(store: ReviewStore, dataset: Dataset) -> None:
-    """The state of every case, the whole trail, and a dataset with the decisions as a further rater."""
+    """Draw downloads: state of every case, audit trail, and a dataset with the decisions as a further rater."""
     reviews, n_kept_back = access.reviews_to_take(dataset.digest)
     kept_back = f"{plural(n_kept_back, 'case')} that others reviewed and you can still read blind: not among these."
     if not reviews:
-        st.info(kept_back if n_kept_back else "There is nothing to export yet.", icon=":material/hourglass_empty:")
+        st.info(
+            kept_back if n_kept_back else "No reviews yet. Review a case to export results.",
+            icon=":material/hourglass_empty:",
+        )
         return
     widgets.heading("Export")
     if n_kept_back:
@@ -123,8 +126,8 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
 def _further_rater(dataset: Dataset, reviews: dict[str, CaseReview]) -> None:
     widgets.heading("Decisions as a further rater")
     st.write(
-        "Adjudications stand beside the annotations and are left out of what is said of raters. To compute with them, "
-        "make a new dataset in which they are one more rater; this one stays as it is."
+        "Adjudications are stored separately and do not count in results on raters. To compute with them, make a new "
+        "dataset in which they are one more rater; this one does not change."
     )
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     name = left.text_input("Name of that rater", RATER, key="adjudication_rater")

@@ -22,7 +22,7 @@ _COLUMNS = {
 
 
 def waits(desk: Desk) -> list[Waiting]:
-    """What was given to who reviews, the first due first."""
+    """Return the assignments of the current reviewer, the first due first."""
     return waiting_in(desk.store, desk.dataset.digest, desk.reviewer, access.my_groups())
 
 
@@ -38,7 +38,7 @@ def words(one: Waiting) -> str:
 
 
 def resumable(desk: Desk, one: Waiting) -> str | None:
-    """The id of the session in which these cases were begun and which holds all that are left."""
+    """Return the id of the session in which these cases were begun and which has all that are left."""
     left = {case.case_id for case in one.left}
     for session in desk.sessions():
         if session.title == one.title and session.at >= one.at and left <= {case.case_id for case in session.cases}:
@@ -47,7 +47,7 @@ def resumable(desk: Desk, one: Waiting) -> str | None:
 
 
 def form(desk: Desk, title: str, cases: Sequence[Queued], key: str) -> None:
-    """A way to give cases to others, for who may; nothing for anybody else."""
+    """Draw the form that assigns cases to others, for users who may; draws nothing for anybody else."""
     address = desk.dataset.digest
     if not cases or not access.may(address, change=True):
         return
@@ -59,7 +59,7 @@ def form(desk: Desk, title: str, cases: Sequence[Queued], key: str) -> None:
             key=f"assign_to-{key}",
             accept_new_options=not people,
             placeholder="People and groups" if people else "Names, as they review",
-            help="The data must be shared with them. Of a group, each member reads all cases."
+            help="The data must be shared with them. In a group, each member reads all cases."
             if people
             else "The names under which they review.",
         )
@@ -110,8 +110,8 @@ def _recipients(desk: Desk, said: list[str], *, divide: bool) -> list[tuple[str,
             members = access.members_of(group)
             if not members:
                 raise PluralityError(
-                    f"Who is in the group {group} is known to the identity provider alone, so its cases cannot be "
-                    "divided. Choose people, or let each member read all cases."
+                    f"Could not divide the cases of group {group}: only the identity provider knows its members. "
+                    "Choose people, or let each member read all cases."
                 )
             found |= dict.fromkeys((member, False) for member in members)
         else:
@@ -153,12 +153,12 @@ def overview(desk: Desk) -> None:
 
 
 def _of_groups(table: pd.DataFrame, *, all_members: bool) -> str:
-    """What "done" means for a group."""
+    """Return the meaning of "done" for a group."""
     if not all_members:
-        return "Of a group each member reads all cases; what is done is said of your own."
-    said = "Of a group each member reads all cases, and a case is done when every member has done it."
+        return "In a group, each member reads all cases. “Done” counts your own."
+    said = "In a group, each member reads all cases, and a case is done when every member has done it."
     if table["n_done"].isna().any():
-        said += " Of a group that only the identity provider knows, those who have begun are named."
+        said += " If only the identity provider knows the members of a group, those who have begun are listed."
     return said
 
 

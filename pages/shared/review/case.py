@@ -1,4 +1,4 @@
-"""One case of a session: facts, one's own opinion, then the panel's beside it, and what follows."""
+"""One case of a session: facts, the reviewer's opinion, then the panel's next to it, and the next steps."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ _FIRST = {"score": "Give a score first.", "set": "Choose a label first."}
 
 
 def facts(dataset: Dataset, case_id: str) -> None:
-    """What is known of the case itself and tells nothing of what anybody annotated."""
+    """Show what is known of the case itself, without anything that reveals annotations."""
     shown = case_facts.show(dataset, case_id)
     group = dataset.case_group[dataset.case_index(case_id)] if dataset.case_group is not None else ""
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -48,7 +48,8 @@ def facts(dataset: Dataset, case_id: str) -> None:
         linked = case_facts.link(case_id)
         if not shown and not linked:
             st.caption(
-                "These data hold no text and no image of the case: look at it where you keep it.", width="content"
+                "These data contain neither a text nor an image of the case. Open it in your own system.",
+                width="content",
             )
         if not shown or linked:
             case_facts.link_setting()
@@ -61,11 +62,11 @@ def show(
     reliability: float,
     bar: Callable[[Action | None], None],
 ) -> None:
-    """The case at the stage at which the reviewer is; ``bar`` draws the step for the bar at the bottom, if any.
+    """Draw the case at the reviewer's stage; ``bar`` draws the action for the bar at the bottom, if any.
 
-    The case stands at the left, the decision at the right and in reach however far the left is scrolled. A blind read
-    of a case that is kept elsewhere is one column: there is nothing that could stand at its left. Figures come after
-    the bar: whoever has decided does not wait for them.
+    The case is at the left, and the decision at the right, within reach however far the left is scrolled. A blind read
+    of a case that is kept elsewhere has one column, because its left would be empty. Figures are drawn after the bar,
+    so that a reviewer who has decided does not wait for them.
     """
     known = case_facts.known(current.dataset, current.case_id)
     if current.own is None and not current.revealed:
@@ -102,7 +103,7 @@ def _panes(key: str):
 
 
 def settle(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> CaseOnScreen:
-    """The case with the reveal recorded, where one's own opinion is or an arbiter begins with the opinions.
+    """Record the reveal, if the reviewer's opinion exists or an arbiter begins with the opinions; return the case.
 
     Only what is recorded as shown is shown.
     """
@@ -141,9 +142,14 @@ def _blind(current: CaseOnScreen, standing: str, model: PlausibilityModel, relia
     how = dict(current.review.asked).get(current.desk.reviewer)
     seen_before = current.desk.reviewer in current.review.unblinded
     if how == "open":
-        st.info("You are asked for an open second opinion: you may look at the others' first.", icon=":material/group:")
+        st.info(
+            "This is a request for an open second opinion: you may read the others' opinions first.",
+            icon=":material/group:",
+        )
     elif standing == "elsewhere":
-        st.info("Others have settled this case. You may read it all the same, or only look.", icon=":material/group:")
+        st.info(
+            "Others have settled this case. You can still give an opinion, or only view it.", icon=":material/group:"
+        )
     elif seen_before:
         st.info(
             "You have seen the panel's annotations before, so your opinion counts as open.", icon=":material/group:"
@@ -183,7 +189,7 @@ def _own(current: CaseOnScreen) -> Action:
 
 
 def _raters(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> None:
-    """What the raters said, people first; machines apart."""
+    """Draw the raters' annotations: people first, then AI raters."""
     dataset, out = state.people_of(current.dataset), state.machines_left_out()
     people = plausibility_models.data_for(model.name, dataset, quietly=True)
     if current.case_id in people.cases and isinstance(model, GaussianScores):
@@ -195,17 +201,17 @@ def _raters(current: CaseOnScreen, model: PlausibilityModel, reliability: float)
 
 
 def _people(current: CaseOnScreen, model: PlausibilityModel) -> Dataset:
-    """What the model takes of people's annotations, of sets all labels; cases of machines alone are not in it."""
+    """Return people's annotations as the model takes them, with all labels of sets; without cases of only AI raters."""
     people = state.people_of(current.dataset)
     return people if people.kind == "set" else plausibility_models.data_for(model.name, people, quietly=True)
 
 
 def _plausible(current: CaseOnScreen, model: PlausibilityModel, reliability: float) -> None:
-    """What is plausible, with why the case is in the session."""
+    """Draw the plausible classes or scores, and why the case is in the session."""
     queued = next((one.why for one in current.session.cases if one.case_id == current.case_id), "")
     people = _people(current, model)
     if current.case_id not in people.cases:
-        st.caption("No person has annotated this case, so nothing is said of what is plausible.")
+        st.caption("No person has annotated this case, so plausible classes are not available.")
     elif isinstance(model, GaussianScores):
         score_cases.plausible(people, people.case_index(current.case_id), model, reliability)
     elif people.kind == "set":
@@ -219,7 +225,7 @@ def _plausible(current: CaseOnScreen, model: PlausibilityModel, reliability: flo
 
 
 def _sentence(current: CaseOnScreen) -> None:
-    """What the reveal means, in one line."""
+    """Draw the result of the reveal in one line."""
     own, review = current.own, current.review
     if review.adjudication is not None:
         words = f"Decided: **{markdown(review.adjudication.opinion.words())}**."
@@ -235,7 +241,7 @@ def _sentence(current: CaseOnScreen) -> None:
 
 
 def _panel(own: Opinion, panel: Opinion, classes: Sequence[str]) -> str:
-    """What the panel says, and whether that is the same; names it is undecided between in the order of the classes."""
+    """Return the panel's result, and whether the opinion matches; undecided classes are in the order of the data."""
     if not panel.decided:
         names = [f"**{markdown(name)}**" for name in classes if name in panel.first]
         between = f" between {listed(names)}" if names else ""
@@ -245,8 +251,8 @@ def _panel(own: Opinion, panel: Opinion, classes: Sequence[str]) -> str:
         digits = score_digits(panel.within[1] - panel.within[0])
         score, low, high = (number(value, digits) for value in (panel.score, *panel.within))
         return (
-            f"the panel's score is **{score}**, and a colleague's would lie between {low} and {high} with 95%. You "
-            f"{agree}."
+            f"the panel's score is **{score}**, and another rater's would be between {low} and {high} with 95% "
+            f"probability. You {agree}."
         )
     return f"the panel says **{markdown(panel.words())}**. You {agree}."
 
@@ -261,11 +267,11 @@ def _opinions(current: CaseOnScreen) -> None:
         st.markdown(f"**{who}**: {markdown(read.opinion.words())} ({read.visible}{changed})")
         _said(current, read)
     for whom, how in current.review.asked:
-        st.caption(f"{markdown(whom)} is asked for a second opinion, {how}.")
+        st.caption(f"{markdown(whom)} has a request for a second opinion, {how}.")
 
 
 def _said(current: CaseOnScreen, read: ReviewerOpinion) -> None:
-    """Notes, reasons and confidence of a reviewer in this round."""
+    """Draw notes, reasons and confidence of a reviewer in this round."""
     events: list[Event] = [event for event in current.review.events if event.reviewer == read.reviewer]
     reopened = max((event.version for event in current.review.events if event.kind == "reopen"), default=0)
     undone = {event.undoes for event in current.review.events}
@@ -280,7 +286,7 @@ def _said(current: CaseOnScreen, read: ReviewerOpinion) -> None:
 
 
 def _decide(current: CaseOnScreen) -> Action | None:
-    """What is to be done: the step for the bar, with what it needs on the page."""
+    """Draw the decision, and return the action for the bar."""
     own, review = current.own, current.review
     if review.state == "adjudicated":
         return _choose(current, "reopen")
@@ -300,7 +306,7 @@ def _decide(current: CaseOnScreen) -> Action | None:
 
 
 def _alone(own: ReviewerOpinion, classes: Sequence[str]) -> str:
-    """That nobody shares an opinion outside the panel's plausible set, and what to do then."""
+    """Return a note that nobody shares an opinion outside the panel's plausible set, and the next step."""
     known = own.panel.plausible_set
     if own.opinion.score is not None:
         among = f"{significant(known[0])} to {significant(known[1])}"
@@ -350,7 +356,7 @@ def _change(current: CaseOnScreen) -> Action:
         opinion = review_opinion.ask(current.dataset, form, _named(current), now=current.own.opinion)
     review_opinion.remarks(form)
     same = opinion is None or opinion == current.own.opinion
-    told = "Choose something else, with a reason or a note."
+    told = "Choose another opinion, with a reason or a note."
     if not same:  # what follows does not depend on the reason, which may come last
         told = f"If you change it: {current.told('change', opinion=opinion, note='-')}"
     return Action("change", told, form, opinion=True)
@@ -382,22 +388,24 @@ def _second_opinion(current: CaseOnScreen) -> Action:
         format_func={"blind": "blind", "open": "open, with all opinions"}.get,
         persist_state="session",
     )
-    return Action("second_opinion", "The case waits for their opinion; it stands on their Review page.")
+    return Action("second_opinion", "The case waits for their opinion on their Review page.")
 
 
 def _arbitration(current: CaseOnScreen) -> Action:
     told = current.told("arbitration")
-    return Action("arbitration", f"{told} Somebody decides with all opinions and notes before their eyes.")
+    return Action("arbitration", f"{told} An arbitrator decides with all opinions and notes on screen.")
 
 
 def _reopen(current: CaseOnScreen) -> Action:
     form = current.key("reopen")
     review_opinion.remarks(form)
-    return Action("reopen", "The case starts afresh; what was said stays in the record. Give a reason or a note.", form)
+    return Action(
+        "reopen", "The case starts again; earlier opinions stay in the record. Enter a reason or a note.", form
+    )
 
 
 def _read_to_decide(current: CaseOnScreen) -> bool:
-    """Whether the reviewer's own opinion was given in this session of arbitration, so that they are no party."""
+    """Return True if the reviewer read the case within this session of arbitration, so that they are not a party."""
     own = [event for event in current.review.events if event.reviewer == current.desk.reviewer]
     given = [event.session for event in own if event.kind == "opinion"]
     return current.session.arbitrates and given[-1:] == [current.session.id]
@@ -428,7 +436,7 @@ def _arbitrate(current: CaseOnScreen) -> Action:
     form = current.key("arbitrate")
     st.markdown("**How the arbitration ends**")
     if current.own is not None and not _read_to_decide(current):
-        st.caption("You are a party to this dispute: better that somebody else decides, if there is anybody.")
+        st.caption("You are a party to this dispute. If possible, let somebody else decide.")
     opinion = _ending(current, form)
     review_opinion.remarks(form)
     told = "Choose how it ends." if opinion is None else current.told("adjudication", opinion=opinion)
@@ -436,7 +444,7 @@ def _arbitrate(current: CaseOnScreen) -> Action:
 
 
 def _ending(current: CaseOnScreen, form: str) -> Opinion | None:
-    """What an arbitration ends with: a score, a set of labels, a class or ranking, or a distribution."""
+    """Ask for the result of an arbitration: a score, a set of labels, a class or ranking, or a distribution."""
     if current.dataset.kind == "score":
         return review_opinion.ask_score(current.dataset, form)
     if current.dataset.kind == "set":

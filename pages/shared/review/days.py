@@ -1,4 +1,4 @@
-"""The days that a list is filtered by; the first of them alone is said to be open towards today."""
+"""Days by which a list is filtered; the default range ends today."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -6,7 +6,7 @@ import streamlit as st
 
 
 def asked(label: str, key: str, **limits: date) -> tuple[int | None, int | None]:
-    """A field for the first and the last day, and between which seconds since 1970-01-01 UTC they lie.
+    """Draw a field for the first and the last day; return their range in seconds since 1970-01-01 UTC.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def asked(label: str, key: str, **limits: date) -> tuple[int | None, int | None]
 
 
 def span(days: tuple[date, ...]) -> tuple[int | None, int | None]:
-    """From the first second of the first day to the end of the last; without a last day there is no end."""
+    """Return the first second of the first day and the end of the last; None as the end without a last day."""
     starts = [int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) for day in days]
     last = starts[1] + int(timedelta(days=1).total_seconds()) if len(starts) > 1 else None
     return (starts[0] if starts else None), last

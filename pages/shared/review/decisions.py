@@ -21,11 +21,11 @@ _STEPS = {"second_opinion": "second opinion asked", "arbitration": "sent to arbi
 
 
 def show(desk: Desk) -> None:
-    """The list, filtered; at first one's own, or everybody's where one has none."""
+    """Draw the filtered list: by default the reviewer's own decisions, or everybody's if they have none."""
     dataset = desk.dataset
     reviews = desk.store.cases(dataset.digest)
     if not reviews:
-        st.info("Nobody has decided anything on these data yet.", icon=":material/hourglass_empty:")
+        st.info("No decisions yet. Review cases to record decisions.", icon=":material/hourglass_empty:")
         return
     found, hidden = _open_to(desk, reviews, _chosen(desk, reviews))
     if hidden:
@@ -33,10 +33,10 @@ def show(desk: Desk) -> None:
             f"{plural(hidden, 'decision')} of others on cases that you have not read: not shown, so that you can still "
             "read them blind."
         )
-        st.toggle("Show them; I will count as having seen these cases", key="decisions_all")
+        st.toggle("Show them, and count me as having seen these cases", key="decisions_all")
     if not found:
         if not hidden:
-            st.info("No decision fits these filters.", icon=":material/search_off:")
+            st.info("No decision matches these filters.", icon=":material/search_off:")
         return
     frame = decision_table(dataset, found)
     which = [one.case_id for one in found]
@@ -85,7 +85,7 @@ def _called(desk: Desk, name: str | None) -> str:
 
 
 def _open_to(desk: Desk, reviews: dict[str, CaseReview], found: list[Decision]) -> tuple[list[Decision], int]:
-    """What may be shown to this reviewer, and how many decisions are kept back so that a blind read stays possible."""
+    """Return the decisions that this reviewer may see, and the number withheld so that blind reads remain possible."""
     mine = desk.reviewer
     closed = [one for one in found if one.reviewer != mine and mine not in reviews[one.case_id].unblinded]
     if st.session_state.get("decisions_all"):

@@ -7,8 +7,8 @@ import streamlit as st
 from pages.shared.review import opinion, presses
 
 _SCRIPT = f"<script>{Path(__file__).with_name('keys.js').read_text(encoding='utf-8')}</script>"
-_LATE = "A key came for a case that is no longer on screen, so it was not taken. Look at this case, and press again."
-_LOST = "A press was not answered, and keys that came after it were not taken. Look at this case, and press again."
+_LATE = "The key was for a case that is no longer on screen, so it was not used. Check this case, and press again."
+_LOST = "A key press failed, and the keys after it were not used. Check this case, and press again."
 _RUNS = "review_runs"
 STYLE = """
 [data-testid="stElementContainer"]:has(.review-drawn, .review-late:empty) { display: none; }
@@ -17,12 +17,12 @@ STYLE = """
 
 
 def heading(words: str, place: int) -> None:
-    """The heading of a case, which says to the listener which one is on screen: by its place in the session's queue."""
+    """Draw the heading of a case, by whose place in the session's queue the listener identifies the case on screen."""
     st.title(words, anchor=f"review-case-{place}")
 
 
 def listen() -> None:
-    """The listener, and where it says that a key came too late."""
+    """Draw the listener, and its message if a key came too late."""
     st.html(_SCRIPT, unsafe_allow_javascript=True)
     st.html(f'<p class="review-late" role="alert" data-late="{_LATE}" data-lost="{_LOST}"></p>')
 

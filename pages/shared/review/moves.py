@@ -1,4 +1,4 @@
-"""Steps of a review: each is recorded once, what goes wrong is said where it was tried, and the next case comes."""
+"""Steps of a review: each is recorded once, errors appear at their place, and the next case follows."""
 
 import time
 from collections.abc import Callable
@@ -46,7 +46,7 @@ class CaseOnScreen:
 
     @property
     def revealed(self) -> bool:
-        """Whether the panel's opinions were shown to the reviewer in this round."""
+        """Return True if the panel's opinions were shown to the reviewer in this round."""
         return self.desk.reviewer in self.review.revealed
 
     def key(self, what: str) -> str:
@@ -59,14 +59,14 @@ class CaseOnScreen:
         return _place(self.session.id, self.case_id)
 
     def told(self, kind: str, **said) -> str:
-        """What sending this would lead to, or why it cannot be sent, in words."""
+        """Return the consequence of this step, or why it is not possible, in words."""
         try:
             return self.desk.follows(self.desk.draft(self.case_id, kind, **said))
         except PluralityError as error:
             return str(error)
 
     def allows(self, kind: str) -> bool:
-        """Whether a step that needs no more than its kind can be taken now."""
+        """Return True if a step that needs only its kind can be taken now."""
         try:
             self.desk.follows(self.desk.draft(self.case_id, kind))
         except PluralityError:
@@ -76,9 +76,9 @@ class CaseOnScreen:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What the reviewer can do now: its kind, what follows from it, and the form that it takes.
+    """Action available to the reviewer: its kind, its consequence, and the form that it uses.
 
-    ``opinion`` says whether the form holds an opinion beside remarks.
+    ``opinion`` is True if the form has an opinion in addition to remarks.
     """
 
     kind: str
@@ -109,7 +109,7 @@ def _stop_clock() -> None:
 
 
 def trouble(current: CaseOnScreen) -> str | None:
-    """What went wrong with the last step, where it was on this case."""
+    """Return the error of the last step, if it was on this case."""
     at, words = st.session_state.get("review_trouble") or (None, None)
     return words if at == current.key("") else None
 
@@ -155,7 +155,7 @@ _DONE = {
 
 
 def last(current: CaseOnScreen) -> str | None:
-    """What was done with the case just left, and how it stands now."""
+    """Return the last step on the previous case, and the state of that case."""
     session, case_id, kind = st.session_state.get("review_last") or (None, None, None)
     if session != current.session.id:
         return None
@@ -166,7 +166,7 @@ def last(current: CaseOnScreen) -> str | None:
 
 
 def quickly(review: CaseReview, reviewer: str) -> str:
-    """That a reviewer's decision was given in less time than a case can be read in; empty if it was not."""
+    """Return a note if a reviewer decided in less time than a case takes to read; otherwise an empty string."""
     mine = [one for one in decisions_on(review) if one.reviewer == reviewer and one.is_quick]
     if not mine:
         return ""
@@ -186,7 +186,7 @@ def reveal(current: CaseOnScreen, panel, model: str, settings: dict) -> CaseRevi
 
 
 def undoable(current: CaseOnScreen) -> CaseOnScreen | None:
-    """The case whose last step can be taken back: the one just left, else this one."""
+    """Return the case whose last step can be undone: the previous one, otherwise this one."""
     session, case_id, _ = st.session_state.get("review_last") or (None, None, None)
     for one in (case_id if session == current.session.id else None, current.case_id):
         if one is None:
@@ -198,14 +198,14 @@ def undoable(current: CaseOnScreen) -> CaseOnScreen | None:
 
 
 def neighbour(lines: tuple[SessionLine, ...], case_id: str, by: int) -> str | None:
-    """The case before or after one in the list of a session; None beyond its ends."""
+    """Return the case before or after one in the list of a session; None beyond its ends."""
     ids = [line.case_id for line in lines]
     place = ids.index(case_id) + by
     return ids[place] if 0 <= place < len(ids) else None
 
 
 def go(case_id: str | None) -> None:
-    """Show a case, or the list of the session where it is None."""
+    """Show a case, or the list of the session if it is None."""
     _stop_clock()
     st.session_state["review_case"], st.session_state["review_list"] = case_id, case_id is None
     review_presses.in_hand(_place(st.session_state["review_session"], case_id) if case_id is not None else "")
@@ -226,17 +226,19 @@ def _said(current: CaseOnScreen, step: Action) -> dict[str, object]:
     if step.kind == "second_opinion":
         whom = " ".join((st.session_state.get(current.key("whom")) or "").split())
         if not whom:
-            raise InputError("It is not said whom to ask.", "Write the name under which they review.")
+            raise InputError(
+                "Could not ask for a second opinion: no name was entered.", "Enter the name under which they review."
+            )
         whom = normal_name(whom) if sign_in.is_on() else whom  # as people are called who sign in
         said |= {"whom": whom, "whom_visible": st.session_state.get(current.key("how"))}
     return said
 
 
 def _record(current: CaseOnScreen, kind: str, said: dict) -> None:
-    """Send a draft.
+    """Send a draft, and record it once.
 
-    A blind reader sees nothing that another's step could change, so theirs is sent again on the new version. Everybody
-    else is told and looks again.
+    A blind reader sees nothing that another person's step could change, so their draft is sent again on the new
+    version. All others get a message and decide again.
     """
     sent = st.session_state.setdefault("review_sent", {})
     seen = current.review.version
@@ -261,7 +263,7 @@ def _record(current: CaseOnScreen, kind: str, said: dict) -> None:
 
 
 def _onward(current: CaseOnScreen) -> None:
-    """The next case that is not through, after this one; skipped ones come last; the list where none is left."""
+    """Open the next unfinished case after this one, skipped ones last; the list if none is left."""
     number = {queued.case_id: at for at, queued in enumerate(current.session.cases)}
     lines = [line for line in current.desk.lines(current.session) if line.standing not in _OVER]
     fresh = [line.case_id for line in lines if line.standing != "skipped"]

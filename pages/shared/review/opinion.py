@@ -26,21 +26,21 @@ _PARTS = ("confidence", "reason", "note")
 def ask(
     dataset: Dataset, key: str, named: Sequence[str] | None = None, *, now: Opinion | None = None
 ) -> Opinion | None:
-    """The opinion as it stands on screen; None while nothing is chosen.
+    """Return the opinion as on screen; None while nothing is chosen.
 
-    Up to ten classes are buttons; of more, the first ten of the dataset are, and a search field finds the rest. Buttons
-    and digits are the same for every case, so that they tell nothing of one and a digit never means another class.
+    Up to ten classes are buttons. With more, the first ten of the dataset are, and a search field finds the rest.
+    Buttons and digits are the same for every case, so that they reveal nothing and a digit always means the same class.
 
     Parameters
     ----------
     dataset : Dataset
     key : str
-        Of the form (`CaseOnScreen.key`).
+        Key of the form (`CaseOnScreen.key`).
     named : sequence of str, optional
-        Classes to offer instead where there are more than ten, once the reviewer may know who named what: those without
-        a digit of their own have none.
+        Classes to offer instead if there are more than ten, once the reviewer may see the annotations. Classes without
+        a digit in the dataset have none.
     now : Opinion, optional
-        What the form begins with.
+        Initial opinion of the form.
     """
     state = _state(key, now, dataset)
     several = dataset.kind in ("ranking", "set")
@@ -86,16 +86,16 @@ def ask_distribution(dataset: Dataset, key: str, named: Sequence[str]) -> Opinio
 
 
 def ask_score(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opinion | None:
-    """A score as it stands on screen; None while nothing is typed. The field is empty at first and suggests nothing.
+    """Return the score as on screen; None while the field is empty. It starts empty and suggests nothing.
 
     Parameters
     ----------
     dataset : Dataset
-        Of scores: its range over all cases stands beside the field.
+        Dataset of scores, whose range over all cases is shown next to the field.
     key : str
-        Of the form (`CaseOnScreen.key`).
+        Key of the form (`CaseOnScreen.key`).
     now : Opinion, optional
-        What the form begins with.
+        Initial opinion of the form.
     """
     state = _state(key, now, dataset)
     if now is not None and now.score is not None:
@@ -117,13 +117,13 @@ def ask_score(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opin
         st.markdown(f"Your opinion: **{markdown(found.words())}**")
         if found.score is not None and not low <= found.score <= high:
             st.caption(
-                f":material/warning: {exact(found.score)} lies outside of what raters gave: record it if you mean it."
+                f":material/warning: {exact(found.score)} is outside the raters' range. Record it only if intended."
             )
     return found
 
 
 def _step(dataset: Dataset) -> float:
-    """The coarsest of a few steps on which all scores lie; a hundredth of their range where none will do."""
+    """Return the coarsest of a few steps that fits all scores; a hundredth of their range if none fits."""
     for step in (10.0, 5.0, 1.0, 0.5, 0.25, 0.1):
         if np.allclose(dataset.score / step, np.round(dataset.score / step), atol=1e-9, rtol=0):
             return step
@@ -155,7 +155,7 @@ def remarks(key: str) -> None:
 
 
 def note(key: str, placeholder: str = "Note") -> None:
-    """The field for a note."""
+    """Draw the field for a note."""
     st.text_area(
         "Note", key=f"note-{key}", height=68, max_chars=10_000, placeholder=placeholder, label_visibility="collapsed",
         persist_state="session",
@@ -163,7 +163,7 @@ def note(key: str, placeholder: str = "Note") -> None:
 
 
 def standing(key: str) -> Opinion | None:
-    """The opinion of a form now; None while nothing is chosen."""
+    """Return the current opinion of a form; None while nothing is chosen."""
     if st.session_state.get(f"ends-{key}") == DISTRIBUTION:
         shares = _shares(key)
         total = sum(shares.values())
@@ -199,7 +199,7 @@ def _shares(key: str) -> dict[str, float]:
 
 
 def _state(key: str, now: Opinion | None, dataset: Dataset) -> dict:
-    """What is chosen. Labels of a set are blocks of one, whose order is not looked at; "none" excludes the others."""
+    """Return the current choice. Labels of a set form one block without order; "none" excludes the others."""
     is_set = dataset.kind == "set"
     blocks = [list(block) for block in now.blocks] if now is not None else []
     if is_set:
@@ -210,7 +210,7 @@ def _state(key: str, now: Opinion | None, dataset: Dataset) -> dict:
 
 
 def _case(key: str) -> str:
-    """The case that a form belongs to: its key without what kind of form it is."""
+    """Return the case of a form: its key without the kind of form."""
     return key.partition("-")[2]
 
 
@@ -243,7 +243,7 @@ def _cannot(state: dict, key: str) -> None:
 
 
 def keys_of(classes: Sequence[str]) -> list[str]:
-    """A digit for each of at most ten classes: its own where its name has one, as in "grade 2", else the next free.
+    """Return a digit for each of at most ten classes: the one in its name, as in "grade 2", otherwise the next free.
 
     So that on classes named 0 and 1 the key 1 never means 0.
     """
@@ -254,7 +254,7 @@ def keys_of(classes: Sequence[str]) -> list[str]:
 
 
 def _choice(label: str, chosen: bool, several: bool, **options) -> None:
-    """A button that looks like a radio button, or like a check box where several may be chosen."""
+    """Draw a button that looks like a radio button, or like a check box if several may be chosen."""
     icons = ("check_box_outline_blank", "check_box") if several else ("radio_button_unchecked", "radio_button_checked")
     st.button(label, icon=f":material/{icons[chosen]}:", **options)
 
@@ -266,7 +266,7 @@ def _chosen(state: dict, key: str, several: bool) -> None:
         return
     if not blocks:
         how = (
-            "Choose every label that applies." if state["is_set"] else "The likeliest class comes first; one is enough."
+            "Choose every label that applies." if state["is_set"] else "Put the most likely class first; one is enough."
         )
         st.caption(f"Nothing is chosen yet. {how}")
         return
@@ -326,7 +326,7 @@ def _add_found(key: str, several: bool) -> None:
 
 
 def _blocks(key: str) -> list[list[str]]:
-    """Of a form; none where it was recorded in the meantime."""
+    """Return the blocks of a form; none if the opinion was recorded in the meantime."""
     return st.session_state.get(f"chosen-{key}", {}).get("blocks", [])
 
 

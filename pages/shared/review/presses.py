@@ -22,7 +22,7 @@ from core.text import shorten
 _WAITING, _GUESSED, _WORDS = "review_presses", "review_guessed", "review_pressed_twice"
 _IN_HAND, _SINCE, _LAST = "review_in_hand", "review_drawn_at", "review_last_step"
 _LOOK = 0.5  # seconds: sooner than this nobody has seen that another case is on screen
-_TOLD = "Several keys came at once, so that their order cannot be told. Look at what is chosen, and press again."
+_TOLD = "Several keys came at once, so their order is not known. Check what is chosen, and press again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def noted(work: Callable[..., None], *args, choice: bool = False, of: str = "", 
     work : callable
     *args
     choice : bool
-        Whether the press only chooses something that is seen before it counts.
+        True if the press only changes a choice that is shown before it counts.
     of : str
         The case that the button belongs to, as in `in_hand`; empty where it belongs to none.
     step : str
@@ -79,7 +79,7 @@ def _note(presses: _Presses, press: _Press) -> None:
 
 
 def in_hand(of: str) -> None:
-    """Say which case is in hand from now on; empty for none."""
+    """Set the current case; empty for none."""
     st.session_state[_IN_HAND] = of
 
 
@@ -125,11 +125,11 @@ def _refuse_late(waiting: list[_Press]) -> None:
             if (press.step, press.of) != last:  # the second half of a double click has done its work
                 st.session_state[_WORDS] = (
                     f"A key came for case {shorten(press.of.partition('-')[2], 40)}, which is no longer on "
-                    "screen. Nothing was done; look at this case, and press again."
+                    "screen. Nothing was done. Check this case, and press again."
                 )
         elif press.step and last and press.step == last[0] and press.of != last[1] and _just_drawn(press.of):
             st.session_state[_WORDS] = (
-                "The same key came again as this case appeared, so it was not taken. Look at the case, and press again."
+                "The same key came again as this case appeared, so it was not used. Check the case, and press again."
             )
         else:
             kept.append(press)
@@ -142,14 +142,14 @@ def _just_drawn(of: str) -> bool:
 
 
 def _same(one: _Press, other: _Press) -> bool:
-    """Whether two presses are of one button as it was drawn once: of the same work on the very same things."""
+    """Return True if two presses are of the same button: for the same work on exactly the same things."""
     pairs = zip(one.args, other.args, strict=False)
     alike = len(one.args) == len(other.args) and all(a is b or (isinstance(a, str) and a == b) for a, b in pairs)
     return alike and one.work == other.work
 
 
 def drawn() -> None:
-    """The page stands as it was drawn: what is chosen has been shown, in whatever order it was pressed."""
+    """Mark the page as drawn: the current choice has been shown, whatever the order of presses."""
     st.session_state.pop(_GUESSED, None)
     where = st.session_state.get(_IN_HAND, "")
     if st.session_state.get(_SINCE, ("",))[0] != where:

@@ -13,14 +13,14 @@ from pages.shared.kit import plausibility_models, state
 
 
 def queue(place, dataset: Dataset, people: Dataset, model, reliability: float) -> Queue | None:
-    """A sample by budget, seed and what it is to estimate; None while certainty is worked out."""
+    """Return a sample by budget, seed and target; None while certainty is computed."""
     budget = place.number_input(
         "About how many", 1, dataset.n_cases, min(50, dataset.n_cases), key="sample_budget", persist_state="session"
     )
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     target = left.selectbox(
         "To estimate", _targets(dataset), format_func=_target_words, key="sample_target", persist_state="session",
-        help="Cases that tell more of it are drawn more often, so that fewer reads do. Each case's chance is kept in "
+        help="Informative cases are drawn more often, so fewer reads are enough. Each case's chance is kept in "
         "the record, and every rate counts it: other rates can be had from the same sample, less precisely.",
     )  # fmt: skip
     seed = right.number_input(
@@ -38,7 +38,7 @@ def queue(place, dataset: Dataset, people: Dataset, model, reliability: float) -
 
 
 def _targets(dataset: Dataset) -> list[tuple[str, str]]:
-    """What a sample may be drawn for: any rate, how often the panel or a machine is right, how often a class is."""
+    """Return the possible targets of a sample: any rate, accuracy of the panel or an AI rater, frequency of a class."""
     if dataset.kind == "score":
         return [("any", "")]
     machines = [] if dataset.kind == "set" else [one.name for one in state.marked_machines()]

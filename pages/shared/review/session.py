@@ -85,9 +85,9 @@ def style() -> None:
 
 
 def warn_before_end() -> None:
-    """A warning that comes up two minutes before the sign-in of who is here ends, by the browser's clock.
+    """Draw a warning two minutes before the user's sign-in ends, by the browser's clock.
 
-    No run of the page is needed for it, which would count as use, and each run sets its clock anew.
+    It needs no run of the page, because that would count as use; each run resets the clock.
     """
     if (left := sign_in.seconds_left()) is not None:
         st.html(_ENDS.replace("DELAY", str(max(0, round(left) - WARNED_SECONDS))))
@@ -95,7 +95,7 @@ def warn_before_end() -> None:
 
 @dataclass(frozen=True, slots=True)
 class SessionOnScreen:
-    """A session before its reviewer, as it was when the page was drawn; at the list where there is no ``case_id``."""
+    """State of a reviewer's session when the page was drawn; at the list if there is no ``case_id``."""
 
     desk: Desk
     session: Session
@@ -109,7 +109,7 @@ class SessionOnScreen:
 
 
 def begin(desk: Desk, session: Session) -> SessionOnScreen:
-    """The heading of the case in hand, or of the list; at once, so that no other one shows between two cases."""
+    """Draw the heading of the current case, or of the list, at once, so that no other one appears between two cases."""
     lines = desk.lines(session)
     progress = progress_of(lines)
     chosen = st.session_state.get("review_case")
@@ -123,7 +123,7 @@ def begin(desk: Desk, session: Session) -> SessionOnScreen:
 
 
 def show(begun: SessionOnScreen, model: PlausibilityModel, reliability: float) -> None:
-    """The case in hand, or the list of the session."""
+    """Draw the current case, or the list of the session."""
     desk, session, lines, case_id = begun.desk, begun.session, begun.lines, begun.case_id
     _progress(desk, session, lines, listed=case_id is None)
     if case_id is None:
@@ -142,7 +142,7 @@ def show(begun: SessionOnScreen, model: PlausibilityModel, reliability: float) -
 
 
 def _progress(desk: Desk, session: Session, lines: tuple[SessionLine, ...], *, listed: bool) -> None:
-    """Who reviews, which queue, how far it is, what is left, and how long a case takes."""
+    """Show the reviewer, the queue, the progress, the cases left, and the time per case."""
     progress = progress_of(lines)
     with st.container(horizontal=True, vertical_alignment="center"):
         parts = [markdown(shorten(desk.reviewer, 40)), f"{progress.done} of {progress.total} done"]
@@ -235,7 +235,7 @@ def _ended(desk: Desk, lines: tuple[SessionLine, ...]) -> str:
 
 
 def _state(desk: Desk, line: SessionLine) -> str:
-    """The state of a case in words, where the reviewer may know it."""
+    """Return the state of a case in words, if the reviewer may know it."""
     return STATES[line.review.state] if desk.reviewer in line.review.revealed and line.standing == "done" else ""
 
 
@@ -247,7 +247,7 @@ def _to_tab(name: str) -> None:
 def _list(desk: Desk, lines: tuple[SessionLine, ...], progress: SessionProgress) -> None:
     """Every case with its standing and one's own opinion; of the panel's only what was revealed."""
     left = progress.total - progress.done
-    st.write(f"{plural(left, 'case')} left." if left else f"{_ended(desk, lines)} Any can be gone back to.")
+    st.write(f"{plural(left, 'case')} left." if left else f"{_ended(desk, lines)} You can return to any of them.")
     with st.container(horizontal=True):
         if left:
             st.button(

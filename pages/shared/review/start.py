@@ -66,12 +66,10 @@ _KEPT = "kept_for_review"
 
 
 def ask_name(store: ReviewStore, dataset: Dataset) -> None:
-    """Who reviews: asked once, and offered again where somebody has reviewed these data before."""
+    """Ask once for the reviewer's name, with a list if somebody has reviewed these data before."""
     _put_forward()
-    st.write("Write your name to begin. It stands beside every opinion that you record.")
-    st.text_input(
-        "Your name, as it will stand in the record", key="reviewer_field", max_chars=200, width=360, on_change=_sign
-    )
+    st.write("Enter your name to begin. It is recorded with each of your opinions.")
+    st.text_input("Your name in the record", key="reviewer_field", max_chars=200, width=360, on_change=_sign)
     known = dict.fromkeys(event.reviewer for event in reversed(store.trail(dataset.digest)))
     if known:
         st.caption("Continue as")
@@ -81,11 +79,11 @@ def ask_name(store: ReviewStore, dataset: Dataset) -> None:
 
 
 def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, settings: AnalysisSettings) -> None:
-    """What a reviewer comes to, before the name is written: how many cases wait, and how a review goes."""
+    """Show, before the name is entered, how many cases wait and how a review works."""
     states = Counter(review.state for review in store.cases(dataset.digest).values())
     cards = [column.container(border=True, height="stretch") for column in st.columns(3)]
     with cards[1]:
-        st.metric("Wait for a second person", f"{states['second_opinion'] + states['arbitration']:,}")
+        st.metric("Waiting for a second person", f"{states['second_opinion'] + states['arbitration']:,}")
         st.caption(f"{states['second_opinion']:,} for a second opinion, {states['arbitration']:,} in arbitration")
     with cards[2]:
         settled = sum(states[one] for one in SETTLED)
@@ -113,7 +111,7 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, setting
 
 
 def named(name: str) -> None:
-    """Who reviews, in one line, with a way to change it."""
+    """Show the reviewer's name in one line, with a button to change it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"You review as **{markdown(shorten(name, 60))}**", width="content")
         if not sign_in.is_on():
@@ -138,7 +136,7 @@ def _sign_off() -> None:
 
 
 def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
-    """What waits for this reviewer, sessions to go on with, and a new one."""
+    """Draw the tasks of this reviewer, sessions to continue, and a new one."""
     reviews = desk.store.cases(dataset.digest)
     _given(desk)
     _asked(desk, reviews)
@@ -196,12 +194,12 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
 def _for_others(
     queue: worklist.Queue, dataset: Dataset, wanted: Filter | None, reviews: Mapping[str, CaseReview], size: int
 ) -> list[Queued]:
-    """The first cases of a queue for somebody else: also those that this reviewer has read."""
+    """Return the first cases of a queue for somebody else, including those that this reviewer has read."""
     return queue.batch(dataset, size, None if wanted is None else matching(dataset, wanted, reviews))
 
 
 def _given(desk: Desk) -> None:
-    """What others have assigned to this reviewer, with the way to begin or to go on."""
+    """Draw the cases that others assigned to this reviewer, with buttons to begin or continue."""
     for place, one in enumerate(review_assigned.waits(desk)):
         if one.kind == "second_opinion":  # has its own line
             continue
@@ -250,12 +248,12 @@ def _through(desk: Desk, dataset: Dataset, reviews: Mapping[str, CaseReview]) ->
 
 
 def _asked(desk: Desk, reviews: Mapping[str, CaseReview]) -> None:
-    """Second opinions that this reviewer is asked for, and disputes that wait for somebody."""
+    """Draw requests to this reviewer for second opinions, and unresolved disputes."""
     asked = desk.asked()
     disputed = [review for review in reviews.values() if review.state == "arbitration"]
     if asked:
         queued = [Queued(case_id, f"{how} second opinion") for case_id, how in asked.items()]
-        words = f"You are asked for a second opinion on {plural(len(asked), 'case')}."
+        words = f"Requests for your second opinion: {plural(len(asked), 'case')}."
         _waits(words, desk, queued, {"Give it": "Second opinions"})
     for party in (False, True):
         queued = [
@@ -264,7 +262,9 @@ def _asked(desk: Desk, reviews: Mapping[str, CaseReview]) -> None:
             if (review.read_by(desk.reviewer) is not None) == party
         ]
         if queued and party:
-            words = f"{plural(len(queued), 'case')} in arbitration to which you are a party. Best decided by another."
+            words = (
+                f"{plural(len(queued), 'case')} in arbitration to which you are a party. Let others decide if possible."
+            )
             _waits(words, desk, queued, {"Decide as a party": ARBITRATION}, "secondary")
         elif queued:
             words = f"{plural(len(queued), 'case')} in arbitration, without an opinion of yours."
@@ -273,7 +273,7 @@ def _asked(desk: Desk, reviews: Mapping[str, CaseReview]) -> None:
 
 
 def _put_forward() -> None:
-    """What another page sent here, for whoever has yet to say who they are."""
+    """Show cases that another page sent here, for a user who has not entered a name yet."""
     data, title, cases = st.session_state.get("review_proposed", (None, "", ()))
     said = ""
     if cases and data == st.session_state["data"]:
@@ -281,7 +281,7 @@ def _put_forward() -> None:
     elif st.session_state.get("queue") == "sample":
         said = "The random sample is drawn here"
     if said:
-        st.info(f"{said}, once you have written your name.", icon=":material/rate_review:")
+        st.info(f"{said}, once you have entered your name.", icon=":material/rate_review:")
 
 
 def _proposed(desk: Desk, dataset: Dataset) -> None:
@@ -305,12 +305,12 @@ def _waits(words: str, desk: Desk, queued: list[Queued], ways: dict[str, str], f
 
 
 def kept_for_it() -> None:
-    """That starting a review has kept the data, and a way to take it back."""
+    """Show that starting a review has saved the data, with a button to undo it."""
     digest = st.session_state.get(_KEPT)
     if digest is None or digest != st.session_state.get("data"):
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption("These data are kept on this computer from now on, so that their reviews stay with them.",
+        st.caption("These data are now saved on this computer together with their reviews.",
                    width="content")  # fmt: skip
         st.button("Undo", type="tertiary", on_click=_keep_no_more, args=(digest,), key="undo_keep")
 
@@ -388,7 +388,7 @@ def _filter(dataset: Dataset) -> Filter:
             key="filter_states",
         )  # fmt: skip
         since, until = _dates(dataset)
-        st.caption("You know what you filter by: a class or a rater chosen here says something of the annotations.")
+        st.caption("Filters by class or rater reveal something about the annotations.")
     return Filter(named=named, rater=rater, pair=pair, since=since, until=until, states=tuple(states) or None)
 
 
@@ -403,7 +403,7 @@ def _dates(dataset: Dataset) -> tuple[int | None, int | None]:
 
 
 def _pair(dataset: Dataset) -> list[str]:
-    """The two raters chosen last in the agreement matrix."""
+    """Return the two raters chosen last in the agreement matrix."""
     pair = st.session_state.get("pair", ())
     return list(pair) if all(name in dataset.raters for name in pair) else []
 

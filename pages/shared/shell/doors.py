@@ -1,4 +1,4 @@
-"""Who may talk to the server at all, before Streamlit hears of it: ASGI, around every request and websocket.
+"""Access to the server before requests reach Streamlit: ASGI, around every request and websocket.
 
 Streamlit compares the host of a websocket only, and looks up its own address outside when a page of another origin
 knocks.
@@ -53,7 +53,7 @@ _OPEN_SETTING = "PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE"
 
 
 class Doors:
-    """Refuses other names of the host, pages of other sites, and, where nobody signs in, other computers."""
+    """Middleware that refuses other host names, pages of other sites, and, without sign-in, other computers."""
 
     def __init__(self, app: Callable[..., Awaitable[None]]):
         self._app = app
@@ -84,12 +84,12 @@ async def _loaded(scope: dict[str, Any]) -> None:
 
 
 def refusal(scope: dict[str, Any]) -> str:
-    """Why a request is refused; empty where it is not.
+    """Return why a request is refused; empty if it is not.
 
     Parameters
     ----------
     scope : dict
-        Of ASGI.
+        ASGI scope of the request.
     """
     headers: dict[bytes, list[bytes]] = {}
     for name, value in scope["headers"]:
@@ -125,12 +125,12 @@ def _too_large(scope: dict[str, Any], headers: dict[bytes, list[bytes]]) -> str:
 
 
 def is_hidden(scope: dict[str, Any]) -> bool:
-    """Whether a request is for a file that no page of who asks has offered: answered as one that is not there.
+    """Return True if a request is for a file that no page has offered to the user; the answer is then "not found".
 
     Parameters
     ----------
     scope : dict
-        Of ASGI, which `refusal` lets in.
+        ASGI scope of a request that `refusal` accepts.
     """
     path = "/" + scope["path"].lstrip("/")
     if not sign_in.is_on() or not _is_among(path, _FILES):
@@ -144,7 +144,7 @@ def _is_among(path: str, of: Iterable[str]) -> bool:
 
 
 def _person(scope: dict[str, Any]) -> Person | None:
-    """Who bears the cookie of a sign-in that holds; files are asked for outside of a session."""
+    """Return the user whose valid sign-in cookie a request carries; files are requested outside of a session."""
     cookie = sign_in_cookie(HTTPConnection(scope).cookies)
     try:
         return person_of(json.loads(cookie or b"{}"))
@@ -184,14 +184,14 @@ def check_address() -> None:
 
 
 def is_here(address: str | None) -> bool:
-    """Whether an address or name is this computer's own, which no other computer reaches."""
+    """Return True if an address or name is this computer's own, which no other computer can reach."""
     return bool(address) and (address in _LOOPBACK or str(address).startswith("127."))
 
 
 def routes() -> list[Route]:
-    """Whether the server lives, and whether it can work: for a proxy or a supervisor, without names or counts.
+    """Return the routes of health checks, for a proxy or a supervisor and without names or counts, and of numbers.
 
-    Its numbers are for administrators who signed in, for who has the token, and without sign-in for this computer.
+    Numbers are for signed-in administrators, for clients with the token, and, without sign-in, for this computer.
     """
     answers = (_lives, _ready, _metrics)
     return [*(Route(path, answer) for path, answer in zip(_OF_MACHINES, answers, strict=True)), *stranger.routes()]
@@ -199,7 +199,7 @@ def routes() -> list[Route]:
 
 @asynccontextmanager
 async def lifespan(app: Any) -> AsyncIterator[None]:
-    """The time in which the server runs: asked to end (SIGTERM), it leaves nothing behind that was not kept.
+    """Run the application, and clean up when the server ends (SIGTERM), except for what was kept.
 
     The server is ended by the signal itself once this is over, so that nothing else of Python's is run at its exit.
     """
@@ -256,7 +256,7 @@ def _end() -> None:
 
 
 def middleware() -> list[Middleware]:
-    """What stands around the application."""
+    """Return the middleware around the application."""
     return [Middleware(Doors)]
 
 
@@ -284,12 +284,12 @@ def _numbers() -> bytes:
 
 
 def may_read_numbers(scope: dict[str, Any]) -> bool:
-    """Whether a request may read the server's numbers.
+    """Return True if a request may read the server's numbers.
 
     Parameters
     ----------
     scope : dict
-        Of ASGI.
+        ASGI scope of the request.
     """
     settings = current_settings()
     said = HTTPConnection(scope).headers.get("authorization", "")
@@ -302,7 +302,7 @@ def may_read_numbers(scope: dict[str, Any]) -> bool:
 
 
 def _faults() -> list[str]:
-    """What hinders work: the kind, and nothing that a stranger should not read."""
+    """Return the kinds of faults that prevent work, without anything that a stranger should not read."""
     found = []
     home = current_settings().home
     try:
@@ -321,7 +321,7 @@ def _faults() -> list[str]:
 
 
 def _one(values: Iterable[bytes] | None) -> str | None:
-    """The header's value; of one that comes twice a value that nothing allows."""
+    """Return the header's value; for a duplicate header, a value that nothing allows."""
     found = [value.decode("latin-1") for value in values or ()]
     return None if not found else found[0] if len(found) == 1 else "twice"
 

@@ -28,17 +28,17 @@ _NEEDS = {
 
 
 def waits(parts: Sequence[str]) -> bool:
-    """Whether data are open, or wanted, whose kernels are still being compiled."""
+    """Return True if data are open, or requested, whose kernels are still being compiled."""
     return bool(st.session_state.get("data")) and bool(cached.preparation().missing(parts))
 
 
 def shown(title: str, name: str) -> bool:
-    """Whether the page must wait for its kernels; its heading and a note stand there until it opens automatically.
+    """Return True while the page must wait for its kernels, with its heading and a note until it opens automatically.
 
     Parameters
     ----------
     title, name : str
-        Of the page, and of its file in ``pages/``.
+        Title of the page, and name of its file in ``pages/``.
     """
     parts = _NEEDS.get(name, ())
     if not waits(parts):
@@ -51,7 +51,7 @@ def shown(title: str, name: str) -> bool:
 
 @cache
 def _load_meanwhile(name: str) -> None:
-    """What the page imports, before it asks for it."""
+    """Import the modules of the page in the meantime."""
     threading.Thread(target=load_modules, args=(("kit", name),), name="loading", daemon=True).start()
 
 

@@ -17,7 +17,7 @@ from pages.shared.shell import first_start, questions, story
 
 
 def sidebar() -> None:
-    """The dataset in use, under the navigation, with a way to change it."""
+    """Show the dataset in use, under the navigation, with a link to change it."""
     if presentation.on():
         return
     reading = state.whole()
@@ -45,7 +45,7 @@ def sidebar() -> None:
 
 
 def _legend(dataset: Dataset) -> None:
-    """The classes in the colours that they have on every page; nothing where there are more classes than colours."""
+    """Show the classes in the colours that they have on every page; nothing if there are more classes than colours."""
     theme = look.theme()
     if dataset.kind in ("score", "set") or dataset.n_classes > len(theme.classes):
         return
@@ -78,7 +78,7 @@ def run(page, name: str) -> None:
     ----------
     page : streamlit.Page
     name : str
-        Of its file in ``pages/``.
+        Name of its file in ``pages/``.
     """
     elsewhere = st.session_state.pop("go_to", name)
     if elsewhere != name:
@@ -144,7 +144,7 @@ def _load_what_draws(name: str) -> None:
 
 
 def _unkept(reading: Reading) -> None:
-    """That the data go with the server, before they do, and a way to keep them."""
+    """Warn that the data will be deleted with the server, with a button to keep them."""
     if cached.is_lasting(st.session_state["data"]):
         return
     st.caption(":material/hourglass_bottom: Not saved: will be gone when the server stops.")

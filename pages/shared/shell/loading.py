@@ -1,4 +1,4 @@
-"""All that pages need, before the first one is asked for."""
+"""Imports of all modules that pages need, before the first page is requested."""
 
 import importlib
 import pkgutil
@@ -9,7 +9,7 @@ from pages.shared.cache import datasets
 
 
 def load() -> None:
-    """Import all modules of pages, and have their kernels, where they are compiled."""
+    """Import all modules of pages, and load their kernels if they are compiled."""
     load_modules()
     datasets.load_early()
 
@@ -20,7 +20,7 @@ def load_modules(rooms: Sequence[str] = ()) -> None:
     Parameters
     ----------
     rooms : sequence of str, optional
-        Folders of ``pages/shared`` whose modules are wanted; all where none is named.
+        Folders of ``pages/shared`` whose modules are imported; all by default.
     """
     for module in pkgutil.walk_packages([str(Path(__file__).parents[1])], f"{__package__.rpartition('.')[0]}."):
         if not rooms or module.name.split(".")[2] in rooms:

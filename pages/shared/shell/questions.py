@@ -9,7 +9,7 @@ from pages.shared.kit import state
 
 
 def switch() -> None:
-    """The question in use, to change it, and the way to all of them side by side; nothing if there is only one."""
+    """Draw the switch of the question in use, with a link to compare all of them; nothing if there is only one."""
     address = st.session_state["data"]
     found = cached.questions(address)
     if address not in found.values():

@@ -40,7 +40,7 @@ async def give_back_when_alone() -> None:
 
 
 async def _cached():
-    """What holds results and jobs, whole: the first session may be in the middle of loading it; None before that."""
+    """Return the module of results and jobs, fully loaded; None while the first session is still importing it."""
     if _CACHED not in sys.modules:
         return None
     return await anyio.to_thread.run_sync(import_module, _CACHED)  # waits for the session's import

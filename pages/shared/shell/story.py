@@ -35,7 +35,7 @@ _STEP, _LEFT, _BEFORE, _READY = "story", "_story_left", "_story_before", "_story
 
 
 def step() -> int | None:
-    """Number of the step that this session is at, from 1; None outside the story."""
+    """Return the number of this session's step, from 1; None outside the story."""
     try:
         number = int(st.session_state.get(_STEP, ""))
     except ValueError:
@@ -48,7 +48,7 @@ def step() -> int | None:
 
 
 def go(number: int) -> None:
-    """Callback: to a step, on its page, with its settings. What was open before is kept for the end."""
+    """Go to a step, on its page with its settings; keep what was open before for the end (callback)."""
     if step() is None and st.session_state.get("data") != story.SAMPLE:
         st.session_state[_BEFORE] = st.session_state.get("data")
     _set_up(number)
@@ -56,20 +56,20 @@ def go(number: int) -> None:
 
 
 def leave() -> None:
-    """Callback: out of the story, back to what was open before it."""
+    """Leave the story and return to what was open before it (callback)."""
     st.session_state[_LEFT] = step()
     _out()
 
 
 def end() -> None:
-    """Callback: the story is told."""
+    """End the story (callback)."""
     st.session_state.pop(_LEFT, None)
     _out()
     st.session_state["go_to"] = "home"
 
 
 def entrance(label: str = "Start the guided tour", kind: str = "secondary") -> None:
-    """The way in, or back to where it was left; nothing within the story."""
+    """Draw the button that starts the story or resumes it; nothing within the story."""
     if step() is not None:
         return
     left = st.session_state.get(_LEFT)
@@ -93,7 +93,7 @@ def prepare(page: str) -> None:
 
 
 def known(page: str) -> story.Claim | None:
-    """What the step that this page is of says, where that is known; nothing is computed for it, and nothing is said.
+    """Return the claim of this page's step, if it is known; computes and shows nothing.
 
     It can stand above the page before the page runs: the browser draws it before the figures, which take it longest.
     Where it is not known the page's own work comes first.
@@ -107,7 +107,7 @@ def known(page: str) -> story.Claim | None:
 
 
 def show(place, page: str, claim: story.Claim | None = None) -> bool:
-    """The step above the page that it is on; on other pages the way back to it.
+    """Draw the step above its own page; on other pages, the link back to it.
 
     Parameters
     ----------
@@ -115,12 +115,12 @@ def show(place, page: str, claim: story.Claim | None = None) -> bool:
     page : str
         Name of the page on screen.
     claim : Claim, optional
-        What the step says; computed where it is not given.
+        Claim of the step; computed if omitted.
 
     Returns
     -------
     bool
-        Whether the step has said what it says.
+        True if the claim is on screen.
     """
     number = step()
     if number is None:
@@ -139,13 +139,13 @@ def show(place, page: str, claim: story.Claim | None = None) -> bool:
 
 
 def _is_at(number: int, page: str) -> bool:
-    """Whether what is on screen is what the step is about."""
+    """Return True if the screen shows the page and settings of a step."""
     told = story.STEPS[number - 1]
     return page == told.page and st.session_state.get("data") == told.data
 
 
 def _told(place, number: int, claim: story.Claim | None) -> bool:
-    """The step with its claim; without one it is asked for here, and its place says that it is being computed."""
+    """Draw the step with its claim; without one, compute it here and show the progress in its place."""
     told = story.STEPS[number - 1]
     with place.container(border=True, key="story_bar", gap="small"):
         st.markdown(f"**Step {number} of {len(story.STEPS):,} · {told.title}**")
@@ -218,7 +218,7 @@ def _out() -> None:
 
 
 def _claim(number: int, *, known: bool = False) -> story.Claim | None:
-    """What the step says; None while it is worked out, or where it is not ``known`` and nothing may be begun for it."""
+    """Return the claim of a step; None while it is computed, or if it is not ``known`` and may not be started."""
     if number == 7:
         return _stands_in(known=known)
     dataset = state.whole().dataset
@@ -275,7 +275,7 @@ def ahead() -> None:
 
 
 def _settings(dataset: Dataset) -> AnalysisSettings:
-    """The settings as pages have them; what may still change them draws the page anew."""
+    """Return the settings as on the pages; the page is redrawn when they may change."""
     return reliability_slider.in_use(dataset, plausibility_models.method(MODEL).make(), waits=True)
 
 
@@ -294,7 +294,7 @@ def _weighs_job(view: Dataset, settings: AnalysisSettings, *, background: bool =
 
 
 def _machines(*, said: bool) -> tuple[computed.Machines, float, Score]:
-    """Of the last step: the data, and what is asked of them; ``said`` as of `computed.with_classifiers`."""
+    """Return data, ε and score of the last step; ``said`` as for `computed.with_classifiers`."""
     reading, marked = state.with_machines()
     names = tuple(one.name for one in marked)
     return computed.with_classifiers(reading.dataset, names, said=said), EPSILON, "accuracy"
@@ -334,7 +334,7 @@ def _asked_of_torn() -> tuple:
 
 
 def _result(job: Job, dataset: Dataset):
-    """The result of a job on a dataset, which may be one of the page's own; while it runs the step waits for it."""
+    """Return the result of a job on a dataset, which may be one of the page's own; the step waits while it runs."""
     with suppress(PluralityError):
         job.wait(0.3)
     if job.state == "done":

@@ -23,18 +23,18 @@ _MOST_CODES = 6
 
 
 def of_codes(codes: Mapping[str, int], n_annotations: int, start: Choices, stamp: str) -> Treatment | None:
-    """What codes that may stand for missing annotations are, as the user says; None until that is said.
+    """Ask how to treat codes that may mean a missing annotation; None until the user has answered.
 
     Parameters
     ----------
     codes : mapping of str to int
-        How often each occurs; see `core.ingest.missing_codes`.
+        Number of occurrences of each code; see `core.ingest.missing_codes`.
     n_annotations : int
         All annotations, those of the codes counted.
     start : Choices
-        What the answer begins with.
+        Choices with the initial answer.
     stamp : str
-        Tells one file from another.
+        Key that identifies the file.
     """
     if not codes:
         return Treatment()
@@ -44,8 +44,8 @@ def of_codes(codes: Mapping[str, int], n_annotations: int, start: Choices, stamp
     one = len(codes) == 1
     answers = {True: "Yes, leave them out" if one else "Yes, leave all of them out", False: "No, count them"}
     chosen = st.radio(
-        f"**{'Does this code' if one else 'Do these codes'} stand for a missing annotation?** "
-        f"Of {n_annotations:,} annotations: {names}.",
+        f"**{'Does this code' if one else 'Do these codes'} mean a missing annotation?** "
+        f"In {n_annotations:,} annotations: {names}.",
         list(answers),
         index=known.index(True) if any(known) else None,
         format_func=answers.__getitem__,
@@ -58,15 +58,15 @@ def of_codes(codes: Mapping[str, int], n_annotations: int, start: Choices, stamp
 
 
 def of_raters(dataset: Dataset, start: Choices, stamp: str) -> dict[str, str] | None:
-    """Raters whose names differ in capitals or spaces alone, as the user says; None until that is said.
+    """Ask whether raters whose names differ only in capitals or spaces are the same; None until answered.
 
     Parameters
     ----------
     dataset : Dataset
     start : Choices
-        What the answer begins with.
+        Choices with the initial answer.
     stamp : str
-        Tells one file from another.
+        Key that identifies the file.
     """
     groups = [[dataset.raters[code] for code in codes] for codes in namesakes(dataset.raters)]
     if not groups or not dataset.raters_identified:
@@ -96,32 +96,32 @@ def of_raters(dataset: Dataset, start: Choices, stamp: str) -> dict[str, str] | 
 def treatment_of(
     dataset: Dataset, start: Choices, stamp: str, table: ClassTable | None, codes: Treatment, asked: DeltaGenerator
 ) -> tuple[Treatment | None, list[str] | None, bool | None, bool]:
-    """What the user wants done with the classes as they stand in the file.
+    """Ask how to treat the classes as they are in the file.
 
     Parameters
     ----------
     dataset : Dataset
-        As read with no other treatment than that of codes for missing annotations.
+        Dataset as read, with only codes for missing annotations treated.
     start : Choices
-        What the controls begin with.
+        Initial choices of the controls.
     stamp : str
-        Tells one file from another.
+        Key that identifies the file.
     table : ClassTable or None
-        What a file beside the annotations says of classes.
+        Class table from a companion file.
     codes : Treatment
-        What codes for missing annotations are, see `of_codes`.
+        Treatment of codes for missing annotations, see `of_codes`.
     asked : container
-        Where it is asked whether classes that may be a scale are one.
+        Place of the question whether classes that may be a scale are one.
 
     Returns
     -------
     treatment : Treatment or None
     classes : list of str or None
-        The closed list in its order, where it was changed or declared to mean something.
+        Closed list in its order, if it was changed or declared meaningful.
     ordinal : bool or None
-        None while it is asked whether the classes are a scale.
+        True if the classes are a scale; None until the question is answered.
     unordered : bool
-        Whether the answer is that they are not.
+        True if the user answered that they are not a scale.
     """
     if dataset.kind == "score" or not dataset.n_classes:
         return (codes if codes.given else None), None, dataset.ordinal, False
@@ -154,9 +154,9 @@ def treatment_of(
 
 
 def _edited_classes(dataset: Dataset, start: Choices, key: str, scale: tuple[str, ...] | None) -> pd.DataFrame:
-    """The classes with the names and places that the user gives them; from low to high where they are a scale."""
+    """Return the classes with the user's names and positions; from low to high if they are a scale."""
     if dataset.n_classes > _MOST:
-        st.caption(f"More than {_MOST} classes: bring a class table instead (name, order, risk).")
+        st.caption(f"More than {_MOST} classes: add a class table instead (name, order, risk).")
         return _frame(dataset, Choices(start.mapping))
     if scale is not None and start.classes is None:
         return _edited(dataset, replace(start, classes=scale), f"{key}-scale")
@@ -167,7 +167,7 @@ def _never_given(dataset: Dataset, start: Choices, key: str) -> list[str]:
     """Classes of the closed list that no annotation names, as the user lists them."""
     known = {*dataset.classes, *start.treatment.renamed.values()}
     more = st.text_input(
-        "Classes that nobody gave but could have (separated by commas)",
+        "Possible classes that no rater used (separated by commas)",
         value=", ".join(name for name in start.classes or () if name not in known and "," not in name),
         key=f"more_classes-{key}",
         persist_state="session",
@@ -178,7 +178,7 @@ def _never_given(dataset: Dataset, start: Choices, key: str) -> list[str]:
 def _treated(
     edited: pd.DataFrame, unsure: tuple[str, ...], alike: dict[str, str], codes: Treatment
 ) -> tuple[Treatment | None, list[str]]:
-    """What becomes of the classes by the edited table, and their names in its order."""
+    """Return the treatment of the classes by the edited table, and their names in its order."""
     missing = {*edited.loc[edited["no annotation"], "in the file"], *unsure}
     kept = edited[~edited["in the file"].isin(missing)].sort_values("place", kind="stable")
     renamed, order = {}, {}
@@ -202,19 +202,19 @@ def _in_its_order(dataset: Dataset, table: ClassTable) -> list[str] | None:
 
 
 def _ordered(dataset: Dataset, start: Choices, key: str, names: Sequence[str]) -> bool:
-    """Whether the order of the classes means something, as the user says."""
+    """Ask whether the order of the classes is meaningful."""
     first, last = (markdown(shorten(name, 20)) for name in (names[0], names[-1]))
     return st.toggle(
         f"The order of the classes means something (from low to high, now “{first}” to “{last}”)",
         value=dataset.ordinal or start.ordinal,
         key=f"ordinal-{key}",
         persist_state="session",
-        help="Then near annotations count as partly agreeing. Leave it off where the names are only codes.",
+        help="Near annotations then count as partly agreeing. Leave it off if the names are only codes.",
     )
 
 
 def _scale_or_names(dataset: Dataset, start: Choices, key: str, order: Sequence[str]) -> bool | None:
-    """Whether classes that may be a scale are one, as the user says, with the agreement of both; None until then."""
+    """Ask whether classes that may be a scale are one, with the agreement of both; None until answered."""
     first, last = (markdown(shorten(name, 20)) for name in (order[0], order[-1]))
     alphas = cached_agreement.alpha_as_scale_and_names(dataset, order)
     as_scale, as_names = (f"α = {number(one.value)}" if one.value is not None else "α undefined" for one in alphas)
@@ -233,7 +233,7 @@ def _scale_or_names(dataset: Dataset, start: Choices, key: str, order: Sequence[
 
 
 def _unsure(dataset: Dataset, start: Choices, key: str) -> tuple[str, ...]:
-    """Classes that say "cannot tell", where they are to count as no annotation."""
+    """Return classes that mean "cannot tell", if they are to count as no annotation."""
     unsure = cannot_tell(dataset.classes)
     if not unsure:
         return ()
@@ -248,7 +248,7 @@ def _unsure(dataset: Dataset, start: Choices, key: str) -> tuple[str, ...]:
 
 
 def _alike(dataset: Dataset, start: Choices, key: str) -> dict[str, str]:
-    """The commonest spelling of classes that look alike, where they are to be merged."""
+    """Return the most frequent spelling of classes that look alike, if they are to be merged."""
     free = [code for code, name in enumerate(dataset.classes) if name not in start.treatment.renamed]
     found = look_alikes([dataset.classes[code] for code in free])
     several = [[free[place] for place in places] for places, _ in found]
@@ -280,7 +280,7 @@ def _frame(dataset: Dataset, start: Choices) -> pd.DataFrame:
 
 
 def _edited(dataset: Dataset, start: Choices, key: str) -> pd.DataFrame:
-    st.caption("Two classes with one name are merged. Change the places to change the order.")
+    st.caption("Classes with the same name are merged. Change the places to change the order.")
     # An editor forgets its edits when its page is left: it then begins with what it showed.
     editor, begun, last = f"class_editor-{key}", f"class_editor_begun-{key}", f"class_editor_last-{key}"
     if editor not in st.session_state or begun not in st.session_state:

@@ -16,7 +16,7 @@ def annotations_key() -> str:
 
 
 def zone() -> None:
-    """The drop zone of Home; what lands in it is handed to the Upload page."""
+    """Draw the drop zone of Home; its files are passed to the Upload page."""
     uploads = widgets.file_uploader(
         "Drop files of annotations here, or a zip of them",
         accept_multiple_files=True,
@@ -31,18 +31,18 @@ def zone() -> None:
 
 
 def brought(label: str, key: str, *, several: bool = False) -> list[Any]:
-    """A drop zone with what lies in it, and what lay in it before another page was looked at.
+    """Draw a drop zone with its files, including those added before another page was opened.
 
     Streamlit empties a drop zone when its page is left. What was in it stands below it then, with a way to let it go.
 
     Parameters
     ----------
     label : str
-        Of the drop zone.
+        Label of the drop zone.
     key : str
-        Of the drop zone, unique on all pages.
+        Key of the drop zone, unique on all pages.
     several : bool
-        Whether it takes several files; one file takes the place of the one before.
+        True if it takes several files; otherwise a new file replaces the one before.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def brought(label: str, key: str, *, several: bool = False) -> list[Any]:
 
 
 def name_of(upload) -> str:
-    """The name of a file, safe to show."""
+    """Return the name of a file, safe to show."""
     return markdown(shorten(upload.name, 60))
 
 
@@ -74,7 +74,7 @@ def let_go(key: str) -> None:
 
 
 def _note(key: str) -> None:
-    """Remember what lies in a drop zone: when its page is left, nothing tells."""
+    """Remember the files in a drop zone, because the session loses them when its page is left."""
     now = st.session_state[key]
     st.session_state[_place(key, _LAST)] = now if isinstance(now, list) else [now] * (now is not None)
 

@@ -15,7 +15,7 @@ _MOST_NAMED = 4
 
 
 def offered(source: Source, question: Question, stamp: str) -> Choices:
-    """What the choices on screen start from: the guess, or where the user wants it what was said last time."""
+    """Return the initial choices on screen: the guess, or the user's last choices if they want them."""
     guessed = Choices(question.mapping)
     last = saved_mappings.recall(source, question, sign_in.name())
     if last is None or not (differences := _differences(guessed, last)):
@@ -28,7 +28,7 @@ def offered(source: Source, question: Question, stamp: str) -> Choices:
 
 
 def remember(source: Source, question: Question, choices: Choices) -> None:
-    """Keep what the user said where it is not what would be guessed again; a folder that is full is told later."""
+    """Save the user's choices if they differ from the guess; an error of a full folder is shown later."""
     guessed = Choices(question.mapping)
     if not _differences(guessed, choices) and saved_mappings.recall(source, question, sign_in.name()) is None:
         return
@@ -41,7 +41,7 @@ def remember(source: Source, question: Question, choices: Choices) -> None:
 def said() -> None:
     """Say once that the choices will not be offered again."""
     if st.session_state.pop(_NOT_KEPT, False):
-        st.caption("What you chose is not remembered for the next file: nothing can be kept in the home folder.")
+        st.caption("Could not save your choices for the next file: the home folder is not writable.")
 
 
 def _differences(guessed: Choices, last: Choices) -> list[str]:
@@ -61,7 +61,7 @@ def _differences(guessed: Choices, last: Choices) -> list[str]:
     if new.separators and new.separators != old.separators:
         words.append(f"rankings such as {markdown(f'A {new.separators[0]} B {new.separators[1]} C')}")
     if new.empty == "none" != old.empty:
-        words.append("an empty cell says that a label does not apply")
+        words.append("an empty cell means that a label does not apply")
     if old != new and not words:
         words.append("fewer columns")
     words += [title for title, kind in KINDS.items() if kind is not None and kind == last.kind]

@@ -1,4 +1,4 @@
-"""Gold that comes after the annotations: a file of cases of the data in use and their classes is put beside them."""
+"""Gold added after the annotations: a file of cases of the data in use and their classes is added to them."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ MOST_ROWS = 200_000  # they are looked at in every run
 
 
 def offer(question: Question) -> None:
-    """Say which cases of the data in use the file has a class of, with a button; nothing where it fits too few."""
+    """Show how many cases of the data in use have a class in the file, with a button; nothing if too few match."""
     found = _known(question.raw)
     if found is None:
         return
@@ -38,7 +38,7 @@ def offer(question: Question) -> None:
 
 
 def _known(raw: RawTable) -> tuple[Dataset, tuple[str, ...]] | None:
-    """The data in use with the gold of the file, and what did not match; None where it is not gold of them."""
+    """Return the data in use with the gold of the file, and what did not match; None if it is not gold of them."""
     address = st.session_state.get("data")
     if not address or presentation.on() or raw.table.num_rows > MOST_ROWS:
         return None
@@ -60,7 +60,7 @@ def _n_gold(dataset: Dataset) -> int:
 
 
 def _use(grown: Dataset) -> None:
-    """Callback: the data with their gold are in use, with the predictions and the marks of machines that they had."""
+    """Switch to the data with gold, with their earlier predictions and marks of AI raters (callback)."""
     before = st.session_state["data"]
     try:
         right = access.ReadRight(before)

@@ -42,7 +42,7 @@ _MOST_COLUMNS = 300
 
 
 def as_layout(source: Source, layout: str | None) -> Source:
-    """A plain table taken for what the user says it is; any other source as it was."""
+    """Return a plain table in the layout that the user chose; any other source unchanged."""
     if layout not in LAYOUTS or source.format not in PLAIN:
         return source
     questions = tuple(replace(question, mapping=mapping_as(question.raw, layout)) for question in source.questions)
@@ -50,7 +50,7 @@ def as_layout(source: Source, layout: str | None) -> Source:
 
 
 def recognised(place: DeltaGenerator, source: Source, guess: Mapping, chosen: Mapping, wanted: str | None) -> None:
-    """Say what the file was recognised as, what the user made of it, or that this is still to be said.
+    """Show the recognised format, the user's changes to it, or that it is still to be chosen.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def recognised(place: DeltaGenerator, source: Source, guess: Mapping, chosen: Ma
 
 
 def settled(question: Question, start: Mapping, stamp: str) -> Mapping | None:
-    """What the choices begin with, after the user chose one of several readings; None until they did."""
+    """Return the initial choices, and ask which of several readings applies; None until answered."""
     if not start.instead:
         return start
     found = readings_of(question.raw, start)
@@ -93,15 +93,15 @@ def settled(question: Question, start: Mapping, stamp: str) -> Mapping | None:
 def choose_mapping(
     source: Source, question: Question, start: Mapping, stamp: str, first_rows: DeltaGenerator
 ) -> Mapping:
-    """The mapping as the format says, or as the user puts it right; ``start`` is what the choices begin with.
+    """Return the mapping of the format, or as corrected by the user; ``start`` has the initial choices.
 
     Where the user may choose columns, ``first_rows`` shows them with their roles.
     """
     if source.format not in PLAIN:
-        with st.expander("What the columns of this format were taken for", key=f"taken_for-{stamp}"):
+        with st.expander("Roles of the columns in this format", key=f"taken_for-{stamp}"):
             _said(start)
             own = st.toggle(
-                "Let me choose the columns myself",
+                "Choose the columns yourself",
                 value=start is not question.mapping and not question.mapping.instead,
                 key=f"own_mapping-{stamp}",
                 persist_state="session",
@@ -144,7 +144,7 @@ def _chosen_by_hand(question: Question, start: Mapping, stamp: str) -> Mapping:
 
 
 def lacking(question: Question) -> str | None:
-    """What is still to be chosen before anything can be read, in words; None where nothing is."""
+    """Return in words what must still be chosen before the file can be read; None if nothing."""
     mapping = question.mapping
     if mapping.layout != "long":
         return None
@@ -155,7 +155,7 @@ def lacking(question: Question) -> str | None:
         return None
     words = f"No column was recognised as the {' and the '.join(found)}. Choose {'it' if len(found) == 1 else 'them'}"
     if "rater" in found:
-        words += ", or say that the annotations are anonymous"
+        words += ", or mark the annotations as anonymous"
     taken = {getattr(mapping, role) for role in ROLES}
     free = [column for column in question.raw.columns if column not in taken]
     if 0 < len(free) <= _FEW:
@@ -280,7 +280,7 @@ def _labels_across(pick: _Picker, guess: Mapping) -> Mapping:
 
 
 def _empty(question: Question, chosen: Mapping, start: Mapping, stamp: str) -> Mapping:
-    """What an empty cell says where annotations are sets of labels and some cell is empty, as the user says."""
+    """Ask for the meaning of empty cells if annotations are sets of labels and some cell is empty."""
     columns = chosen.across if chosen.layout == "labels" else (chosen.answer,)
     if not chosen.holds_sets or not any(empty_cells(question.raw, column).any() for column in columns if column):
         return replace(chosen, empty="unsaid")

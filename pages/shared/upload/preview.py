@@ -53,7 +53,7 @@ def show(raw: RawTable, mapping: Mapping, stamp: str, questions: Questions) -> N
     mapping : Mapping
         As it is chosen.
     stamp : str
-        Tells one file from another.
+        Key that identifies the file.
     questions : mapping of str to str
         Columns of other questions of the table, and how these are called.
     """
@@ -70,7 +70,7 @@ def show(raw: RawTable, mapping: Mapping, stamp: str, questions: Questions) -> N
 
 
 def _role_of(mapping: Mapping, column: str) -> str:
-    """The field that names a column; empty if none does."""
+    """Return the field that names a column; empty if none does."""
     for role in _ROLES[mapping.layout]:
         named = getattr(mapping, role)
         if named == column or (role in _SEVERAL and column in named):
@@ -81,7 +81,7 @@ def _role_of(mapping: Mapping, column: str) -> str:
 def _cards(
     raw: RawTable, mapping: Mapping, shown: Sequence[str], roles: dict[str, str], stamp: str, questions: Questions
 ) -> None:
-    """A card for each column: its name, its role, and its first cells."""
+    """Draw a card for each column: its name, its role, and its first cells."""
     with st.container(horizontal=True, gap="small"):
         for column in shown:
             unused = f"Question “{shorten(questions[column], 24)}”" if column in questions else UNUSED
@@ -102,7 +102,7 @@ def _cards(
 
 
 def _change(key: str, column: str, mapping: Mapping, stamp: str, columns: tuple[str, ...]) -> None:
-    """Callback: the controls of the mapping say what was chosen in the preview."""
+    """Set the controls of the mapping to the choice in the preview (callback)."""
     before, now = _role_of(mapping, column), st.session_state[key]
     if before:
         _set(before, column, mapping, stamp, columns, taken=False)
@@ -121,7 +121,7 @@ def _set(role: str, column: str, mapping: Mapping, stamp: str, columns: tuple[st
 
 
 def _nothing(role: str, layout: Layout) -> str | None:
-    """What the control of a role shows if no column has it; None where one is needed."""
+    """Return the text of a role's control if no column has the role; None if one is needed."""
     if role == "case" and layout in ("wide", "counts"):
         return ROW_NUMBER
     return None if role in ("case", "rater", "answer", "count") else NOBODY

@@ -17,13 +17,13 @@ from pages.shared.kit import columns, job_progress
 
 
 def choose_question(source: Source, files: str) -> tuple[Question, bool]:
-    """The question that is set up and shown first, and whether the others are opened with it.
+    """Return the question that is set up and shown first, and whether the others are opened with it.
 
     Parameters
     ----------
     source : Source
     files : str
-        Tells these files from others.
+        Key that identifies these files.
     """
     if len(source.questions) == 1:
         return source.questions[0], False
@@ -50,21 +50,21 @@ def choose_question(source: Source, files: str) -> tuple[Question, bool]:
 def read_others(
     key: tuple, source: Source, shown: Question, chosen: Mapping, name: str, treatment: Treatment | None = None
 ) -> tuple[QuestionReading, ...] | None:
-    """The other questions of an upload as they are read; None until they are.
+    """Return the other questions of an upload as they are read; None until they are.
 
     Parameters
     ----------
     key : tuple
-        Tells these files, as they were opened, from others.
+        Key that identifies these files as they were opened.
     source : Source
     shown : Question
         As guessed.
     chosen : Mapping
-        Of the question that is shown.
+        Mapping of the question that is shown.
     name : str
-        Of the upload.
+        Name of the upload.
     treatment : Treatment, optional
-        What is known of codes for missing annotations.
+        Known treatment of codes for missing annotations.
     """
     others = other_questions(source, shown, chosen)
     title = "Reading the other questions" + (" without codes for missing annotations" if treatment else "")
@@ -77,7 +77,7 @@ def read_others(
 
 
 def codes_of(readings: Sequence[QuestionReading]) -> Counter[str]:
-    """Codes that may stand for missing annotations in any of the questions, and how often each occurs."""
+    """Return codes that may mean a missing annotation in any of the questions, and how often each occurs."""
     found: Counter[str] = Counter()
     for one in readings:
         found.update({} if one.reading is None or one.reading.report is None else one.reading.report.codes)
@@ -92,14 +92,14 @@ def n_annotations(readings: Sequence[QuestionReading]) -> int:
 def named(
     upload: str, question: str, reading: Reading, others: Sequence[QuestionReading]
 ) -> tuple[Reading, tuple[QuestionReading, ...]]:
-    """The question that is shown and the others that can be opened with it, by their names.
+    """Return the question that is shown and the others that can be opened with it, by their names.
 
     Parameters
     ----------
     upload, question : str
         Names.
     reading : Reading
-        Of the question that is shown.
+        Reading of the question that is shown.
     others : sequence of QuestionReading
     """
     if not others:
@@ -117,7 +117,7 @@ def _renamed(reading: Reading, name: str) -> Reading:
 
 
 def unlike(reading: Reading, others: Sequence[QuestionReading]) -> list[QuestionReading]:
-    """The questions; those with the very annotations of an earlier one say so, as they are the same data."""
+    """Return the questions; those with exactly the annotations of an earlier one say so, as they are the same data."""
     seen, found = {reading.dataset.digest: ""}, []
     for one in others:
         if one.reading is not None and (digest := one.reading.dataset.digest) in seen:
@@ -129,7 +129,7 @@ def unlike(reading: Reading, others: Sequence[QuestionReading]) -> list[Question
 
 
 def use_label(reading: Reading, opened: Sequence[QuestionReading]) -> str:
-    """What the button says that is used, and what is left out."""
+    """Return the label of the button: what is used, and what is left out."""
     every = [reading, *(one.reading for one in opened if one.reading is not None)]
     label = f"Use {plural(len(every), 'question')}, " if opened else "Use "
     label += plural(sum(one.dataset.n_annotations for one in every), "annotation")
@@ -138,7 +138,7 @@ def use_label(reading: Reading, opened: Sequence[QuestionReading]) -> str:
 
 
 def show(name: str, reading: Reading, others: Sequence[QuestionReading]) -> None:
-    """What is opened together, a row for each question, and why others are left out."""
+    """Draw the questions that are opened together, a row for each, and why others are left out."""
     every = [QuestionReading(name, reading), *unlike(reading, others)]
     rows = []
     for one in every:

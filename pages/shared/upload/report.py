@@ -20,7 +20,7 @@ _ROWS = 8
 
 
 def as_understood(reading: Reading) -> None:
-    """The first annotations, and what was found out on the way."""
+    """Show the first annotations, and what was found while reading."""
     first = reading.dataset
     table = long_table(first, range(min(first.n_cases, _SHOWN))).head(_SHOWN)
     if not first.raters_identified:
@@ -38,8 +38,8 @@ def as_understood(reading: Reading) -> None:
 
 
 def as_it_stands(question: Question, folded: bool = False) -> None:
-    """The first rows of the file, untouched."""
-    title = "The first rows of the file, as they stand"
+    """Show the first rows of the file, unchanged."""
+    title = "The first rows of the file, unchanged"
     if folded:
         place = st.expander(title, key="as_it_stands")
     else:
@@ -77,7 +77,7 @@ def classifiers(tried: tuple[Classifiers, ...]) -> None:
 
 
 def facts(reading: Reading) -> None:
-    """Rows used and left out, annotations per case, density, and what is known beside the annotations."""
+    """Show rows used and left out, annotations per case, density, and other data that came with the annotations."""
     dataset, report = reading.dataset, reading.report
     words = [f"{plural(report.n_rows, 'row')}: {report.n_kept:,} used, {len(report.dropped):,} left out"]
     if report.missing:
@@ -88,7 +88,7 @@ def facts(reading: Reading) -> None:
     words.append(
         f"{plural(high, 'annotation')} a case"
         if low == high
-        else f"{number(per_case.mean(), 1)} annotations a case ({low:,} to {high:,})"
+        else f"{number(per_case.mean(), 1)} annotations per case ({low:,} to {high:,})"
     )
     if dataset.raters_identified:
         n_pairs = rater_case_pairs(dataset)[0].size if report.n_repeats else dataset.n_annotations
@@ -97,7 +97,7 @@ def facts(reading: Reading) -> None:
         groups = n_groups(dataset)
         words.append("all joined by cases" if groups == 1 else f"{groups:,} groups that no case joins")
     if dataset.kind != "score":
-        words.append(f"{number(classes_per_case(dataset).mean(), 1)} classes named a case")
+        words.append(f"{number(classes_per_case(dataset).mean(), 1)} classes named per case")
     if dataset.gold is not None:
         words.append(f"{plural(int((dataset.gold >= 0).sum()), 'gold case')}")
     if dataset.gold_scores is not None:
@@ -109,7 +109,7 @@ def facts(reading: Reading) -> None:
 
 
 def warnings(reading: Reading) -> None:
-    """What the user should look at, in one box."""
+    """Show the warnings for the user in one box."""
     found = reading.report.warnings
     if found:
         bullet = "" if len(found) == 1 else "- "
@@ -143,7 +143,7 @@ def left_out(reading: Reading) -> None:
 
 
 def allowed(dataset: Dataset) -> None:
-    """What is impossible with these data, and why."""
+    """Show the analyses that are not available for these data, and why."""
     missing: dict[str, list[str]] = {}
     for verdict in verdicts(dataset):
         if not verdict.possible:

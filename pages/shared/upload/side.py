@@ -1,4 +1,4 @@
-"""What stands beside the annotations, on cards of its own: gold classes, class table, case table, predictions."""
+"""Companion files of the annotations, on separate cards: gold classes, class table, case table, predictions."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,7 +29,7 @@ _PREDICTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Classifiers:
-    """A file of predictions as it fits the data: what is said of it, and why it cannot be used, if so."""
+    """File of predictions as it fits the data: a description of it, and the reason if it cannot be used."""
 
     name: str
     content: bytes
@@ -55,9 +55,9 @@ def classifiers(source: Source, dataset: Dataset) -> tuple[Classifiers, ...]:
 
 
 def side_files(source: Source, n_uploads: int) -> tuple[Source, tuple[str, ...]]:
-    """The source with what the user put beside it, and what tells these side files from others."""
+    """Return the source with the user's companion files, and a key that identifies these files."""
     side, told = source.side, []
-    with st.expander("Beside the annotations: gold, class table, case table, images, predictions", key="beside"):
+    with st.expander("Additional files: gold, class table, case table, images, predictions", key="beside"):
         for kind, (title, what) in _CARDS.items():
             with st.container(border=True):
                 st.markdown(f"**{title}**")
@@ -88,18 +88,18 @@ def side_files(source: Source, n_uploads: int) -> tuple[Source, tuple[str, ...]]
     present = [title for kind, (title, _) in _CARDS.items() if _found(side, kind)]
     present += ["images"] * bool(side.images) + ["predictions"] * bool(side.predictions)
     if present:
-        st.caption(f":material/check_circle: Beside the annotations: {', '.join(present)}.")
+        st.caption(f":material/check_circle: Additional files: {', '.join(present)}.")
     return replace(source, side=side), tuple(told)
 
 
 def _read(upload: Any, kind: SideKind | None, title: str) -> SideFiles | None:
-    """What a side file holds; None while it is read, and if it cannot be."""
+    """Return the content of a companion file; None while it is read, and if it cannot be."""
     key = ("side", upload.file_id, kind)
     return job_progress.result_of(key, f"Reading: {title}", lambda job: cached.open_side_upload(job, upload, kind))
 
 
 def let_go(n_uploads: int) -> None:
-    """Forget what was put beside annotations that are in use now."""
+    """Forget the companion files of annotations that are in use now."""
     for kind in (*_CARDS, "images", "predictions"):
         files.let_go(f"side-{kind}-{n_uploads}")
 

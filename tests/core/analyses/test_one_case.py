@@ -47,7 +47,7 @@ def test_a_triangle_of_classes_has_each_mean_at_the_corner_of_its_name():
         drawn = triangle(["acne", "mole", "wart"], 0.8 * MANY, 0.2, top)  # as the worklist calls it
         assert title(drawn["simplex"]) == said
     drawn = triangle(["acne", "mole", "wart"], 0.8 * MANY, 0.2, "acne", alone=False)
-    assert title(drawn["simplex"]) == "No class surely comes first", "as the worklist says: acne or others"
+    assert title(drawn["simplex"]) == "No class clearly comes first", "as the worklist says: acne or others"
 
 
 def test_classes_that_draws_do_not_tell_apart_are_a_near_tie_whichever_of_them_the_worklist_names():
@@ -135,7 +135,7 @@ def test_the_class_that_the_worklist_names_is_a_corner_where_draws_put_three_oth
     draws = case_draws(np.arange(4), share)
     for top, corners in ((-1, {"acne", "burn", "mole"}), (3, {"wart", "acne", "burn"})):
         drawn = simplex(Four, draws, (top, -1))
-        assert top < 0 or title(drawn["simplex"]) == "No class surely comes first"
+        assert top < 0 or title(drawn["simplex"]) == "No class clearly comes first"
         assert set(means_at_corners(drawn["simplex"])) == corners
 
 

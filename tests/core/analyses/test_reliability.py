@@ -43,7 +43,7 @@ from core.report.page import printed
 from core.thresholds import LEAST_GOLD
 from tests.core.analyses.test_contract import every
 
-UNCLEAR = "neither rises nor falls clearly with trust"
+UNCLEAR = "neither rises nor falls clearly with γ"
 
 
 def tables(blocks):
@@ -68,22 +68,22 @@ def sweep(*levels) -> SweepTable:
     [
         (
             [(0.5, 0.7), (0.8, 1.0)],
-            "Certainty rises from 0.60 to 0.90 with trust; 1 of 2 cases stays below 0.9 at γ = 2",
+            "Certainty rises from 0.60 to 0.90 with γ; 1 of 2 cases stays below 0.9 at γ = 2",
         ),
         (
             [(0.8, 1.0), (0.5, 0.7)],
-            "Certainty falls from 0.90 to 0.60 with trust; 2 of 2 cases stay below 0.9 at γ = 2",
+            "Certainty falls from 0.90 to 0.60 with γ; 2 of 2 cases stay below 0.9 at γ = 2",
         ),
         (
             [(0.5, 0.7), (0.92, 1.0)],
-            "Certainty rises from 0.60 to 0.96 with trust, and reaches 0.9 in every case at γ = 2",
+            "Certainty rises from 0.60 to 0.96 with γ, and reaches 0.9 in every case at γ = 2",
         ),
         (
             [(0.5, 0.7), (0.92, 1.0), (0.95, 1.0)],
-            "Certainty rises from 0.60 to 0.97 with trust, and reaches 0.9 in every case at γ = 2",
+            "Certainty rises from 0.60 to 0.97 with γ, and reaches 0.9 in every case at γ = 2",
         ),
-        ([(0.92, 0.94), (0.95, 1.0)], "Certainty rises from 0.93 to 0.97 with trust; no case is below 0.9"),
-        ([(0.8, 1.0), (1.0, 0.8)], "Certainty stays at 0.90 whatever the trust; 1 of 2 cases stays below 0.9 at γ = 2"),
+        ([(0.92, 0.94), (0.95, 1.0)], "Certainty rises from 0.93 to 0.97 with γ; no case is below 0.9"),
+        ([(0.8, 1.0), (1.0, 0.8)], "Certainty stays at 0.90 at every γ; 1 of 2 cases stays below 0.9 at γ = 2"),
         (
             [(0.7,), (0.716,)],
             f"Certainty {UNCLEAR} (0.70 to 0.72); 1 of 1 case stays below 0.9 at γ = 2",
@@ -92,7 +92,7 @@ def sweep(*levels) -> SweepTable:
             [(0.716,), (0.7,)],
             f"Certainty {UNCLEAR} (0.72 to 0.70); 1 of 1 case stays below 0.9 at γ = 2",
         ),
-        ([(0.7,), (0.76,)], "Certainty rises from 0.70 to 0.76 with trust; 1 of 1 case stays below 0.9 at γ = 2"),
+        ([(0.7,), (0.76,)], "Certainty rises from 0.70 to 0.76 with γ; 1 of 1 case stays below 0.9 at γ = 2"),
         ([(0.8, 0.85, 1.0)], "Certainty is below 0.9 in 2 of 3 cases at γ = 1"),
     ],
 )
