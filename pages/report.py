@@ -219,7 +219,7 @@ def _page() -> None:
         return
     settings = reliability_slider.in_use(dataset, model, waits=True)
     if settings.reliability_open or settings.rater_model_open:
-        st.caption(opening.CHOOSING)
+        st.caption(opening.CHOOSING if settings.reliability_open else opening.CHOOSING_RATERS)
         return
     request = _request(reading, dataset, replace(settings, plausibility=model), offer.sweep, threshold)
     _reference_standard(request)

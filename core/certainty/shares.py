@@ -58,6 +58,11 @@ class CertaintyShares(Result):
         return int(self.uncertain.sum())
 
     @property
+    def unsettled(self) -> bool:
+        """True if any case is uncertain, or if even unanimous raters cannot reach the bar."""
+        return self.n_uncertain > 0 or (self.any_known and not self.within_reach)
+
+    @property
     def any_known(self) -> bool:
         """True if any case has the two annotations that certainty needs."""
         return bool((~self.single & ~self.empty).any())

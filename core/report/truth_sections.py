@@ -11,6 +11,7 @@ from ..analyses.inputs import Inputs
 from ..analyses.reliability import RELIABILITY
 from ..analyses.reliability.prediction_sets import at_possible_promise, promises, scored
 from ..annotations.dataset import Dataset
+from ..certainty.shares import CertaintyShares
 from ..errors import NotApplicableError
 from ..evaluation.metrics import TOP
 from ..evaluation.prediction_sets import majority_votes
@@ -49,16 +50,18 @@ def certainty(request, sections, token, progress) -> list:
     found = of_sweep(_sweep(request, view, (request.reliability,), (), token, progress), model, view, token)
     blocks = part.blocks(found, asked, options)
     least = next(block.table for block in blocks if isinstance(block, Grid))["case"].tolist()
-    below = found.shares.n_uncertain if found.shares else 0
-    return [blocks[0], *_ask_about(view, least, below), *blocks[1:]]
+    return [blocks[0], *(_ask_about(view, least, found.shares) if found.shares else ()), *blocks[1:]]
 
 
-def _ask_about(view: Dataset, cases: list[str], below: int) -> list[Words]:
+def _ask_about(view: Dataset, cases: list[str], shares: CertaintyShares) -> list[Words]:
     """Return which cases to review, if some are uncertain; or what to do before a review."""
-    if not below:
+    below = shares.n_uncertain
+    if not shares.unsettled:
         return []
     if any_of("coefficient", view).possible and (first := before_opinions(coefficients_for(view).quoted)):
         return [Words("; ".join(first) + ".", "todo")]
+    if not below:
+        return []
     named = ", ".join(shorten(case, 30) for case in cases[: min(below, _FIRST)])
     more = ", the least certain first" if below > 1 else ""
     return [

@@ -534,8 +534,9 @@ def test_a_right_to_read_has_no_way_to_write():
         "case_link",
     }  # asked by functions of the door, or of the command line
     writes = {"add_predictions", "remove_predictions", "add_selection", "mark_machines", "choose", "set_link"}
-    writes |= {"add_study", "remove_studies"}
+    writes |= {"add_study", "remove_studies", "set_questions"}
     reads = {"predictions_of", "studies_of", "selections_of", "machines_of", "has_marks", "chosen_for", "link_of"}
+    reads |= {"questions_of"}
     assert public == of_door | writes | reads, "a new function: is it a read or a write?"
     assert {name for name in vars(access.WriteRight) if name[0] != "_"} == writes | {"record"}
     assert not {name for name in vars(access.ReadRight) if name[0] != "_"} & writes

@@ -55,8 +55,8 @@ def test_a_machine_that_is_silent_on_some_cases_is_said_to_be():
     mark_machines(data, [Machine("gpt-4")])
     said = words(opened("ai_rater", data))
     assert (
-        "gpt-4 gave no annotation on 8 of 40 cases with two people; these were left out. Were those the hard cases,"
-        in said
+        "gpt-4 gave no annotation on 8 of 40 cases with two people; these were left out. If those cases are hard, ρ is "
+        "too high." in said
     )
 
 
@@ -241,7 +241,8 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
     app = settle(next(box for box in app.segmented_control if box.key == "rates_source").set_value("sample").run())
     assert "20 of the reviewed cases came from a random sample and count for its rates; 1 from queues" in words(app)
     assert table(app, "corrected")["rate of"].tolist()[0] == "being right"
-    assert "20 with a label in the random sample" in words(app) and "of it not yet reviewed" in words(app)
+    assert "20 of 60 cases that the AI rater labelled have a label in the random sample" in words(app)
+    assert "of it not yet reviewed" in words(app)
     close_stores()
 
 

@@ -50,10 +50,10 @@ def test_files_are_named_by_data_table_model_and_day(monkeypatch):
     app = opened("models", kept(ROWS))
     app.session_state["model_tabs"] = "Soft labels"
     settle(app.run())
-    assert names["class_probabilities_csv"] == "made_class_probabilities_Dawid-Skene-empirical-Bayes_2026-03-01.csv"
-    assert names["weights_settings"] == "made_weights_settings_Dawid-Skene-empirical-Bayes_2026-03-01.json"
+    assert names["class_probabilities_csv"] == "made_class_probabilities_Average-of-models_2026-03-01.csv"
+    assert names["weights_settings"] == "made_weights_settings_Average-of-models_2026-03-01.json"
     told = json.loads(files["weights_settings"]())
-    assert (told["model"], told["date"], told["table"]) == ("Dawid-Skene, empirical Bayes", "2026-03-01", "weights")
+    assert (told["model"], told["date"], told["table"]) == ("Average of models", "2026-03-01", "weights")
     weights = pd.read_csv(io.BytesIO(files["weights_csv"]()))
     assert list(weights) == ["case", "class", "weight", "model"] and set(weights["model"]) == {told["model"]}
     assert weights.groupby("case")["weight"].sum().to_numpy() == pytest.approx(1)

@@ -58,7 +58,7 @@ def test_the_worklist_has_the_interval_of_the_expected_class_and_the_case_how_su
 
 def test_home_is_drawn_anew_when_what_moves_its_count_of_uncertain_cases_is_there(monkeypatch):
     """As Cases is: or the two pages would name two numbers until somebody comes back. Until then none is settled."""
-    rows, _, _ = panel(40, 5, 3, 5)
+    rows, _, _ = panel(40, 5, 5, 5)
     lines = ["case,rater,class", *(f"c{case},r{rater},{'wxyz'[k]}" for case, rater, k in rows)]
     dataset = read("\n".join(lines).encode(), name="seen on Home first").dataset
     dataset = with_class_order(dataset, sorted(dataset.classes))

@@ -75,7 +75,7 @@ def test_the_gate_checks_requirements_as_they_are_chosen_or_written():
     assert part.answer(load_sample("caries")).words() in words(app)
     assert any("--require 'cases >= 1'" in one.value for one in app.code)
     app.session_state["gate_requirements"] = ["gamma > 2"]
-    assert "no measure" in words(settle(app.run()))
+    assert "Unknown measure 'gamma' for these annotations." in words(settle(app.run()))
 
 
 def test_groups_are_compared_by_cases_and_classifiers_while_the_session_has_their_facts():

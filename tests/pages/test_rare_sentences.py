@@ -1,5 +1,6 @@
 """Sentences that only some data bring about, with the numbers, the names and the order that they were given."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,6 +17,7 @@ from core.analyses.raters import planning, trust
 from core.annotations.named_selection import Selection
 from core.certainty.score_trust import ScoreTrust, score_trust
 from core.figures.theme import LIGHT
+from core.ingest.answer_rules import Treatment
 from core.ingest.column_mapping import Mapping
 from core.ingest.saved_mappings import Choices
 from core.models.dawid_skene import DawidSkene
@@ -415,10 +417,15 @@ def test_what_was_said_last_time_is_told_in_its_parts():
     assert "3 columns" in upload_last._differences(Choices(old), Choices(new))
     ranking = Mapping("wide", case="id", raters=("a", "b"), separators=(">", "="))
     assert "rankings such as A > B = C" in _plain(upload_last._differences(Choices(old), Choices(ranking)))
-    renamed = SimpleNamespace(renamed={f"k{n}": f"K{n}" for n in range(3)}, missing={"q", "p", "r"}, kept=set())
-    told = SimpleNamespace(mapping=old, treatment=renamed, kind=None, repeats="keep", classes=None, ordinal=False)
-    words = _plain(upload_last._differences(Choices(old), told))
+    renamed = Treatment(renamed={f"k{n}": f"K{n}" for n in range(3)}, missing=frozenset("qpr"))
+    words = _plain(upload_last._differences(Choices(old), Choices(old, treatment=renamed)))
     assert words[-5:] == ["“k0” is “K0”", "“k1” is “K1”", "“k2” is “K2”", "“p” is no annotation", "2 more classes"]
+    raters = replace(renamed, raters={"a": "b", "c": "c"})
+    words = _plain(upload_last._differences(Choices(old), Choices(old, treatment=raters)))
+    assert words[-1] == "4 more names"
+    raters, classes = Treatment(raters={"a": "b", "c": "c"}), ("x", "y")
+    words = _plain(upload_last._differences(Choices(old), Choices(old, treatment=raters, classes=classes)))
+    assert words[-3:] == ["rater “a” is “b”", "“c” is a rater of their own", "a list of 2 classes"]
 
 
 def _plain(words):

@@ -458,11 +458,18 @@ def test_cases_in_which_all_agree_are_counted_among_those_with_two_annotations(m
     per_case = np.array([2, 3, 1, 2, 4])
     tables = []
     monkeypatch.setattr(widgets, "open_case_table", lambda frame, *_, **__: tables.append(frame))
-    found = by_case.CaseAgreement(agreement, per_case)
+    leading, unique = np.array([2, 1, 1, 2, 2]), np.array([True, False, True, True, True])
+    found = by_case.CaseAgreement(agreement, per_case, leading, unique)
     blocks.show(by_case.present(found, SimpleNamespace(cases=tuple("abcde")), None))
     assert drawn["case_agreement"].layout.title.text == "All raters agree in 2 of 4 cases"
     assert drawn["per_case"].layout.title.text == "2.4 annotations per case on average"
-    assert tables[0].values.tolist() == [["e", 0.2, 4], ["b", 0.5, 3], ["a", 1.0, 2], ["d", 1.0, 2]]
+    assert tables[0].values.tolist() == [
+        ["e", 0.2, 4, "plurality"],
+        ["b", 0.5, 3, "tied"],
+        ["a", 1.0, 2, "two thirds"],
+        ["d", 1.0, 2, "two thirds"],
+    ]
+    assert said[0].startswith("2 of 4 cases (50%) agree strongly: ") and " 3 (75%) agree at least weakly: " in said[0]
 
 
 def test_agreement_over_time_is_said_of_the_first_and_the_last_window_that_have_it(monkeypatch, said, drawn, left):
@@ -656,20 +663,27 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(mon
 
 
 @pytest.mark.parametrize(
+    ("by_draws", "others"),
+    [
+        (False, "the other raters of each case, as the model weighs them"),
+        (True, "the average of models over 300 draws of the truth, so intervals include its uncertainty"),
+    ],
+)
+@pytest.mark.parametrize(
     ("by_gold", "n_judged", "words"),
     [
-        ([False, False, False], 3, "judged by the other raters of each case"),
+        ([False, False, False], 3, "judged by OTHERS, and is shrunk towards all raters."),
         ([True, True, True], 3, "judged by gold, and shrunk towards all raters, for 3 raters."),
         (
             [True, True, False],
             3,
-            "by gold for 2 raters with 20 gold annotations or more, for the rest by the other raters",
+            "judged by gold for 2 raters with 20 gold annotations or more, for the rest by OTHERS, and is shrunk",
         ),
     ],
 )
-def test_what_accuracy_rests_on_counts_those_whom_gold_judges(by_gold, n_judged, words):
+def test_what_accuracy_rests_on_counts_those_whom_gold_judges(by_gold, n_judged, words, by_draws, others):
     act = SimpleNamespace(acceptable=SimpleNamespace(by_gold=np.array(by_gold), n_judged=n_judged), following=None)
-    assert words in all_raters._judged(act)
+    assert words.replace("OTHERS", others) in all_raters._judged(act, by_draws)
 
 
 def test_what_is_most_unlike_the_pool_is_what_surely_exceeds_its_share_by_most(said, shown, left):
@@ -731,7 +745,7 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
         why_no_order="", why="too few", rates=SimpleNamespace(value=np.ones(2)), by_gold=np.array([True, False]),
         n_judged=2, acceptable=0.7,
     )  # fmt: skip
-    table = SimpleNamespace(raters=("ann", "bob"), false_alarms=0.02, notes=("A note.",))
+    table = SimpleNamespace(raters=("ann", "bob"), false_alarms=0.02, notes=("A note.",), draws=None)
     most = all_raters.MOST_LISTED
     flags = tuple(Flag(place % 2, "drift", 0.01, f"words {place}") for place in range(most + 7))
     act = SimpleNamespace(acceptable=judged, judged=judged, following=None, flags=flags, raters=("ann", "bob"))
@@ -744,6 +758,11 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     (honest,) = [words for words in said if "careful rater" in words]
     assert "is at most 2%" in honest
     assert "for 1 rater with 20 gold annotations or more, for the rest by the other raters" in honest
+    table.draws = object()  # of the average of models
+    said.clear()
+    blocks.show(all_raters.flags(found))
+    assert any("for the rest by the average of models over 300 draws of the truth" in words for words in said)
+    labels.pop()
     act.flags = flags[:1]
     blocks.show(all_raters.flags(found))
     assert labels[1:] == ["The flag with its evidence"]
@@ -974,12 +993,22 @@ def test_raters_of_a_case_who_side_less_with_the_panel_have_their_own_share_and_
 def test_the_header_of_a_case_has_its_own_certainty_and_number_of_answers(said):
     page = functions_of("cases")
     data = SimpleNamespace(cases=("a", "b", "c"), annotations_of=lambda case: range(case + 1))
-    result = SimpleNamespace(certainty=np.array([[0.81, 0.9]]), se=np.array([[0.02, 0.03]]))
+    result = SimpleNamespace(
+        certainty=np.array([[0.81, 0.9]]), se=np.array([[0.02, 0.03]]), top_class=lambda: np.array([1])
+    )
     page._header(data, np.array([2, 1, 0]), 1, SimpleNamespace(certainty=result, n_votes=2))
     assert said == ["Case b · certainty 81% ± 2.0% · 2 annotations"]
     said.clear()
     page._header(data, np.array([2, 1, 0]), 0, SimpleNamespace(certainty=result, n_votes=1))
     assert said == ["Case a · no certainty · 1 annotation"]
+    said.clear()
+    correct = SimpleNamespace(probability=np.array([[0.3, 0.7], [0.4, 0.6], [0.1, 0.9]]))
+    page._header(data, np.array([2, 1, 0]), 1, SimpleNamespace(certainty=result, n_votes=2), correct)
+    assert said == ["Case b · certainty 81% ± 2.0% · P(correct) 60% · 2 annotations"]
+    said.clear()
+    result.top_class = lambda: np.array([-1])  # a class that nobody named
+    page._header(data, np.array([2, 1, 0]), 1, SimpleNamespace(certainty=result, n_votes=2), correct)
+    assert said == ["Case b · certainty 81% ± 2.0% · 2 annotations"]
 
 
 def test_what_was_reviewed_stands_on_a_case_with_its_steps(said):

@@ -20,7 +20,8 @@ def show(
     """Draw a line for each step; one whose result is still being computed is drawn once it is known."""
     st.subheader("What to do next", anchor=False)
     below = certain.shares.n_uncertain if certain is not None else 0
-    if below and agreement is not None and (first := before_opinions(agreement.quoted)):
+    unsettled = certain is not None and certain.shares.unsettled
+    if unsettled and agreement is not None and (first := before_opinions(agreement.quoted)):
         _line(*first, "agreement", "Look")
     elif below:
         _line(plural(below, "uncertain case"), "Review them, the least certain first", "review", "Start review")

@@ -17,7 +17,7 @@ from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, opening, predictions, widgets
 
 TERM = "classifier as evidence"
-_KEY, _REFITS = "model_evidence", 20
+_KEY, _COUNTS, _REFITS = "model_evidence", "model_evidence_counts", 20
 
 
 def ask(view: Dataset) -> None:
@@ -88,6 +88,7 @@ def say(shown: Fitted, found: EvidenceWeight | None) -> None:
         Result of `counted`.
     """
     chosen = st.session_state.get(_KEY)
+    st.session_state[_COUNTS] = shown.request.way == "em" and (found is None or found.weight > 0)
     if chosen is None:
         return
     if found is not None:
@@ -116,7 +117,7 @@ def none_here(judged: Iterable[str]) -> None:
         Names of the classifiers that a page judges.
     """
     chosen = st.session_state.get(_KEY)
-    if chosen in set(judged):
+    if chosen in set(judged) and st.session_state.get(_COUNTS):
         st.caption(
             f"{markdown(chosen)} counts as evidence on Models. It is evaluated here, so it does not count: it would "
             "agree with itself."

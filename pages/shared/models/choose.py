@@ -213,7 +213,7 @@ def _priors(view: Dataset) -> dict:
             key=f"{option.name}-{view.digest}",
             persist_state="session",
         )
-        given[option.name] = None if value == default else value
+        given[option.name] = option.default if value == default else value
     st.caption(prior_in_words(view.n_classes, **{name: value for name, value in given.items() if value is not None}))
     return given
 

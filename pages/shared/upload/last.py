@@ -74,8 +74,9 @@ def _differences(guessed: Choices, last: Choices) -> list[str]:
     changed = renamed + missing + kept + raters
     words += changed[:_MOST_NAMED]
     if len(changed) > _MOST_NAMED:
-        words.append(f"{plural(len(changed) - _MOST_NAMED, 'more class', 'more classes')}")
-    if last.classes is not None and not changed:
+        one, many = ("more name", "more names") if raters else ("more class", "more classes")
+        words.append(plural(len(changed) - _MOST_NAMED, one, many))
+    if last.classes is not None and len(changed) == len(raters):
         words.append(f"a list of {plural(len(last.classes), 'class', 'classes')}")
     words += ["the order of classes means something"] * (last.ordinal and not guessed.ordinal)
     return words + ["classes are names without order"] * last.unordered
