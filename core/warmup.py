@@ -280,6 +280,19 @@ def _kinds() -> None:
     coefficients_for(Dataset.from_sets("", *named, case, rater, each, answer))
     for ordinal in (False, True):
         coefficients_for(_classes(3, ordinal=ordinal))
+    _studies()
+
+
+def _studies() -> None:
+    """Compare two modalities, of a study in which all read every case and of one with a gap."""
+    from .studies.analysis import StudyOptions, compute
+    from .studies.study import ReadingStudy
+
+    scores = np.random.default_rng(0).normal(size=(2, _N_RATERS, _N_CASES))
+    names = tuple("ab"), tuple(map(str, range(_N_RATERS))), tuple(map(str, range(_N_CASES)))
+    for gap in (False, True):
+        scores[0, 0, 0] = np.nan if gap else 0.0
+        compute(ReadingStudy(scores, *names, truth=np.arange(_N_CASES) % 2), StudyOptions())
 
 
 def _openings() -> None:

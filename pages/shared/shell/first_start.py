@@ -20,6 +20,7 @@ _NEEDS = {
     "models": ("models",),
     "raters": ("raters",),
     "ai_rater": ("agreement", "models"),
+    "reader_study": ("models", "kinds"),
     "cases": ("draws", "points", "summaries"),
     "review": ("draws", "points", "summaries"),
     "reliability": ("draws", "points", "summaries", "others"),

@@ -1,6 +1,7 @@
 """The guided story on screen: seven steps on the live pages, left and resumed anywhere; the address holds the step."""
 
 from contextlib import suppress
+from dataclasses import replace
 
 import streamlit as st
 
@@ -8,6 +9,7 @@ from core import story
 from core.analyses.agreement import AGREEMENT
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
+from core.annotations.rater_codes import with_codes
 from core.certainty.top_sets import CertaintyResult
 from core.errors import PluralityError
 from core.machines.alternative_test import EPSILON, Score
@@ -284,10 +286,14 @@ def _weighs_key(view: Dataset, settings: AnalysisSettings) -> tuple:
 
 
 def _weighs_job(view: Dataset, settings: AnalysisSettings, *, background: bool = False) -> Job:
+    def work(job: Job) -> story.Claim:
+        known = with_codes((settings.choice, settings.averaged), view)  # fitted with the names of ``view``
+        return cached_story.weighs(view.coded, replace(settings, choice=known[0], averaged=known[1]))
+
     return cached.job(
         _weighs_key(view, settings),
         _WEIGHS,
-        lambda job: cached_story.weighs(view.coded, settings),
+        work,
         of=view,
         background=background,
     )
