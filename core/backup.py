@@ -300,7 +300,10 @@ def _decrypted(file: Path, identity: Path | None, place: Path) -> Path:
         raise InputError(f"{file} is encrypted.", "Name the file with its private key: --identity FILE.")
     plain = place / "decrypted"
     done = subprocess.run(
-        [_age(), "-d", "-i", str(identity), "-o", str(plain), str(file)], capture_output=True, text=True
+        [_age(), "-d", "-i", str(identity), "-o", str(plain), str(file)],
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
     )
     if done.returncode:
         raise InputError(
