@@ -153,7 +153,7 @@ def dependence_note(dataset: Dataset, beta: float) -> tuple[str, ...]:
 
 
 def _independent(worth: float) -> str:
-    said = number(worth, 0) if worth >= _SPEAKS_OF else number(worth, 1).removesuffix("0.0")
+    said = number(worth, 0) if worth >= _SPEAKS_OF else number(worth, 1).removesuffix(".0")
     if worth < 1 and said != "1":
         return "less than a single independent one"
     return f"about {said} independent {'one' if said == '1' else 'ones'}"

@@ -86,7 +86,7 @@ def test_what_was_never_seen_is_not_said_to_be_never():
     assert rate_words(always) == with_interval(1.0, always.ci_low, always.ci_high, digits=3)
     assert rate_words(never) == "0.001 (0.000 to 0.004)" and rate_words(always).startswith("1.000 (0.99")
     middle = found.rates[1].people
-    assert rate_words(middle) == f"0.30 (.{100 * middle.ci_low:.0f} to .{100 * middle.ci_high:.0f})"
+    assert rate_words(middle) == f"0.30 (0.{100 * middle.ci_low:.0f} to 0.{100 * middle.ci_high:.0f})"
 
 
 def test_of_several_annotations_of_a_case_the_machines_first_counts(made):

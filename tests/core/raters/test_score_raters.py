@@ -136,7 +136,7 @@ def test_a_rater_whose_scale_runs_the_other_way_is_told_as_that():
         np.arctanh(value) + np.array([-1.959964, 1.959964]) / np.sqrt(found.n[2] - 3)
     )
     said = found.sentences()[0]
-    assert said.startswith("Dr. Q's scores fall where those of the others rise (correlation -.")
+    assert said.startswith("Dr. Q's scores fall where those of the others rise (correlation -0.")
     assert said.endswith("as if the scale ran the other way")
     assert not score_raters(data).against.any()
 
