@@ -1,6 +1,7 @@
 """What somebody without a sign-in gets: a static page, no session, and the way back to the address that they opened."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
@@ -27,6 +28,12 @@ def asked(path="/", query="", method="GET", accept="text/html,*/*", cookie=""):
             "scheme": "https", "server": ("ward.example", 443)}  # fmt: skip
 
 
+def begun(query):
+    """Answer of the address where a sign-in begins; in a thread of its own: Playwright leaves a loop running here."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, stranger._begin(Request(asked("/sign-in", query)))).result()
+
+
 def test_stranger_gets_a_static_page_with_the_way_in(signed):
     page = stranger.answer(asked("/cases", "data=abc&case=<b>"))
     text = page.body.decode()
@@ -51,9 +58,9 @@ def test_without_sign_in_there_is_no_such_page(signed, monkeypatch):
 
 
 def test_sign_in_begins_at_the_provider_and_returns_to_the_address(signed):
-    begun = asyncio.run(stranger._begin(Request(asked("/sign-in", "provider=ward&back=%2Fcases%3Fdata%3Dabc"))))
-    assert begun.headers["location"] == "/auth/login?provider=token-ward"
-    cookie = begun.headers["set-cookie"]
+    answer = begun("provider=ward&back=%2Fcases%3Fdata%3Dabc")
+    assert answer.headers["location"] == "/auth/login?provider=token-ward"
+    cookie = answer.headers["set-cookie"]
     assert "/cases?data=abc" in cookie and "HttpOnly" in cookie and "SameSite=lax" in cookie and "Secure" in cookie
     signed["cookie"] = b"{}"
     back = stranger.answer(asked("/", cookie=cookie.split(";")[0]))
@@ -66,11 +73,11 @@ def test_sign_in_begins_at_the_provider_and_returns_to_the_address(signed):
     "elsewhere", ["//evil.example", "https://evil.example", "/\\evil.example", "/a\r\nSet-Cookie: b"]
 )
 def test_nobody_is_sent_to_another_host(signed, elsewhere):
-    begun = asyncio.run(stranger._begin(Request(asked("/sign-in", f"provider=ward&back={quote(elsewhere, safe='')}"))))
-    assert "set-cookie" not in begun.headers
+    answer = begun(f"provider=ward&back={quote(elsewhere, safe='')}")
+    assert "set-cookie" not in answer.headers
     assert not stranger._is_own(elsewhere)
 
 
 def test_unknown_provider_begins_no_sign_in(signed):
-    begun = asyncio.run(stranger._begin(Request(asked("/sign-in", "provider=evil&back=/cases"))))
-    assert begun.headers["location"] == "/" and "set-cookie" not in begun.headers
+    answer = begun("provider=evil&back=/cases")
+    assert answer.headers["location"] == "/" and "set-cookie" not in answer.headers

@@ -124,7 +124,7 @@ def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
         f"judges), 3 of them flagged for it. "
         f"These 3 gave {n:,} annotations, of which about {cost:,} are wrong: {share}% of "
         "all that are expected to be wrong."
-    ).replace("(0.", "(.")
+    )
     wrong = (truth[data.case_of_annotation] != data.answer)[data.rater >= 27].sum()
     assert cost == pytest.approx(wrong, rel=0.05)
     by_gold = found_in(replace(data, gold=truth.astype(np.int32)))
