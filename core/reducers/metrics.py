@@ -160,9 +160,10 @@ def score_case(draws: CaseDraws, class_code: np.ndarray, group: np.ndarray, top:
     """
     depth = draws.top.shape[1]
     if not 1 <= top <= depth:
+        deeper = f", or set the depth of the plausibility model to {top}" if top > depth else ""
         raise InputError(
             f"Metrics need 1 to {depth} first classes, because the draws distinguish {depth}; got {top}.",
-            f"Use 1 to {depth}, or set the depth of the plausibility model to {top}.",
+            f"Use 1 to {depth}{deeper}.",
         )
     n_named = len(draws.classes)
     place = np.searchsorted(draws.classes, class_code)

@@ -56,6 +56,8 @@ def certainty(request, sections, token, progress) -> list:
 def _ask_about(view: Dataset, cases: list[str], shares: CertaintyShares) -> list[Words]:
     """Return which cases to review, if some are uncertain; or what to do before a review."""
     below = shares.n_uncertain
+    if not shares.any_known:
+        return [Words(f"Add a second annotation to {plural(len(view.cases), 'case')}.", "todo")]
     if not shares.unsettled:
         return []
     if any_of("coefficient", view).possible and (first := before_opinions(coefficients_for(view).quoted)):

@@ -41,11 +41,11 @@ def test_cases_enough_for_one_promise_and_too_few_for_another_with_one_annotatio
     app = on_tab(made(60, 4, 1, 1))
     said = words(app)
     assert "On average at least 0.90 of the sets" in said and "On 30 test cases" in said
-    promise = next(one for one in app.segmented_control if one.label.startswith("Promise"))
+    promise = next(one for one in app.segmented_control if one.label.startswith("Guaranteed share"))
     said = words(settle(promise.set_value(0.99).run()))
     assert "30 calibration cases are too few to promise 0.99, which needs 99." in said
     labels = next(one for one in app.radio if one.label == "Labels")
-    promise = next(one for one in app.segmented_control if one.label.startswith("Promise"))
+    promise = next(one for one in app.segmented_control if one.label.startswith("Guaranteed share"))
     promise.set_value(0.8)
     said = words(settle(labels.set_value("ten").run()))
     assert "About 0.80 of the sets" in said and "At least 0.60 is guaranteed, because 10 labels" in said

@@ -438,7 +438,7 @@ PYTHON_NONE = b"item,rater1,rater2,rater3\n0,1,1,None\n1,1,1,1\n2,2,None,2\n"
 def test_codes_for_missing_annotations_are_asked_about_before_anything_can_be_used():
     app = dropped(("placeholder.csv", PYTHON_NONE))
     asked = widget(app, "radio", "codes-")
-    assert "Of 9 annotations: “None” (2)." in asked.label
+    assert "In 9 annotations: “None” (2)." in asked.label
     assert asked.value is None
     assert asked.options == ["Yes, leave them out", "No, count them"]
     assert not [button for button in app.button if button.key == "use"]

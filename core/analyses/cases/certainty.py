@@ -233,8 +233,13 @@ def present(found: CaseCertainty, inputs: Inputs, options) -> list[Block]:
         frame["risk"] = [RISK_LEVELS[level] for level in found.risk.level[cases]]
     frame["why"] = [reason(inputs, view, int(case)) for case in cases]
     sweep = SweepTable((reliability,), (result,))
+    lead = Words(f"{found.shares.headline(f' at γ = {exact(reliability)}')}.", "lead")
+    grid = Grid(frame, "The least certain cases.", _LISTED, key="least_certain", opens_case=True)
+    download = Download(table_of(found, inputs, options), "Worklist", "certainty", "certainty")
+    if not found.shares.any_known:
+        return [lead, grid, download]
     return [
-        Words(f"{found.shares.headline(f' at γ = {exact(reliability)}')}.", "lead"),
+        lead,
         *(Words(each) for each in (found.shares.beside, "" if found.more is None else found.more.sentence) if each),
         Words(
             f"Uncertain: certainty below {percent(UNCERTAIN_BELOW)}. The mean certainty is {percent(result.mean())}.",
@@ -246,6 +251,6 @@ def present(found: CaseCertainty, inputs: Inputs, options) -> list[Block]:
             "Sorted certainty of all cases",
             "sorted_certainty",
         ),
-        Grid(frame, "The least certain cases.", _LISTED, key="least_certain", opens_case=True),
-        Download(table_of(found, inputs, options), "Worklist", "certainty", "certainty"),
+        grid,
+        download,
     ]

@@ -71,7 +71,7 @@ def test_empty_tables_have_no_coefficient_and_say_why(table):
         ([[1, np.nan], [3, 4]], "Row 1, column 2"),
         ([[1, np.inf], [3, 4]], "Row 1, column 2"),
         ([1, 2], "rows and columns"),
-        ([["a", 1], [2, 3]], "no number"),
+        ([["a", 1], [2, 3]], "not a number"),
     ],
 )
 def test_what_is_no_table_of_counts_is_refused_with_its_place(build, table, message):

@@ -25,6 +25,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.certainty.score_trust import score_trust
 from core.certainty.scores_by_gold import scores_by_gold
+from core.certainty.shares import CertaintyShares
 from core.errors import Cancelled, InputError, NotApplicableError
 from core.evaluation.choice import verdict
 from core.evaluation.predictions import read_predictions
@@ -129,7 +130,7 @@ def test_every_sample_has_a_report_that_loads_nothing(sample):
     page = parsed(report)
     assert page.loaded == []
     assert len(report) <= 8_000_000
-    there = [key for key in SECTIONS if key != "reviews"]
+    there = [key for key in SECTIONS if key not in ("reviews", "gate", "groups", "study")]
     there.remove("gold") if dataset.gold is None else None
     there.remove("scores") if not scored else None
     there = [key for key in there if found or key not in ("classifiers", "sets")]
@@ -255,7 +256,8 @@ def test_what_the_data_do_not_allow_is_said():
     text = " ".join(parsed(build_report(request_of(read(b"case,rater,class\n1,a,x\n2,b,y\n3,a,x\n").dataset))).text)
     assert text.count("ossible: every case has only one annotation") == 2
     assert "Does the best classifier depend on γ?" not in text  # nothing to say: not there
-    assert "What to do" in text and "Ask for another opinion on 3 cases" in text
+    assert "What to do" in text and "Add a second annotation to 3 cases." in text
+    assert "mean certainty" not in text and "More raters" not in text
 
 
 @pytest.mark.parametrize(
@@ -269,9 +271,15 @@ def test_what_the_data_do_not_allow_is_said():
 )
 def test_a_report_asks_about_uncertain_cases_alone(monkeypatch, below, words):
     monkeypatch.setattr(truth_sections, "any_of", lambda *_: SimpleNamespace(possible=False))
-    (asked,) = truth_sections._ask_about(None, list("abcdefgh"), below)
+    (asked,) = truth_sections._ask_about(None, list("abcdefgh"), shares_with(below))
     assert asked.text == f"Ask for another opinion on {words}"
-    assert truth_sections._ask_about(None, list("abc"), 0) == []
+    assert truth_sections._ask_about(None, list("abc"), shares_with(0)) == []
+
+
+def shares_with(n_uncertain, n=50):
+    """Shares of 50 cases with two annotations each, the first of them uncertain."""
+    none = np.zeros(n, bool)
+    return CertaintyShares(np.arange(n) < n_uncertain, none, none, 0.9, 2, None)
 
 
 def test_of_two_who_differ_the_report_names_no_class_as_more_plausible_and_does_not_send_for_more_opinions():
@@ -357,9 +365,10 @@ def test_the_least_certain_cases_stand_with_their_own_risk():
     made = replace(made, class_risk=np.array([0, 2], np.int8))
     blocks = certainty(request_of(made), ["certainty"], None, None)
     (listed,) = [block.table for block in blocks if isinstance(block, Grid)]
-    assert listed["case"].tolist() == list("fedcba") and (np.diff(listed["certainty"]) >= 0).all()
-    assert listed["most plausible"].tolist() == ["mild", "grave", "grave", "mild", "grave", "mild"]
-    assert listed["risk"].tolist() == ["low", "high", "high", "low", "high", "low"]
+    assert listed["case"].tolist() == list("edcbaf") and (np.diff(listed["certainty"][:5]) >= 0).all()
+    assert np.isnan(listed["certainty"][5]) and listed["more raters"].iloc[-1] == "one annotation"
+    assert listed["most plausible"].tolist() == ["grave", "grave", "mild", "grave", "mild", "mild"]
+    assert listed["risk"].tolist() == ["high", "high", "low", "high", "low", "low"]
 
 
 def test_classifiers_stand_at_each_trust_with_their_own_ends_and_number_of_cases():
@@ -506,14 +515,15 @@ def test_a_report_of_scores_has_raters_and_plausible_scores_of_the_threshold():
 
 @pytest.mark.parametrize(
     ("rows", "raters", "prior"),
-    [("1,a,1.5\n2,b,2.5\n3,a,4\n", "No case has scores of two raters", "No case has two scores."),
-     ("1,a,2.5\n1,b,2.5\n2,a,2.5\n2,b,2.5\n", "all scores are equal", "All scores are equal.")],
+    [("1,a,1.5\n2,b,2.5\n3,a,4\n", "Cannot estimate severity: no case", "no case has two scores."),
+     ("1,a,2.5\n1,b,2.5\n2,a,2.5\n2,b,2.5\n", "all scores are equal", "all scores are equal.")],
 )  # fmt: skip
 def test_of_scores_that_tell_nothing_of_raters_or_cases_the_report_says_why(rows, raters, prior):
     dataset = read(f"case,rater,score\n{rows}".encode()).dataset
     of_raters, of_cases = score_section.scores(request_of(dataset, "few"), ["scores"], None, None)
-    assert of_raters.text.startswith(f"Raters cannot be compared: {raters}") and of_raters.kind == "note"
-    assert of_cases.text.startswith(f"Plausible scores need a prior. {prior}") and of_cases.kind == "note"
+    assert of_raters.text.startswith(f"Raters cannot be compared: {raters}")
+    assert of_cases.text.startswith(f"Plausible scores need a prior. Could not fit the prior: {prior}")
+    assert of_raters.kind == of_cases.kind == "note"
 
 
 def raised(error):

@@ -349,6 +349,8 @@ def test_uncertain_cases_stand_with_their_own_certainty_class_risk_and_reason():
         "risk": [RISK_LEVELS[risk[case]] for case in order],
         "why": [why(made, case, 9 - case) for case in order],
     }
+    more = found.pop("more raters")
+    assert more.isin({"", "might help", "would help", "hardly help"}).all() and more.any()
     same(found, expected)
 
 
@@ -386,7 +388,7 @@ def test_rows_left_out_and_where_the_numbers_come_from():
     rows = dict(first.to_numpy().tolist())
     assert rows["rows of the file used"] == "31 of 37" and rows["seed"] == "8" and rows["name"] == dataset.name
     same(second, {"line": [4, 9], "reason": ["no class", "twice"]})
-    assert "A warning." in said(blocks) and "Look at 2 rows of the file that were left out." in said(blocks)
+    assert "A warning." in said(blocks) and "Check 2 rows of the file that were left out." in said(blocks)
     asked = request_of(dataset, report=report)
     apart = replace(asked, settings=replace(asked.settings, reliability=2.5), reliabilities=(0.7, 4.0))
     *_, certainty, sweep = said(data_sections.provenance(apart, ["data"], None, None))[-1].splitlines()
