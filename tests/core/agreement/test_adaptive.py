@@ -78,8 +78,8 @@ def test_order_within_a_case_is_that_of_time_and_cases_with_an_unknown_time_do_n
     [
         ([[0, 1]] * 20 + [[1, 1]] * 20, "no case has more than two"),
         ([[0, 1, 0]] * 20 + [[1, 1, 1]] * 20, "every case has more than two"),
-        ([[0, 1, 1]] * 3 + [[1, 1]] * 20, "disagree on 3 cases only"),
-        ([[0, 1, 1]] * 20 + [[1, 1]] * 3, "agree on 3 cases only"),
+        ([[0, 1, 1]] * 3 + [[1, 1]] * 20, "disagree on only 3 cases"),
+        ([[0, 1, 1]] * 20 + [[1, 1]] * 3, "agree on only 3 cases"),
         ([[0], [1]], "no case has two annotations"),
     ],
 )

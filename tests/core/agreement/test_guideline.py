@@ -173,7 +173,7 @@ def test_a_merger_moves_annotations_gold_and_names():
     ]
     assert merge_classes(dataset, "A", "B", "either").classes[0] == "either"
     for first, second, name, words in (
-        ("A", "X", "", "no class 'X'"),
+        ("A", "X", "", "Unknown class 'X'"),
         ("A", "A", "", "same"),
         ("A", "B", "E", "already"),
     ):

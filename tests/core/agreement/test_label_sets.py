@@ -157,7 +157,7 @@ def test_unanimity_and_single_annotations_are_undefined_in_words():
 
 
 def test_what_is_no_set_and_what_is_too_much_is_refused(ordinary, several, monkeypatch):
-    with pytest.raises(NotApplicableError, match="these are single classes"):
+    with pytest.raises(NotApplicableError, match="these annotations are single classes"):
         alpha_of_sets(ordinary)
     monkeypatch.setattr(label_sets, "MOST_SETS", 2)
     with pytest.raises(LimitError, match="the limit is 2"):

@@ -86,7 +86,7 @@ def test_names_and_order_of_raters_cases_and_classes_do_not_matter():
 def test_depths_beyond_the_classes_are_left_out_and_those_below_1_refused():
     dataset = ranked(random_rankings(0), 5)
     assert [one.weights for one in ranking_agreement(dataset, (5, 6, 7))[1:]] == ["L = 5"]
-    with pytest.raises(InputError, match="first 0 positions"):
+    with pytest.raises(InputError, match="got 0"):
         ranking_agreement(dataset, (0,))
 
 
