@@ -155,11 +155,15 @@ def control(reliabilities: Sequence[float], inputs: Inputs, key: str) -> Control
 
 
 def _of_classes(inputs: Inputs) -> str:
-    return "these are no classes" if inputs.dataset.kind in ("score", "set") else ""
+    return "these are not classes" if inputs.dataset.kind in ("score", "set") else ""
+
+
+def _of_single_classes(inputs: Inputs) -> str:
+    return "" if inputs.dataset.kind == "class" else "these are not single classes"
 
 
 def _of_scores(inputs: Inputs) -> str:
-    return "" if inputs.dataset.kind == "score" else "these are no scores"
+    return "" if inputs.dataset.kind == "score" else "these are not scores"
 
 
 def _of_sets(inputs: Inputs) -> str:
@@ -225,7 +229,7 @@ RELIABILITY = Analysis(
         _part("metrics", "Further metrics", _of_classes, _with_predictions, options=MetricOptions),
         _part("prediction_sets", "Prediction sets", _of_classes, _with_predictions, _with_class_scores,
               options=SetOptions),
-        _part("groups", "Groups of raters", _of_classes, _with_predictions, options=GroupOptions),
+        _part("groups", "Groups of raters", _of_single_classes, _with_predictions, options=GroupOptions),
         _part("risk", "Risk", _of_classes, _with_risk, compute="certainty"),
         _part("relations", "Relations", _of_classes, compute="certainty"),
         _part("plausibilities", "Soft labels", _of_classes),
