@@ -302,7 +302,7 @@ def prepare(
         sets = [draw(dataset, seed, 0, family)]
     n = int(sets[0].scored.sum())
     if n == 0:
-        raise NotApplicableError("Not estimable: no case has annotations of two raters, so none can be held out.")
+        raise NotApplicableError("Cannot score models: no case has annotations of two raters, so none can be held out.")
     if n < FEWEST_FOR_ONE_SET:
         sets += [draw(dataset, seed, number, family) for number in range(1, N_SETS)]
     refits = []
@@ -331,9 +331,7 @@ def without_held_out(whole: Design, keep: np.ndarray) -> Design:
     try:
         return design("A held-out score", without_hidden(whole.dataset, keep), False, "independent")
     except NotApplicableError:  # true of what is left, not of the data, which have passed the same check
-        raise NotApplicableError(
-            "Not estimable: with some annotations held out to score the models, no case has two left."
-        ) from None
+        raise NotApplicableError("Cannot score models: with some annotations held out, no case has two left.") from None
 
 
 def held_out(

@@ -121,7 +121,7 @@ def test_one_answer_a_case_claims_nothing(run, tmp_path):
     assert answer["why_no_order"].startswith("most cases have two raters or fewer, and if two differ, ")
     assert answer["flagged"] == []
     (note,) = answer["notes"]
-    assert note.startswith("Not estimable: ") and note.endswith("Raters are judged by majority vote.")
+    assert note.startswith("Cannot determine rater accuracy: ") and note.endswith("Raters are judged by majority vote.")
 
 
 def test_rankings_that_count_for_nothing_are_counted(run, tmp_path):

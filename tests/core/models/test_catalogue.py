@@ -46,7 +46,7 @@ def test_a_fit_bears_the_name_it_was_asked_for_by(model):
 @pytest.mark.parametrize(
     ("model", "way", "options", "words"),
     [
-        ("guess", "em", {}, "no rater model 'guess'"),
+        ("guess", "em", {}, "Unknown rater model 'guess'"),
         ("dawid-skene", "nuts", {}, "cannot be fitted by 'nuts'"),
         ("tap", "em", {"smoothing": "diagonal"}, "It must be one of none, pooled"),
         ("tap", "em", {"n_draws": 5}, "has no option n draws"),

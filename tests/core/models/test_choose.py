@@ -189,11 +189,11 @@ def test_gold_does_not_choose(build):
 def test_where_nothing_can_be_estimated_the_vote_opens_and_says_so(build):
     found = choose(build([(0, 0, 0), (1, 1, 1), (2, 0, 1)], 2))
     assert found.chosen == "majority" and found.n_hidden == 0
-    assert found.reason.startswith("Majority vote opens, because no rater model can be estimated: not estimable")
+    assert found.reason.startswith("Majority vote opens, because no rater model can be estimated: cannot determine")
     assert all(each.held is None and each.excluded for each in found.standings if each.candidate is not MAJORITY)
     assert "no case has two annotations" in found.reason
     pairs = choose(build([(0, 0, 0), (0, 1, 1), (1, 0, 0), (1, 1, 0)], 2))
-    assert pairs.chosen == "majority" and pairs.reason.endswith("held out to score the models, no case has two left.")
+    assert pairs.chosen == "majority" and pairs.reason.endswith("held out, no case has two left.")
     with pytest.raises(NotApplicableError):
         choose(read(b"case,rater,rank,class\n1,ann,1,x\n1,ann,2,y\n1,bob,1,y\n").dataset)
 

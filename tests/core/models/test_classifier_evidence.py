@@ -66,7 +66,7 @@ def test_without_weight_it_is_the_held_out_score_and_the_fit_to_the_bit(world, g
     assert good[1].scores[0] == pytest.approx(held.scores[round(BETA * 10) - 1], abs=1e-6)
     useless = evidence_weight(data, MODEL, "net", probabilities(np.random.default_rng(2), truth, 1 / K))
     fit = MODEL.fit(data)
-    assert useless.weight == 0.0 and "is not counted" in useless.words()
+    assert useless.weight == 0.0 and "is not used" in useless.words()
     assert with_classifier(fit, data, useless, good[0]) is fit
 
 
@@ -143,7 +143,7 @@ def test_what_cannot_be_evidence_is_refused(world, good):
     for name, wrong, said in (
         ("r1", given, "a rater of these data"),
         ("net", given[:, :2], "have the shape"),
-        ("net", 2 * given, "no probabilities"),
+        ("net", 2 * given, "not probabilities"),
         ("net", np.full_like(given, np.nan), "predicts no case"),
     ):
         with pytest.raises(InputError, match=said):

@@ -173,7 +173,7 @@ def test_a_confusion_that_a_rater_never_made_does_not_rule_out_a_class(smoothing
 
 
 def test_one_annotation_per_case_everywhere_is_not_estimable(build):
-    with pytest.raises(NotApplicableError, match="Not estimable"):
+    with pytest.raises(NotApplicableError, match="Cannot determine rater accuracy"):
         DawidSkene().fit(build([(0, 0, 0), (1, 1, 1), (2, 0, 1)], 2))
 
 

@@ -162,7 +162,7 @@ def test_cases_without_an_annotation_move_nothing_and_get_the_prevalence(model, 
 
 @every_model
 def test_one_annotation_per_case_anonymous_answers_and_rankings_are_refused(model, build, monkeypatch):
-    with pytest.raises(NotApplicableError, match="Not estimable"):
+    with pytest.raises(NotApplicableError, match="Cannot determine rater accuracy"):
         model.fit(build([(0, 0, 0), (1, 1, 1), (2, 0, 1)], 2))
     dataset = build(random_rows(1), 3)
     with pytest.raises(NotApplicableError, match="anonymous"):

@@ -326,7 +326,7 @@ def test_a_difficulty_model_scores_as_its_own_likelihood_says(tag, build):
 
 
 def test_one_answer_a_case_cannot_be_scored_and_work_can_be_cancelled(build):
-    with pytest.raises(NotApplicableError, match="Not estimable"):
+    with pytest.raises(NotApplicableError, match="Cannot determine rater accuracy"):
         prepare(build([(0, 0, 0), (1, 1, 1)], 2))
     with pytest.raises(NotApplicableError, match="two raters"):
         prepare(build([(0, 0, 0), (0, 0, 0), (1, 1, 1)], 2))

@@ -82,5 +82,5 @@ def test_without_pairs_or_accuracies_there_is_nothing_to_compare(build):
     fit = DawidSkene("none").fit(dataset)
     with pytest.raises(NotApplicableError, match="dawid-skene"):
         kappa_check(dataset, fit)
-    with pytest.raises(NotApplicableError, match="no pair"):
+    with pytest.raises(NotApplicableError, match="pairs cannot be compared"):
         pair_table(build([(0, 0, 0), (1, 1, 0)], 3), fit)

@@ -42,7 +42,7 @@ def test_accuracy_is_told_with_both_ends_beside_the_pool_or_chance():
         "Correct in 0.42 of annotations (0.31 to 0.57); the mean of all raters is 0.77."
     )
     said = adversarial_evidence(P, np.array([0.3, 0.53, 0.4])).words(1)
-    assert "less accurate than" in said and "be right on 0.53 of annotations" in said
+    assert "less accurate than" in said and "be correct on 0.53 of annotations" in said
 
 
 @pytest.mark.parametrize(("n_regardless", "may"), [(0, False), (1000, True)])
