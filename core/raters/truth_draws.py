@@ -136,18 +136,27 @@ def accuracy_draws(
     for times, probability in _components(averaged, dataset, n_draws, rng, token):
         rows += [
             np.bincount(rater, answer == truth[case], dataset.n_raters)
-            for truth in _truths(times, probability, rng, token)
+            for truth in _truths(times, probability, dataset.cases, dataset.classes, rng, token)
         ]
     return _summary(dataset.raters, n, np.array(rows), level, rng)
 
 
-def _truths(times: int, probability: np.ndarray, rng: np.random.Generator, token):
-    """Draw the true class of every case."""
-    upto = probability.cumsum(axis=1)
+def _truths(times: int, probability: np.ndarray, cases, classes, rng: np.random.Generator, token):
+    """Draw the true class of every case; the same draws in whatever order cases and classes are listed."""
+    place, by_name = _rank(cases), np.argsort(classes)
+    upto = probability[:, by_name].cumsum(axis=1)
     for _ in range(times):
         if token is not None:
             token.check()
-        yield (rng.random((len(upto), 1)) * upto[:, -1:] >= upto[:, :-1]).sum(axis=1)
+        yield by_name[(rng.random(len(upto))[place, None] * upto[:, -1:] >= upto[:, :-1]).sum(axis=1)]
+
+
+def _rank(names) -> np.ndarray:
+    """Return the position of each name when they are sorted."""
+    order = np.argsort(names)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return rank
 
 
 def prevalence_interval(
@@ -171,13 +180,14 @@ def prevalence_interval(
     """
     rng, answered = np.random.default_rng(seed), np.diff(dataset.case_ptr) > 0
     n_by_vote = int(rng.binomial(N_DRAWS, averaged.vote_share))
+    cases, by_name, rank = np.array(dataset.cases)[answered], np.argsort(dataset.classes), _rank(dataset.classes)
     shares = []
     by_vote = ((n_by_vote, SmoothedVote().fit(dataset).class_probability),)
     members = _components(averaged, dataset, N_DRAWS - n_by_vote, rng, token, doubt=None)
     for times, probability in chain(members, by_vote):
         shares += [
-            rng.dirichlet(np.bincount(truth, minlength=dataset.n_classes) + _PRIOR)
-            for truth in _truths(times, probability[answered], rng, token)
+            rng.dirichlet((np.bincount(truth, minlength=dataset.n_classes) + _PRIOR)[by_name])[rank]
+            for truth in _truths(times, probability[answered], cases, dataset.classes, rng, token)
         ]
     low, high = np.quantile(shares, ((1 - level) / 2, (1 + level) / 2), axis=0)
     return low, high
@@ -213,7 +223,9 @@ def _summary(
 ) -> AccuracyDraws:
     """Summarise accuracies and wrong annotations from the correct ones in each draw, shape (n_draws, n_raters)."""
     pool = np.array([pool_of(each, n) for each in right])
-    accuracy = np.where(n > 0, rng.beta(right + pool[:, :1], n - right + pool[:, 1:]), np.nan)
+    by_name = np.argsort(raters)
+    a, b = right + pool[:, :1], n - right + pool[:, 1:]
+    accuracy = np.where(n > 0, rng.beta(a[:, by_name], b[:, by_name])[:, _rank(raters)], np.nan)
     wrong, ends = n - right, ((1 - level) / 2, (1 + level) / 2)
     total = wrong.sum(axis=1)
     low, high = np.quantile(accuracy, ends, axis=0)

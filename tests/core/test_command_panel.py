@@ -61,7 +61,7 @@ def test_guideline_writes_the_merged_dataset(files, capsys):
     status, answer = run(capsys, "guideline", folder / "guideline.csv", "--since", "1970-02-20")
     assert answer["rows"][0]["change"] == pytest.approx(answer["rows"][0]["after"] - answer["rows"][0]["before"])
     status, words = run(capsys, "guideline", folder / "guideline.csv", "--merge", "A", "X")
-    assert status == 2 and "no class 'X'" in words
+    assert status == 2 and "Unknown class 'X'" in words
 
 
 def test_groups_take_facts_from_a_table_of_raters(files, capsys):

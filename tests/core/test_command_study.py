@@ -85,7 +85,7 @@ def test_measures_and_parts_have_their_options(files, capsys):
     ("more", "words"),
     [
         (("--measure", "sensitivity"), "needs a threshold"),
-        (("--column", "score=x"), "no column 'x'"),
+        (("--column", "score=x"), "Could not find the column 'x'"),
         (("--column", "score"), "Could not read the column"),
         (("--level", "2"), "Level is 2.0"),
         (("--positive", "x"), "no class 'x'"),

@@ -133,7 +133,7 @@ def test_a_command_says_the_same_by_a_cluster(data, tmp_path, capsys, monkeypatc
             said.append(json.loads(capsys.readouterr().out) | {"seconds": 0})
         assert said[0] == said[1]
     assert main(["fit", "dawid-skene", str(tmp_path / "caries.csv"), "--cluster", "local:2"]) == 2
-    assert "takes Parquet" in capsys.readouterr().err
+    assert "needs Parquet" in capsys.readouterr().err
 
 
 def test_a_job_of_the_board_is_done_by_a_cluster_with_its_progress_and_is_cancelled(cluster):
