@@ -279,9 +279,9 @@ def stands_in(test: AlternativeTest, by_probabilities: Sequence[EquivalentReader
     worth = [known[one.machine].words() for one in (best, worst)]
     words = (
         f"{best.machine} is not worse than {best.n_rejected:,} of {plural(len(best.raters), 'rater')}, "
-        f"{worst.machine} than {worst.n_rejected:,} (ε = {exact(test.epsilon)}). By their probabilities, "
-        f"{best.machine} is worth {worth[0]} raters and {worst.machine} {worth[1]}: it is confident even when it is "
-        "wrong"
+        f"{worst.machine} than {worst.n_rejected:,} of {len(worst.raters):,} (ε = {exact(test.epsilon)}). "
+        f"By their probabilities, {best.machine} is worth {worth[0]} raters and {worst.machine} {worth[1]}: it is "
+        "confident even when it is wrong"
     )
     holds = outcome(best) == "passes" and outcome(worst) == "fails" and known[worst.machine].k_high == -np.inf
     return Claim(words, holds and known[best.machine].k > 0)

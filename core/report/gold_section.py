@@ -6,6 +6,7 @@ import pandas as pd
 from ..analyses.blocks import Grid, Words
 from ..analyses.models import MODELS
 from ..analyses.models.fits import of_fits
+from ..models.average import METHOD as AVERAGE
 from ..models.catalogue import Fitted
 from ..models.gold import gold_cases
 from ..models.gold_measures import GoldMeasure, gold_measures
@@ -61,7 +62,8 @@ def gold(request, sections, token, progress) -> list:
 
 def _lead(title: str, accuracy: GoldMeasure, n: int) -> str:
     said = with_interval(accuracy.value, accuracy.low, accuracy.high)
-    return f"By gold, {title} names the right class on {said} of {plural(n, 'case')}; gold was not used to fit it."
+    name = "the average of rater models" if title == AVERAGE.title else title
+    return f"By gold, {name} names the right class on {said} of {plural(n, 'case')}; gold was not used to fit it."
 
 
 def _certain(n_certain: int, right: GoldMeasure | None) -> str:

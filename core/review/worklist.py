@@ -88,12 +88,12 @@ def at_reliability(queue: Queue, reliability: float) -> Queue:
     reliability : float
         Reliability γ at which they were computed.
     """
-    at = f"at γ = {exact(reliability)}"
+    at = f"(γ = {exact(reliability)})"
 
     def placed(said: str) -> str:
         if said in _FEW:  # true at every γ
             return said
-        return f"{said} A{at[1:]}." if said.endswith(".") else f"{said} {at}"
+        return f"{said.removesuffix('.')} {at}{'.' * said.endswith('.')}"
 
     return replace(queue, why=tuple(placed(said) for said in queue.why))
 

@@ -17,7 +17,7 @@ SAID = (
     r"is the most plausible truth in \d\d% of draws",
     r"against one label per case, classifier A",
     r"B leads. If they count much \(γ = 10\), A leads",
-    r"steady is not worse than 6 of 6 raters, brash against \d",
+    r"steady is not worse than 6 of 6 raters, brash than \d of 6",
 )
 RATERS = re.compile(r"\bR(0[1-9]|1[0-2])\b")
 ON = re.compile("Next: |Finish and")

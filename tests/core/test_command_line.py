@@ -463,7 +463,10 @@ BAD = {
     "reliability zero": (["certainty", "dirichlet", "FILE", "--reliability", "0"], "reliability γ is nan"),
     "reliability nan": (["sweep", "dirichlet", "FILE", "--reliabilities", "1,nan"], "reliability γ is nan"),
     "no list": (["sweep", "dirichlet", "FILE", "--reliabilities", "1;2"], "not a list of numbers"),
-    "no draws": (["certainty", "dirichlet", "FILE", "--reliability", "1", "--draws", "0"], "number of draws must be at least 1"),
+    "no draws": (
+        ["certainty", "dirichlet", "FILE", "--reliability", "1", "--draws", "0"],
+        "draws must be at least 1",
+    ),
     "alpha": (["certainty", "dirichlet", "FILE", "--reliability", "1", "--alpha", "-1"], "Prior α"),
     "top": (["certainty", "dirichlet", "FILE", "--reliability", "1", "--top", "0"], "1 to 10"),
     "level": (["agreement", "FILE", "--level", "95"], "between 0 and 1"),

@@ -9,6 +9,7 @@ from core.commands import partitioned
 from core.ingest.samples import read_sample
 
 NOT_THE_SAME = {"seconds", "digest", "partitions", "n_dropped", "name", "n_cases_scored"}
+IN_MEMORY_ALONE = {"uncertain", "more_raters"}  # they need the largest panel of all partitions
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +60,7 @@ def test_a_command_answers_what_it_answers_in_memory(path, tmp_path, capsys, arg
         out = tmp_path / f"{number}.csv"
         answers.append(said(capsys, *[{"FILE": path, "OUT": out}.get(one, one) for one in arguments], *more))
         tables.append(sorted(out.read_bytes().splitlines()) if out.exists() else [])
-    assert_alike(answers[1], answers[0])
+    assert_alike(answers[1], {name: answers[0][name] for name in answers[0].keys() - IN_MEMORY_ALONE})
     assert answers[1]["partitions"] == 4 and len(tables[0]) == len(tables[1])
     for one, other in zip(*tables, strict=True):
         names = [line.split(b",")[0] for line in (one, other)]

@@ -11,10 +11,7 @@ from core.analyses.raters import RATERS
 from core.command_line import main
 from core.ingest.read_files import read
 from core.ingest.samples import load_sample
-from core.models.dawid_skene import DawidSkene
-from core.raters.flagged_raters import flag_raters
 from core.raters.following import following_of
-from core.raters.monitoring import monitor
 from core.raters.score_drift import score_drifts
 from core.raters.score_gold import score_gold
 from core.raters.score_raters import score_raters
@@ -54,7 +51,8 @@ def files(tmp_path):
 def test_level_rate_and_seed_reach_the_library(run):
     answer = json.loads(run("raters", "skin", "--level", "0.8", "--fdr", "0.2", "--seed", "3"))
     data = load_sample("skin").as_classes()[0]
-    found = flag_raters(monitor(data, model=DawidSkene("empirical"), level=0.8, seed=3), q=0.2)
+    part = RATERS.parts[0]
+    found = part.answer(data, part.resolve(level=0.8, fdr=0.2, seed=3)).act
     first = int(found.acceptable.order()[0])
     assert (answer["level"], answer["fdr"], answer["words"]) == (0.8, 0.2, found.words())
     assert answer["raters"][0]["ci_low"] == found.acceptable.accuracy.low[first]

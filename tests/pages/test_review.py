@@ -149,7 +149,7 @@ def test_the_first_screen_says_what_waits_before_anybody_has_written_a_name():
     dataset = kept("two cases")
     app = settle(open_page("review", dataset.digest))
     assert {card.label: card.value for card in app.metric} == {
-        "Uncertain cases": "2", "Waiting for a second person": "0", "Settled": "0"
+        "Uncertain cases": "–", "Waiting for a second person": "0", "Settled": "0"
     }  # fmt: skip
     assert "You read each case blind**: keys 1 to 9 choose a class, Ctrl+Enter" in words(app)
     through_one_case(signed(dataset.digest), "x")
@@ -567,10 +567,10 @@ def test_why_a_case_is_here_says_at_which_trust_that_was():
     app.session_state["reliability"] = 2.0
     for step in ("Start with 3", "x", "Record my opinion"):
         press(app.run() if step.startswith("Start") else app, step)
-    assert re.search(r"γ = 2.*as the session began: certainty \d+% at γ = 2\.$", by_trust(app))
+    assert re.search(r"γ = 2.*as the session began: certainty \d+%.* \(γ = 2\)\.$", by_trust(app))
     app.session_state["reliability"] = 0.5
     app.run()
-    assert re.search(r"γ = 0\.5.*as the session began: certainty \d+% at γ = 2\.$", by_trust(app))
+    assert re.search(r"γ = 0\.5.*as the session began: certainty \d+%.* \(γ = 2\)\.$", by_trust(app))
 
 
 def by_trust(app: AppTest) -> str:

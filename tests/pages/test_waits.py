@@ -35,7 +35,7 @@ from tests.speed import scaled
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 CLOCK = re.compile(r"@part\(\s*[^)\s]")
-HOME = ("Certainty of all cases", "Evaluating the raters")
+HOME = ("Certainty of all cases", "Held-out scores of rater models")
 ROWS = "case,rater,class\n" + "".join(
     f"{case},{rater},{'xyz'[(case * 7 + rater * case) % 3]}\n" for case in range(40) for rater in range(5)
 )

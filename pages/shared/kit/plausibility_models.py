@@ -182,8 +182,9 @@ def _prior_chosen() -> None:
 
 
 def _alpha_chosen() -> None:
-    st.session_state["prior"] = typed(st.session_state[_ALPHA])
-    remember_choice()
+    if _ALPHA in st.session_state:  # not if the kind of prior was changed at the same time
+        st.session_state["prior"] = typed(st.session_state[_ALPHA])
+        remember_choice()
 
 
 def earlier_prior(model: PlausibilityModel) -> bool:

@@ -23,9 +23,9 @@ def test_the_least_certain_comes_first_and_what_is_unknown_is_left_out():
 
 def test_a_reason_says_at_which_trust_its_numbers_are_as_part_of_its_last_sentence():
     queue = worklist.lowest_certainty(CERTAINTY)
-    assert worklist.at_reliability(queue, 0.5).why[0] == "certainty 40% at γ = 0.5"
+    assert worklist.at_reliability(queue, 0.5).why[0] == "certainty 40% (γ = 0.5)"
     sentences = worklist.Queue("gain", queue.case, ("Certainty is 40% now.",) * 5)
-    assert worklist.at_reliability(sentences, 2.0).why[0] == "Certainty is 40% now. At γ = 2."
+    assert worklist.at_reliability(sentences, 2.0).why[0] == "Certainty is 40% now (γ = 2)."
 
 
 def test_risk_counts_by_what_certainty_lacks():
