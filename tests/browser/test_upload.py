@@ -111,6 +111,9 @@ def test_one_of_several_questions_is_chosen_on_a_telephone(open_page, dashboard)
     odd = "![](http://evil.invalid/x.png) <b>tone</b>"
     drop(page, [("project.json", label_studio(questions=("mood", odd)))])
     box = page.get_by_role("combobox", name=re.compile("which one"))
+    expect(page.get_by_role("button", name="Use 2 questions, 48 annotations")).to_be_visible()
+    assert page.get_by_role("button", name="Use 2 questions, 48 annotations").bounding_box()["y"] < 700
+    page.get_by_text("Open all 2 questions together").click()
     expect(page.get_by_role("button", name="Use 24 annotations")).to_be_visible()
     assert page.get_by_role("button", name="Use 24 annotations").bounding_box()["y"] < 700
     settled(page)
