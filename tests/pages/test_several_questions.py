@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import belongings, library
+from core import belongings, changes, library
 from core.ingest.read_files import read
 from pages.shared.cache import datasets as cached
 from tests.core.ingest.test_several_questions import CLASSES, three_questions
@@ -37,6 +37,13 @@ def test_the_button_says_what_all_questions_hold_together():
     widget(app, "toggle", "all_questions").set_value(False).run()
     assert done(app).button(key="use").label == "Use 60 annotations"
     assert not cached.questions(use(app).session_state["data"]) or app.session_state["data"] == digest("birads")
+
+
+def test_opening_questions_together_is_recorded_once_for_each(brought):
+    use(dropped(("breast.csv", three_questions())))
+    for name in CLASSES:
+        told = [one.what for one in changes.recorded_changes(digest(name))]
+        assert told.count("open questions together") == 1, name
 
 
 @pytest.mark.parametrize("page", ["agreement", "raters", "cases", "models", "report", "reliability", "review"])
