@@ -4,7 +4,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import belongings, changes, library
+from core.agreement.applicable_coefficients import coefficients_for
 from core.ingest.read_files import read
+from core.text import number
 from pages.shared.cache import datasets as cached
 from tests.core.ingest.test_several_questions import CLASSES, three_questions
 from tests.pages.opened import at, at_rest, done
@@ -60,8 +62,19 @@ def test_the_switch_changes_the_data_and_the_address(brought):
     assert switch(app).value == "finding"
 
 
+def test_home_lists_each_question_with_its_agreement_and_opens_it_by_one_click(brought):
+    app = at("home", digest("birads")).run()
+    for name in CLASSES:
+        quoted = coefficients_for(read(three_questions(), question=name).dataset).quoted
+        assert app.button(key=f"question-{digest(name)}").label == f"{name} **{number(quoted.value)}**"
+    app.button(key=f"question-{digest('finding')}").click().run()
+    assert not app.exception and app.session_state["data"] == digest("finding")
+
+
 def test_data_with_one_question_have_no_switch():
-    assert not [one for one in at("home", "caries").run().selectbox if (one.key or "").startswith("question_in")]
+    app = at("home", "caries").run()
+    assert not [one for one in app.selectbox if (one.key or "").startswith("question_in")]
+    assert not [one for one in app.button if (one.key or "").startswith("question-")]
 
 
 def test_the_questions_are_compared_on_agreement(brought):
