@@ -113,4 +113,4 @@ def test_a_report_has_all_questions_if_they_are_wanted(brought):
 def test_the_preview_names_the_questions_of_other_columns():
     app = dropped(("breast.csv", three_questions()))
     (card,) = [one for one in app.selectbox if (one.key or "").startswith("role-") and one.label == "density"]
-    assert "Question “density”" in card.options and card.value == ""
+    assert "In “density”" in card.options and card.value == ""
