@@ -12,7 +12,7 @@ from core.ingest.samples import SAMPLES
 from core.methods import any_of
 from core.models.gold import gold_cases
 from core.review.review_errors import StoreError
-from core.text import markdown, plural, shorten
+from core.text import markdown, number, plural, shorten
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.home import doors as home_doors
@@ -46,6 +46,7 @@ def _dashboard(reading) -> None:
     )
     if dataset.n_cases == 1:
         st.caption(f":material/warning: {ONE_CASE}")
+    _questions()
     found = home_known.agreement(dataset)
     why = "" if found else any_of("coefficient", dataset).reason
     if dataset.kind == "score":
@@ -70,6 +71,31 @@ def _dashboard(reading) -> None:
     home_limits.show(dataset, len(views.classifiers))
     _files(dataset)
     _keep(state.whole())
+
+
+def _questions() -> None:
+    """Draw a button for each question of the upload with its agreement, which opens it; nothing if there is one."""
+    questions = cached.questions(st.session_state["data"])
+    if not questions:
+        return
+    st.caption("Questions of this upload, each with its agreement:")
+    with st.container(horizontal=True, gap="small", key="questions"):
+        for name, digest in questions.items():
+            with state.looking_at(digest):
+                reading = state.current()
+                data = None if reading is None else gold_of_reviews.applied(reading.dataset)
+            found = None
+            if data is not None and data.n_annotations <= home_known.MOST_FITTED:
+                found = home_known.agreement(data)
+            value = None if found is None else found.quoted.value
+            st.button(
+                markdown(shorten(name, 32)) + ("" if value is None else f" **{number(value)}**"),
+                key=f"question-{digest}",
+                type="primary" if digest == st.session_state["data"] else "secondary",
+                help=None if found is None else markdown(found.words()),
+                on_click=state.use,
+                args=(digest,),
+            )
 
 
 def _computed(dataset, views, found, title, figures, places, theme) -> None:

@@ -352,7 +352,7 @@ def _asked(key: tuple, source: Source, uploads) -> tuple[Question, bool, str, sa
     start = upload_last.offered(source, question, stamp)
     begin = upload_mapping.settled(question, start.mapping, stamp)
     if begin is not None:
-        stamp += "-last" if start.mapping is not question.mapping else f"-own-{begin.layout}"
+        stamp += "-last" if start.mapping is not question.mapping else f"-own-{begin.layout}-{begin.case}-{begin.rater}"
     if question.mapping.rater is None and len(uploads) == 1 and len(source.questions) == 1:
         upload_later_gold.offer(question)
     return question, together, stamp, start, begin

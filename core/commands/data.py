@@ -4,8 +4,10 @@ from collections.abc import Callable
 from datetime import UTC
 from typing import TYPE_CHECKING
 
+from ..annotations.ordering import may_be_ordered, order_by_name
 from ..errors import InputError, NotApplicableError
 from ..ingest.samples import SAMPLES
+from ..text import number, shorten
 from .inputs import read_file, read_warned, split, stamp, with_declared_order, write_table
 from .parts import answer_part, answered
 
@@ -48,10 +50,27 @@ def describe(options) -> tuple[dict, Callable[[], "pd.DataFrame"]]:
         "repeats": report.n_repeats,
         "dropped": [drop._asdict() for drop in report.dropped],
         "notes": list(report.notes),
-        "warnings": list(report.warnings),
+        "warnings": [*report.warnings, *([] if report.codes else _scale_or_names(dataset, options))],
         **stamp(options, dataset),
     }
     return answer, lambda: _frame(report.dropped, columns=["line", "reason"])
+
+
+def _scale_or_names(dataset: "Dataset", options) -> list[str]:
+    """Return the agreement of classes that may be a scale as a scale and as names; nothing if they are decided."""
+    if dataset.kind != "class" or dataset.ordinal or not may_be_ordered(dataset.classes):
+        return []
+    from ..agreement.scale_or_names import alpha_as_scale_and_names  # loads kernels, which describing rarely needs
+
+    order = (None if options.classes else order_by_name(dataset.classes)) or dataset.classes
+    as_scale, as_names = (
+        "undefined" if alpha.value is None else number(alpha.value)
+        for alpha in alpha_as_scale_and_names(dataset, order)
+    )
+    return [
+        f"{shorten(order[0], 24)!r} to {shorten(order[-1], 24)!r}: a scale or names? Krippendorff α is {as_scale} as a "
+        f"scale (--ordinal), {as_names} as names. Without --ordinal, classes count as names."
+    ]
 
 
 def fields_of(coefficient) -> dict:
@@ -111,6 +130,7 @@ def agreement(options) -> tuple[dict, "pd.DataFrame"]:
             more["left_out"] = dataset.as_classes()[1]
         if dataset.kind == "class":
             dataset = with_declared_order(dataset, options)
+            options.cautions.extend(_scale_or_names(dataset, options))
         found = coefficients_for(dataset, options.level, spa_weightings=[options.spa_weights])
         table = list(found.coefficients)
         more |= {"kind": found.kind, "not_given": [{"what": one.what, "why": one.why} for one in found.left_out]}

@@ -362,7 +362,8 @@ def _check_long(mapping: Mapping, listed: str) -> None:
     if mapping.rater is None and "anonymous" not in mapping.why:
         raise InputError(
             "No column was recognised as the rater.",
-            f"Choose it among {listed} (--rater NAME), or declare the annotations anonymous (--rater none).",
+            f"Choose it among {listed} (--rater NAME), or declare the annotations anonymous (--rater none). If "
+            "this is gold, use it with the file of annotations (--gold FILE).",
         )
 
 

@@ -158,7 +158,7 @@ def choose_question(source: Source, name: str | None, *, columns_given: bool = F
     for question in source.questions:
         if question.name == name or (name is None and len(source.questions) == 1):
             return question
-    if name is None and columns_given and len({id(question.raw) for question in source.questions}) == 1:
+    if name is None and columns_given and len({id(question.raw.table) for question in source.questions}) == 1:
         return source.questions[0]
     if name is None:
         raise InputError(

@@ -50,7 +50,7 @@ def joint_questions(source: Source) -> tuple[Question, ...]:
 
 
 def _includes(one: Question, other: Question) -> bool:
-    return one.raw is other.raw and set(one.mapping.raters) > set(other.mapping.raters) > set()
+    return one.raw.table is other.raw.table and set(one.mapping.raters) > set(other.mapping.raters) > set()
 
 
 def columns_of_others(source: Source, shown: Question) -> dict[str, str]:
@@ -64,7 +64,7 @@ def columns_of_others(source: Source, shown: Question) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for one in joint_questions(source):
-        if one.name != shown.name and one.raw is shown.raw and one.mapping.layout != "labels":
+        if one.name != shown.name and one.raw.table is shown.raw.table and one.mapping.layout != "labels":
             columns = one.mapping.raters or (one.mapping.answer,)
             found |= {column: one.name for column in columns if column is not None}
     return found
@@ -91,7 +91,7 @@ def other_questions(source: Source, shown: Question, chosen: Mapping) -> tuple[Q
         mapping = one.mapping
         if one is shown or (mapping.answer is not None and mapping.answer in changed.values()):
             continue
-        if one.raw is shown.raw and same_layout and mapping.layout == chosen.layout == "long":
+        if one.raw.table is shown.raw.table and same_layout and mapping.layout == chosen.layout == "long":
             why = mapping.why | ({"anonymous": "chosen"} if "anonymous" in chosen.why else {})
             mapping = replace(mapping, **changed, why=why).clear()
         found.append(replace(one, mapping=mapping))

@@ -137,8 +137,7 @@ class _Writing:
 
     def _content(self, value: pa.Table | bytes) -> Any:
         if isinstance(value, pa.Table):
-            self.tables.append(value)
-            return {"table": len(self.tables) - 1}
+            return {"table": self._number(value, self.tables)}
         if len(value) > _LONG:
             return {"long bytes": self._array(np.frombuffer(value, np.uint8))}
         return {"bytes": base64.b64encode(value).decode()}
@@ -147,10 +146,14 @@ class _Writing:
         if value.dtype.hasobject:
             listed = {"tuple": [self.tree(one) for one in value.ravel().tolist()]}
             return {"objects": [list(value.shape), listed]}
+        return {"scalar" if isinstance(value, np.generic) else "array": self._number(value, self.arrays)}
+
+    def _number(self, value: Any, put_aside: list) -> int:
+        """Return the number of an array or table put aside; each is written once, however often it is referred to."""
         if id(value) not in self._known:
-            self._known[id(value)] = len(self.arrays)
-            self.arrays.append(value)
-        return {"scalar" if isinstance(value, np.generic) else "array": self._known[id(value)]}
+            self._known[id(value)] = len(put_aside)
+            put_aside.append(value)
+        return self._known[id(value)]
 
     def _instance(self, value: Any) -> Any:
         has = {one.name: self.tree(getattr(value, one.name)) for one in fields(value)}
@@ -204,6 +207,7 @@ class _Reading:
     def __init__(self, archive: zipfile.ZipFile, dataset: Dataset):
         self._archive, self._dataset = archive, dataset
         self._arrays: dict[int, np.ndarray] = {}
+        self._tables: dict[int, pa.Table] = {}
 
     def value(self, tree: Any) -> Any:
         """Return the value that a tree encodes."""
@@ -239,8 +243,10 @@ class _Reading:
     def _content(self, kind: str, inner: Any) -> Any:
         """Return a table or bytes."""
         if kind == "table":
-            with self._archive.open(f"{inner}.arrow") as place, pa.ipc.open_stream(place) as stream:
-                return stream.read_all()
+            if inner not in self._tables:
+                with self._archive.open(f"{inner}.arrow") as place, pa.ipc.open_stream(place) as stream:
+                    self._tables[inner] = stream.read_all()
+            return self._tables[inner]
         return self.value(inner).tobytes() if kind == "long bytes" else base64.b64decode(inner)
 
     def _array(self, number: int) -> np.ndarray:

@@ -14,10 +14,12 @@ import pytest
 
 from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.coefficients import agreement_table
+from core.agreement.scale_or_names import alpha_as_scale_and_names
 from core.analyses.models import MODELS
 from core.analyses.models.fits import of_fits
 from core.annotations.counts import class_counts
 from core.annotations.named_selection import Selection
+from core.annotations.ordering import order_by_name
 from core.certainty.more_raters import more_raters
 from core.certainty.top_sets import annotation_certainty
 from core.command_line import main
@@ -33,6 +35,7 @@ from core.models.result import Spread
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.learned_counts import learned_counts
 from core.plausibility.plackett_luce.trust import MixturePlackettLuce
+from core.text import number
 
 ROOT = Path(__file__).resolve().parents[2]
 CSV = "case,rater,class\n1,ann,x\n1,bob,y\n2,ann,x\n2,bob,x\n3,ann,y\n3,bob,y\n3,cy\n"
@@ -147,6 +150,24 @@ def test_weighted_agreement_gives_the_numbers_of_the_library(answer):
     told = answer("agreement", "anaesthesia", "--weights", "quadratic")
     dataset = load_sample("anaesthesia")
     assert_rows(told["coefficients"], agreement_table(class_counts(dataset), weights="quadratic", dataset=dataset))
+
+
+@pytest.mark.parametrize(
+    ("grades", "asked"), [(("1", "2", "3"), True), (("mild", "none", "severe"), True), (("a", "b", "c"), False)]
+)
+def test_classes_that_may_be_a_scale_are_told_with_the_agreement_of_both_readings(tmp_path, capsys, grades, asked):
+    rows = [f"c{n},{grades[n % 3]},{grades[(n + (n % 4 == 0)) % 3]}" for n in range(24)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["case,r1,r2", *rows]))
+    data = read(path).dataset
+    both = [number(one.value) for one in alpha_as_scale_and_names(data, order_by_name(grades) or grades)]
+    said = f"α is {both[0]} as a scale (--ordinal), {both[1]} as names"
+    assert main(["describe", str(path)]) == 0
+    assert (said in " ".join(json.loads(capsys.readouterr().out)["warnings"])) == asked
+    assert main(["agreement", str(path)]) == 0
+    assert (said in capsys.readouterr().err) == asked
+    assert main(["agreement", str(path), *(["--ordinal"] if asked else ["--weights", "identity"])]) == 0
+    assert "a scale or names" not in capsys.readouterr().err
 
 
 def test_ordered_classes_get_weighted_coefficients_and_ordinal_alpha(answer):

@@ -3,8 +3,10 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import belongings, library
+from core import belongings, changes, library
+from core.agreement.applicable_coefficients import coefficients_for
 from core.ingest.read_files import read
+from core.text import number
 from pages.shared.cache import datasets as cached
 from tests.core.ingest.test_several_questions import CLASSES, three_questions
 from tests.pages.opened import at, at_rest, done
@@ -39,6 +41,13 @@ def test_the_button_says_what_all_questions_hold_together():
     assert not cached.questions(use(app).session_state["data"]) or app.session_state["data"] == digest("birads")
 
 
+def test_opening_questions_together_is_recorded_once_for_each(brought):
+    use(dropped(("breast.csv", three_questions())))
+    for name in CLASSES:
+        told = [one.what for one in changes.recorded_changes(digest(name))]
+        assert told.count("open questions together") == 1, name
+
+
 @pytest.mark.parametrize("page", ["agreement", "raters", "cases", "models", "report", "reliability", "review"])
 def test_the_switch_is_on_every_page(page, brought):
     app = at(page, digest("density")).run()
@@ -53,8 +62,19 @@ def test_the_switch_changes_the_data_and_the_address(brought):
     assert switch(app).value == "finding"
 
 
+def test_home_lists_each_question_with_its_agreement_and_opens_it_by_one_click(brought):
+    app = at("home", digest("birads")).run()
+    for name in CLASSES:
+        quoted = coefficients_for(read(three_questions(), question=name).dataset).quoted
+        assert app.button(key=f"question-{digest(name)}").label == f"{name} **{number(quoted.value)}**"
+    app.button(key=f"question-{digest('finding')}").click().run()
+    assert not app.exception and app.session_state["data"] == digest("finding")
+
+
 def test_data_with_one_question_have_no_switch():
-    assert not [one for one in at("home", "caries").run().selectbox if (one.key or "").startswith("question_in")]
+    app = at("home", "caries").run()
+    assert not [one for one in app.selectbox if (one.key or "").startswith("question_in")]
+    assert not [one for one in app.button if (one.key or "").startswith("question-")]
 
 
 def test_the_questions_are_compared_on_agreement(brought):
@@ -93,4 +113,4 @@ def test_a_report_has_all_questions_if_they_are_wanted(brought):
 def test_the_preview_names_the_questions_of_other_columns():
     app = dropped(("breast.csv", three_questions()))
     (card,) = [one for one in app.selectbox if (one.key or "").startswith("role-") and one.label == "density"]
-    assert "Question “density”" in card.options and card.value == ""
+    assert "In “density”" in card.options and card.value == ""

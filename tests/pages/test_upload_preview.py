@@ -2,9 +2,11 @@
 
 import pytest
 
+from core.ingest.formats.detect import open_source
 from core.ingest.read_files import read
+from core.ingest.row_in_words import readings_of
 from pages.shared.cache import datasets as cached
-from tests.core.ingest.made_tables import delimited, panel, wide
+from tests.core.ingest.made_tables import delimited, panel, triples, wide
 from tests.pages.opened import done
 from tests.pages.test_upload import ODD, dropped, texts, use, widget
 
@@ -95,3 +97,15 @@ def test_both_readings_of_a_table_say_their_cases_raters_and_annotations():
     asked = widget(dropped(("answers.json", content)), "radio", "row_means")
     assert any("3 raters × 4 cases, 7 annotations" in option for option in asked.options)
     assert any("4 raters × 3 cases, 7 annotations" in option for option in asked.options)
+
+
+def test_another_reading_of_the_same_layout_sets_the_columns_as_it_says():
+    answers = panel(13, 6, 6, ("cat", "dog", "fox"))
+    content = delimited(triples(answers, [f"a{n}" for n in range(6)], [f"b{n}" for n in range(6)]))
+    (question,) = open_source([("t.csv", content)]).questions
+    one, other = readings_of(question.raw, question.mapping)
+    app = dropped(("t.csv", content))
+    for reading in (one, other, one):
+        widget(app, "radio", "row_means").set_value(reading.options).run()
+        found = {role: column for column, role in roles(done(app)).items()}
+        assert (found["case"], found["rater"]) == (reading.mapping.case, reading.mapping.rater)

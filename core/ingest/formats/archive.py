@@ -107,7 +107,9 @@ def unzipped(name: str, content: bytes) -> tuple[str, bytes]:
         )
     spend(characters=len(data))
     if data[:2] in (b"X\n", b"A\n", b"B\n") or data.startswith(b"RD"):
-        raise InputError(f"{name} is a file of R (.rds or .RData).", "In R, write.csv the table and open that.")
+        raise InputError(
+            f"{name} is a file of R (.rds or .RData).", "In R, save the table with write.csv, and open that file."
+        )
     if data[257:262] == b"ustar":
         raise InputError(f"{name} is a tar archive.", "Unpack it and open the files in it, or pack them as .zip.")
     return name.removesuffix(".gz"), data

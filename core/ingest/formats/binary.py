@@ -48,7 +48,7 @@ _DOCUMENTS = (
 def what_is(content: bytes) -> tuple[str, str] | None:
     """Return what a binary file is and what to do with it; None if its first bytes do not show it."""
     if content[:1] in _STATA and content[1:4] in (b"\x01\x00\x01", b"\x02\x00\x01", b"\x01\x01\x00", b"\x02\x01\x00"):
-        return "a Stata file", "In Stata, export delimited the table, and open that."
+        return "a Stata file", "In Stata, save the table with export delimited, and open that file."
     for start, magic, what, remedy in _KINDS:
         if content[start : start + len(magic)] == magic and (start == 0 or b"\x00" in content[:256]):
             return what, remedy

@@ -203,9 +203,10 @@ class Questionnaire:
         found = tuple(self._question(name, asked, tuple(notes), why or {}) for name, asked in self._asked.items())
         if not found:
             first = next(iter(self._dropped.values()), "")
+            why = f"; the first record: {first}" if first else ""
             raise InputError(
-                "The file has no annotation that could be read.",
-                f"Export again with the annotations in it{f' (the first one: {first})' if first else ''}.",
+                f"The file has no annotation that could be read{why}.",
+                "Check that raters have annotated whole cases and not only regions, and export again.",
             )
         return found
 

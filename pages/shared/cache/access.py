@@ -167,7 +167,9 @@ class WriteRight(ReadRight):
 
     def set_questions(self, questions: Mapping[str, str]) -> None:
         """See `core.belongings.set_questions`."""
-        belongings.set_questions(self._place, questions)
+        if dict(questions) != belongings.questions_of(self._place):
+            self.record("open questions together", *questions)
+            belongings.set_questions(self._place, questions)
 
     def set_link(self, template: str) -> None:
         """See `core.belongings.set_link`."""

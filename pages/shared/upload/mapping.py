@@ -83,7 +83,7 @@ def settled(question: Question, start: Mapping, stamp: str) -> Mapping | None:
         f"**What does one row mean?** {markdown(start.doubt)}",
         sorted(readings),
         index=None,
-        format_func=lambda name: f"**{TITLES[readings[name].mapping.layout]}**: {markdown(readings[name].words)}",
+        format_func=lambda name: (f"**{TITLES[name]}**: " if several else "") + markdown(readings[name].words),
         key=f"row_means-{stamp}",
         persist_state="session",
     )

@@ -84,7 +84,7 @@ def _cards(
     """Draw a card for each column: its name, its role, and its first cells."""
     with st.container(horizontal=True, gap="small"):
         for column in shown:
-            unused = f"Question “{shorten(questions[column], 24)}”" if column in questions else UNUSED
+            unused = f"In “{shorten(questions[column], 24)}”" if column in questions else UNUSED
             titles = {**_ROLES[mapping.layout], "": unused}
             key = f"role-{stamp}-{mapping.layout}-{raw.columns.index(column)}"
             st.session_state[key] = roles[column]

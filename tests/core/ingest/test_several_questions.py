@@ -10,7 +10,9 @@ from core.command_line import main
 from core.ingest.answer_rules import Treatment
 from core.ingest.formats.detect import open_source
 from core.ingest.read_files import read
-from core.ingest.several_questions import joint_questions, other_questions, read_questions
+from core.ingest.several_questions import columns_of_others, joint_questions, other_questions, read_questions
+from core.runtime.encoding import from_bytes, to_bytes
+from core.runtime.workers import NO_DATA
 
 from .made_tables import delimited, panel
 
@@ -54,6 +56,16 @@ def test_joint_questions_leave_out_a_reading_that_takes_the_columns_of_others_as
     assert [one.name for one in source.questions] == ["all columns", "Round 1", "Round 2"]
     assert [one.name for one in joint_questions(source)] == ["Round 1", "Round 2"]
     assert other_questions(source, source.questions[0], source.questions[0].mapping) == ()
+
+
+@pytest.mark.parametrize("content", [three_questions(), rounds()])
+def test_questions_of_one_table_are_known_as_such_if_another_process_read_them(content):
+    source = source_of(content)
+    returned = from_bytes(to_bytes(source, NO_DATA, compress=False), NO_DATA)
+    assert len({id(question.raw.table) for question in returned.questions}) == 1
+    for place, question in enumerate(source.questions):
+        assert columns_of_others(returned, returned.questions[place]) == columns_of_others(source, question) != {}
+    assert [one.name for one in joint_questions(returned)] == [one.name for one in joint_questions(source)]
 
 
 def test_other_questions_take_the_columns_of_cases_and_raters_that_were_chosen():
