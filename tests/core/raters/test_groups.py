@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from core.agreement.krippendorff import krippendorff_alpha
+from core.analyses.blocks import Words
+from core.analyses.groups import lead
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
 from core.raters.groups import RaterFacts, facts_of_file, review_groups
@@ -92,7 +94,7 @@ def test_studies_without_differences_hardly_ever_name_a_group():
 def test_small_groups_are_not_shown():
     dataset, _ = simulated(4)
     values = tuple("rare" if place < 7 else "common" if place < 40 else "" for place in range(60))
-    with pytest.raises(NotApplicableError, match="No group has 8 raters"):
+    with pytest.raises(NotApplicableError, match="no group has 8 raters"):
         review_groups(dataset, RaterFacts(("region",), (values,)), **FEW)
     values = tuple("rare" if place < 7 else "ab"[place % 2] for place in range(60))
     found = review_groups(dataset, RaterFacts(("region",), (values,)), **FEW)
@@ -134,3 +136,15 @@ def test_kinds_that_cannot_be_compared_are_refused():
     )  # fmt: skip
     with pytest.raises(NotApplicableError, match="with names"):
         review_groups(anonymous, facts)
+
+
+def test_the_sentence_states_the_difference_that_names_a_group():
+    """Higher scores, a class chosen more often, or agreement with each other, each only where it is so."""
+    for how, wanted in (
+        ({"shift": 0.5}, "Raters with region: a give higher values than the others: difference of means 0."),
+        ({"shift": -0.5}, "Raters with region: a give lower values than the others: difference of means −0."),
+        ({"apart": 1.2}, "Raters with region: a agree more with each other than with the others: ratio 2."),
+        ({"shift": 1.0, "kind": "class"}, "Raters with region: a choose low less often than the others: difference −"),
+    ):
+        assert wanted in Words(lead(review_groups(*simulated(1, **how), n_resamples=30))).plain
+    assert Words(lead(review_groups(*simulated(3), n_resamples=30))).plain.startswith("No group of raters clearly")
