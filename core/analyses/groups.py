@@ -144,8 +144,8 @@ def _differs(one: GroupAgreement) -> list[Span]:
         return [f" agree {sign} with each other than with the others: ratio {_signed(one.association)}"]
     sign = "more" if one.difference.value > 0 else "less"
     if one.of_class:
-        points = _signed(one.difference, 100, 0)
-        return [" choose ", Name(one.of_class), f" {sign} often than the others: difference {points} points"]
+        points = _signed(one.difference, 100, 0).replace(" (", " points (", 1)
+        return [" choose ", Name(one.of_class), f" {sign} often than the others: difference {points}"]
     higher = "higher" if one.difference.value > 0 else "lower"
     return [f" give {higher} values than the others: difference of means {_signed(one.difference)}"]
 

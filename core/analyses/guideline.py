@@ -161,10 +161,10 @@ def _change(pair: ConfusedPair, since: int) -> str:
     if pair.before is None or pair.after is None or pair.change is None or pair.change.value != pair.change.value:
         return f"Cannot compare disagreement before and from {day}: one side has no cases."
     before, after = percent_with_interval(*pair.before), percent_with_interval(*pair.after)
-    points = with_interval(*(100 * value for value in pair.change), 1).replace("-", "−")
+    points = with_interval(*(100 * value for value in pair.change), 1).replace("-", "−").replace(" (", " points (", 1)
     clear = pair.change.low > 0 or pair.change.high < 0
-    said = f"{'' if clear else 'no clear '}difference in points: {points}"
-    return f"Annotation pairs that disagree on these classes: {before} before {day}, {after} from then on ({said})."
+    said = f"{'' if clear else 'no clear '}difference {points}"
+    return f"Annotation pairs that disagree on these classes: {before} before {day}, {after} from then on; {said}."
 
 
 def lead(found: GuidelineReview) -> list[Span]:
