@@ -163,7 +163,7 @@ def _change(pair: ConfusedPair, since: int) -> str:
     before, after = percent_with_interval(*pair.before), percent_with_interval(*pair.after)
     points = with_interval(*(100 * value for value in pair.change), 1).replace("-", "−").replace(" (", " points (", 1)
     clear = pair.change.low > 0 or pair.change.high < 0
-    said = f"{'' if clear else 'no clear '}difference {points}"
+    said = f"{'' if clear else 'no clear '}difference: {points}"
     return f"Annotation pairs that disagree on these classes: {before} before {day}, {after} from then on; {said}."
 
 

@@ -225,7 +225,7 @@ def test_before_and_after_are_said_as_a_change_only_if_it_is_clear():
     better = both_guidelines(everybody=0.0)
     same = both_guidelines(everybody=0.35)
     day = 50 * 86_400
-    for dataset, wanted in ((better, "from then on; difference −"), (same, "from then on; no clear difference")):
+    for dataset, wanted in ((better, "from then on; difference: −"), (same, "from then on; no clear difference: ")):
         part = GUIDELINE.parts[0].with_options(since=day)
         found = part.answer(dataset)
         (selector,) = (block for block in part.blocks(found, dataset) if isinstance(block, Selector))
