@@ -195,7 +195,7 @@ def present_cases(found: CasesApart, dataset: Dataset, options: GroupOptions) ->
     return [
         *blocks,
         Grid(
-            table.dropna(axis=1, how="all"),
+            table,
             "Cases in which a group differs most.",
             40,
             CASES,
