@@ -151,7 +151,8 @@ def _differs(one: GroupAgreement) -> list[Span]:
 
 
 def _signed(one: IntervalEstimate, factor: int = 1, digits: int = 2) -> str:
-    return with_interval(*(factor * value for value in one), digits).replace("-", "−")
+    value, low, high = (factor * each for each in one)
+    return with_interval(value, low, high, digits).replace("-", "−")
 
 
 def table_of(found: GroupReview, dataset: Dataset, options: GroupOptions) -> pd.DataFrame:

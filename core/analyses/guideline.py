@@ -161,7 +161,8 @@ def _change(pair: ConfusedPair, since: int) -> str:
     if pair.before is None or pair.after is None or pair.change is None or pair.change.value != pair.change.value:
         return f"Cannot compare disagreement before and from {day}: one side has no cases."
     before, after = percent_with_interval(*pair.before), percent_with_interval(*pair.after)
-    points = with_interval(*(100 * value for value in pair.change), 1).replace("-", "−").replace(" (", " points (", 1)
+    value, low, high = (100 * each for each in pair.change)
+    points = with_interval(value, low, high, 1).replace("-", "−").replace(" (", " points (", 1)
     clear = pair.change.low > 0 or pair.change.high < 0
     said = f"{'' if clear else 'no clear '}difference: {points}"
     return f"Annotation pairs that disagree on these classes: {before} before {day}, {after} from then on; {said}."
