@@ -66,14 +66,14 @@ def _page() -> None:
     if whole is None:
         files.first()
         return
-    files.card(len(studies.files()))
+    files.card(len(studies.files()), whole.dataset)
     if not studies.files():
         return
     found = files.truth(whole.dataset)
     if found is None:
         return
-    for note in found.notes:
-        st.caption(markdown(note))
+    if found.notes:
+        st.caption(markdown(" ".join(found.notes)))
     study, part = found.study, STUDY.part("modalities")
     verdict = part.applicable(study)
     if not verdict.possible:

@@ -10,7 +10,7 @@ Something is advised for pairs with clearly more than an even share of the disag
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from .krippendorff import krippendorff_alpha
 
 Who = Literal["everybody", "some raters", "one rater", "unknown"]
 Advice = Literal["merge", "rewrite", "train", "none"]
-ADVICE: tuple[Advice, ...] = get_args(Advice)
 MOST_CLASSES = 200
 MOST_PAIRS = 60  # of classes, by their share of the disagreement
 N_CASES_SHOWN = 5

@@ -4,6 +4,7 @@ import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import isnan, nan
 from shlex import quote
 from typing import Literal, NamedTuple
 
@@ -14,7 +15,7 @@ from ..agreement.applicable_coefficients import coefficients_for
 from ..agreement.probability import case_agreement
 from ..annotations.counts import class_counts
 from ..annotations.dataset import MISSING_TIME, Dataset
-from ..errors import InputError, NotApplicableError
+from ..errors import InputError
 from ..methods import AS_IS, Verdict
 from ..raters.flagged_raters import flag_raters
 from ..raters.monitoring import monitor
@@ -40,6 +41,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 }  # fmt: skip
 _REQUIREMENT = re.compile(r"\s*([A-Za-z_]\w*)\s*(>=|<=|>|<)\s*([-+]?(?:\d+\.?\d*|\.\d+))\s*(%?)\s*")
 _ROUNDING = 1e-12
+_NO_SECOND = "no case has two annotations"
 _EXIT = "The command ends with 0 if all requirements are met, with 1 if not, and with 2 for bad input."
 _WORKFLOW = """name: Annotations
 on: [push]
@@ -74,12 +76,12 @@ class Measured(NamedTuple):
     ----------
     value : float
     low, high : float
-        Ends of its interval; the value itself for counts.
+        Ends of its interval; the value itself for counts, NaN if there is no interval.
     n : int
     unit : str
         Unit of n.
     interval : str
-        Kind of validity of the interval; empty for counts.
+        Kind of validity of the interval, or why there is none; empty for counts.
     """
 
     value: float
@@ -116,7 +118,7 @@ class GateCheck(Result):
     ----------
     requirement : str
     outcome : {"met", "not met", "undecided"}
-        Undecided if the bound is in the interval, and the interval decides.
+        Undecided if the measure is undefined, or if the interval decides and contains the bound or is unknown.
     measured : Measured
     """
 
@@ -161,6 +163,10 @@ class GateResult(Result):
         """Return whether the data pass, and how looks are allowed for, in a sentence."""
         met = sum(one.outcome == "met" for one in self.checks)
         said = f"{'Passed' if self.passed else 'Not passed'}: {met:,} of {plural(len(self.checks), 'requirement')} met."
+        unknown = {
+            one.requirement.split()[0]: one.measured.interval for one in self.checks if isnan(one.measured.value)
+        }
+        said += "".join(f" Cannot determine {name}: {why}." for name, why in unknown.items())
         if self.look:
             said += f" Look {self.look:,}: all looks together err at most {percent(1 - self.level)} of the time."
         return said
@@ -202,7 +208,7 @@ def parsed(text: str) -> Requirement:
     InputError
         The text is not a requirement.
     """
-    found = _REQUIREMENT.fullmatch(text)
+    found = _REQUIREMENT.fullmatch(text.replace("≥", ">=").replace("≤", "<="))
     if found is None:
         raise InputError(f"Could not read the requirement {text!r}.", "Use MEASURE >= NUMBER, such as alpha >= 0.6.")
     measure, sign, bound, share = found.groups()
@@ -218,14 +224,20 @@ def compute(dataset: Dataset, options: GateOptions) -> GateResult:
     for text in options.requirements:
         one = parsed(text)
         measured = measures.of(one.measure)
+        if abs(one.bound) > 1 and not measures.counts(one.measure):
+            raise InputError(f"Cannot check “{one}”: {one.measure} is at most 1.", "Use a number such as 0.6 or 60%.")
         checks.append(GateCheck(str(one), _outcome(one, measured, options), measured))
     return GateResult(tuple(checks), options.confident or options.look > 0, options.look, options.level)
 
 
 def _outcome(one: Requirement, measured: Measured, options: GateOptions) -> Outcome:
     meets = _COMPARE[one.sign]
+    if isnan(measured.value):
+        return "undecided"
     if not (options.confident or options.look > 0) or not measured.interval:
         return "met" if meets(measured.value, one.bound) else "not met"
+    if isnan(measured.low):
+        return "undecided"
     ends = {meets(measured.low, one.bound), meets(measured.high, one.bound)}
     return "undecided" if len(ends) > 1 else "met" if ends == {True} else "not met"
 
@@ -260,11 +272,15 @@ class _Measures:
         Raises
         ------
         InputError
-            No such measure exists for these annotations, or it is undefined.
+            No such measure exists for these annotations.
         """
         if name not in self._known:
             self._known[name] = self._counted[name]() if name in self._counted else self._coefficient(name)
         return self._known[name]
+
+    def counts(self, name: str) -> bool:
+        """Return True if the measure is a number of something and not a share or a coefficient."""
+        return name in self._counted and name not in ("unanimous", "case_agreement")
 
     def _count(self, value: float, n: int, unit: str) -> Measured:
         return Measured(float(value), float(value), float(value), int(n), unit)
@@ -277,9 +293,10 @@ class _Measures:
             listed = ", ".join([*self._counted, *short, *reversed(known)])
             raise InputError(f"Unknown measure {name!r} for these annotations.", f"Use one of {listed}.")
         if one.value is None:
-            raise NotApplicableError(f"{name} is undefined: {one.note}.")
-        low, high = (one.value if end is None else end for end in (one.ci_low, one.ci_high))
-        return Measured(one.value, low, high, one.n_cases, "cases", "" if one.ci_low is None else self.how)
+            return _unknown(one.note.removeprefix("undefined: "))
+        if one.ci_low is None or one.ci_high is None or one.ci_low == one.ci_high:
+            return Measured(one.value, nan, nan, one.n_cases, "cases", "no interval")
+        return Measured(one.value, one.ci_low, one.ci_high, one.n_cases, "cases", self.how)
 
     def _agreement(self) -> tuple[np.ndarray, bool]:
         """Return the share of agreeing pairs of each case with two annotations; and whether cases are in order of time.
@@ -290,8 +307,6 @@ class _Measures:
         classes = self.dataset.as_classes()[0]
         agreement, n = case_agreement(class_counts(classes))
         kept = np.random.default_rng(self.options.seed).permutation(np.flatnonzero(n > 1))
-        if not kept.size:
-            raise NotApplicableError("No case has two annotations.")
         began = None if classes.time is None else classes.time[classes.case_ptr[kept]]
         if began is None or (began == MISSING_TIME).any():
             return agreement[kept], False
@@ -303,18 +318,28 @@ class _Measures:
 
     def _mean(self, values: np.ndarray, dated: bool) -> Measured:
         """Return the mean of values in [0, 1]; one interval covers all looks in order of time, else each its own."""
+        if not values.size:
+            return _unknown(_NO_SECOND)
         mean, level = float(values.mean()), self.options.level if dated else self.level
         low, high = betting_interval(values, level, at_all_lengths=dated)
         if dated and not low <= mean <= high:
             return Measured(mean, 0.0, 1.0, values.size, "cases", "no interval: the mean changes over time")
         how = "betting confidence sequence" if dated else "betting interval"
+        share = percent(level, 1).replace(".0%", "%")
         union = ", union bound over looks" if self.options.look and not dated else ""
-        return Measured(mean, low, high, values.size, "cases", f"{percent(level, 1)} {how}{union}")
+        return Measured(mean, low, high, values.size, "cases", f"{share} {how}{union}")
 
     def _flagged(self) -> Measured:
-        table = monitor(self.dataset.as_classes()[0], level=self.options.level, seed=self.options.seed)
-        found = flag_raters(table)
+        classes = self.dataset.as_classes()[0]
+        if np.diff(classes.case_ptr).max() < 2:
+            return _unknown(_NO_SECOND)
+        found = flag_raters(monitor(classes, level=self.options.level, seed=self.options.seed))
         return self._count(len(found.flagged()), len(found.raters), "raters")
+
+
+def _unknown(why: str) -> Measured:
+    """Return a measure that the data do not determine, with the reason in place of an interval."""
+    return Measured(nan, nan, nan, 0, "cases", why)
 
 
 def present(found: GateResult, dataset: Dataset, options: GateOptions) -> list[Block]:
@@ -373,13 +398,17 @@ def summary(found: GateResult, name: str) -> str:
     signs = {"met": "✅ met", "not met": "❌ not met", "undecided": "❔ undecided"}
     for one in found.checks:
         value, low, high = (_short(each) for each in one.measured[:3])
-        ends = f"{low} to {high} ({one.measured.interval})" if one.measured.interval else ""
+        ends = one.measured.interval
+        if ends and not isnan(one.measured.low):
+            ends = f"{low} to {high} ({ends})"
         cells = [signs[one.outcome], f"`{one.requirement}`", value, ends, f"{one.measured.n:,} {one.measured.unit}"]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 
 
 def _short(value: float) -> str:
+    if isnan(value):
+        return "–"
     return f"{int(value):,}" if float(value).is_integer() else number(value, 2).replace("-", "−")
 
 

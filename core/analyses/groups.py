@@ -4,12 +4,13 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from ..agreement.intervals import IntervalEstimate
 from ..annotations.dataset import Dataset
 from ..figures.estimates import estimates
 from ..methods import AS_IS, Verdict
 from ..raters.group_views import FEWEST_ON_CASE, CasesApart, find_cases_apart
-from ..raters.groups import FEWEST_RATERS, GroupReview, RaterFacts, review_groups
-from ..text import number, plural
+from ..raters.groups import FEWEST_RATERS, GroupAgreement, GroupReview, RaterFacts, review_groups
+from ..text import number, plural, with_interval
 from .base import Analysis, AnalysisPart, PartOption
 from .blocks import Block, Download, Figure, Grid, Heading, Name, Span, Words
 from .schema import Column, frame_of
@@ -22,7 +23,7 @@ COLUMNS = (
     Column("named", "differs"),
     Column("n_raters", "raters", "count"),
     Column("of_class", "class"),
-    Column("difference", "difference of means", "coefficient"),
+    Column("difference", "difference of means or shares", "coefficient"),
     Column("difference_low", "95% low", "coefficient"),
     Column("difference_high", "95% high", "coefficient"),
     Column("p_difference", "p of the difference", "difference"),
@@ -78,27 +79,23 @@ def compute(dataset: Dataset, options: GroupOptions) -> GroupReview:
 def present(found: GroupReview, dataset: Dataset, options: GroupOptions) -> list[Block]:
     """Show groups that differ, the ratio of agreement within to across for each group, and a table."""
     table = table_of(found, dataset, options)
-    lines = [
+    scores = not any(one.of_class for one in found.groups)
+    differences = [
+        (f"{one.fact}: {one.group}{f', {one.of_class}' if one.of_class else ''}", *one.difference)
+        for one in found.groups
+    ]
+    ratios = [
         (f"{one.fact}: {one.group}", *one.association)
         for one in found.groups
         if one.association.value == one.association.value
     ]
-    named = sum(one.named for one in found.groups)
-    title = (
-        f"{plural(named, 'group')} of raters clearly differ{'s' if named == 1 else ''}"
-        if named
-        else "No group of raters clearly differs"
-    )
-    blocks: list[Block] = [Heading("Do groups of raters differ?", TERM), Words(lead(found), "lead")]
-    if lines:
-        axis = "agreement within over agreement across"
-        blocks.append(
-            Figure(
-                lambda theme: estimates(lines, theme, title, axis, 1.0),
-                "Agreement within each group over agreement with the others, with its interval",
-                "groups_association",
-            )
-        )
+    blocks: list[Block] = [
+        Heading("Do groups of raters differ?", TERM),
+        Words(lead(found), "lead"),
+        _figure(differences, "difference of means" if scores else "difference of shares", 0.0, "groups_difference"),
+    ]
+    if ratios:
+        blocks.append(_figure(ratios, "agreement within / across", 1.0, "groups_association"))
     small = [f"{fact} ({n:,})" for fact, n in found.too_small]
     hidden = (
         f" Not shown, with fewer than {FEWEST_RATERS} raters or others: groups of {', '.join(small)}." if small else ""
@@ -107,12 +104,18 @@ def present(found: GroupReview, dataset: Dataset, options: GroupOptions) -> list
         *blocks,
         Grid(table, f"Groups of at least {FEWEST_RATERS} raters.{hidden}", 60, COLUMNS, "groups_table"),
         Words(
-            "Above 1: the group agrees with itself more than with others. p by permuting facts of raters. “Differs”: "
-            f"at a false discovery rate of {number(found.q, 2)} over {plural(found.n_tests, 'test')}.",
+            "Ratio above 1: the group agrees with itself more than with others. p by permuting facts of raters. "
+            f"“Differs”: at a false discovery rate of {number(found.q, 2)} over {plural(found.n_tests, 'test')}.",
             "note",
         ),
         Download(table, "Groups of raters", "groups", "groups_download"),
     ]
+
+
+def _figure(lines: list[tuple[str, float, float, float]], axis: str, reference: float, key: str) -> Figure:
+    title = f"Groups against the other raters: {axis}"
+    alt = f"{title}, with intervals"
+    return Figure(lambda theme: estimates(lines, theme, title, axis, reference, strong=len(lines)), alt, key)
 
 
 def lead(found: GroupReview) -> list[Span]:
@@ -128,16 +131,28 @@ def lead(found: GroupReview) -> list[Span]:
         return [f"No group of raters clearly differs from the others ({tested})."]
     said: list[Span] = []
     for one in named[:MOST_NAMED]:
-        ends = [number(value, 2).replace("-", "−") for value in (*one.difference, *one.association)]
-        of: list[Span] = (
-            ["difference of means "] if not one.of_class else ["share of ", Name(one.of_class), " differs by "]
-        )
-        said += [Name(f"{one.fact}: {one.group}"), " differs from the other raters: ", *of]
-        said.append(
-            f"{ends[0]} ({ends[1]} to {ends[2]}), agreement within over across {ends[3]} ({ends[4]} to {ends[5]}). "
-        )
+        said += ["Raters with ", Name(f"{one.fact}: {one.group}"), *_differs(one), ". "]
     more = len(named) - MOST_NAMED
-    return [*said, f"{plural(more, 'more group')} differ. " if more > 0 else "", f"Tested: {tested}."]
+    others = f"{plural(more, 'more group')} {'differs' if more == 1 else 'differ'}. " if more > 0 else ""
+    return [*said, f"{others}Tested: {tested}."]
+
+
+def _differs(one: GroupAgreement) -> list[Span]:
+    """State how a group differs, by that of its two tests with the smaller p."""
+    if not one.p_difference <= one.p_association:
+        sign = "more" if one.association.value > 1 else "less"
+        return [f" agree {sign} with each other than with the others: ratio {_signed(one.association)}"]
+    sign = "more" if one.difference.value > 0 else "less"
+    if one.of_class:
+        points = _signed(one.difference, 100, 0).replace(" (", " points (", 1)
+        return [" choose ", Name(one.of_class), f" {sign} often than the others: difference {points}"]
+    higher = "higher" if one.difference.value > 0 else "lower"
+    return [f" give {higher} values than the others: difference of means {_signed(one.difference)}"]
+
+
+def _signed(one: IntervalEstimate, factor: int = 1, digits: int = 2) -> str:
+    value, low, high = (factor * each for each in one)
+    return with_interval(value, low, high, digits).replace("-", "−")
 
 
 def table_of(found: GroupReview, dataset: Dataset, options: GroupOptions) -> pd.DataFrame:
@@ -180,7 +195,14 @@ def present_cases(found: CasesApart, dataset: Dataset, options: GroupOptions) ->
     )
     return [
         *blocks,
-        Grid(table, "Cases in which a group differs most.", 40, CASES, "group_cases", opens_case=True),
+        Grid(
+            table,
+            "Cases in which a group differs most.",
+            40,
+            CASES,
+            "group_cases",
+            opens_case=True,
+        ),
         Words(note, "note"),
         Download(table, "Cases", "group_cases", "group_cases_download"),
     ]

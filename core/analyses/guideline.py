@@ -15,19 +15,20 @@ from ..figures.estimates import estimates
 from ..methods import Verdict, any_of, can_use
 from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..models.dawid_skene import DawidSkene
-from ..text import percent_with_interval, plural
+from ..text import number, percent_with_interval, plural, utc, with_interval
 from .base import Analysis, AnalysisPart, PartOption
-from .blocks import Block, Control, Download, Figure, Grid, Heading, Name, OnPage, Selector, Span, Words
+from .blocks import Block, Control, Download, Figure, Grid, Heading, Name, OnPage, Selector, Slot, Span, Words
 from .schema import Column, frame_of
 
 TERM = "guideline"
 MOST_NAMED = 12
 FEWEST_CLASSES = 3
-ADVICE = {
-    "merge": "merge, or rewrite the guideline",
-    "rewrite": "rewrite the guideline",
-    "train": "train the raters named",
-    "none": "",
+_DO = {"merge": "merge", "rewrite": "rewrite the guideline for", "train": "train raters for"}
+_WHO = {
+    "everybody": "Confused by everybody.",
+    "some raters": "Confused mostly by ",
+    "one rater": "Confused mostly by ",
+    "unknown": "Cannot determine who confuses them: this needs three named raters.",
 }
 COLUMNS = (
     Column("first", "class"),
@@ -100,46 +101,71 @@ def present(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions)
             "guideline_shares",
         ),
     ]
-    if found.broad:
-        broad: Sequence[Span] = [part for name in found.broad for part in (", ", Name(name))][1:]
-        blocks.append(
-            Words((*broad, ": confused with several classes by everybody. Split or describe it again."), "note")
-        )
-    labels = [f"{one.first} / {one.second}" for one in shown]
+    labels = [f"{one.first} / {one.second}" for one in found.pairs]
+    caption = f"Pairs of classes; {plural(found.n_cases, 'case')} with two annotations."
     return [
         *blocks,
-        Grid(
-            table,
-            f"Pairs of classes; {plural(found.n_cases, 'case')} with two annotations.",
-            40,
-            COLUMNS,
-            "guideline_pairs",
-        ),
+        Grid(table, caption, 40, COLUMNS, "guideline_pairs"),
         Words(
             "α rises by construction when classes merge: compare the information lost. Confused by everybody: the "
             "guideline is unclear; by one rater: the rater needs it explained.",
             "note",
         ),
-        Words(("Cases that show a pair best.", OnPage(" Choose a row to open the case.")), "note"),
         Selector(
-            [Control("Pair of classes", list(range(len(shown))), labels, "guideline_pair")],
-            lambda place: [_cases(found.pairs[place])],
+            [Control("Pair of classes", list(range(len(labels))), labels, "guideline_pair")],
+            lambda place: _one_pair(found, found.pairs[place], dataset, options),
         ),
         Download(table, "Pairs of classes", "guideline", "guideline_table"),
     ]
 
 
 def _title(found: GuidelineReview) -> str:
-    return (
-        "Pairs of classes by share of disagreement"
-        if found.by_chance
-        else "Few pairs of classes make most disagreement"
-    )
+    shares = np.cumsum([one.share.value for one in found.pairs])
+    if found.by_chance or shares[-1] < 0.5:
+        return "Pairs of classes by share of disagreement"
+    most = int(np.argmax(shares >= 0.5)) + 1
+    return f"Half of the disagreement: {most:,} of {plural(found.n_pairs, 'pair')} of classes"
 
 
-def _cases(pair: ConfusedPair) -> Grid:
-    table = pd.DataFrame({"case": list(pair.cases)})
-    return Grid(table, "Cases that show it best.", key="guideline_cases", opens_case=True)
+def _one_pair(found: GuidelineReview, pair: ConfusedPair, dataset: Dataset, options: GuidelineOptions) -> list[Block]:
+    """Show who confuses a pair, what a merger would do, disagreement before and after, and typical cases."""
+    words: list[Span] = [_WHO[pair.who], *_named(pair.raters), "." if pair.raters else ""]
+    words.append(f" If merged, {percent_with_interval(*pair.lost)} of the information about the truth is lost")
+    if found.alpha is not None and pair.alpha_merged == pair.alpha_merged:
+        words.append(f", and α is {number(pair.alpha_merged)} instead of {number(found.alpha)}")
+    blocks: list[Block] = [Words([*words, "."])]
+    if options.since is not None:
+        blocks.append(Words(_change(pair, options.since)))
+    votes = [_votes(dataset, case) for case in pair.cases]
+    table = pd.DataFrame({"case": list(pair.cases), "annotations": votes})
+    caption = "Cases that show this pair best."
+    return [
+        *blocks,
+        Words((caption, OnPage(" Select a row to open the case.")), "note"),
+        Grid(table, caption, key="guideline_cases", opens_case=True),
+        Slot("guideline_merge", (pair.first, pair.second)),
+    ]
+
+
+def _votes(dataset: Dataset, case: str) -> str:
+    """Return the classes of a case with their numbers of annotations, the most frequent first."""
+    place = dataset.cases.index(case)
+    counts = np.bincount(dataset.answer[dataset.case_ptr[place] : dataset.case_ptr[place + 1]])
+    order = np.argsort(-counts, kind="stable")
+    return ", ".join(f"{counts[code]:,} × {dataset.classes[code]}" for code in order if counts[code])
+
+
+def _change(pair: ConfusedPair, since: int) -> str:
+    """Compare disagreement between two classes before a date with that from the date on."""
+    day = utc(since).strftime("%d %b %Y").lstrip("0")
+    if pair.before is None or pair.after is None or pair.change is None or pair.change.value != pair.change.value:
+        return f"Cannot compare disagreement before and from {day}: one side has no cases."
+    before, after = percent_with_interval(*pair.before), percent_with_interval(*pair.after)
+    value, low, high = (100 * each for each in pair.change)
+    points = with_interval(value, low, high, 1).replace("-", "−").replace(" (", " points (", 1)
+    clear = pair.change.low > 0 or pair.change.high < 0
+    said = f"{'' if clear else 'no clear '}difference: {points}"
+    return f"Annotation pairs that disagree on these classes: {before} before {day}, {after} from then on; {said}."
 
 
 def lead(found: GuidelineReview) -> list[Span]:
@@ -150,20 +176,22 @@ def lead(found: GuidelineReview) -> list[Span]:
     found : GuidelineReview
     """
     one = found.pairs[0]
-    said: list[Span] = [Name(one.first), " and ", Name(one.second), " make "]
-    said.append(f"{percent_with_interval(*one.share)} of all disagreement. ")
+    said: list[Span] = [Name(one.first), " and ", Name(one.second), " account for "]
+    said.append(f"{percent_with_interval(*one.share)} of all disagreement.")
     if found.by_chance:
-        return [*said, "Raters do not clearly agree beyond chance, so that no change of classes is advised."]
+        return [*said, " Raters do not clearly agree beyond chance, so that no change of classes is advised."]
     if one.who in ("one rater", "some raters"):
-        said += ["Without ", *_named(one.raters), " it falls by half or more. "]
+        said += [" Without ", *_named(one.raters), " it falls by half or more."]
     elif one.who == "everybody":
-        said.append("It is not due to single raters. ")
+        said.append(" It is not due to single raters.")
     if one.advice in ("merge", "rewrite"):
-        said.append(f"Merging them loses {percent_with_interval(*one.lost)} of the information about the truth. ")
-    advised = [pair for pair in found.pairs if pair.advice != "none"]
-    counts = {name: sum(pair.advice == name for pair in advised) for name in ADVICE if name != "none"}
-    parts = [f"{plural(n, 'pair')} to {ADVICE[name]}" for name, n in counts.items() if n]
-    return [*said, f"Advice: {'; '.join(parts)}." if parts else "No pair of classes needs a change."]
+        said.append(f" Merging them loses {percent_with_interval(*one.lost)} of the information about the truth.")
+    counts = [(name, sum(pair.advice == name for pair in found.pairs)) for name in _DO]
+    parts = [f"{_DO[name]} {plural(n, 'pair')} of classes" for name, n in counts if n]
+    said.append(f" Advice: {'; '.join(parts)}." if parts else " No pair of classes needs a change.")
+    if found.broad:
+        said += [" Split or describe again: ", *_named(found.broad), ", which everybody confuses with several classes."]
+    return said
 
 
 def _named(raters: Sequence[str]) -> Sequence[Span]:
@@ -176,7 +204,7 @@ def table_of(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions
     rows = []
     for one in found.pairs:
         row = {name: getattr(one, name) for name in ("first", "second", "who", "told_apart", "alpha_merged")}
-        row |= {"n_pairs": round(one.n_pairs), "advice": ADVICE[one.advice]}
+        row |= {"n_pairs": round(one.n_pairs), "advice": one.advice if one.advice in _DO else ""}
         row |= {"raters": ", ".join(one.raters), "cases": ", ".join(one.cases)}
         for name in ("share", "lost", "before", "after", "change"):
             value, low, high = getattr(one, name) or UNDEFINED

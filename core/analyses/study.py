@@ -27,6 +27,7 @@ from .schema import Column, frame_of, intervals
 
 TERM = "reader study"
 N_READERS = (3, 5, 8, 10, 15, 20)  # of next studies
+FEW_READERS = " So few readers show little about other readers, which makes intervals wide."
 MOST_PAIRS_NAMED = 3
 _MEASURES = {str(name): title for name, title in TITLES.items()}
 METHOD_TITLES = {
@@ -357,6 +358,7 @@ def design(found: AnalysedStudy) -> str:
     return (
         f"{plural(len(found.study.readers), 'reader')} and {plural(n, 'case')}, {about}{round(best.n_with):,} with the "
         f"condition. {METHOD_TITLES[best.method]} with readers and cases random: the result is about others like them."
+        f"{FEW_READERS if len(found.study.readers) < 4 else ''}"
     )
 
 
@@ -398,7 +400,7 @@ def _differences(found: StudyAnalysis) -> list[tuple[str, float, float, float]]:
     lines = []
     for each in (_best(found), *([found.taken] if several else [])):
         for one in each.differences:
-            name = f"{one.modality} − {one.other_modality}"
+            name = f"{one.modality} minus {one.other_modality}"
             name += (
                 f", {'majority as truth' if each.truth == 'panel_majority' else 'errors allowed for'}"
                 if several

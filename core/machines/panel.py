@@ -38,7 +38,7 @@ from .joint_truth import (
 Truth = Literal["joint", "majority", "gold"]
 TRUTHS: tuple[Truth, ...] = get_args(Truth)
 TITLES: dict[str, str] = {
-    "joint": "People's annotations, corrected for their mistakes",
+    "joint": "People, corrected for mistakes",
     "majority": "Majority of people",
     "gold": "Gold",
 }

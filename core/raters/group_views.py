@@ -254,9 +254,11 @@ def rate_classifiers(
     Raises
     ------
     NotApplicableError
-        No group is large enough, or no case of a group is predicted.
+        The annotations are not single classes, no group is large enough, or no case of a group is predicted.
     """
     check_level(level)
+    if dataset.kind != "class":
+        raise NotApplicableError("Cannot compare groups: this needs single classes.")
     groups = list(_groups(facts))
     own = 1 - (1 - level) / max(1, len(groups))
     found = []

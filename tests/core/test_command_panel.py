@@ -68,7 +68,9 @@ def test_groups_take_facts_from_a_table_of_raters(files, capsys):
     folder = files[0]
     status, answer = run(capsys, "groups", folder / "groups.csv", "--facts", folder / "facts.csv")
     assert status == 0 and [row["group"] for row in answer["rows"] if row["named"]][:1] == ["a"]
-    assert {row["fact"] for row in answer["rows"]} == {"region", "hand"} and "region: a differs" in answer["words"]
+    assert {row["fact"] for row in answer["rows"]} == {"region", "hand"} and "Raters with region: a choose" in answer[
+        "words"
+    ]
     status, words = run(capsys, "groups", folder / "groups.csv")
     assert status == 2 and "one value per rater" in words
     status, words = run(capsys, "groups", "caries")
@@ -96,9 +98,9 @@ def test_a_report_compares_groups_only_with_facts(files, capsys, tmp_path):
     line = ("report", folder / "groups.csv", "--out", out, "--sections", "groups")
     run(capsys, *line, "--facts", folder / "facts.csv")
     text = out.read_text(encoding="utf-8")
-    assert "region: a differs from the other raters" in text and "Which cases do groups see differently?" in text
+    assert "Raters with region: a choose" in text and "Which cases do groups see differently?" in text
     run(capsys, *line)
-    assert "differs from the other raters" not in out.read_text(encoding="utf-8")
+    assert "Raters with region: a" not in out.read_text(encoding="utf-8")
 
 
 def test_check_ends_with_0_1_or_2_and_appends_a_summary(files, capsys):

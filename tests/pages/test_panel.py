@@ -1,5 +1,9 @@
 """Panels of AI raters, guidelines and groups of raters on their pages."""
 
+from dataclasses import replace
+from datetime import date
+
+import numpy as np
 import pytest
 
 from core.analyses.blocks import Words
@@ -52,9 +56,25 @@ def test_two_classes_are_merged_by_one_press():
     app = with_tab("agreement", dataset.digest, "agreement_tabs", "Guideline")
     found = GUIDELINE.parts[0].answer(dataset)
     assert Words(lead(found)).plain in words(app)
+    app = settle(app.selectbox(key="guideline_pair").select(1).run())
+    pair = found.pairs[1]
+    assert app.selectbox(key=f"merge_first-{pair.first}-{pair.second}").value == pair.first
+    app = settle(app.selectbox(key="guideline_pair").select(0).run())
+    app.date_input(key="guideline_since").set_value(date(1970, 2, 20))
+    assert "20 Feb 1970" in words(settle(app.run()))
     settle(app.button(key="merge").click().run())
     assert app.session_state["data"] != dataset.digest
     assert "A / B" in [name for box in app.selectbox for name in box.options] or "A / B" in words(app)
+
+
+def test_ordered_classes_that_are_no_neighbours_cannot_be_merged_on_the_page():
+    one = confused(1)
+    order = {"classes": tuple("ACBDE"), "answer": np.array([0, 2, 1, 3, 4], np.int32)[one.answer], "gold": None}
+    dataset = replace(one, ordinal=True, **order)
+    keep(dataset)
+    app = with_tab("agreement", dataset.digest, "agreement_tabs", "Guideline")
+    assert (GUIDELINE.parts[0].answer(dataset).pairs[0].first, app.button(key="merge").disabled) == ("A", True)
+    assert "Ordered classes merge only with their neighbours." in words(app)
 
 
 def test_groups_wait_for_a_file_of_facts():
@@ -69,9 +89,9 @@ def test_groups_wait_for_a_file_of_facts():
 def test_the_gate_checks_requirements_as_they_are_chosen_or_written():
     app = with_tab("agreement", "caries", "agreement_tabs", "Quality gate")
     assert "No requirements yet." in words(app)
-    app.session_state["gate_requirements"] = ["cases >= 1", "alpha > 2"]
+    app.session_state["gate_requirements"] = ["cases >= 1", "alpha > 0.99"]
     app = settle(app.run())
-    part = GATE.parts[0].with_options(requirements=("cases >= 1", "alpha > 2"))
+    part = GATE.parts[0].with_options(requirements=("cases >= 1", "alpha > 0.99"))
     assert part.answer(load_sample("caries")).words() in words(app)
     assert any("--require 'cases >= 1'" in one.value for one in app.code)
     app.session_state["gate_requirements"] = ["gamma > 2"]

@@ -1,31 +1,56 @@
 """Classes that raters confuse, and two of them merged in a dataset of its own."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import streamlit as st
 
 from core.agreement.guideline import merge_classes
 from core.analyses.guideline import GUIDELINE
-from core.annotations.dataset import Dataset
+from core.annotations.dataset import MISSING_TIME, Dataset
 from core.errors import PluralityError
+from core.text import utc
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import blocks, state
 
+_SINCE = "Compares disagreement on cases first annotated before this date with those from it on."
+
 
 def show(view: Dataset) -> None:
-    """Pairs of classes, with what makes one class of two."""
-    whole = state.whole()
+    """Pairs of classes, before and after a date, with what makes one class of two."""
+    whole, part = state.whole(), GUIDELINE.part("pairs")
     can_merge = whole is not None and whole.dataset.kind == "class" and view.n_classes > 2
-    after = {"guideline_table": lambda _: _merging(view)} if can_merge else None
-    blocks.answer(GUIDELINE.part("pairs"), view, after)
+    known = () if view.time is None else view.time[view.time != MISSING_TIME]
+    if len(known) and part.applicable(view).possible:
+        first, last = (utc(float(end)).date() for end in (known.min(), known.max()))
+        since = st.date_input(
+            "New guideline from", None, first, last, format="YYYY-MM-DD", key="guideline_since", width=220, help=_SINCE
+        )
+        if since is not None:
+            part = part.with_options(since=int(datetime(since.year, since.month, since.day, tzinfo=UTC).timestamp()))
+    blocks.answer(part, view, {"guideline_merge": lambda pair: _merging(view, *pair)} if can_merge else None)
 
 
-def _merging(view: Dataset) -> None:
+def _merging(view: Dataset, first: str, second: str) -> None:
+    """Offer to merge the pair that is shown, or other classes."""
+    names, key = view.classes, f"{first}-{second}"
     with st.container(horizontal=True, vertical_alignment="bottom", key="merging"):
-        first = st.selectbox("Class", view.classes, key="merge_first")
-        second = st.selectbox("and class", [name for name in view.classes if name != first], key="merge_second")
-        st.button("Merge classes", icon=":material/merge:", on_click=_merge, args=(first, second), key="merge")
-    st.caption("Saves the merged classes as a new dataset. This dataset and its reviews do not change.")
+        one = st.selectbox("Merge", names, names.index(first), key=f"merge_first-{key}", width=220)
+        place = names.index(one)
+        near = names[max(place - 1, 0) : place + 2] if view.ordinal else names
+        rest = [name for name in near if name != one]
+        other = rest.index(second) if second in rest else None
+        two = st.selectbox("with", rest, other, key=f"merge_second-{key}-{one}", width=220)
+        st.button(
+            "Merge classes",
+            icon=":material/merge:",
+            on_click=_merge,
+            args=(one, two),
+            key="merge",
+            disabled=two is None,
+        )
+    ordered = " Ordered classes merge only with their neighbours." if view.ordinal else ""
+    st.caption(f"Saves the merged classes as a new dataset. This dataset and its reviews do not change.{ordered}")
 
 
 def _merge(first: str, second: str) -> None:

@@ -254,7 +254,7 @@ def _draw_grid(block: Grid, after: Drawn) -> None:
         more["selection_default"] = {"selection": {"rows": [0]}}
     if block.height is not None:
         more["height"] = min(block.height, 35 * (len(shown) + 1) + 3)
-    st.dataframe(shown, hide_index=True, column_config=config, key=block.key, **more)
+    st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", key=block.key, **more)
 
 
 @_draw.register

@@ -202,6 +202,7 @@ def open_case_table(
         on_select="rerun",
         selection_mode="single-row",
         column_config=columns.shares(*shares) | (config or {}),
+        placeholder="–",
         key=key,
     )
     if chosen.selection.rows:

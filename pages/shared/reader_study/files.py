@@ -1,5 +1,6 @@
 """Files of a reader study on screen: they are added, listed and removed, and their truth is chosen."""
 
+from contextlib import suppress
 from pathlib import PurePath
 
 import streamlit as st
@@ -33,13 +34,16 @@ def first() -> None:
     st.rerun()
 
 
-def card(n_files: int) -> None:
-    """Add further files to those in use, or remove them."""
+def card(n_files: int, dataset: Dataset) -> None:
+    """Add further files to those in use, or remove them; unfolded while a file is missing."""
+    offered: object = ()
+    with suppress(PluralityError):
+        offered = studies.sources(dataset)
     may_change = access.may_change(st.session_state["data"])
     if not may_change and not n_files:
         st.caption("No reader study yet.")
         return
-    with st.expander("Files of the reader study", expanded=not n_files):
+    with st.expander("Files of the reader study", expanded=not (n_files and offered)):
         contents = _uploaded("study_files") if may_change else {}
         if [studies.add(name, content) for name, content in contents.items()].count(True):
             st.rerun()

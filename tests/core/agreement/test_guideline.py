@@ -9,7 +9,8 @@ import pytest
 from core.agreement.coefficients import agreement_table
 from core.agreement.guideline import information, merge_classes, merged_joint, review_guideline
 from core.agreement.krippendorff import krippendorff_alpha
-from core.analyses.guideline import lead, truth_of
+from core.analyses.blocks import Selector, Slot, Words
+from core.analyses.guideline import GUIDELINE, lead, truth_of
 from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
@@ -34,6 +35,17 @@ def coincidences(dataset):
                 key = tuple(sorted((a, b)))
                 found[key] = found.get(key, 0) + 2 / (len(said) - 1)
     return found
+
+
+def both_guidelines(everybody):
+    """Cases of a first guideline, and from day 50 of another one under which the classes A and B are confused less."""
+    one, two = simulated(6), simulated(7, everybody=everybody)
+    day = 50 * 86_400
+    parts = [one.select(until=day), two.select(since=day)]
+    cases = [f"{side} {name}" for side, part in enumerate(parts) for name in part.cases]
+    rows = [np.concatenate([getattr(part, name) for part in parts]) for name in ("rater", "answer", "time")]
+    of_case = np.concatenate([parts[0].case_of_annotation, parts[1].case_of_annotation + parts[0].n_cases])
+    return Dataset.from_classes("both", cases, one.raters, one.classes, of_case, *rows)
 
 
 def thinned(dataset, seed=0):
@@ -102,7 +114,7 @@ def test_advice_follows_who_confuses_and_what_is_lost():
     assert pair_of(found, "C", "D").advice == "train"
     assert all(one.advice == "none" for one in found.pairs if "E" in (one.first, one.second))
     words = "".join(part if isinstance(part, str) else part.text for part in lead(found))
-    assert words.startswith("A and B make") and "not due to single raters" in words
+    assert words.startswith("A and B account for") and "not due to single raters" in words
 
 
 def test_ordered_classes_merge_only_with_neighbours():
@@ -145,15 +157,11 @@ def test_cases_shown_have_both_classes():
 
 def test_before_and_after_are_the_disagreement_of_each_side():
     """The second half is annotated without the confusion of A and B."""
-    one, two = simulated(6), simulated(7, everybody=0.0)
     day = 50 * 86_400
-    parts = [one.select(until=day), two.select(since=day)]
-    cases = [f"{side} {name}" for side, part in enumerate(parts) for name in part.cases]
-    rows = [np.concatenate([getattr(part, name) for part in parts]) for name in ("rater", "answer", "time")]
-    of_case = np.concatenate([parts[0].case_of_annotation, parts[1].case_of_annotation + parts[0].n_cases])
-    both = Dataset.from_classes("both", cases, one.raters, one.classes, of_case, *rows)
+    one, both = simulated(6), both_guidelines(everybody=0.0)
+    before = one.select(until=day)
     pair = pair_of(reviewed(both, since=day), "A", "B")
-    loops = coincidences(parts[0])[0, 1] / parts[0].n_annotations
+    loops = coincidences(before)[0, 1] / before.n_annotations
     assert pair.before.value == pytest.approx(loops)
     assert pair.change.value == pytest.approx(pair.after.value - pair.before.value) and pair.change.high < 0
     with pytest.raises(NotApplicableError, match="no dates"):
@@ -191,3 +199,46 @@ def test_what_cannot_be_reviewed_is_refused_in_words():
     both = Dataset.from_classes("same", list("ab"), ["r", "s"], ["x", "y"], [0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 1, 1])
     with pytest.raises(NotApplicableError, match="never disagree"):
         review_guideline(both, np.full((2, 2), 0.5))
+
+
+def test_each_pair_shows_who_confuses_it_what_a_merger_does_and_its_votes():
+    dataset, (part,) = simulated(1), GUIDELINE.parts
+    found = part.answer(dataset)
+    (selector,) = (block for block in part.blocks(found, dataset) if isinstance(block, Selector))
+    for place, pair in enumerate(found.pairs):
+        words, *_, grid, slot = selector.then(place)
+        assert f"α is {pair.alpha_merged:.2f} instead of {found.alpha:.2f}." in words.plain
+        assert isinstance(slot, Slot) and slot.about == (pair.first, pair.second)
+        assert grid.table["case"].tolist() == list(pair.cases)
+        for case, votes in zip(pair.cases, grid.table["annotations"], strict=True):
+            at = dataset.cases.index(case)
+            said = dataset.answer[dataset.case_ptr[at] : dataset.case_ptr[at + 1]]
+            counts = {name: int((said == code).sum()) for code, name in enumerate(dataset.classes)}
+            assert {part.split(" × ")[1]: int(part.split(" × ")[0]) for part in votes.split(", ")} == {
+                name: n for name, n in counts.items() if n
+            }
+    one = next(place for place, pair in enumerate(found.pairs) if pair.who == "one rater")
+    assert selector.then(one)[0].plain.startswith("Confused mostly by R0. If merged")
+
+
+def test_before_and_after_are_said_as_a_change_only_if_it_is_clear():
+    better = both_guidelines(everybody=0.0)
+    same = both_guidelines(everybody=0.35)
+    day = 50 * 86_400
+    for dataset, wanted in ((better, "from then on; difference: −"), (same, "from then on; no clear difference: ")):
+        part = GUIDELINE.parts[0].with_options(since=day)
+        found = part.answer(dataset)
+        (selector,) = (block for block in part.blocks(found, dataset) if isinstance(block, Selector))
+        place = [(one.first, one.second) for one in found.pairs].index(("A", "B"))
+        assert wanted in selector.then(place)[1].plain and "20 Feb 1970" in selector.then(place)[1].plain
+    part = GUIDELINE.parts[0].with_options(since=10**9)
+    (selector,) = (block for block in part.blocks(part.answer(same), same) if isinstance(block, Selector))
+    assert "one side has no cases" in selector.then(0)[1].plain
+
+
+def test_a_class_that_everybody_confuses_with_several_is_named_to_be_split():
+    found = replace(reviewed(simulated(1)), broad=("E",))
+    assert Words(lead(found)).plain.endswith(
+        " Split or describe again: E, which everybody confuses with several classes."
+    )
+    assert "Split" not in Words(lead(reviewed(simulated(1)))).plain

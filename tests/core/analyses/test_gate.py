@@ -10,6 +10,7 @@ import yaml
 
 from core.agreement.krippendorff import krippendorff_alpha
 from core.analyses.gate import GATE, command, parsed, summary, workflow
+from core.annotations.dataset import Dataset
 from core.command_line import main
 from core.errors import InputError
 from core.ingest.samples import load_sample
@@ -139,7 +140,55 @@ def test_the_template_for_ci_has_the_requirements_in_its_step():
 def test_a_report_has_the_gate_only_if_there_are_requirements(tmp_path):
     out = tmp_path / "report.html"
     arguments = ["report", "caries", "--out", str(out), "--sections", "gate"]
-    assert main([*arguments, "--require", "cases >= 1", "--require", "alpha > 2"]) == 0
+    assert main([*arguments, "--require", "cases >= 1", "--require", "alpha > 0.99"]) == 0
     text = out.read_text(encoding="utf-8")
-    assert "Not passed: 1 of 2 requirements met." in text and "alpha &gt; 2" in text and "plurality check" not in text
+    assert (
+        "Not passed: 1 of 2 requirements met." in text and "alpha &gt; 0.99" in text and "plurality check" not in text
+    )
     assert main(arguments) == 0 and "requirements met" not in out.read_text(encoding="utf-8")
+
+
+def test_what_the_data_do_not_determine_is_undecided_and_the_rest_is_checked():
+    case = np.arange(30)
+    alone = Dataset.from_classes("one", [f"c{i}" for i in case], ["r"], ["x", "y"], case, case * 0, case % 2)
+    found = checked(alone, "alpha >= 0.6", "flagged_raters <= 2", "unanimous > 0.5", "cases >= 30")
+    assert [one.outcome for one in found.checks] == ["undecided"] * 3 + ["met"]
+    assert not found.passed and "Cannot determine alpha: no case has two annotations." in found.words()
+    assert "| – | no case has two annotations |" in summary(found, "one")
+    case, rater = (each.ravel() for each in np.indices((30, 3)))
+    names = [f"c{i}" for i in range(30)], list("rst"), ["x", "y"]
+    same = Dataset.from_classes("same", *names, case, rater, case * 0)
+    found = checked(same, "alpha >= 0.6", "agreement >= 0.5")
+    assert [one.outcome for one in found.checks] == ["undecided", "met"] and "only one class" in found.words()
+
+
+def test_a_perfect_value_without_an_interval_is_not_met_if_the_interval_decides():
+    case, rater = (each.ravel() for each in np.indices((2, 3)))
+    two = Dataset.from_classes("two", ["c", "d"], list("rst"), ["x", "y"], case, rater, case)
+    assert checked(two, "alpha >= 0.6").passed
+    for how in ({"confident": True}, {"look": 1}):
+        assert checked(two, "alpha >= 0.6", "unanimous > 0.5", **how).checks[0].outcome == "undecided"
+
+
+@pytest.mark.parametrize("text", ["agreement >= 60", "alpha > 2", "unanimous > 150%"])
+def test_a_bound_that_no_data_can_meet_is_refused(text):
+    with pytest.raises(InputError, match="is at most 1"):
+        checked(simulated(1), text)
+
+
+def test_looks_at_growing_data_seldom_pass_a_bound_that_is_the_truth():
+    """Two classes at random: agreement is 0.5, and five looks claim more or less in at most 5% of 120 sequences.
+
+    The Monte Carlo error is 2 points; without the union bound it is 13%.
+    """
+    rng, wrong = np.random.default_rng(11), 0
+    for _ in range(120):
+        answers = rng.integers(0, 2, (150, 3))
+        case, rater = np.indices(answers.shape)
+        names = [f"c{i}" for i in range(150)], list("rst"), ["x", "y"]
+        whole = Dataset.from_classes("looks", *names, case.ravel(), rater.ravel(), answers.ravel())
+        looks = [whole.select(cases=names[0][: 30 * look]) for look in range(1, 6)]
+        texts = "agreement > 0.5", "agreement < 0.5"
+        found = [checked(one, *texts, look=look) for look, one in enumerate(looks, 1)]
+        wrong += any(each.outcome == "met" for one in found for each in one.checks)
+    assert wrong / 120 <= 0.05 + np.sqrt(0.05 * 0.95 / 120)

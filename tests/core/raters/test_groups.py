@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from core.agreement.krippendorff import krippendorff_alpha
+from core.analyses.blocks import Words
+from core.analyses.groups import lead
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
 from core.raters.groups import RaterFacts, facts_of_file, review_groups
@@ -134,3 +136,18 @@ def test_kinds_that_cannot_be_compared_are_refused():
     )  # fmt: skip
     with pytest.raises(NotApplicableError, match="with names"):
         review_groups(anonymous, facts)
+
+
+def test_the_sentence_states_the_difference_that_names_a_group():
+    """Higher scores, a class chosen more often, or agreement with each other, each only where it is so."""
+    for how, wanted in (
+        ({"shift": 0.5}, "Raters with region: a give higher values than the others: difference of means 0."),
+        ({"shift": -0.5}, "Raters with region: a give lower values than the others: difference of means −0."),
+        ({"apart": 1.2}, "Raters with region: a agree more with each other than with the others: ratio 2."),
+        (
+            {"shift": 1.0, "kind": "class"},
+            "Raters with region: a choose high more often than the others: difference 28 points (2",
+        ),
+    ):
+        assert wanted in Words(lead(review_groups(*simulated(1, **how), n_resamples=30))).plain
+    assert Words(lead(review_groups(*simulated(3), n_resamples=30))).plain.startswith("No group of raters clearly")
