@@ -205,7 +205,7 @@ class Questionnaire:
             first = next(iter(self._dropped.values()), "")
             why = f"; the first record: {first}" if first else ""
             raise InputError(
-                f"The file has no annotation that could be read{why}.",
+                f"The file has no annotation that could be read{example}.",
                 "Check that raters have annotated whole cases and not only regions, and export again.",
             )
         return found
