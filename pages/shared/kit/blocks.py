@@ -310,7 +310,7 @@ def _draw_download(block: Download, after: Drawn) -> None:
     before = after.get(block.key)
     more = before(block.settings) if before else None
     settings = {**block.settings, **(more or {})} if block.settings else None
-    widgets.download(block.table, block.label, block.name, block.key, block.n_rows, settings)
+    widgets.download(block.table, block.label, block.name, block.key, block.n_rows, settings, block.formats)
 
 
 @_draw.register
