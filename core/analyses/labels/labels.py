@@ -320,7 +320,9 @@ def _table(found: CaseLabels, inputs: Inputs, options, of_set: Callable[[tuple[s
         columns["sampled_labels"] = sampled(found, cases, options.samples, options.seed)
     if options.soft_labels:
         columns["classes"] = [list(found.evidence.classes)] * len(cases)
-    table = pd.DataFrame({name: pd.Series(list(values)) for name, values in columns.items()})
+    table = pd.DataFrame(
+        {name: pd.Series(list(values), dtype=object if name == "label" else None) for name, values in columns.items()}
+    )
     table = with_content(table, inputs) if options.text else table
     return table.iloc[found.kept].reset_index(drop=True)
 
