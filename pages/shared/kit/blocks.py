@@ -124,6 +124,8 @@ def controls(part: AnalysisPart) -> Any:
         option = field.metadata.get("option")
         if option is None or not option.key:
             continue
+        if option.flag or option.choices:
+            numbers = None  # numbers that follow each other are side by side
         if option.flag:
             given[field.name] = st.toggle(option.label, field.default, key=option.key, persist_state="session")
             continue

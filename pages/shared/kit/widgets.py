@@ -166,7 +166,8 @@ def download(
     model = (settings or {}).get("model")
     about = provenance.exported(name, settings)
     rows = len(table) if isinstance(table, pd.DataFrame) else n_rows
-    with st.popover(label, icon=":material/download:", type="tertiary", key=f"{key}_formats"):
+    look_of = "primary" if formats else "tertiary"  # a table with formats of its own is what its page is for
+    with st.popover(label, icon=":material/download:", type=look_of, key=f"{key}_formats"):
         own = ((one.ending, one.title, one.write, one.mime) for one in formats)
         plain = (tables.to_csv, *(one.write for one in formats))
         for ending, title, write, mime in (*_FORMATS, *own):
