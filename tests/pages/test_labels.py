@@ -46,7 +46,7 @@ def test_the_file_and_the_command_give_the_table_of_the_page(taken, capsys):
     shown = rows(app)
     assert len(table) == len(lines) == len(shown) == 24
     assert [row["label"] or "" for row in lines] == shown["label"].tolist() == table["label"].fillna("").tolist()
-    assert "" in shown["label"].tolist() and [row["soft_label"] for row in lines] == shown["soft_label"].tolist()
+    assert "" in shown["label"].tolist() and [row["soft_label"] for row in lines] == [*map(list, shown["soft_label"])]
     assert len(json.loads(taken["labels_file_json"]())) == 24
     told = json.loads(taken["labels_file_settings"]())
     assert told["counts"] == shown["status"].value_counts().to_dict() and told["rule"] == "majority"
