@@ -158,7 +158,7 @@ def _judged() -> dict[str, Command]:
     found["study"] = Command(("study", "{inputs}/study.csv"), "iterative")
     line = ("labels", "anaesthesia", "--soft-labels", "--weights")
     found["labels anaesthesia"] = Command(line, "iterative")
-    found["labels street"] = Command(("labels", "street", "--rule", "majority", "--reliability", "1"), "iterative")
+    found["labels street"] = Command(("labels", "street", "--rule", "vote", "--reliability", "1"), "iterative")
     found["labels scores"] = Command(("labels", "{inputs}/scores.csv"), "iterative")
     found["tap anaesthesia"] = Command(("tap", "anaesthesia"), "iterative")
     found["simulate"] = Command(("simulate", "--t", "0.4", "--a", "0.7", "--p", "0.2"), "iterative")

@@ -40,7 +40,7 @@ def rows(app):
 def test_the_file_and_the_command_give_the_table_of_the_page(taken, capsys):
     app = at_rest(opened("labels", kept(ROWS)))
     app.toggle(key="label_soft").set_value(True)
-    app = settle(app.segmented_control(key="label_rule").set_value("majority").run())
+    app = settle(app.segmented_control(key="label_rule").set_value("vote").run())
     table = pd.read_csv(io.BytesIO(taken["labels_file_csv"]()))
     lines = [json.loads(line) for line in taken["labels_file_jsonl"]().decode().splitlines()]
     shown = rows(app)
@@ -49,7 +49,7 @@ def test_the_file_and_the_command_give_the_table_of_the_page(taken, capsys):
     assert "" in shown["label"].tolist() and [row["soft_label"] for row in lines] == [*map(list, shown["soft_label"])]
     assert len(json.loads(taken["labels_file_json"]())) == 24
     told = json.loads(taken["labels_file_settings"]())
-    assert told["counts"] == shown["status"].value_counts().to_dict() and told["rule"] == "majority"
+    assert told["counts"] == shown["status"].value_counts().to_dict() and told["rule"] == "vote"
     assert {"digest", "version", "methods", "seed", "reliability", "command"} <= told.keys()
     capsys.readouterr()
     assert main(shlex.split(told["command"])[3:]) == 0

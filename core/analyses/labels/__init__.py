@@ -7,8 +7,8 @@ from ...thresholds import UNCERTAIN_BELOW
 from ..base import Analysis, AnalysisPart, PartOption
 from ..inputs import Inputs
 
-RULES = {"average": "Average of models", "majority": "Majority vote", "review": "Review first"}
-SCORE_RULES = {"average": "Plausible score", "majority": "Mean score", "review": "Review first"}
+RULES = {"average": "Average of models", "vote": "Majority vote", "review": "Review first"}
+SCORE_RULES = {"average": "Plausible score", "vote": "Mean score", "review": "Review first"}
 BELOW = {"mark": "Keep, marked", "blank": "Leave blank", "out": "Leave out"}
 
 
@@ -30,7 +30,7 @@ class LabelsOptions:
 
     Attributes
     ----------
-    rule : {"average", "majority", "review"}
+    rule : {"average", "vote", "review"}
     bar : float
         Certainty from which a label can be used as it is.
     below : {"mark", "blank", "out"}

@@ -38,7 +38,8 @@ from .evidence import Label, LabelEvidence, of_classes, of_sets
 from .files import label_studio
 
 REVIEWED, UNDETERMINED, TIE = "reviewed", "cannot be determined", "tie"
-NOT_LEADING, BELOW_BAR, NO_LABEL = "not the leading class", "below the bar", "(no label)"
+NOT_LEADING = {False: "not the leading class", True: "not the leading set"}
+BELOW_BAR, NO_LABEL = "below the bar", "(no label)"
 MOST_SHOWN = 1000
 COLUMNS = (
     Column("case"),
@@ -174,14 +175,15 @@ def labels_of(inputs: Inputs, options, evidence: LabelEvidence) -> CaseLabels:
     evidence : LabelEvidence
     """
     dataset = inputs.dataset
-    chosen = evidence.vote if options.rule == "majority" else evidence.average or evidence.vote
+    chosen = evidence.vote if options.rule == "vote" else evidence.average or evidence.vote
     labels, soft, weight = list(chosen.labels), chosen.soft.copy(), chosen.weight.copy()
     probability, decided_by = evidence.chance(chosen.labels), [chosen.by] * len(labels)
     shares = evidence.at_bar(options.bar)
     known = ~(shares.single | shares.empty)
     leads = np.array([label == first for label, first in zip(labels, evidence.leading, strict=True)])
     certainty = np.where(known & leads, evidence.certainty, np.nan)
-    status = [_status(*each) for each in zip(shares.states(), labels, leads, known, strict=True)]
+    differs = NOT_LEADING[evidence.is_set]
+    status = [_status(*each, differs) for each in zip(shares.states(), labels, leads, known, strict=True)]
     machine = np.ones(len(labels), bool)
     for case, (label, who) in decided(inputs).items() if options.rule == "review" else ():
         labels[case], decided_by[case], machine[case] = label, who, False
@@ -227,12 +229,12 @@ def _said(dataset: Dataset, opinion: Opinion) -> Label:
     return first[0] if len(first) == 1 else None
 
 
-def _status(state: str, label: Label, leads: bool, known: bool) -> str:
+def _status(state: str, label: Label, leads: bool, known: bool, differs: str) -> str:
     if not known:
         return state
     if label is None:
         return TIE
-    return (state or BELOW_BAR) if leads else NOT_LEADING
+    return (state or BELOW_BAR) if leads else differs
 
 
 def right_by_gold(dataset: Dataset, labels: list[Label]) -> np.ndarray:
@@ -377,7 +379,7 @@ def present(found: CaseLabels, inputs: Inputs, options) -> list[Block]:
         if (sure := found.certain_by_gold) is not None:
             said += f"; of {sure.n:,} certain ones {percent_with_interval(sure.value, sure.low, sure.high)}"
         blocks.append(Words(f"{said}."))
-    if evidence.average is None and options.rule != "majority":
+    if evidence.average is None and options.rule != "vote":
         why = why_no_average(inputs.dataset)
         blocks.append(Words((f"Labels are by majority vote. Cannot average rater models: {why}.",), "info"))
     if reach := evidence.at_bar(options.bar).beside:
@@ -387,7 +389,7 @@ def present(found: CaseLabels, inputs: Inputs, options) -> list[Block]:
     blocks.append(Grid(screen, "Labels of the cases.", 60, shown, "labels_table", opens_case=True))
     counts = " · ".join(f"{status} {n:,}" for status, n in found.counts.items())
     blocks.append(Words(f"{counts}. Certain: certainty at least {percent(options.bar)}.", "note"))
-    if evidence.details and options.rule != "majority":
+    if evidence.details and options.rule != "vote":
         blocks.append(Words((Name(f"{evidence.details}."),), "note"))
     if len(table):
         blocks.append(download(table, partial(_table, found, inputs, options, list), about(found, inputs, options)))

@@ -81,8 +81,8 @@ def compute(inputs: Inputs, options) -> ScoreLabels:
     if settings is None or not isinstance(settings.plausibility, GaussianScores):
         raise NotApplicableError(f"Estimated scores need the model {GAUSSIAN.title}.")
     n = np.diff(dataset.case_ptr)
-    if options.rule == "majority":
-        label, error, by = *_means(dataset.score, dataset.case_of_annotation, n), SCORE_RULES["majority"]
+    if options.rule == "vote":
+        label, error, by = *_means(dataset.score, dataset.case_of_annotation, n), SCORE_RULES["vote"]
     else:
         found, by = settings.plausibility.posterior(dataset, settings.reliability), SCORE_RULES["average"]
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -84,7 +84,7 @@ def test_the_average_gives_the_most_probable_class_of_the_averaged_models(inputs
 
 
 def test_majority_vote_counts_annotations_and_leaves_a_tie_open(inputs, evidence):
-    _, table = labelled(inputs, evidence, rule="majority", soft_labels=True)
+    _, table = labelled(inputs, evidence, rule="vote", soft_labels=True)
     dataset = inputs.dataset
     for place, case in enumerate(dataset.cases):
         counts = np.bincount(dataset.answer[dataset.annotations_of(place)], minlength=2)
@@ -97,7 +97,7 @@ def test_majority_vote_counts_annotations_and_leaves_a_tie_open(inputs, evidence
 
 
 def test_status_and_certainty_are_those_of_the_leading_class(inputs, evidence):
-    for rule in ("average", "majority"):
+    for rule in ("average", "vote"):
         found, table = labelled(inputs, evidence, rule=rule)
         for place, case in enumerate(inputs.dataset.cases):
             row, certain = table.loc[case], evidence.certainty[place]
@@ -177,7 +177,7 @@ def test_sets_are_labelled_label_by_label():
     rows = [(case, f"r{n}", one.replace(" ", ";")) for case, each in said.items() for n, one in enumerate(each)]
     dataset = dataset_of(rows, "set")
     inputs = Inputs(dataset, settings=AnalysisSettings(DirichletCounts(), 1.0))
-    options = PART.resolve(rule="majority", soft_labels=True)
+    options = PART.resolve(rule="vote", soft_labels=True)
     found = PART.answer(inputs, options)
     table = PART.frame(found, inputs, options).set_index("case")
     assert table["label"][["agree", "most", "none"]].tolist() == ["a; b", "a", "c"]
@@ -201,7 +201,7 @@ def test_scores_have_the_mean_or_the_plausible_score_with_its_standard_error():
     dataset = dataset_of(rows, "score")
     model, part = fit_prior(dataset).model(None), LABELS.part("score_labels")
     inputs = Inputs(dataset, settings=AnalysisSettings(model, 2.0))
-    mean = part.frame(part.answer(inputs, part.resolve(rule="majority")), inputs).set_index("case")
+    mean = part.frame(part.answer(inputs, part.resolve(rule="vote")), inputs).set_index("case")
     for case, own in values.items():
         assert mean["label"][case] == pytest.approx(own.mean())
         error = own.std(ddof=1) / np.sqrt(len(own)) if len(own) > 1 else np.nan
@@ -219,7 +219,7 @@ def test_scores_have_the_mean_or_the_plausible_score_with_its_standard_error():
 
 def test_label_studio_gets_one_prediction_per_labelled_case(inputs, evidence):
     asked = replace(inputs, content={"text": {case: f"Text of {case}" for case in inputs.dataset.cases}})
-    options = PART.resolve(rule="majority", text=True)
+    options = PART.resolve(rule="vote", text=True)
     found = labels_of(asked, options, evidence)
     (file,) = [block for block in PART.blocks(found, asked, options) if hasattr(block, "formats")]
     write = {one.ending: one.write for one in file.formats}
@@ -243,11 +243,11 @@ def test_json_lines_have_null_for_what_is_missing():
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl", "json"])
 def test_the_command_writes_labels_and_their_methods(ending, tmp_path, capsys):
     path = tmp_path / f"labels.{ending}"
-    assert main(["labels", "anaesthesia", "--rule", "majority", "--reliability", "2", "--out", str(path)]) == 0
+    assert main(["labels", "anaesthesia", "--rule", "vote", "--reliability", "2", "--out", str(path)]) == 0
     answer = json.loads(capsys.readouterr().out)
     told = json.loads((tmp_path / "labels.methods.json").read_text(encoding="utf-8"))
     assert told["counts"] == answer["counts"] and told["digest"] == answer["digest"]
-    assert (told["rule"], told["reliability"], told["seed"]) == ("majority", 2.0, 0) and told["version"]
+    assert (told["rule"], told["reliability"], told["seed"]) == ("vote", 2.0, 0) and told["version"]
     assert sum(told["counts"].values()) == len(answer["rows"]) == 45 and "Computed with Plurality" in told["methods"]
     labels = [row["label"] for row in answer["rows"]]
     if ending in ("csv", "parquet"):
