@@ -12,6 +12,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..ingest.case_facts import contents
 from ..plausibility.dirichlet import DirichletCounts
+from ..plausibility.gaussian import METHOD as GAUSSIAN
 from ..report.methods import methods_text
 from ..review.store import reviews_of
 from ..tables import to_csv, to_json, to_parquet
@@ -43,6 +44,8 @@ def labels(options) -> tuple[dict, pd.DataFrame]:
 
 
 def _settings(options, dataset: Dataset) -> AnalysisSettings:
+    if dataset.kind == "score":
+        options.model = GAUSSIAN.name
     if dataset.kind != "set":
         return settings_of(options, dataset)
     model = DirichletCounts() if options.alpha is None else DirichletCounts(options.alpha)

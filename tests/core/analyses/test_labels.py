@@ -263,3 +263,13 @@ def test_the_command_writes_labels_and_their_methods(ending, tmp_path, capsys):
 def test_the_command_refuses_an_ending_it_does_not_know(tmp_path, capsys):
     assert main(["labels", "anaesthesia", "--reliability", "2", "--out", str(tmp_path / "labels.txt")]) == 2
     assert "has no ending of a known format" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("more", "by", "columns"), [
+    ([], "Plausible score", {"standard_error"}),
+    (["--threshold", "6"], "Average of models", {"certainty", "probability"}),
+])  # fmt: skip
+def test_the_command_gives_scores_their_score_and_with_a_threshold_their_side(more, by, columns, capsys):
+    assert main(["labels", "essays", *more]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert len(rows) == 160 and {row["decided_by"] for row in rows} == {by} and columns <= set(rows[0])
