@@ -32,6 +32,7 @@ def _predictions(row: dict[str, Any], shown: str) -> list[dict[str, Any]]:
     label = row["label"]
     if label is None:
         return []
+    value: dict[str, Any]
     if isinstance(label, float):
         kind, value = "number", {"number": label}
     else:
