@@ -277,7 +277,8 @@ def sampled(found: CaseLabels, cases: tuple[str, ...], n: int, seed: int) -> lis
     -------
     list of lists, None for cases without probabilities
     """
-    evidence, drawn = found.evidence, []
+    evidence = found.evidence
+    drawn: list[list | None] = []
     for place, own_seed in enumerate(case_seeds(seed, cases, "sampled labels").tolist()):
         own = found.soft[place]
         if found.blank[place] or np.isnan(own).any() or not evidence.n[place]:
