@@ -789,6 +789,31 @@ def _report() -> list[click.Parameter]:
     ]  # fmt: skip
 
 
+def _labels() -> list[click.Parameter]:
+    from .analyses.labels import LABELS
+
+    each = methods("plausibility").items()
+    names = [name for name, method in each if method.on_pages or method.takes.get("score") == AS_IS]
+    return [
+        *_file(),
+        *_options_of_parts(LABELS.parts),
+        click.Option(
+            ["--out"], metavar="FILE",
+            help="File of labels to write: .csv, .parquet, .jsonl (Hugging Face) or .json (Label Studio); a second "
+            "file, .methods.json, contains settings and counts.",
+        ),
+        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class) to evaluate the labels."),
+        click.Option(["--model"], type=click.Choice(names), help="Plausibility model of certainty."),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [where pages open]."),
+        click.Option(
+            ["--prior"], metavar="M0,K0,A0,B0", help="Prior of the model of scores; fitted to the data if omitted."
+        ),
+        _learned_prior(),
+        _ordinal(),
+        *_draws(),
+    ]  # fmt: skip
+
+
 def _verify() -> list[click.Parameter]:
     return [
         click.Option(
@@ -1001,6 +1026,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Compute the annotation certainty of every case.",
         "certainty plackett-luce skin --reliability 3",
         _certainty,
+    ),
+    "labels": (
+        ".commands.case_labels:labels",
+        "Label every case, and write the labels to use or to train on.",
+        "labels readings.csv --rule review --below out --out labels.jsonl",
+        _labels,
     ),
     "sweep": (
         ".commands.plausibilities:sweep",

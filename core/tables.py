@@ -35,6 +35,12 @@ def to_json(settings: dict) -> bytes:
     return json.dumps(settings, ensure_ascii=False, indent=1).encode()
 
 
+def to_json_lines(table: "pd.DataFrame") -> bytes:
+    """Return JSON Lines, one object per row, which Hugging Face's `datasets` reads; missing values are null."""
+    rows = table.astype(object).where(table.notna(), None).to_dict("records")
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
+
+
 def to_xlsx(table: "pd.DataFrame", settings: dict | None = None) -> bytes:
     """Return an Excel workbook of the table and, on a second sheet, the settings it came from.
 

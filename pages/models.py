@@ -201,6 +201,12 @@ def _page() -> None:
     )
 
 
+def _soft_labels(view: Dataset, models: FittedModels) -> None:
+    """Probabilities of the model in detail, and the way to the labels of the average."""
+    blocks.answer(MODELS.part("soft_labels"), view, needed=models)
+    st.page_link("pages/labels.py", label="Labels of all cases, with certainty and reviews", icon=":material/label:")
+
+
 def _calibration(view: Dataset, models: FittedModels) -> None:
     """P(correct) of the model in detail and certainty against gold."""
     settings = opening.settings(view, DirichletCounts(), view)
@@ -216,6 +222,7 @@ def _tabs(dataset: Dataset, view: Dataset, models: FittedModels) -> None:
         "All labels": lambda: _every_label(dataset),
         "Models compared": lambda: _compared(view, models),
         "Calibration": lambda: _calibration(view, models),
+        "Soft labels": lambda: _soft_labels(view, models),
     }
     for name in ("tap", "explore"):
         part = MODELS.part(name)

@@ -255,7 +255,8 @@ def _take(content: bytes, answers: tuple[tuple[str, str], ...]) -> None:
 
 
 def _reference_standard(request: ReportRequest) -> None:
-    """Draw the document on how the reference standard was made, as Word and HTML."""
+    """Draw the document on how the reference standard was made, as Word and HTML, and the way to the labels."""
+    st.page_link("pages/labels.py", label="Labels of all cases", icon=":material/label:")
     if request.no_classes:
         return
     with st.expander("Reference standard"):

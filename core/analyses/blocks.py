@@ -241,6 +241,24 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class FileFormat:
+    """Format of a file that only some tables have.
+
+    Attributes
+    ----------
+    ending, title : str
+    write : callable
+        Function from the table to the content of the file.
+    mime : str
+    """
+
+    ending: str
+    title: str
+    write: Callable[[pd.DataFrame], bytes]
+    mime: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Download:
     """Table that people can download from a page.
 
@@ -256,6 +274,8 @@ class Download:
         Number of rows of a table that is not made yet.
     settings : mapping, optional
         Settings of this table, in addition to those of its page.
+    formats : tuple of FileFormat
+        Formats in addition to CSV, Excel and Parquet.
     """
 
     table: pd.DataFrame | Callable[[], pd.DataFrame]
@@ -264,6 +284,7 @@ class Download:
     key: str
     n_rows: int | None = None
     settings: Mapping[str, Any] | None = None
+    formats: tuple[FileFormat, ...] = ()
 
     @property
     def frame(self) -> pd.DataFrame:

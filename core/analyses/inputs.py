@@ -1,7 +1,7 @@
 """Inputs that an answer may depend on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..analysis_settings import AnalysisSettings
@@ -26,6 +26,8 @@ class Inputs:
         Settings: plausibility model, γ and rater model.
     questions : tuple of (str, Dataset)
         All questions of the upload that the dataset is one of.
+    content : mapping of str to mapping
+        What raters saw of each case, by name ("text", "link") and case.
     """
 
     dataset: Dataset
@@ -34,3 +36,4 @@ class Inputs:
     reviews: Mapping[str, CaseReview] | None = None
     settings: AnalysisSettings | None = None
     questions: tuple[tuple[str, Dataset], ...] = ()
+    content: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

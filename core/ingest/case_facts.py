@@ -43,3 +43,14 @@ def joined(facts: CaseFacts | None, other: CaseFacts | None) -> CaseFacts | None
     if facts is None or other is None:
         return other or facts
     return CaseFacts(facts.text | other.text, facts.address | other.address, facts.images | other.images)
+
+
+def contents(facts: CaseFacts | None) -> dict[str, dict[str, str]]:
+    """Return what raters saw by name ("text", "link") and case; the link is the first picture with a web address."""
+    if facts is None:
+        return {}
+    link = {
+        case: next((one for one in own if one.startswith(("http://", "https://"))), "")
+        for case, own in facts.address.items()
+    }
+    return {"text": facts.text, "link": {case: address for case, address in link.items() if address}}

@@ -49,9 +49,7 @@ def result_table(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> pd.Data
         if case_id not in reviews:
             continue
         review = reviews[case_id]
-        last = review.adjudication
-        if last is None and review.state == "closed":
-            last = [event for event in effective(review.events) if event.kind in ("opinion", "keep", "change")][-1]
+        last = deciding_event(review)
         opinion = last.opinion if last else None
         time = {one.reviewer: one.seconds for one in decisions_on(review)}
         rows.append(
@@ -72,6 +70,13 @@ def result_table(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> pd.Data
             )
         )
     return pd.DataFrame(rows, columns=_RESULT)
+
+
+def deciding_event(review: CaseReview) -> Event | None:
+    """Return the event that settled a case; None if it is not settled."""
+    if review.adjudication is None and review.state == "closed":
+        return [event for event in effective(review.events) if event.kind in ("opinion", "keep", "change")][-1]
+    return review.adjudication
 
 
 def trail_table(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> pd.DataFrame:

@@ -25,6 +25,7 @@ PAGES = (
     "review?data=skin",
     "reliability?data=skin",
     "reader_study?data=skin",
+    "labels?data=anaesthesia",
     "report?data=anaesthesia",
     "settings",
     "agreement?data=anaesthesia&presenting=1",

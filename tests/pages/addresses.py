@@ -11,6 +11,7 @@ PAGES = (
     "review",
     "reliability",
     "reader_study",
+    "labels",
     "report",
     "settings",
 )

@@ -39,6 +39,7 @@ def show(
         )
     else:
         _line("No predictions", "Add predictions to compare classifiers", "reliability", "Add")
+    _line("Labels", "One row per case, to use or to train on", "labels", "Export")
     _line("Report", "All results in one file", "report", "Export")
 
 

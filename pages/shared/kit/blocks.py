@@ -124,6 +124,8 @@ def controls(part: AnalysisPart) -> Any:
         option = field.metadata.get("option")
         if option is None or not option.key:
             continue
+        if option.flag or option.choices:
+            numbers = None  # numbers that follow each other are side by side
         if option.flag:
             given[field.name] = st.toggle(option.label, field.default, key=option.key, persist_state="session")
             continue
@@ -310,7 +312,7 @@ def _draw_download(block: Download, after: Drawn) -> None:
     before = after.get(block.key)
     more = before(block.settings) if before else None
     settings = {**block.settings, **(more or {})} if block.settings else None
-    widgets.download(block.table, block.label, block.name, block.key, block.n_rows, settings)
+    widgets.download(block.table, block.label, block.name, block.key, block.n_rows, settings, block.formats)
 
 
 @_draw.register

@@ -32,7 +32,10 @@ def pages() -> dict[str, list]:
             st.Page("pages/reliability.py", title="Reliability", icon=":material/trending_up:"),
             st.Page("pages/reader_study.py", title="Reader study", icon=":material/compare:"),
         ],
-        "Export": [st.Page("pages/report.py", title="Report", icon=":material/description:")],
+        "Export": [
+            st.Page("pages/labels.py", title="Labels", icon=":material/label:"),
+            st.Page("pages/report.py", title="Report", icon=":material/description:"),
+        ],
         "Plurality": [st.Page("pages/settings.py", title="Settings", icon=":material/settings:")],
     }
 

@@ -78,10 +78,11 @@ def command_line(dataset: Dataset, command: str, chosen: Selection | None = None
     chosen = state.counted() if chosen is None else chosen
     more = f" --select {quote(chosen.to_text())}" if not chosen.everything else ""
     threshold = st.session_state.get("threshold")
-    if dataset.kind == "score" and threshold is not None:
+    every = command.startswith("labels")  # labels of scores are scores, those of sets are sets
+    if dataset.kind == "score" and threshold is not None and not every:
         more += f" --threshold {typed(threshold)}"
     whole = state.whole().dataset
-    if whole.kind == "set" and not (dataset.kind == "set" and command.startswith("agreement")):
+    if whole.kind == "set" and not every and not (dataset.kind == "set" and command.startswith("agreement")):
         more += f" --label {quote(state.split(whole))}"
     return "python -m core " + command.replace("FILE", quote(_source())) + more
 

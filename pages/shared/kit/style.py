@@ -99,8 +99,8 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 # Streamlit writes white on its primary colour; on the light teal of the dark theme that cannot be read.
 _STYLE_ON_DARK = """
 <style>
-[data-testid^="stBaseButton-primary"]:not(:disabled), [data-testid="stMultiSelectTagsContainer"] [data-tag] * {
-  color: #0B1414; }
+[data-testid^="stBaseButton-primary"]:not(:disabled), [data-testid="stPopoverButton"][kind="primary"],
+[data-testid="stMultiSelectTagsContainer"] [data-tag] * { color: #0B1414; }
 </style>
 """
 

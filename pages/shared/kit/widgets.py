@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from core import tables
+from core.analyses.blocks import FileFormat
 from core.annotations.dataset import Dataset
 from core.figures.theme import drawn_once, enlarge
 from core.ingest.read_files import Reading
@@ -139,7 +140,13 @@ def file_uploader(label: str, **options: Any) -> Any:
 
 
 def download(
-    table: Table, label: str, name: str, key: str, n_rows: int | None = None, settings: dict | None = None
+    table: Table,
+    label: str,
+    name: str,
+    key: str,
+    n_rows: int | None = None,
+    settings: dict | None = None,
+    formats: Sequence[FileFormat] = (),
 ) -> None:
     """Draw the export of a figure's table as CSV, Excel or Parquet, written only on request.
 
@@ -153,17 +160,22 @@ def download(
         Number of rows of a table that is not made yet.
     settings : dict, optional
         Settings of this table in addition to those of its page; a "model" is in the file name, too.
+    formats : sequence of FileFormat
+        Formats in addition to CSV, Excel and Parquet, without settings.
     """
     model = (settings or {}).get("model")
     about = provenance.exported(name, settings)
     rows = len(table) if isinstance(table, pd.DataFrame) else n_rows
-    with st.popover(label, icon=":material/download:", type="tertiary", key=f"{key}_formats"):
-        for ending, title, write, mime in _FORMATS:
+    look_of = "primary" if formats else "tertiary"  # a table with formats of its own is what its page is for
+    with st.popover(label, icon=":material/download:", type=look_of, key=f"{key}_formats"):
+        own = ((one.ending, one.title, one.write, one.mime) for one in formats)
+        plain = (tables.to_csv, *(one.write for one in formats))
+        for ending, title, write, mime in (*_FORMATS, *own):
             if ending == "xlsx" and rows > tables.MOST_ROWS_XLSX:
                 continue
             st.download_button(
                 title,
-                data=partial(_written, write, table, about),
+                data=partial(_written, write, table, None if write in plain else about),
                 file_name=provenance.file_name(name, ending, model),
                 mime=mime,
                 type="tertiary",
@@ -182,9 +194,9 @@ def download(
         )
 
 
-def _written(write: Callable[..., bytes], table: Table, about: Callable[[], dict]) -> bytes:
+def _written(write: Callable[..., bytes], table: Table, about: Callable[[], dict] | None) -> bytes:
     frame = table if isinstance(table, pd.DataFrame) else table()
-    return write(frame) if write is tables.to_csv else write(frame, about())
+    return write(frame) if about is None else write(frame, about())
 
 
 def _settings_file(about: Callable[[], dict]) -> bytes:

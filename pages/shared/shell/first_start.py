@@ -24,6 +24,7 @@ _NEEDS = {
     "cases": ("draws", "points", "summaries"),
     "review": ("draws", "points", "summaries"),
     "reliability": ("draws", "points", "summaries", "others"),
+    "labels": ("draws", "points", "summaries", "models"),
     "report": PARTS,
 }
 

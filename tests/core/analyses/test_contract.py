@@ -14,6 +14,7 @@ from core.analyses.gate import GATE
 from core.analyses.groups import GROUPS
 from core.analyses.guideline import GUIDELINE
 from core.analyses.inputs import Inputs
+from core.analyses.labels import LABELS
 from core.analyses.models import MODELS
 from core.analyses.panel import PANEL
 from core.analyses.questions import QUESTIONS
@@ -40,7 +41,7 @@ from core.review.states import CaseReview, review_of
 from tests.core.test_sentences import DATA
 
 OF_DATA = (AGREEMENT, RATERS, MODELS, GATE, GROUPS, GUIDELINE, PANEL)  # whose parts take annotations alone
-ANALYSES = (*OF_DATA, RELIABILITY, REVIEWS, QUESTIONS)
+ANALYSES = (*OF_DATA, RELIABILITY, REVIEWS, QUESTIONS, LABELS)
 # What somebody else says of the raters of a dataset.
 GIVEN = {
     GATE: lambda dataset: {"requirements": ("cases >= 1", "annotations_per_case > 1000")},

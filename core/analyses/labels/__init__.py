@@ -1,0 +1,116 @@
+"""Labels of all cases, to use or to train on: the parts of the analysis, with their options."""
+
+from dataclasses import dataclass, field
+
+from ...methods import Verdict
+from ...thresholds import UNCERTAIN_BELOW
+from ..base import Analysis, AnalysisPart, PartOption
+from ..inputs import Inputs
+
+RULES = {"average": "Average of models", "vote": "Majority vote", "review": "Review first"}
+SCORE_RULES = {"average": "Plausible score", "vote": "Mean score", "review": "Review first"}
+BELOW = {"mark": "Keep, marked", "blank": "Leave blank", "out": "Leave out"}
+
+
+def _rule(titles: dict[str, str]) -> dict:
+    option = PartOption(
+        "Label by", tuple(titles), titles.__getitem__, key="label_rule", side_by_side=True,
+        help="Rule of the labels; review takes reviewed cases first, then the average",
+    )  # fmt: skip
+    return {"option": option}
+
+
+def _flag(label: str, key: str, words: str) -> dict:
+    return {"option": PartOption(label, key=key, flag=True, help=words)}
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsOptions:
+    """Options of labels of classes, rankings and sets.
+
+    Attributes
+    ----------
+    rule : {"average", "vote", "review"}
+    bar : float
+        Certainty from which a label can be used as it is.
+    below : {"mark", "blank", "out"}
+        What happens to the other cases.
+    soft_labels, weights, text : bool
+        Further columns.
+    samples : int
+        Labels to draw for each case from its probabilities.
+    n_draws : int
+        Draws per case of certainty.
+    seed : int
+        Seed of all draws.
+    """
+
+    rule: str = field(default="average", metadata=_rule(RULES))
+    bar: float = field(
+        default=UNCERTAIN_BELOW,
+        metadata={
+            "option": PartOption(
+                "Lowest certainty", term="annotation certainty", key="label_bar",
+                help="Certainty from which a label can be used as it is, 0 to 1 [0.9]",
+            )
+        },
+    )  # fmt: skip
+    below: str = field(
+        default="mark",
+        metadata={
+            "option": PartOption(
+                "Cases below", tuple(BELOW), BELOW.__getitem__, key="label_below", side_by_side=True,
+                help="What happens to cases below that certainty",
+            )
+        },
+    )  # fmt: skip
+    soft_labels: bool = field(
+        default=False, metadata=_flag("Soft labels", "label_soft", "Add the probability of each class")
+    )
+    weights: bool = field(default=False, metadata=_flag("Weights", "label_weights", "Add the weight for training"))
+    text: bool = field(default=False, metadata=_flag("Text and links", "label_text", "Add text and link of each case"))
+    samples: int = field(
+        default=0,
+        metadata={
+            "option": PartOption(
+                "Sampled labels per case", kind="integer", key="label_samples",
+                help="Number of labels to draw per case from its probabilities",
+            )
+        },
+    )  # fmt: skip
+    n_draws: int = 1000
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreLabelsOptions:
+    """Options of labels that are scores."""
+
+    rule: str = field(default="average", metadata=_rule(SCORE_RULES))
+    text: bool = field(default=False, metadata=_flag("Text and links", "label_text", "Add text and link of each case"))
+
+
+def _classes(inputs: Inputs) -> Verdict:
+    why = "the labels of scores are scores" if inputs.dataset.kind == "score" else ""
+    return Verdict("labels", "Labels", not why, why)
+
+
+def _scores(inputs: Inputs) -> Verdict:
+    why = "" if inputs.dataset.kind == "score" else "these annotations are not scores"
+    return Verdict("score_labels", "Estimated scores", not why, why)
+
+
+def _part(name: str, title: str, applicable, options: type) -> AnalysisPart:
+    compute, present, table = (f"{__name__}.{name}:{function}" for function in ("compute", "present", "table_of"))
+    return AnalysisPart(name, title, applicable, compute, present, table, options)
+
+
+LABELS = Analysis(
+    "labels",
+    "Labels",
+    "Which label does each case get?",
+    (
+        _part("labels", "Labels", _classes, LabelsOptions),
+        _part("score_labels", "Estimated scores", _scores, ScoreLabelsOptions),
+    ),
+)

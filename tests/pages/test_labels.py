@@ -1,0 +1,108 @@
+"""Labels of all cases on their page: what it says, its controls, its files and the command that gives them again."""
+
+import io
+import json
+import shlex
+
+import pandas as pd
+import pytest
+
+from core.command_line import main
+from core.review.events import Draft
+from core.review.opinions import Opinion
+from pages.shared.cache import access
+from pages.shared.kit import widgets
+from tests.pages.opened import at_rest, kept, opened, settle, words
+
+ROWS = "case,rater,class\n" + "".join(
+    f"{case},r{rater},{'y' if (case % 3 == 0) != ((case + rater) % (2 if case == 7 else 5) == 0) else 'x'}\n"
+    for case in range(24)
+    for rater in range(4)
+)
+
+
+@pytest.fixture
+def taken(monkeypatch):
+    """What the download buttons of a page would give, by their keys."""
+    found = {}
+
+    def button(label, data=None, key=None, **_):
+        found[key] = data
+
+    monkeypatch.setattr(widgets.st, "download_button", button)
+    return found
+
+
+def rows(app):
+    return app.dataframe[0].value
+
+
+def test_the_file_and_the_command_give_the_table_of_the_page(taken, capsys):
+    app = at_rest(opened("labels", kept(ROWS)))
+    app.toggle(key="label_soft").set_value(True)
+    app = settle(app.segmented_control(key="label_rule").set_value("vote").run())
+    table = pd.read_csv(io.BytesIO(taken["labels_file_csv"]()))
+    lines = [json.loads(line) for line in taken["labels_file_jsonl"]().decode().splitlines()]
+    shown = rows(app)
+    assert len(table) == len(lines) == len(shown) == 24
+    assert [row["label"] or "" for row in lines] == shown["label"].tolist() == table["label"].fillna("").tolist()
+    assert "" in shown["label"].tolist() and [row["soft_label"] for row in lines] == [*map(list, shown["soft_label"])]
+    assert len(json.loads(taken["labels_file_json"]())) == 24
+    told = json.loads(taken["labels_file_settings"]())
+    assert told["counts"] == shown["status"].value_counts().to_dict() and told["rule"] == "vote"
+    assert {"digest", "version", "methods", "seed", "reliability", "command"} <= told.keys()
+    capsys.readouterr()
+    assert main(shlex.split(told["command"])[3:]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert [row["label"] for row in again["rows"]] == [row["label"] for row in lines]
+    assert [row["status"] for row in again["rows"]] == [row["status"] for row in lines]
+
+
+def test_the_title_counts_certain_labels_and_the_bar_moves_it():
+    app = at_rest(opened("labels", kept(ROWS)))
+    n = (rows(app)["status"] == "certain").sum()
+    assert app.title[0].value == f"{n} of 24 labels are certain" and 0 < n < 24
+    assert "Review the other cases" in [link.label for link in app.get("page_link")]
+    app = settle(app.segmented_control(key="label_below").set_value("out").run())
+    assert len(rows(app)) == n and set(rows(app)["status"]) == {"certain"}
+    app = settle(app.number_input(key="label_bar").set_value(0.95).run())
+    assert len(rows(app)) <= n and "95%" in words(app)
+
+
+def test_review_first_shows_who_decided():
+    digest = kept(ROWS)
+    store = access.store()
+    opinion = Opinion.of_class("y")
+    for seen, step in enumerate(
+        ({"kind": "opinion", "opinion": opinion}, {"kind": "reveal", "panel": opinion}, {"kind": "keep"})
+    ):
+        store.record(Draft(dataset=digest, case_id="1", reviewer="Ada", **step), seen=seen, token=f"t{seen}")
+    app = at_rest(opened("labels", digest))
+    assert set(rows(app)["decided_by"]) == {"Average of models"}
+    app = settle(app.segmented_control(key="label_rule").set_value("review").run())
+    row = rows(app).set_index("case").loc["1"]
+    assert (row["label"], row["status"]) == ("y", "reviewed") and row["decided_by"].startswith("Ada, ")
+    assert "certain or reviewed" in app.title[0].value
+
+
+def test_anonymous_raters_get_a_vote_and_the_reason():
+    app = at_rest(opened("labels", "dermatology"))
+    assert set(rows(app)["decided_by"]) == {"Majority vote"}
+    assert "Cannot average rater models: the raters are anonymous" in words(app)
+
+
+def test_scores_have_a_standard_error_and_no_bar():
+    app = at_rest(opened("labels", "essays"))
+    assert {"label", "standard_error"} <= set(rows(app)) and "certainty" not in rows(app)
+    assert "standard error" in app.title[0].value
+    assert not [one for one in app.number_input if one.key == "label_bar"]
+
+
+def test_home_models_and_report_lead_to_labels():
+    digest = kept(ROWS)
+    for page in ("home", "report"):
+        app = at_rest(opened(page, digest))
+        assert any(link.proto.page.endswith("labels") for link in app.get("page_link")), page
+    app = opened("models", digest)
+    app.session_state["model_tabs"] = "Soft labels"
+    assert any(link.proto.page.endswith("labels") for link in at_rest(app.run()).get("page_link"))
