@@ -197,14 +197,14 @@ class AnalysisPart:
         return _function(self.table)(result, dataset, self.resolve() if options is None else options)
 
     def given(self, asked: Any) -> dict[str, Any]:
-        """Return those options of a command that belong to the part.
+        """Return those options of a command that belong to the part, with its seed.
 
         Parameters
         ----------
         asked : object
             Object with an attribute for each option; None if it was not given.
         """
-        names = [field.name for field in fields(self.options) if "option" in field.metadata]
+        names = [field.name for field in fields(self.options) if "option" in field.metadata or field.name == "seed"]
         return {name: getattr(asked, name) for name in names if getattr(asked, name, None) is not None}
 
     def resolve(self, **given: Any) -> Any:

@@ -32,7 +32,7 @@ def labels(options) -> tuple[dict, pd.DataFrame]:
     reviews = reviews_of(options.whole) if options.rule == "review" else None
     inputs = Inputs(dataset, reviews=reviews, settings=_settings(options, dataset), content=contents(reading.facts))
     part = LABELS.part("score_labels" if dataset.kind == "score" else "labels")
-    own = {} if dataset.kind == "score" else {"seed": options.seed, "n_draws": options.draws}
+    own = {} if dataset.kind == "score" else {"n_draws": options.draws}
     chosen = part.resolve(**part.given(options), **own)
     found = part.answer(inputs, chosen, **({} if dataset.kind != "set" else {"progress": progress}))
     table = part.frame(found, inputs, chosen)

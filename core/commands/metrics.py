@@ -26,7 +26,7 @@ def metrics(options) -> tuple[dict, pd.DataFrame]:
         settings=AnalysisSettings(chosen_model(options), options.reliability),
     )
     part = RELIABILITY.part("metrics")
-    chosen = part.resolve(**part.given(options), n_draws=options.draws, seed=options.seed)
+    chosen = part.resolve(**part.given(options), n_draws=options.draws)
     found = part.answer(inputs, chosen, progress=progress)
     table = part.frame(found, inputs, chosen)
     words = {one.name: verdict(found, one) for one in found.metrics if found.values[one.name]}

@@ -35,7 +35,7 @@ def tap(options) -> tuple[dict, pd.DataFrame]:
 def simulate(options) -> tuple[dict, pd.DataFrame]:
     """Compute coefficients and models on simulated ratings, next to their expected values under t, a and p."""
     part = MODELS.part("explore")
-    chosen = part.resolve(**part.given(options), seed=options.seed)
+    chosen = part.resolve(**part.given(options))
     found = part.answer(_NO_DATA, chosen)
     table = part.frame(found, _NO_DATA, chosen)
     write_table(options.out, long_table(found.ratings))

@@ -203,7 +203,7 @@ class Questionnaire:
         found = tuple(self._question(name, asked, tuple(notes), why or {}) for name, asked in self._asked.items())
         if not found:
             first = next(iter(self._dropped.values()), "")
-            why = f"; the first record: {first}" if first else ""
+            example = f"; the first record: {first}" if first else ""
             raise InputError(
                 f"The file has no annotation that could be read{example}.",
                 "Check that raters have annotated whole cases and not only regions, and export again.",
