@@ -13,6 +13,7 @@ from core.models.precision import N_REPLICATES, precision_of
 from core.models.result import RaterModelFit, Uncertainty
 from core.runtime.identity_cache import cache_by_identity
 from core.runtime.jobs import Job
+from core.runtime.work import job_name
 from core.text import markdown
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, opening
@@ -118,7 +119,7 @@ def _listed(names: list[str]) -> str:
 
 def _again(keys: list[tuple]) -> None:
     for key in keys:
-        cached.restart(key)
+        cached.restart(job_name(key))
 
 
 def _leave_unwanted(wanted: list[tuple]) -> None:
