@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.analyses.cases.case import OneCase
 from core.annotations.dataset import Dataset
+from core.certainty.label_p_correct import LabelsCorrect
 from core.certainty.p_correct import PCorrect, why_they_differ
 from core.text import markdown, probability
 from pages.shared.cache import datasets as cached
@@ -16,6 +17,14 @@ def known(dataset: Dataset) -> PCorrect | None:
     if (job := opening.correct_at_work(classes)) is not None:
         job_progress.redraw_after(job)
     return opening.correct(classes)
+
+
+def of_labels(dataset: Dataset) -> LabelsCorrect:
+    """Return P(correct) of every label as far as it is known; the page is redrawn when more of it is."""
+    found, jobs = opening.correct_of_labels(dataset)
+    for job in jobs:
+        job_progress.redraw_after(job)
+    return found
 
 
 def _classes(dataset: Dataset) -> Dataset:
