@@ -199,6 +199,7 @@ def _page() -> None:
             title.title(found.shares.headline(f" at γ = {exact(reliability)}", about))
             with beside:
                 _beside(found)
+                case_correct.calibration(dataset)
         order = _order(view, dataset, found, find)
         if not len(order):
             narrow.info("No case matches. Find by a part of the id or class, or a rater's whole name.")

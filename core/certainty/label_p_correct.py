@@ -101,10 +101,12 @@ def of_groups(dataset: Dataset, groups: Sequence[LabelGroup], found: Sequence[PC
     found : sequence of PCorrect or None
         P(correct) of each group; None until it is known.
     """
-    n, parts = dataset.n_cases, dict.fromkeys(dataset.classes)
+    n, parts = dataset.n_cases, dict[str, PCorrect | None](dict.fromkeys(dataset.classes))
     probability = np.full((n, dataset.n_classes), np.nan)
     for group, one in zip(groups, found, strict=True):
-        for place, label in enumerate(group.labels if one is not None else ()):
+        if one is None:
+            continue
+        for place, label in enumerate(group.labels):
             own = one.probability[place * n : (place + 1) * n]
             parts[label] = PCorrect(dataset.cases, (f"not {label}", label), own, one.confusion, one.beta)
             probability[:, dataset.classes.index(label)] = own[:, 1]
