@@ -214,9 +214,7 @@ def uncertainty_of(
     prevalence = prevalence_interval(averaged, dataset, level=level, seed=seed, token=token)
     rng, fit, n_classes = np.random.default_rng(seed), averaged.fit, dataset.n_classes
     n_draws = _draws_for(dataset)
-    components = _components(averaged, dataset, n_draws, rng, token)
-    drawn = (truth for times, p in components for truth in _truths(times, p, rng, token))
-    truths = np.array([truth.astype(np.int16) for truth in drawn])
+    truths = drawn_truths(averaged, dataset, n_draws, rng, token)
     accuracy, confusion = [], []
     rows = np.arange(n_draws)[:, None] * n_classes**2
     for rater, mean in enumerate(fit.confusion):
@@ -238,6 +236,28 @@ def uncertainty_of(
 
 def _ends(spread: Spread) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return spread.sd, spread.low, spread.high
+
+
+def drawn_truths(
+    averaged: AveragedModels, dataset: Dataset, n_draws: int, rng: np.random.Generator, token: CancelToken | None = None
+) -> np.ndarray:
+    """Draw a model, β and the true class of every case, int16 of shape (n_draws, n_cases), in the order of models.
+
+    Parameters
+    ----------
+    averaged : AveragedModels
+        Average of the models of ``dataset``, with members.
+    dataset : Dataset
+    n_draws : int
+    rng : numpy.random.Generator
+    token : CancelToken, optional
+
+    Raises
+    ------
+    Cancelled
+    """
+    components = _components(averaged, dataset, n_draws, rng, token)
+    return np.array([one.astype(np.int16) for times, p in components for one in _truths(times, p, rng, token)])
 
 
 def _around(spread: Spread, estimate: np.ndarray) -> Spread:
