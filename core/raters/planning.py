@@ -145,11 +145,8 @@ def forecast(
         γ of the certainty, and of the gain.
     interval_level, level : float
         Confidence levels of the intervals whose width is forecast, and of the forecast; 0 to 1.
-    n_worlds, seed : int
-    truths : ndarray of int, shape (n_worlds, n_cases), optional
-        True classes of each world (`core.raters.truth_draws.drawn_truths`); drawn from ``fit`` if omitted.
-    token, progress
-        See `core.runtime.chunks.map_chunks`.
+    n_worlds, seed, truths, token, progress
+        See `core.raters.plan_outcomes.plan_outcomes`.
 
     Raises
     ------
