@@ -228,14 +228,12 @@ def uncertainty_of(
         confusion.append(_around(_spread(matrix, level), mean))
         right = matrix[:, range(n_classes), range(n_classes)] @ fit.prevalence
         accuracy.append(_around(_spread(right, level), np.diag(mean) @ fit.prevalence))
-    found = (
-        Spread(*(np.array(part) for part in zip(*map(_ends, each), strict=True))) for each in (accuracy, confusion)
-    )
-    return Uncertainty("draws of models and truths", level, prevalence, *found, n_replicates=n_draws, seed=seed)
+    own, method = (_stacked(accuracy), _stacked(confusion)), "draws of models and truths"
+    return Uncertainty(method, level, prevalence, own[0], own[1], n_replicates=n_draws, seed=seed)
 
 
-def _ends(spread: Spread) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return spread.sd, spread.low, spread.high
+def _stacked(spreads: list[Spread]) -> Spread:
+    return Spread(*(np.array([getattr(one, end) for one in spreads]) for end in ("sd", "low", "high")))
 
 
 def drawn_truths(
