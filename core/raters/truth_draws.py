@@ -228,8 +228,8 @@ def uncertainty_of(
         confusion.append(_around(_spread(matrix, level), mean))
         right = matrix[:, range(n_classes), range(n_classes)] @ fit.prevalence
         accuracy.append(_around(_spread(right, level), np.diag(mean) @ fit.prevalence))
-    own, method = (_stacked(accuracy), _stacked(confusion)), "draws of models and truths"
-    return Uncertainty(method, level, prevalence, own[0], own[1], n_replicates=n_draws, seed=seed)
+    of_raters, method = [_stacked(each) for each in (accuracy, confusion)], "draws of models and truths"
+    return Uncertainty(method, level, prevalence, of_raters[0], of_raters[1], n_replicates=n_draws, seed=seed)
 
 
 def _stacked(spreads: list[Spread]) -> Spread:
