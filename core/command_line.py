@@ -619,6 +619,11 @@ def _certainty() -> list[click.Parameter]:
         *_plausible(),
         click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [where pages open]."),
         _learned_prior(),
+        click.Option(
+            ["--p-correct"],
+            is_flag=True,
+            help="P(correct) of each case as well, by the average of rater models; takes longer.",
+        ),
         _cases_out("Write certainty per case as CSV."),
         click.Option(
             ["--plausibilities-out"],

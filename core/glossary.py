@@ -163,7 +163,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "planning": Term(
         "Simulates the plan many times with annotations like yours, and shows the likely result with its uncertainty.",
-        "Data simulated from the fitted Dawid-Skene model; median and interval over simulations after each step.",
+        "Truths drawn from the average of rater models, raters given them, and data simulated from both; median and "
+        "interval over simulations after each step.",
     ),
     "control chart": Term(
         "Rises while a rater annotates worse than before. Above the dashed line, chance does not explain it.",

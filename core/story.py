@@ -19,15 +19,15 @@ from .extremes import clearly_apart
 from .machines.alternative_test import AlternativeTest
 from .machines.equivalent_readers import EquivalentReaders
 from .machines.sentences import outcome
-from .models.comparison import vote_changes
 from .models.majority import MajorityVote
 from .models.result import RaterModelFit
 from .plausibility.protocol import PlausibilityModel
 from .raters.accuracy_threshold import JudgedAccuracy
+from .raters.plan_world import counts_of
 from .reducers.all_draws import WholeCases
 from .reducers.protocol import reduce_draws
 from .text import exact, number, percent, percent_with_interval, plural, probability
-from .thresholds import CLEARLY_AHEAD, DISAGREE_BELOW, TIE_DECIDED, TWO_TRUTHS, UNCERTAIN_BELOW
+from .thresholds import CLEARLY_AHEAD, DISAGREE_BELOW, NUMBERS_DIFFER, TWO_TRUTHS, UNCERTAIN_BELOW
 
 SAMPLE = "skin"
 METRIC = "top3_accuracy"
@@ -157,7 +157,6 @@ def weighs(dataset: Dataset, title: str, fit: RaterModelFit, judged: JudgedAccur
     judged : JudgedAccuracy
         Accuracies of the dataset's raters.
     """
-    changes = vote_changes(fit, MajorityVote().fit(dataset), np.diff(dataset.case_ptr) > 0)
     found = judged.accuracy
     if judged.why or judged.why_no_order or not np.isfinite(found.value).any():
         return Claim("Cannot determine which rater is more accurate", False)
@@ -167,12 +166,25 @@ def weighs(dataset: Dataset, title: str, fit: RaterModelFit, judged: JudgedAccur
         share = percent_with_interval(found.value[rater], found.low[rater], found.high[rater])
         return f"{dataset.raters[rater]} is correct on {share}"
 
-    words = (
-        f"From the annotations alone, the model estimates that {said(most)} of cases and {said(least)}. Weighting "
-        f"the raters decides {changes.n_decided:,} of {plural(changes.n_tied, 'tied vote')} at a probability of "
-        f"{percent(TIE_DECIDED)} or more ({title})"
+    n, same = _all_but_one(dataset)
+    p = fit.class_probability[same, MajorityVote().fit(dataset).top_class()[same]]
+    words = f"From the annotations alone, the model estimates that {said(most)} of cases and {said(least)}"
+    if not p.size:
+        return Claim(words, False)
+    words += (
+        f". In {plural(p.size, 'case')}, {n - 1:,} of {n:,} annotations agree, but P(correct) of their class ranges "
+        f"from {percent(p.min())} to {percent(p.max())} ({title})"
     )
-    return Claim(words, clearly_apart(found.value, found.low, found.high) and changes.n_decided > 0)
+    apart = clearly_apart(found.value, found.low, found.high)
+    return Claim(words, apart and bool(p.max() - p.min() >= NUMBERS_DIFFER))
+
+
+def _all_but_one(dataset: Dataset) -> tuple[int, np.ndarray]:
+    """Find cases on which all annotations but one agree: the most frequent number of annotations, and its cases."""
+    n = np.diff(dataset.case_ptr)
+    same = (n > 2) & (counts_of(dataset).max(axis=1, initial=0) == n - 1)
+    usual = int(np.bincount(n[same], minlength=1).argmax())
+    return usual, np.flatnonzero(same & (n == usual))
 
 
 def torn_case(

@@ -1,7 +1,8 @@
 """Cases: the worklist, least certain first, and one case with what the raters said and what the truth could be."""
 
+from dataclasses import replace
+
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from core.analyses.cases import CASES
@@ -56,14 +57,6 @@ def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, bool, str]:
     return model, reliability, is_open, find
 
 
-def _correct_in_file(table: pd.DataFrame, correct: PCorrect | None) -> pd.DataFrame:
-    """Add P(correct) of the leading class to the table of all cases, if it is known."""
-    if correct is not None:
-        codes = {name: code for code, name in enumerate(correct.classes)}
-        table["p_correct"] = correct.of(np.array([codes.get(name, -1) for name in table["top_class"]]))
-    return table
-
-
 def _order(view: Dataset, dataset: Dataset, found: CaseCertainty, find: str) -> np.ndarray:
     words, result = find.casefold().strip(), found.certainty
     classes = [code for code, name in enumerate(view.classes) if words in name.casefold()]
@@ -71,13 +64,11 @@ def _order(view: Dataset, dataset: Dataset, found: CaseCertainty, find: str) -> 
     return worklist.found_by(dataset, order, find, np.isin(result.top_class(), classes))
 
 
-def _filter(
-    dataset: Dataset, found: CaseCertainty, order: np.ndarray, reviews: dict, correct: PCorrect | None
-) -> np.ndarray:
+def _filter(dataset: Dataset, found: CaseCertainty, order: np.ndarray, reviews: dict) -> np.ndarray:
     """Return the cases of the chosen kind in order of the worklist, or all cases if none is of that kind."""
     kinds = _kinds(dataset, found, reviews)
-    if correct is not None:
-        wrong = correct.of(found.certainty.top_class()) < PROBABLY_WRONG
+    if found.correct is not None:
+        wrong = found.p_correct() < PROBABLY_WRONG
         kinds |= {f"P(correct) below {percent(PROBABLY_WRONG)}:": wrong} if wrong.any() else {}
     counts = {kind: int(kept[order].sum()) for kind, kept in kinds.items()}
     asked = st.pills(
@@ -120,14 +111,13 @@ def _worklist(
     case: int,
     asked: Inputs,
     states: dict[str, str],
-    correct: PCorrect | None,
 ) -> None:
     """Draw the worklist and its export; ordered classes also get the interval of the true class."""
     reviewed = any(states.values())
-    frame = listed(found, order[: worklist.MOST_ROWS], _SHORTER if reviewed else _SHORT, correct)
+    frame = listed(found, order[: worklist.MOST_ROWS], _SHORTER if reviewed else _SHORT)
     for name in {"certainty", "P(correct)"} & set(frame):
         frame[name] = columns.never_quite(frame[name].to_numpy())
-    if correct is not None:
+    if found.correct is not None:
         frame["P(correct)"] *= 100
     longest = int(frame["case"].str.len().max())
     config = worklist.widths(longest, reviewed=reviewed, ordered=found.scale is not None)
@@ -135,9 +125,7 @@ def _worklist(
     model, reliability = asked.settings.plausibility, asked.settings.reliability
     with st.container(horizontal=True):
         widgets.download(
-            lambda: worklist.file(
-                _correct_in_file(CASES.part("certainty").frame(found, asked), correct), order, states
-            ),
+            lambda: worklist.file(CASES.part("certainty").frame(found, asked), order, states),
             "Worklist",
             "certainty",
             "certainty",
@@ -205,17 +193,19 @@ def _page() -> None:
         found = plausibility_models.case_certainty(view, model, reliability)
     order = None
     if found is not None:
+        found = replace(found, correct=correct)
         about = f" about “{markdown(shorten(view.classes[1], 30))}”" if dataset.kind == "set" else ""
         if not is_open:
             title.title(found.shares.headline(f" at γ = {exact(reliability)}", about))
             with beside:
                 _beside(found)
+                case_correct.calibration(dataset)
         order = _order(view, dataset, found, find)
         if not len(order):
             narrow.info("No case matches. Find by a part of the id or class, or a rater's whole name.")
             order = _order(view, dataset, found, "")
         with narrow:
-            order = _filter(dataset, found, order, reviews, correct)
+            order = _filter(dataset, found, order, reviews)
         if heading is None:
             case = int(order[0])
             st.session_state["case"] = dataset.cases[case]
@@ -226,7 +216,7 @@ def _page() -> None:
     if order is not None:
         with narrow:
             states = {case_id: review_status.state_of(whole, review) for case_id, review in reviews.items()}
-            _worklist(dataset, found, order, case, cached_cases.inputs(view, model, reliability), states, correct)
+            _worklist(dataset, found, order, case, cached_cases.inputs(view, model, reliability), states)
 
 
 navigation.through_app()

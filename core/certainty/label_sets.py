@@ -14,6 +14,7 @@ from ..errors import NotApplicableError
 from ..plausibility.dirichlet import DirichletCounts
 from ..result_base import Columns, Result
 from .first_place import exact_top
+from .label_p_correct import LabelsCorrect
 
 _EVEN = 1e-9  # Rounding of a probability, for labels named by half of the raters.
 
@@ -40,6 +41,8 @@ class LabelSetCertainty(Result):
         certainty of the class, and one label applies to each case.
     none : str or None
         Label that means that none of the others applies; None if there is none, or if labels exclude each other.
+    correct : LabelsCorrect or None
+        P(correct) of every label; None unless rater models are averaged.
     """
 
     cases: tuple[str, ...]
@@ -50,6 +53,7 @@ class LabelSetCertainty(Result):
     whole: np.ndarray
     exclusive: bool
     none: str | None = None
+    correct: LabelsCorrect | None = None
 
     TABLES = ("cases", "labels")
 
@@ -64,7 +68,14 @@ class LabelSetCertainty(Result):
         found: dict[str, Any] = {"case": self.cases[:most], "labels": self.sets()[:most]}
         found["certainty"] = self.whole[:most]
         each = {f"certainty of {label}": self.certainty[:most, place] for place, label in enumerate(self.labels)}
-        return found | each
+        if (p := self.p_correct()) is None:
+            return found | each
+        columns = {f"P(correct) of {label}": p[:most, place] for place, label in enumerate(self.labels)}
+        return found | each | {"p_correct": np.fmin.reduce(p[:most], axis=1)} | columns
+
+    def p_correct(self) -> np.ndarray | None:
+        """Return P(correct) of the decision on every label, shape (n_cases, n_labels); None if it is not known."""
+        return None if self.correct is None else self.correct.of(self.applies, self.even)
 
     def sets(self) -> list[str]:
         """Return the labels of each case in one text; "" if none applies."""

@@ -5,14 +5,19 @@ Certainty asks what more raters like these would say; P(correct) asks whether th
 ones.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..annotations.validation import frozen
-from ..models.average import AveragedModels
+from ..errors import NotApplicableError
+from ..methods import any_of
+from ..models.average import AveragedModels, average_models
+from ..models.choose import choose
 from ..result_base import Columns, Result, named
+from ..runtime.chunks import CancelToken
 from ..text import as_name, listed, probability
 from ..thresholds import NUMBERS_DIFFER, SHARED_MISTAKES_BELOW
 
@@ -73,6 +78,36 @@ def of_average(averaged: AveragedModels, dataset: Dataset) -> PCorrect:
     fit = averaged.fit
     probability, confusion = (frozen(np.array(part)) for part in (fit.class_probability, fit.confusion))
     return PCorrect(dataset.cases, dataset.classes, probability, confusion, beta)
+
+
+def p_correct(
+    dataset: Dataset,
+    *,
+    seed: int = 0,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> PCorrect:
+    """Compute P(correct): score the rater models on held-out annotations, and average them.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Dataset of single classes.
+    seed : int
+        Seed of the folds.
+    token, progress
+        See `core.runtime.chunks.map_chunks`.
+
+    Raises
+    ------
+    NotApplicableError
+        Rater models are not possible.
+    Cancelled
+    """
+    if not (possible := any_of("rater model", dataset)).possible:
+        raise NotApplicableError(f"P(correct) is not available: {possible.reason}.")
+    choice = choose(dataset, seed=seed, independent=False, token=token, progress=progress)
+    return of_average(average_models(choice, dataset, token=token), dataset)
 
 
 def why_they_differ(

@@ -269,6 +269,8 @@ def certainty(options) -> Answer:
         raise InputError(
             "--plausibilities-out is not available for data in partitions.", "Provide one file, or a selection."
         )
+    if options.p_correct:
+        raise InputError("--p-correct is not available for data in partitions.", "Provide one file, or a selection.")
     tops = range(1, options.top + 1)
     with runner_of(options) as runner, opened(options) as data:
         (found,) = _means(options, data, [options.reliability], runner)

@@ -15,7 +15,9 @@ from ..analyses.cases.labels import to_dict as sets_in_numbers
 from ..analyses.inputs import Inputs
 from ..analysis_settings import AnalysisSettings, compute_settings
 from ..annotations.dataset import RISK_LEVELS, Dataset
+from ..certainty.label_p_correct import p_correct_of_labels
 from ..certainty.label_sets import label_set_certainty
+from ..certainty.p_correct import p_correct
 from ..certainty.plausibilities import plausibilities
 from ..certainty.score_trust import score_trust
 from ..certainty.scores_by_gold import scores_by_gold
@@ -73,6 +75,9 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
     with runner_of(options) as runner:
         found = part.answer(asked, how, progress=progress, runner=runner)
         _write_plausibilities(options, model, dataset, runner)
+    if options.p_correct:
+        classes = dataset.as_classes(split(options))[0]
+        found = dataclasses.replace(found, correct=p_correct(classes, seed=options.seed, progress=progress))
     table = part.frame(found, asked, how)
     answer = {
         "model": options.model,
@@ -321,6 +326,8 @@ def _gaussian_certainty(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
     """Return certainty of scores in closed form: without draws, and so without Monte Carlo error."""
     if dataset.kind != "score":
         raise InputError("The Gaussian model needs scores; these annotations are not scores.", "Use another model.")
+    if options.p_correct:
+        raise InputError("--p-correct needs single classes, rankings or labels.", "Use another model and --threshold.")
     model, fitted = _gaussian_model(options, dataset)
     asked, part = _inputs(dataset, model, options), CASES.part("scores")
     found = part.answer(asked)
@@ -381,6 +388,9 @@ def _certainty_of_sets(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
     """Return certainty of every label and of the set; the table is per case."""
     asked, part = _inputs(dataset, counts_of_sets(options), options), CASES.part("labels")
     found = part.answer(asked)
+    if options.p_correct:
+        correct = p_correct_of_labels(dataset, seed=options.seed, progress=progress)
+        found = dataclasses.replace(found, correct=correct)
     table = part.frame(found, asked)
     write_table(options.cases_out, table)
     answer = {

@@ -31,7 +31,7 @@ from .result import RaterModelFit
 from .smoothed_vote import METHOD as SMOOTHED
 from .smoothed_vote import SmoothedVote
 from .tempering import OPTION, tempered, truth_beta, truth_doubt
-from .unanimous import unanimous_cases
+from .unanimous import flipped_in_words, unanimous_cases
 
 SAME_SCORE = 1e-6
 FEWEST_TO_TELL = 30
@@ -177,8 +177,7 @@ class Choice(Result):
         flipped = self.best.flipped
         if not self.n_unanimous or flipped is None:
             return ""
-        title, cases = self.best.candidate.title, plural(self.n_unanimous, "unanimous case")
-        return f"{title} gives {flipped:,} of {cases} another class."
+        return f"{self.best.candidate.title} {flipped_in_words(flipped, self.n_unanimous)}."
 
     def request(self, *, use_gold: bool = False) -> Request:
         """Return the request to fit the opening model at its β; see `Standing.request`."""

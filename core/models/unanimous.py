@@ -78,8 +78,25 @@ class Unanimous:
             )
         flipped = self.n_flipped(fit)
         if flipped > max(_FEWEST_FLIPS, _SHARE * self.n):
-            return f"It gives {flipped:,} of {plural(self.n, 'unanimous case')} another class."
+            return f"It {flipped_in_words(flipped, self.n)}."
         return ""
+
+
+def flipped_in_words(flipped: int, n: int) -> str:
+    """Say how many unanimous cases a model gives another class, without its subject and full stop.
+
+    Parameters
+    ----------
+    flipped : int
+        Cases that get another class.
+    n : int
+        Unanimous cases, one or more.
+    """
+    if n == 1:
+        return "gives the one unanimous case another class" if flipped else "keeps the class of the one unanimous case"
+    if not flipped:
+        return f"keeps the class of all {n:,} unanimous cases"
+    return f"gives {flipped:,} of {n:,} unanimous cases another class"
 
 
 @cache_by_identity

@@ -21,7 +21,16 @@ from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken, map_chunks
 from ..text import plural
 from ..thresholds import UNCERTAIN_BELOW
-from .plan_world import CountsCache, ExtendedData, Measure, World, counts_of, drawn_world, fitted_posterior
+from .plan_world import (
+    CountsCache,
+    ExtendedData,
+    Measure,
+    World,
+    counts_of,
+    drawn_world,
+    fitted_posterior,
+    world_of_truth,
+)
 
 KINDS = ("new_raters", "new_cases", "least_certain")
 QUANTITIES = ("certainty", "uncertain", "agreement", "right")
@@ -113,6 +122,7 @@ def plan_outcomes(
     level: float = 0.9,
     n_worlds: int = 100,
     seed: int = 0,
+    truths: np.ndarray | None = None,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> PlanOutcomes:
@@ -130,6 +140,8 @@ def plan_outcomes(
     level : float
         Confidence level of the intervals over worlds, 0 to 1.
     n_worlds, seed : int
+    truths : ndarray of int, shape (n_worlds, n_cases), optional
+        True classes of each world (`core.raters.truth_draws.drawn_truths`); drawn from ``fit`` if omitted.
     token, progress
         See `core.runtime.chunks.map_chunks`.
 
@@ -149,7 +161,8 @@ def plan_outcomes(
         if token is not None:
             token.check()
         own = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
-        return _in_world(dataset, drawn_world(data, fit, own), plans, patterns, own)
+        world = drawn_world(data, fit, own) if truths is None else world_of_truth(dataset, truths[number], own)
+        return _in_world(dataset, world, plans, patterns, own)
 
     results = list(map_chunks(one, list(range(n_worlds)), token=token, progress=progress))
     values, ((n_annotations, n_cases), *_) = np.array([found for found, _ in results]), [size.T for _, size in results]

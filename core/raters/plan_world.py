@@ -103,6 +103,7 @@ def next_cases(
     return shuffled[:n]
 
 
+_LEAST = 0.5  # annotations or cases of each class that are added
 _REFIT = StoppingRule(100, 1e-7)
 _TOWARDS_FIT = StoppingRule(2, 1e-7)
 
@@ -178,6 +179,25 @@ def drawn_world(data: Design, fit: RaterModelFit, seed: int) -> World:
     prevalence = np.exp(top.point.log_prevalence)
     truth = (rng.random((dataset.n_cases, 1)) > top.posterior.cumsum(axis=1)[:, :-1]).sum(axis=1)
     return World(np.ascontiguousarray(theta), prevalence / prevalence.sum(), truth)
+
+
+def world_of_truth(dataset: Dataset, truth: np.ndarray, seed: int) -> World:
+    """Draw parameters given the true class of every case, as a model drew it: rows of raters around those of all.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    truth : ndarray of int, shape (n_cases,)
+    seed : int
+    """
+    rng, n_classes = np.random.default_rng(seed), dataset.n_classes
+    cell = (dataset.rater.astype(np.int64) * n_classes + truth[dataset.case_of_annotation]) * n_classes + dataset.answer
+    counts = np.bincount(cell, minlength=dataset.n_raters * n_classes**2).reshape(-1, n_classes, n_classes)
+    pool = counts.sum(axis=0) + _LEAST
+    theta = rng.standard_gamma(counts + POOL_STRENGTH * pool / pool.sum(axis=1, keepdims=True))
+    theta /= theta.sum(axis=2, keepdims=True)
+    prevalence = rng.dirichlet(np.bincount(truth, minlength=n_classes) + _LEAST)
+    return World(theta, prevalence, truth.astype(np.int64))
 
 
 def counts_of(dataset: Dataset) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Forecast of how many more annotations, by whom and on which cases, reach a target certainty or precision.
 
-Worlds that the data could come from are drawn around the fit: confusion matrices of every rater, and the truth. In each
+Worlds that the data could come from are drawn: the truth, and confusion matrices of every rater. In each
 the plan is carried out: cases are chosen, raters asked, their annotations drawn, and the quantity is worked out from
 what there is by then. The spread over worlds is the uncertainty of the forecast: of parameters, of the truth of the
 cases, and of the annotations. Whatever the fit, raters have full confusion matrices here: the mistakes of models that
@@ -30,6 +30,7 @@ from .plan_world import (
     counts_of,
     drawn_world,
     next_cases,
+    world_of_truth,
 )
 
 
@@ -119,6 +120,7 @@ def forecast(
     level: float = 0.9,
     n_worlds: int = 200,
     seed: int = 0,
+    truths: np.ndarray | None = None,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Forecast:
@@ -143,9 +145,8 @@ def forecast(
         γ of the certainty, and of the gain.
     interval_level, level : float
         Confidence levels of the intervals whose width is forecast, and of the forecast; 0 to 1.
-    n_worlds, seed : int
-    token, progress
-        See `core.runtime.chunks.map_chunks`.
+    n_worlds, seed, truths, token, progress
+        See `core.raters.plan_outcomes.plan_outcomes`.
 
     Raises
     ------
@@ -162,12 +163,12 @@ def forecast(
     patterns = CountsCache(dataset.n_classes, reliability)
     setting = data, fit, policy, extra, _shares(dataset, goal, raters), per_case, patterns
     measure = Measure(goal.quantity, _place(dataset, goal), interval_level, patterns)
-    values, n_asked = _carried_out(setting, measure, n_worlds, seed, token, progress)
+    values, n_asked = _carried_out(setting, measure, n_worlds, seed, truths, token, progress)
     return _summed_up(dataset, fit, goal, policy, extra, patterns, measure, values, n_asked, level, seed)
 
 
 def _carried_out(
-    setting: tuple, measure: Measure, n_worlds: int, seed: int, token: CancelToken | None, progress
+    setting: tuple, measure: Measure, n_worlds: int, seed: int, truths, token: CancelToken | None, progress
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the quantity after each step, shape (n_worlds, n_steps + 1), and how often each rater was asked."""
     data, fit, policy, extra, share, per_case, patterns = setting
@@ -175,7 +176,7 @@ def _carried_out(
 
     def one(number: int) -> tuple[np.ndarray, np.ndarray]:
         own = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
-        world = drawn_world(data, fit, own)
+        world = drawn_world(data, fit, own) if truths is None else world_of_truth(dataset, truths[number], own)
         values, asked = np.empty(extra.size), np.zeros(dataset.n_raters, np.int64)
         for step, at in enumerate(carried_out(dataset, world, policy, extra, share, per_case, patterns, own + 1)):
             if token is not None:

@@ -15,6 +15,7 @@ from ..annotations.counts import raters_per_case
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
 from ..models.average import LEAST_DOUBT, AveragedModels, member_posteriors
+from ..models.result import Spread, Uncertainty
 from ..models.smoothed_vote import SmoothedVote
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
@@ -23,6 +24,7 @@ from ..text import number, plural
 N_DRAWS = 300
 _FEWEST_DRAWS, _MOST_DRAWN = 100, 30_000_000  # draws, and annotations over all draws, where raters are judged
 _PRIOR = 0.5  # Jeffreys
+_ROW_SIZE, _LEAST = 2.0, 1e-3  # annotations that the averaged row of a confusion matrix counts for; per class at least
 _POOL_SIZE, _POOL_RATERS = 10.0, 10.0
 _RHO = 1 / 201, 1 / 2  # between raters who are all alike and raters about whom their pool says little
 
@@ -161,8 +163,8 @@ def _rank(names) -> np.ndarray:
 
 def prevalence_interval(
     averaged: AveragedModels, dataset: Dataset, *, level: float = 0.95, seed: int = 0, token: CancelToken | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the interval of the share of each class among cases like these, two ends of shape (n_classes,).
+) -> Spread:
+    """Compute the interval of the share of each class among cases like these, shape (n_classes,).
 
     It covers the uncertainty about the model, β, the truth of each case, and the choice of cases.
 
@@ -189,8 +191,90 @@ def prevalence_interval(
             rng.dirichlet((np.bincount(truth, minlength=dataset.n_classes) + _PRIOR)[by_name])[rank]
             for truth in _truths(times, probability[answered], cases, dataset.classes, rng, token)
         ]
-    low, high = np.quantile(shares, ((1 - level) / 2, (1 + level) / 2), axis=0)
-    return low, high
+    return _spread(np.array(shares), level)
+
+
+def _spread(drawn: np.ndarray, level: float) -> Spread:
+    low, high = np.quantile(drawn, ((1 - level) / 2, (1 + level) / 2), axis=0)
+    return Spread(drawn.std(axis=0, ddof=1), low, high)
+
+
+def uncertainty_of(
+    averaged: AveragedModels, dataset: Dataset, *, level: float = 0.95, seed: int = 0, token: CancelToken | None = None
+) -> Uncertainty | None:
+    """Compute intervals of an average's prevalence, accuracies and confusion matrices; None if it is only the vote.
+
+    Each draw takes a model, β and the truth of every case as in `accuracy_draws`, and then rows of confusion matrices
+    by the annotations on these truths, with the averaged row as the prior, worth `_ROW_SIZE` annotations.
+
+    Parameters
+    ----------
+    averaged : AveragedModels
+        Average of the models of ``dataset``.
+    dataset : Dataset
+    level, seed, token
+        See `accuracy_draws`.
+
+    Raises
+    ------
+    Cancelled
+    """
+    if not averaged.members:
+        return None
+    prevalence = prevalence_interval(averaged, dataset, level=level, seed=seed, token=token)
+    rng, fit, n_classes = np.random.default_rng(seed), averaged.fit, dataset.n_classes
+    n_draws = _draws_for(dataset)
+    truths = drawn_truths(averaged, dataset, n_draws, rng, token)
+    accuracy, confusion = [], []
+    rows = np.arange(n_draws)[:, None] * n_classes**2
+    for rater, mean in enumerate(fit.confusion):
+        if token is not None:
+            token.check()
+        own = np.flatnonzero(dataset.rater == rater)
+        cell = rows + truths[:, dataset.case_of_annotation[own]].astype(np.int64) * n_classes + dataset.answer[own]
+        counts = np.bincount(cell.ravel(), minlength=n_draws * n_classes**2).reshape(n_draws, n_classes, n_classes)
+        matrix = rng.standard_gamma(counts + _ROW_SIZE * mean + _LEAST)
+        matrix /= matrix.sum(axis=2, keepdims=True)
+        confusion.append(_around(_spread(matrix, level), mean))
+        right = matrix[:, range(n_classes), range(n_classes)] @ fit.prevalence
+        accuracy.append(_around(_spread(right, level), np.diag(mean) @ fit.prevalence))
+    of_raters, method = [_stacked(each) for each in (accuracy, confusion)], "draws of models and truths"
+    return Uncertainty(method, level, prevalence, of_raters[0], of_raters[1], n_replicates=n_draws, seed=seed)
+
+
+def _stacked(spreads: list[Spread]) -> Spread:
+    return Spread(*(np.array([getattr(one, end) for one in spreads]) for end in ("sd", "low", "high")))
+
+
+def drawn_truths(
+    averaged: AveragedModels, dataset: Dataset, n_draws: int, rng: np.random.Generator, token: CancelToken | None = None
+) -> np.ndarray:
+    """Draw a model, β and the true class of every case, int16 of shape (n_draws, n_cases), in the order of models.
+
+    Parameters
+    ----------
+    averaged : AveragedModels
+        Average of the models of ``dataset``, with members.
+    dataset : Dataset
+    n_draws : int
+    rng : numpy.random.Generator
+    token : CancelToken, optional
+
+    Raises
+    ------
+    Cancelled
+    """
+    components = _components(averaged, dataset, n_draws, rng, token)
+    return np.array([one.astype(np.int16) for times, p in components for one in _truths(times, p, rng, token)])
+
+
+def _around(spread: Spread, estimate: np.ndarray) -> Spread:
+    """Widen an interval to contain its estimate, which shrinks rare classes further than the draws do."""
+    return Spread(spread.sd, np.minimum(spread.low, estimate), np.maximum(spread.high, estimate))
+
+
+def _draws_for(dataset: Dataset) -> int:
+    return int(np.clip(_MOST_DRAWN // max(dataset.n_annotations, 1), _FEWEST_DRAWS, N_DRAWS))
 
 
 def judging_draws(
@@ -210,7 +294,7 @@ def judging_draws(
     cases = np.flatnonzero(raters_per_case(dataset) > 1)
     if not averaged.members or not cases.size:
         return None
-    n_draws = int(np.clip(_MOST_DRAWN // max(dataset.n_annotations, 1), _FEWEST_DRAWS, N_DRAWS))
+    n_draws = _draws_for(dataset)
     return accuracy_draws(averaged, dataset, cases=cases, n_draws=n_draws, level=level, seed=seed, token=token)
 
 

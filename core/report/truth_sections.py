@@ -1,6 +1,7 @@
 """Sections on the truth: certainty of cases, classifiers against it, and the methods in words."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from ..agreement.applicable_coefficients import coefficients_for
 from ..agreement.benchmark_labels import before_opinions
@@ -11,6 +12,7 @@ from ..analyses.inputs import Inputs
 from ..analyses.reliability import RELIABILITY
 from ..analyses.reliability.prediction_sets import at_possible_promise, promises, scored
 from ..annotations.dataset import Dataset
+from ..certainty.p_correct import of_average
 from ..certainty.shares import CertaintyShares
 from ..errors import NotApplicableError
 from ..evaluation.metrics import TOP
@@ -48,6 +50,9 @@ def certainty(request, sections, token, progress) -> list:
     view = view_of(asked, options)
     model = fitted_once(request.model, view)
     found = of_sweep(_sweep(request, view, (request.reliability,), (), token, progress), model, view, token)
+    classes = request.dataset.as_classes(request.threshold)[0]
+    if (averaged := request.settings.average(classes, token)) is not None:
+        found = replace(found, correct=of_average(averaged, classes))
     blocks = part.blocks(found, asked, options)
     least = next(block.table for block in blocks if isinstance(block, Grid))["case"].tolist()
     return [blocks[0], *(_ask_about(view, least, found.shares) if found.shares else ()), *blocks[1:]]

@@ -1,9 +1,10 @@
 """Class probabilities against known truth: our models, the one that opens, and crowd-kit's.
 
-Run: python tests/benchmarks/truth_inference.py [--peers PYTHON] [--only NAME;…] [ANSWERS.csv GOLD.csv] …
-     python tests/benchmarks/truth_inference.py [--peers PYTHON] [--only NAME;…] --folder FOLDER
-Without pairs of files: `skin` and generated crowds. PYTHON is that of an environment with
-tests/benchmarks/requirements.txt; without it only our models are run. No method is given the gold.
+Run: python tests/benchmarks/truth_inference.py [--peers PYTHON] [--limit S] [--only NAME;…] [ANSWERS.csv GOLD.csv] …
+     python tests/benchmarks/truth_inference.py [--peers PYTHON] [--limit S] [--only NAME;…] --folder FOLDER
+Without pairs of files: `skin` and generated crowds. With --folder: the table of crowds in the README. PYTHON is that of
+an environment with tests/benchmarks/requirements.txt; without it only our models are run. A method of crowd-kit is
+stopped after S CPU seconds, and the table says so. No method is given the gold.
 
 Bars: what opens has a lower log loss than every method of crowd-kit; its accuracy is not below the best of them by more
 than two paired standard errors over cases; of the cases at 0.99 or more at least 0.95 are right. `skin`: log loss at
@@ -12,10 +13,12 @@ most 0.90, and of cases whose two annotations differ the mean top probability be
 
 import argparse
 import csv
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,6 +37,8 @@ from core.models.smoothed_vote import SmoothedVote
 from core.raters.truth_draws import accuracy_draws
 
 ROOT = Path(__file__).resolve().parents[2]
+PEERS = "majority", "dawid-skene", "one-coin", "glad", "mace"  # methods of crowd-kit in `truth_peers.py`
+LIMIT = 300  # CPU seconds per method of crowd-kit
 # What `generated` takes.
 GENERATED = {
     "independent": {"n": 800, "raters": 60, "classes": 2, "per": (10, 10), "accuracy": (0.6, 0.9)},
@@ -99,6 +104,7 @@ GENERATED = {
     },
 }
 _COPIED = 0.6
+_STOPPED = "stopped after {:.0f} CPU s"
 
 
 def generated(
@@ -215,19 +221,27 @@ def ours(dataset: Dataset):
     return found, choice, seconds
 
 
-def peers(dataset: Dataset, python: str) -> dict:
-    """Probabilities and CPU seconds of crowd-kit's methods."""
+def peers(dataset: Dataset, python: str, limit: int) -> dict:
+    """Probabilities and CPU seconds of crowd-kit's methods; None and the limit if a method was stopped."""
+    found: dict = {}
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "in.npz", Path(folder) / "out.npz"
         columns = {"case": dataset.case_of_annotation, "rater": dataset.rater, "answer": dataset.answer}
         np.savez(source, **columns, n_classes=dataset.n_classes)
-        subprocess.run([python, str(ROOT / "tests/benchmarks/truth_peers.py"), source, target], check=True)
-        with np.load(target) as found:
-            names = [name for name in found.files if not name.startswith("seconds_")]
-            return {name: (found[name], float(found[f"seconds_{name}"])) for name in names}
+        for name in PEERS:
+            command = [python, str(ROOT / "tests/benchmarks/truth_peers.py"), name, str(limit), source, target]
+            ended = subprocess.run(command).returncode
+            if ended == -signal.SIGXCPU:
+                found[name] = None, float(limit)
+            elif ended:
+                raise SystemExit(f"crowd-kit {name} failed with status {ended}.")
+            else:
+                with np.load(target) as result:
+                    found[name] = result["probability"], float(result["seconds"])
+    return found
 
 
-def compare(name: str, dataset: Dataset, python: str | None) -> bool:
+def compare(name: str, dataset: Dataset, rivals: Callable[[Dataset], dict]) -> bool:
     """Print the table of one crowd; whether its bars hold."""
     print(
         f"\n{name}: {dataset.n_cases:,} cases, {dataset.n_raters:,} raters, {dataset.n_classes} classes, "
@@ -238,9 +252,9 @@ def compare(name: str, dataset: Dataset, python: str | None) -> bool:
         f"  {choice.reason} (β held-out {choice.best.held.beta if choice.best.held else 1}, shown {choice.best.beta})"
     )
     print(f"  {'':34s}accuracy log loss  Brier    ECE   n99 right   CPU s")
-    theirs = {} if python is None else peers(dataset, python)
+    theirs = rivals(dataset)
     tables = {label: scores(p, dataset) for label, (p, _) in mine.items()}
-    tables |= {f"crowd-kit {label}": scores(p, dataset) for label, (p, _) in theirs.items()}
+    tables |= {f"crowd-kit {label}": scores(p, dataset) for label, (p, _) in theirs.items() if p is not None}
     spent = {label: s for label, (_, s) in mine.items()} | {f"crowd-kit {label}": s for label, (_, s) in theirs.items()}
     spent[choice.chosen] = seconds
     for label, (row, _) in tables.items():
@@ -249,6 +263,8 @@ def compare(name: str, dataset: Dataset, python: str | None) -> bool:
             f"  {mark}{label:32s}{row['accuracy']:8.3f} {row['log loss']:8.3f} {row['Brier']:6.3f} {row['ECE']:6.3f} "
             f"{row['n99']:5d} {row['right99']:5.3f} {spent[label]:7.1f}"
         )
+    for label in (label for label in spent if label not in tables):
+        print(f"    {label} {_STOPPED.format(spent[label])}")
     return bars(name, dataset, choice, tables, mine[choice.chosen][0])
 
 
@@ -293,7 +309,7 @@ def judged_raters(averaged, dataset: Dataset) -> dict:
     return {"inside": inside, "wrong": found.total / (found.n.sum() - n_right.sum())}
 
 
-def tabulate(name: str, dataset: Dataset, python: str | None) -> dict:
+def tabulate(name: str, dataset: Dataset, rivals: Callable[[Dataset], dict]) -> dict:
     """Print the rows of one crowd; what the goals are about."""
     began = time.process_time()
     choice = choose(dataset)
@@ -306,19 +322,20 @@ def tabulate(name: str, dataset: Dataset, python: str | None) -> dict:
         f"before: {choice.best.candidate.title}": (choice.best.fit.class_probability, chosen - began),
         "after: average": (averaged.fit.class_probability, done - began),
     }
-    if python is not None:
-        rows |= {f"crowd-kit {label}": found for label, found in peers(dataset, python).items()}
-    found = {label: measured(p, dataset) for label, (p, _) in rows.items()}
+    rows |= {f"crowd-kit {label}": found for label, found in rivals(dataset).items()}
+    found = {label: measured(p, dataset) for label, (p, _) in rows.items() if p is not None}
     for label, row in found.items():
         seconds = rows[label][1]
         numbers = [f"{row[key]:.3f}" for key in ("accuracy", "log loss", "Brier")]
         certain = "" if np.isnan(row["right95"]) else f"{row['right95']:.3f} of {row['n95']:,}"
         cost = "" if np.isnan(seconds) else f"{seconds:.1f}"
         print(f"| {name} | {label} | {' | '.join(numbers)} | {certain} | {cost} |", flush=True)
-    rivals = [row["accuracy"] for label, row in found.items() if label == "majority" or label.startswith("crowd-kit")]
+    for label in (label for label in rows if label not in found):
+        print(f"| {name} | {label} | | | | {_STOPPED.format(rows[label][1])} | |", flush=True)
+    others = [row["accuracy"] for label, row in found.items() if label == "majority" or label.startswith("crowd-kit")]
     judged = judged_raters(averaged, dataset) if averaged.members else {"inside": np.empty(0, bool), "wrong": np.nan}
     before = next(row for label, row in found.items() if label.startswith("before"))
-    return {"name": name, "before": before, "after": found["after: average"], "rival": max(rivals)} | judged
+    return {"name": name, "before": before, "after": found["after: average"], "rival": max(others)} | judged
 
 
 def goals(found: list[dict]) -> bool:
@@ -352,7 +369,7 @@ def goals(found: list[dict]) -> bool:
     return all(held.values())
 
 
-def of_folder(folder: Path, only: list[str], python: str | None) -> bool:
+def of_folder(folder: Path, only: list[str], rivals: Callable[[Dataset], dict]) -> bool:
     """The table and the goals of all crowds of a folder, and of skin."""
     crowds = {}
     for gold in sorted(folder.glob("*_gold.csv")):
@@ -360,8 +377,8 @@ def of_folder(folder: Path, only: list[str], python: str | None) -> bool:
         if answers.exists():
             crowds[answers.stem] = lambda answers=answers, gold=gold: with_truth(read(answers).dataset, gold)
     crowds["skin"] = skin
-    print("| crowd | method | accuracy | log loss | Brier | right at 0.95 and above | CPU s |\n|" + "---|" * 7)
-    return goals([tabulate(name, make(), python) for name, make in crowds.items() if not only or name in only])
+    print("| crowd | method | accuracy | log loss | Brier | correct at 0.95 and above | CPU s |\n|" + "---|" * 7)
+    return goals([tabulate(name, make(), rivals) for name, make in crowds.items() if not only or name in only])
 
 
 def main() -> int:
@@ -369,11 +386,16 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--peers", metavar="PYTHON")
+    parser.add_argument("--limit", type=int, default=LIMIT, help="CPU seconds per method of crowd-kit")
     parser.add_argument("--only", help="of the generated crowds and skin, by name", default="")
     parser.add_argument("--folder", type=Path, help="crowds as NAME.csv and NAME_gold.csv, in one table")
     options = parser.parse_args()
+
+    def rivals(dataset: Dataset) -> dict:
+        return peers(dataset, options.peers, options.limit) if options.peers else {}
+
     if options.folder:
-        return 0 if of_folder(options.folder, list(filter(None, options.only.split(";"))), options.peers) else 1
+        return 0 if of_folder(options.folder, list(filter(None, options.only.split(";"))), rivals) else 1
     if len(options.files) % 2:
         raise SystemExit("Give pairs of files: annotations, gold.")
     crowds = {}
@@ -383,7 +405,7 @@ def main() -> int:
         only = options.only.split(";") if options.only else ["skin", *GENERATED]
         for name in only:
             crowds[name] = skin if name == "skin" else lambda name=name: generated(**GENERATED[name])
-    held = {name: compare(name, make(), options.peers) for name, make in crowds.items()}
+    held = {name: compare(name, make(), rivals) for name, make in crowds.items()}
     print(f"\nAll bars hold on {sum(held.values())} of {len(held)} crowds.")
     return 0 if all(held.values()) else 1
 

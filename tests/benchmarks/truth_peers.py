@@ -1,9 +1,11 @@
 """Crowd-kit's class probabilities of one crowd; run by `truth_inference.py` in an environment that has crowd-kit.
 
-Run: python tests/benchmarks/truth_peers.py IN.npz OUT.npz. IN holds case, rater, annotation (integer codes) and
-n_classes; OUT a table of probabilities, shape (n_cases, n_classes), for each method, and seconds_… of each.
+Run: python tests/benchmarks/truth_peers.py METHOD LIMIT IN.npz OUT.npz. IN has case, rater, annotation (integer codes)
+and n_classes; OUT has the probabilities, shape (n_cases, n_classes), and CPU seconds. The system ends the process after
+LIMIT CPU seconds.
 """
 
+import resource
 import sys
 import time
 import warnings
@@ -21,21 +23,19 @@ METHODS = {
 }
 
 
-def main(source: str, target: str) -> None:
-    """Every method on the crowd."""
+def main(method: str, limit: str, source: str, target: str) -> None:
+    """Run one method on the crowd."""
+    resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 5))
     warnings.simplefilter("ignore")
     crowd = np.load(source)
     n_cases, n_classes = int(crowd["case"].max()) + 1, int(crowd["n_classes"])
     table = pd.DataFrame({"task": crowd["case"], "worker": crowd["rater"], "label": crowd["answer"]})
     table = table.drop_duplicates(["task", "worker"])
-    found = {}
-    for name, make in METHODS.items():
-        began = time.process_time()
-        shares = make().fit_predict_proba(table)
-        found[f"seconds_{name}"] = np.array(time.process_time() - began)
-        whole = shares.reindex(index=range(n_cases), columns=range(n_classes)).fillna(0.0)
-        found[name] = whole.to_numpy(float)
-    np.savez(target, **found)
+    began = time.process_time()
+    shares = METHODS[method]().fit_predict_proba(table)
+    seconds = time.process_time() - began
+    whole = shares.reindex(index=range(n_cases), columns=range(n_classes)).fillna(0.0)
+    np.savez(target, probability=whole.to_numpy(float), seconds=seconds)
 
 
 if __name__ == "__main__":

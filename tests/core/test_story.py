@@ -117,15 +117,21 @@ def test_probabilities_are_more_than_99_percent_only_beyond_it():
 
 
 def test_step_three_the_model_weighs_raters(view, unanimous):
-    """The intervals of the best and the worst rater do not meet, and ties are decided surely, counted one by one."""
-    fit = OneCoin().fit(view)
-    claim = story.weighs(view, "One coin", fit, judge_accuracy(panel_of(view, DawidSkene("empirical").fit(view))))
+    """The intervals of the best and the worst rater do not meet, and equal votes differ in P(correct)."""
+    fit = DawidSkene(beta=0.5).fit(view)
+    claim = story.weighs(view, "Dawid-Skene", fit, judge_accuracy(panel_of(view, DawidSkene("empirical").fit(view))))
     assert claim.holds
     assert "R01 is correct on 8" in claim.words
     assert "R07 is correct on 5" in claim.words
-    tied = (MajorityVote().fit(view).top_class() < 0) & (np.diff(view.case_ptr) > 0)
-    sure = (fit.class_probability.max(axis=1) >= 0.9) & tied
-    assert f"decides {sure.sum()} of {tied.sum()} tied votes at a probability of 90% or more" in claim.words
+    of_two = []
+    for case in range(view.n_cases):
+        answer = view.answer[view.annotations_of(case)].tolist()
+        of_two += [fit.class_probability[case, k] for k in set(answer) if len(answer) == 3 and answer.count(k) == 2]
+    assert f"In {len(of_two)} cases, 2 of 3 annotations agree" in claim.words
+    assert f"P(correct) of their class ranges from {min(of_two):.0%} to {max(of_two):.0%}" in claim.words
+    alike = replace(fit, class_probability=np.full_like(fit.class_probability, 1 / view.n_classes))
+    judged = judge_accuracy(panel_of(view, DawidSkene("empirical").fit(view)))
+    assert not story.weighs(view, "Dawid-Skene", alike, judged).holds, "weights that change nothing"
     alike = OneCoin().fit(unanimous)
     claim = story.weighs(unanimous, "One coin", alike, judge_accuracy(panel_of(unanimous, alike)))
     assert not claim.holds and "Cannot determine" in claim.words

@@ -109,3 +109,21 @@ def test_decided_sets_judge_the_labels_where_the_switch_is_on():
         assert "Against the gold sets of 2 cases" in words(app)
     finally:
         close_stores()
+
+
+def test_cases_leads_to_calibration_where_there_is_gold():
+    app = opened("cases", kept(_rows(60, gold=50)))
+    app.button(key="to_calibration").click().run()
+    said = words(settle(app.switch_page("pages/models.py").run()))
+    assert app.session_state["model_tabs"] == "Calibration" and "P(correct) averages" in said, "the open tab of Models"
+    assert [each.key for each in opened("cases", kept(_rows(60))).button if each.key == "to_calibration"] == []
+
+
+def test_models_shows_the_average_with_its_intervals():
+    app = opened("models", kept(_rows(60, gold=50)))
+    assert app.session_state["models_chosen"] == ["model-average"]
+    app.session_state["model_tabs"] = "Raters"
+    app = settle(app.run())
+    assert "Intervals take the true classes as known" not in words(app)
+    table = next(each.value for each in app.dataframe if "right by matrix" in each.value)
+    assert (table["ci_high"] - table["ci_low"] > 0.01).all()

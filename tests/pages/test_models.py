@@ -54,7 +54,7 @@ def test_the_average_of_models_opens_with_its_members_and_any_single_model_is_on
     assert app.session_state["models_chosen"] == ["model-average"]
     assert "Average of Dawid-Skene (30%), Dawid-Skene, empirical Bayes (24%), " in said
     assert "and the Smoothed vote (8%).".lower() in said.lower() and "Chosen by you" not in said
-    assert "It gives none of 16 unanimous cases another class." in said and "differ on no case." in said
+    assert "It keeps the class of all 16 unanimous cases." in said and "differ on no case." in said
     members = next(frame.value for frame in app.dataframe if "beta_low" in frame.value.columns)
     assert members["weight"].sum() == pytest.approx(1)
     used = members["weight"] > 0

@@ -502,6 +502,26 @@ if not story.show(st.container(), told.page, st.session_state["known"]):
     assert [line.value for line in app.markdown] == said
 
 
+def test_a_step_of_the_story_shows_a_failed_computation_and_tries_again():
+    script = """
+import streamlit as st
+from pages.shared.cache import datasets as cached
+from pages.shared.shell import story
+mended = st.session_state.get("mended")
+def work(job):
+    if not mended:
+        raise ValueError("no such number")
+    return "mended"
+st.session_state["found"] = story._result(cached.job(("story", "fails"), "Numbers of the step", work), None)
+"""
+    app = AppTest.from_string(script, default_timeout=300).run()
+    assert app.session_state["found"] is None and not app.caption
+    assert app.error[0].value.startswith("Numbers of the step failed with ValueError: no such number.")
+    app.session_state["mended"] = True
+    app.button[0].click().run()
+    assert app.session_state["found"] == "mended" and not app.error
+
+
 def test_whether_a_step_is_known_is_found_without_computing_any_of_it(monkeypatch):
     """On data of which nothing is known but the certainties of cases."""
     for computes in ("torn_case", "weighs"):

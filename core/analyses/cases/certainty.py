@@ -22,7 +22,7 @@ from ...plausibility.protocol import PlausibilityModel
 from ...runtime.chunks import CancelToken
 from ...runtime.executors import Executor
 from ...text import exact, percent, plural
-from ...thresholds import CERTAIN_LEVELS, UNCERTAIN_BELOW
+from ...thresholds import CERTAIN_LEVELS, NUMBERS_DIFFER, PROBABLY_WRONG, UNCERTAIN_BELOW
 from ..blocks import Block, Download, Figure, Grid, Words
 from ..inputs import Inputs
 from . import model_and_reliability, view_of
@@ -45,6 +45,8 @@ class CaseCertainty:
         Which cases are uncertain, and which have one annotation; None if only the certainty was computed.
     more : MoreRaters or None
         Effect of more raters on each case; None except for counts.
+    correct : PCorrect or None
+        P(correct) of every class; None unless rater models are averaged.
     """
 
     certainty: CertaintyResult
@@ -52,6 +54,14 @@ class CaseCertainty:
     scale: ClassScale | None = None
     shares: CertaintyShares | None = None
     more: MoreRaters | None = None
+    correct: PCorrect | None = None
+
+    def p_correct(self) -> np.ndarray:
+        """Return P(correct) of the leading class of each case, shape (n_cases,); NaN without a leading class."""
+        assert self.correct is not None, "asked for where it is known"
+        code = {name: place for place, name in enumerate(self.correct.classes)}
+        own = np.array([code.get(name, -1) for name in self.certainty.classes] + [-1])
+        return self.correct.of(own[self.certainty.top_class()])
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per case, as in the file and on the command line."""
@@ -71,6 +81,8 @@ class CaseCertainty:
         if self.more is not None:
             table["more_raters"] = [OUTCOMES[place] for place in self.more.outcome]
             table["more_raters_chance"] = self.more.chance
+        if self.correct is not None:
+            table["p_correct"] = self.p_correct()
         return table
 
     def to_dict(self, max_top: int) -> dict[str, Any]:
@@ -98,6 +110,15 @@ class CaseCertainty:
             }
         if self.more is not None:
             found["more_raters"] = self.more.counts
+        if self.correct is not None:
+            p, certain = self.p_correct(), result.certainty[:, 0]
+            if (shares := self.shares) is not None:
+                certain = np.where(shares.single | shares.empty, np.nan, certain)
+            found["p_correct"] = {
+                "mean": float(np.nanmean(p)),
+                "n_below": {str(PROBABLY_WRONG): int((p < PROBABLY_WRONG).sum())},
+                "n_differ": int((np.abs(p - certain) > NUMBERS_DIFFER).sum()),
+            }
         return found
 
 
@@ -170,9 +191,7 @@ def table_of(found: CaseCertainty, inputs: Inputs, options) -> pd.DataFrame:
     return found.to_frame()
 
 
-def listed(
-    found: CaseCertainty, cases: Sequence[int] | np.ndarray, letters: int = 40, correct: PCorrect | None = None
-) -> pd.DataFrame:
+def listed(found: CaseCertainty, cases: Sequence[int] | np.ndarray, letters: int = 40) -> pd.DataFrame:
     """Return cases as people read them.
 
     Parameters
@@ -182,8 +201,6 @@ def listed(
         Positions of cases, in this order.
     letters : int
         Number of letters of the name of a class next to another one.
-    correct : PCorrect, optional
-        P(correct) of the leading class gets a column.
     """
     result, scale, shares = found.certainty, found.scale, found.shares
     names = result.classes if scale is None else without_shared_words(result.classes)
@@ -195,8 +212,8 @@ def listed(
             "most plausible": [most_plausible(result, int(case), names, letters) for case in cases],
         }
     )
-    if correct is not None:
-        frame.insert(2, "P(correct)", correct.of(result.top_class())[cases])
+    if found.correct is not None:
+        frame.insert(2, "P(correct)", found.p_correct()[cases])
     if scale is not None:
         ends = scale.expected_class, scale.expected_class_low, scale.expected_class_high
         each = zip(*(end[cases] for end in ends), strict=True)
@@ -246,6 +263,7 @@ def present(found: CaseCertainty, inputs: Inputs, options) -> list[Block]:
             "note",
             "annotation certainty",
         ),
+        *_correct_in_words(found),
         Figure(
             lambda theme: figures.sorted_certainty(sweep, theme, "Certainty of every case, sorted"),
             "Sorted certainty of all cases",
@@ -254,3 +272,15 @@ def present(found: CaseCertainty, inputs: Inputs, options) -> list[Block]:
         grid,
         download,
     ]
+
+
+def _correct_in_words(found: CaseCertainty) -> list[Block]:
+    """Summarise P(correct) next to certainty, if it is known of any case."""
+    if found.correct is None or not np.isfinite(p := found.p_correct()).any():
+        return []
+    below = plural(int((p < PROBABLY_WRONG).sum()), "case")
+    words = (
+        f"The mean P(correct) of the most plausible class is {percent(np.nanmean(p))}: the probability that it is "
+        f"true, by rater models. It is below {percent(PROBABLY_WRONG)} in {below}."
+    )
+    return [Words(words, "note", "p correct")]

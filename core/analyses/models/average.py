@@ -8,6 +8,7 @@ import pandas as pd
 from ...annotations.dataset import Dataset
 from ...models.average import METHOD as AVERAGE
 from ...models.average import AveragedModels
+from ...models.unanimous import flipped_in_words
 from ...text import plural
 from ..blocks import Block, Chosen, Details, Download, Grid, Name, Strong, Words
 from ..schema import Column, frame_of
@@ -69,8 +70,7 @@ def flips(averaged: AveragedModels, subject: str = "It") -> str:
     """
     if not averaged.n_unanimous:
         return ""
-    how_many = f"{averaged.flipped:,}" if averaged.flipped else "none"
-    return f"{subject} gives {how_many} of {plural(averaged.n_unanimous, 'unanimous case')} another class."
+    return f"{subject} {flipped_in_words(averaged.flipped, averaged.n_unanimous)}."
 
 
 def differences(averaged: AveragedModels) -> str:

@@ -113,8 +113,7 @@ def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
         Words(
             f"{plural(found.n_hidden, 'annotation')} held out. The score is in nats per annotation; larger is better. "
             "β is how much an annotation counts in addition to the others of its case. The score does not detect "
-            f"mistakes that raters share. Flipped: how many of {plural(found.n_unanimous, 'unanimous case')} get "
-            "another class.",
+            f"mistakes that raters share. Flipped: unanimous cases that get another class (n = {found.n_unanimous:,}).",
             "note",
         ),
     ]

@@ -6,14 +6,19 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from ...analysis_settings import SEED, can_choose
 from ...annotations.dataset import Dataset
 from ...extremes import clearly_most
 from ...figures import raters as figures
+from ...models.average import average_models
+from ...models.choose import choose
 from ...models.dawid_skene import DawidSkene
 from ...models.gold import gold_cases
 from ...models.gold_measures import GoldMeasures, gold_measures
+from ...models.result import RaterModelFit
 from ...raters.plan_outcomes import Plan, PlanOutcomes, plan_outcomes
 from ...raters.planning import Forecast, Goal, forecast
+from ...raters.truth_draws import drawn_truths
 from ...runtime.chunks import CancelToken
 from ...text import number, percent, plural, shorten, with_interval
 from ...thresholds import UNCERTAIN_BELOW
@@ -50,9 +55,20 @@ def compute_plans(
     dataset: Dataset, options, *, token: CancelToken | None = None, progress: Callable[[float], None] | None = None
 ) -> PlanOutcomes:
     """Carry out each plan in simulations."""
-    fit = DawidSkene().fit(dataset, token=token)
-    how = {"n_worlds": options.n_worlds, "seed": options.seed, "token": token, "progress": progress}
+    fit, truths = _worlds(dataset, options, token)
+    how = {"n_worlds": options.n_worlds, "seed": options.seed, "truths": truths, "token": token, "progress": progress}
     return plan_outcomes(dataset, fit, plans_of(dataset, options), **how)
+
+
+def _worlds(dataset: Dataset, options, token: CancelToken | None) -> tuple[RaterModelFit, np.ndarray | None]:
+    """Return the average of rater models with truths drawn from it; Dawid-Skene if no model can be averaged."""
+    if can_choose(dataset):
+        averaged = average_models(choose(dataset, seed=SEED, independent=False, token=token), dataset, token=token)
+        if averaged.members:
+            rng = np.random.default_rng(options.seed)
+            truths = drawn_truths(averaged, dataset, options.n_worlds, rng, token)
+            return averaged.fit, rng.permutation(truths)
+    return DawidSkene().fit(dataset, token=token), None
 
 
 def table_of_plans(found: PlanOutcomes, dataset: Dataset | None, options) -> pd.DataFrame:
@@ -175,10 +191,10 @@ def compute(
     dataset: Dataset, options, *, token: CancelToken | None = None, progress: Callable[[float], None] | None = None
 ) -> PlannedAnnotations:
     """Compute the forecast, and if there is gold, the comparison of the model of the simulations with it."""
-    fit = DawidSkene().fit(dataset, token=token)
+    fit, truths = _worlds(dataset, options, token)
     goal = Goal(options.quantity, options.target, options.name)
     how = {"policy": options.policy, "budget": options.budget, "n_worlds": options.n_worlds, "seed": options.seed}
-    found = forecast(dataset, fit, goal, **how, token=token, progress=progress)
+    found = forecast(dataset, fit, goal, **how, truths=truths, token=token, progress=progress)
     by_gold = gold_measures(dataset, fit, seed=options.seed) if len(gold_cases(dataset)) else None
     return PlannedAnnotations(found, dataset.raters, by_gold)
 

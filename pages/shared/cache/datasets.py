@@ -828,6 +828,6 @@ def cancel(job: Job) -> None:
     jobs().cancel(job.key, session())
 
 
-def restart(key: tuple) -> None:
-    """Restart, at the next request, a job that failed or that this session cancelled."""
-    jobs().again(job_name(key), session())
+def restart(name: tuple) -> None:
+    """Restart, at the next request, a job that failed or that this session cancelled; ``name`` is `Job.key`."""
+    jobs().again(name, session())

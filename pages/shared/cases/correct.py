@@ -4,7 +4,9 @@ import streamlit as st
 
 from core.analyses.cases.case import OneCase
 from core.annotations.dataset import Dataset
+from core.certainty.label_p_correct import LabelsCorrect
 from core.certainty.p_correct import PCorrect, why_they_differ
+from core.models.gold import gold_cases
 from core.text import markdown, probability
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, opening, state, widgets
@@ -16,6 +18,27 @@ def known(dataset: Dataset) -> PCorrect | None:
     if (job := opening.correct_at_work(classes)) is not None:
         job_progress.redraw_after(job)
     return opening.correct(classes)
+
+
+def of_labels(dataset: Dataset) -> LabelsCorrect:
+    """Return P(correct) of every label as far as it is known; the page is redrawn when more of it is."""
+    found, jobs = opening.correct_of_labels(dataset)
+    for job in jobs:
+        job_progress.redraw_after(job)
+    return found
+
+
+def calibration(dataset: Dataset) -> None:
+    """Draw the way to both numbers compared with gold; nothing without gold."""
+    if gold_cases(_classes(dataset)).size:
+        words = "Compare P(correct) and certainty with gold"
+        st.button(words, on_click=_open_calibration, type="tertiary", icon=":material/verified:", key="to_calibration")
+
+
+def _open_calibration() -> None:
+    """Open the tab of calibration on Models (callback)."""
+    st.session_state["go_to"] = "models"
+    widgets.open_tab("model_tabs", "Calibration")
 
 
 def _classes(dataset: Dataset) -> Dataset:

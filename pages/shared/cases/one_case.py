@@ -1,6 +1,7 @@
 """One case on screen: what the raters said, what the truth could be, how risky it is, and what classifiers guess."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
@@ -119,9 +120,9 @@ def plausibilities(view: Dataset, case: int, model: PlausibilityModel, reliabili
 def labels(dataset: Dataset, case: int, model: PlausibilityModel, reliability: float) -> None:
     """Draw the labels of a case as a table, and a sentence on the set."""
     part, asked = CASES.part("labels"), cached_cases.inputs(dataset, model, reliability)
-    found = cached_cases.label_sets(dataset, model, reliability)
+    found = replace(cached_cases.label_sets(dataset, model, reliability), correct=correct.of_labels(dataset))
     with st.container(border=True):
-        blocks.show(part.blocks(found, asked, part.options(case)))
+        blocks.show(part.blocks(found, asked, part.options(case, st.session_state.get("hide_names", False))))
 
 
 def _doubted(dataset: Dataset, case: int) -> str:

@@ -194,7 +194,7 @@ def _by_average(view: Dataset, averaged: AveragedModels) -> tuple[tuple[Share, .
     )
     if found is None:
         return None
-    rows = zip(averaged.fit.prevalence.tolist(), *(end.tolist() for end in found), strict=True)
+    rows = zip(averaged.fit.prevalence.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
     n = int((np.diff(view.case_ptr) > 0).sum())
     return tuple(Share(*row, n) for row in rows), AVERAGE.title
 

@@ -107,25 +107,38 @@ def result_of(key: tuple, title: str, work: Callable[[Job], object], lane: str =
         return cached.result(job, of)
     if not job.finished:
         _watch(job)
-        return None
+    else:
+        say_ended(job, of)
+    return None
+
+
+def say_ended(job: Job, of: Dataset | None) -> None:
+    """Show why a job has no result: it was cancelled or failed; with a button to try again where that may help.
+
+    Parameters
+    ----------
+    job : Job
+    of : Dataset or None
+        Dataset whose names the error gets.
+    """
+    title = job.title
     error = job.error if of is None else with_names_in(job.error, of)
     if job.state == "cancelled":
         st.info(f"{markdown(title)}: cancelled.", icon=":material/cancel:")
     elif isinstance(error, NotApplicableError):  # what these data do not tell is no failure
         st.info(markdown(error), icon=":material/info:")
-        return None
+        return
     elif isinstance(error, PluralityError):
         st.error(markdown(error), icon=":material/error:")
         if isinstance(error, InputError):  # the same again would fail the same
-            return None
+            return
     else:
         st.error(
             f"{markdown(title)} failed with {type(error).__name__}: {markdown(error)}. This is a bug in Plurality. "
             "Please report it with the details on the Settings page.",
             icon=":material/bug_report:",
         )
-    st.button("Try again", on_click=cached.restart, args=(key,), key=f"again-{job.id}")
-    return None
+    st.button("Try again", on_click=cached.restart, args=(job.key,), key=f"again-{job.id}")
 
 
 def so_far(key: tuple):

@@ -9,6 +9,7 @@ from core.analyses.models.scores import JudgedModels, judge_models
 from core.analysis_settings import SEED, AnalysisSettings, can_choose, decide, has_truth
 from core.annotations.dataset import Dataset
 from core.certainty.held_out_readers import HeldOutCurve, held_out_curve
+from core.certainty.label_p_correct import LabelsCorrect, label_groups, of_groups
 from core.certainty.p_correct import PCorrect, of_average
 from core.certainty.truth_curve import TruthCurve, truth_curve
 from core.errors import PluralityError
@@ -26,6 +27,7 @@ LANE = "opening"
 READERS = "Held-out readers"
 CHOOSING = "Computing: the model and γ are still being chosen from the data."
 CHOOSING_RATERS = "Computing: rater models are still being compared on held-out annotations."
+_OF_LABELS = 10.0  # expected seconds that P(correct) of all labels may take unasked
 _OF_TRUTH = 4e-3  # seconds of a case with gold
 
 
@@ -59,6 +61,22 @@ def correct(view: Dataset) -> PCorrect | None:
     """
     judged = choice(view)
     return None if judged is None else of_average(judged.averaged, view)
+
+
+def correct_of_labels(dataset: Dataset) -> tuple[LabelsCorrect, list[Job]]:
+    """Return P(correct) of every label as far as it is known, and the jobs of the rest, if they take little.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Dataset of sets.
+    """
+    groups = label_groups(dataset)
+    little = sum(expected.of_choice(each.classes) for each in groups) <= _OF_LABELS
+    views = [each.classes if little or is_known(each.classes) else None for each in groups]
+    found = [None if view is None else correct(view) for view in views]
+    jobs = [job for view in views if view is not None and (job := correct_at_work(view)) is not None]
+    return of_groups(dataset, groups, found), jobs
 
 
 def correct_at_work(view: Dataset) -> Job | None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from core.analysis_settings import SEED
 from core.annotations.dataset import Dataset
 from core.annotations.rater_codes import with_codes
 from core.models.average import METHOD as AVERAGE
@@ -11,8 +12,10 @@ from core.models.average import AveragedModels
 from core.models.catalogue import Fitted, Request, em_model, fit_request
 from core.models.precision import N_REPLICATES, precision_of
 from core.models.result import RaterModelFit, Uncertainty
+from core.raters.truth_draws import uncertainty_of
 from core.runtime.identity_cache import cache_by_identity
 from core.runtime.jobs import Job
+from core.runtime.work import job_name
 from core.text import markdown
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, opening
@@ -118,7 +121,7 @@ def _listed(names: list[str]) -> str:
 
 def _again(keys: list[tuple]) -> None:
     for key in keys:
-        cached.restart(key)
+        cached.restart(job_name(key))
 
 
 def _leave_unwanted(wanted: list[tuple]) -> None:
@@ -131,7 +134,16 @@ def _leave_unwanted(wanted: list[tuple]) -> None:
 
 
 def with_precision(shown: Fitted) -> Fitted:
-    """Return an expectation-maximisation fit with its intervals, once they are computed."""
+    """Return an average, or a fit by expectation-maximisation, with its intervals, once they are computed."""
+    if shown.request.method is AVERAGE and (judged := opening.choice(shown.dataset)) is not None:
+        average = with_codes(judged.averaged, shown.dataset)
+        found = job_progress.result_of(
+            (shown.dataset.content_digest, "intervals", AVERAGE.name, SEED),
+            f"Intervals of {shown.title}",
+            lambda job: uncertainty_of(average, shown.dataset.coded, seed=SEED, token=job.token),
+            of=shown.dataset,
+        )
+        return shown if found is None else replace(shown, fit=_with_uncertainty(shown.fit, found))
     if shown.request.way != "em" or shown.fit.uncertainty is not None:
         return shown
     model, content = em_model(shown.request), with_codes(shown, shown.dataset)

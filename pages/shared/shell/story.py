@@ -152,7 +152,7 @@ def _told(place, number: int, claim: story.Claim | None) -> bool:
     with place.container(border=True, key="story_bar", gap="small"):
         st.markdown(f"**Step {number} of {len(story.STEPS):,} · {told.title}**")
         claim = claim or _claim(number)
-        if claim is not None:
+        if claim is not None and claim.holds:
             st.markdown(f"{markdown(claim.words)}.")
         if not presentation.on():  # what it says to try is for those who have the controls
             st.caption(f"Try it: {told.attempt}")
@@ -345,7 +345,9 @@ def _result(job: Job, dataset: Dataset):
         job.wait(0.3)
     if job.state == "done":
         return cached.result(job, dataset)
-    if not job.finished:
+    if job.finished:
+        job_progress.say_ended(job, dataset)
+    else:
         job_progress.redraw_after(job)
         st.caption("The numbers of this step are being computed …")
     return None

@@ -7,7 +7,7 @@ import pytest
 
 from core.models.choose import choose
 from core.models.majority import MajorityVote
-from core.models.unanimous import Unanimous, unanimous_cases
+from core.models.unanimous import Unanimous, flipped_in_words, unanimous_cases
 from tests.core.models.rows import random_rows, rules, share_right, shifted
 
 
@@ -56,6 +56,20 @@ def asked(times, n_flipped, prevalence):
 
 
 FIT = MajorityVote().fit
+
+
+@pytest.mark.parametrize(
+    ("flipped", "n", "words"),
+    [
+        (0, 113, "keeps the class of all 113 unanimous cases"),
+        (0, 1, "keeps the class of the one unanimous case"),
+        (1, 1, "gives the one unanimous case another class"),
+        (1, 2, "gives 1 of 2 unanimous cases another class"),
+        (1200, 2400, "gives 1,200 of 2,400 unanimous cases another class"),
+    ],
+)
+def test_flipped_in_words_reads_as_people_write(flipped, n, words):
+    assert flipped_in_words(flipped, n) == words
 
 
 @pytest.fixture(autouse=True)
@@ -123,6 +137,5 @@ def test_a_fit_whose_classes_slide_by_one_cannot_open(build):
     assert share_right(slid.fit.class_probability, truth) < share_right(vote.fit.class_probability, truth) - 0.03
     assert slid.excluded.startswith("It loses class 2: ") and slid.flipped > 10
     assert share_right(found.best.fit.class_probability, truth) >= share_right(vote.fit.class_probability, truth)
-    assert found.best.flipped <= 2 and found.flips == (
-        f"{found.best.candidate.title} gives {found.best.flipped} of {found.n_unanimous} unanimous cases another class."
-    )
+    words = flipped_in_words(found.best.flipped, found.n_unanimous)
+    assert found.best.flipped <= 2 and found.flips == f"{found.best.candidate.title} {words}."

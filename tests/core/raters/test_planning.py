@@ -8,6 +8,7 @@ from core.certainty.top_sets import annotation_certainty
 from core.errors import Cancelled, InputError, NotApplicableError, NotFoundError
 from core.models.dawid_skene import DawidSkene
 from core.models.design import design
+from core.models.smoothing import POOL_STRENGTH
 from core.plausibility.dirichlet import DirichletCounts
 from core.raters.plan_world import (
     CountsCache,
@@ -20,6 +21,7 @@ from core.raters.plan_world import (
     fitted_posterior,
     log_posterior,
     next_cases,
+    world_of_truth,
 )
 from core.raters.planning import Goal, _order_statistic, forecast
 from core.runtime.chunks import CancelToken
@@ -229,3 +231,27 @@ def test_when_everybody_has_answered_everything_there_is_nobody_to_ask():
     fit = DawidSkene("pooled").fit(data)
     with pytest.raises(NotApplicableError, match="new cases"):
         forecast(data, fit, Goal("certainty", 0.9), budget=10, n_worlds=20)
+
+
+def test_worlds_of_a_drawn_truth_have_its_classes_and_raters_near_what_they_did():
+    data, world = simulate(5)
+    drawn = [world_of_truth(data, world.truth, seed) for seed in range(40)]
+    assert all(np.array_equal(one.truth, world.truth) for one in drawn)
+    mean, sd = (of([one.theta for one in drawn], axis=0) for of in (np.mean, np.std))
+    true = world.truth[data.case_of_annotation]
+    for k in range(data.n_classes):
+        every = np.bincount(data.answer[true == k], minlength=data.n_classes) + 0.5
+        for rater in range(data.n_raters):
+            own = np.bincount(data.answer[(data.rater == rater) & (true == k)], minlength=data.n_classes)
+            expected = (own + POOL_STRENGTH * every / every.sum()) / (own.sum() + POOL_STRENGTH)
+            assert (np.abs(mean[rater, k] - expected) < 5 * sd[rater, k] / np.sqrt(40)).all()
+
+
+def test_a_forecast_uses_the_truths_that_it_is_given():
+    data, world = simulate(5)
+    fit = DawidSkene("pooled").fit(data)
+    goal, how = Goal("certainty", 0.99), {"budget": 200, "n_steps": 1, "n_worlds": 20}
+    by_truth = forecast(data, fit, goal, truths=np.tile(world.truth, (20, 1)), **how)
+    noise = np.random.default_rng(0).integers(data.n_classes, size=(20, data.n_cases))
+    by_noise = forecast(data, fit, goal, truths=noise, **how)
+    assert by_noise.value[-1] < by_truth.low[-1], "raters who follow no truth agree less"

@@ -7,7 +7,7 @@ from scipy import stats
 from core.errors import NotApplicableError
 from core.models.average import LEAST_DOUBT, average_models, member_posteriors
 from core.models.choose import choose
-from core.raters.truth_draws import accuracy_draws, pool_of, prevalence_interval
+from core.raters.truth_draws import accuracy_draws, pool_of, prevalence_interval, uncertainty_of
 from tests.core.models.rows import rules, simulated
 
 
@@ -86,11 +86,35 @@ def test_prevalence_lies_in_its_interval_and_cases_are_sampled(prevalence, build
         confusion = np.tile(np.array([[0.9, 0.1], [0.15, 0.85]]), (8, 1, 1))
         dataset = build(simulated(seed, 250, confusion, prevalence, 5)[0], 2)
         averaged = averaged_of(dataset)
-        low, high = prevalence_interval(averaged, dataset)
+        spread = prevalence_interval(averaged, dataset)
+        low, high = spread.low, spread.high
         assert (low < averaged.fit.prevalence).all() and (averaged.fit.prevalence < high).all()
         assert (high - low)[1] > 2 * 1.9 * np.sqrt(prevalence[0] * prevalence[1] / 250)  # if the truth were known
         inside.append(low[1] <= prevalence[1] <= high[1])
     assert np.mean(inside) >= 0.75
+
+
+def test_intervals_of_an_average_hold_its_own_numbers_and_those_of_the_raters(build):
+    inside, width = [], []
+    for seed in range(3):
+        accuracy = np.random.default_rng(seed).uniform(0.65, 0.95, 10)
+        confusion = np.array([[[p, 1 - p], [1 - p, p]] for p in accuracy])
+        dataset = build(simulated(seed, 300, confusion, np.full(2, 0.5), 5)[0], 2)
+        averaged = averaged_of(dataset)
+        found, fit = uncertainty_of(averaged, dataset), averaged.fit
+        assert ((found.accuracy.low <= fit.accuracy()) & (fit.accuracy() <= found.accuracy.high)).all()
+        assert ((found.confusion.low <= fit.confusion) & (fit.confusion <= found.confusion.high)).all()
+        assert np.array_equal(found.prevalence.low, prevalence_interval(averaged, dataset).low)
+        inside += ((found.accuracy.low <= accuracy) & (accuracy <= found.accuracy.high)).tolist()
+        width.append(np.mean(found.accuracy.high - found.accuracy.low))
+    assert np.mean(inside) >= 0.9
+    assert np.mean(width) > 2 * 1.96 * np.sqrt(0.8 * 0.2 / 150), "wider than if the truth were known"
+
+
+def test_a_vote_without_rater_models_has_no_intervals(build):
+    dataset = build(rules(1, 0.5, 0.0)[0], 2)
+    averaged = averaged_of(dataset)
+    assert not averaged.members and uncertainty_of(averaged, dataset) is None
 
 
 @pytest.mark.parametrize("size", [4.0, 15.0, 60.0])
