@@ -264,8 +264,8 @@ def drawn_truths(
     ------
     Cancelled
     """
-    components = _components(averaged, dataset, n_draws, rng, token)
-    return np.array([one.astype(np.int16) for times, p in components for one in _truths(times, p, rng, token)])
+    components, named = _components(averaged, dataset, n_draws, rng, token), (dataset.cases, dataset.classes)
+    return np.array([one.astype(np.int16) for times, p in components for one in _truths(times, p, *named, rng, token)])
 
 
 def _around(spread: Spread, estimate: np.ndarray) -> Spread:

@@ -14,7 +14,7 @@ PAGES = {
     "Agreement": r"Raters agree on",
     "Models": r"Weighing raters|models agree on|Cannot determine the correct class|Only a majority vote is possible",
     "Raters": r"acceptable|Cannot determine|follow the cases|How are the raters doing",
-    "Cases": r"uncertain at γ = ",
+    "Cases": r"uncertain at γ = |Certainty cannot reach",
     "Review": r"Which cases need another opinion",
     "Reliability": r"Certainty rises from",
     "Labels": r"are certain|is certain|Certainty cannot reach|standard error|Which label",
