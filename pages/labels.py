@@ -12,6 +12,7 @@ from core.analyses.models.labels import fit_every_label
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
 from core.belongings import case_link
+from core.errors import NotApplicableError
 from core.ingest.case_facts import contents
 from core.plausibility.dirichlet import DirichletCounts
 from core.report.methods import methods_text
@@ -130,7 +131,11 @@ def _page() -> None:
         return Inputs(dataset, reviews=reviews, settings=settings, content=content)
 
     with wide:
-        known = _found(dataset, inputs, options)
+        try:
+            known = _found(dataset, inputs, options)
+        except NotApplicableError as error:
+            st.info(markdown(str(error)))
+            known = None
     if known is None:
         return
     found, asked = known
