@@ -282,6 +282,7 @@ def _with_pictures(table: pd.DataFrame, schema: Iterable[Column], digits: int) -
     uneven = [one.name for one in schema if one.unit == "probability"]
     table = table[[one.name for one in schema]] if schema else table
     table = table.assign(**{name: columns.never_quite(table[name].to_numpy(float)) for name in uneven})
+    table = columns.rounded(table, (one.name for one in schema if one.unit == "count"))
     shown, pictures = columns.with_pictures(table, *drawn) if drawn else (table, {})
     config = {column.name: None if column.hidden else column_config(column, digits) for column in schema}
     return shown, config | pictures

@@ -1,9 +1,10 @@
 """How numbers look in tables: the same headings and digits on every page; downloads keep the plain names.
 
-The formats of cells, in bars as in numbers, always write the zero before the point, which sentences leave out: the
-tables are alike in that. Only ``accounting`` separates thousands by a comma whatever the browser's language, as
-sentences do; in steps of 1 it has no digits after the point.
+Only ``accounting`` separates thousands by a comma whatever the browser's language, as sentences do; in steps of 1 it
+cuts off what follows the point.
 """
+
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -34,6 +35,13 @@ def counts(*names: str, **labels: str) -> dict:
     """Columns of whole numbers with separators of thousands, under their own names or the ``labels`` given."""
     said = {**dict.fromkeys(names), **labels}
     return {name: st.column_config.NumberColumn(label, **COUNT) for name, label in said.items()}
+
+
+def rounded(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """Round expected counts: a grid would cut off what follows the point."""
+    return frame.assign(
+        **{name: frame[name].round() for name in names if name in frame and frame[name].dtype.kind == "f"}
+    )
 
 
 def whole(frame: pd.DataFrame, *names: str) -> dict:

@@ -43,7 +43,7 @@ def pages() -> dict[str, list]:
 def navigate():
     """Return the requested page; `/home` redirects to Home, whose own address is `/`. Called only by ``app.py``."""
     st.session_state[_ENTERED] = True
-    page = st.navigation(pages(), position="hidden" if presentation.on() else "sidebar")
+    page = st.navigation(pages(), position="hidden" if presentation.on() else "sidebar", expanded=True)
     if page.url_path == _BY_NAME:
         _to_home()
     return page

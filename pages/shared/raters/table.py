@@ -104,7 +104,7 @@ def show(found: AssessedRaters, chosen_key: str) -> None:
 
 
 def drawn(part: pd.DataFrame, acceptable: float | None) -> pd.DataFrame:
-    """Return the rows as on screen: short flags, the interval as a picture, and no value below 1 rounded to 1.00."""
+    """Return the rows as on screen: short flags, the interval as a picture, whole counts, no value below 1 as 1.00."""
     part = part.assign(flags=[_short(said) for said in part["flags"]])
     judged = next((name for name in ("accuracy", "follows") if name in part), None)
     if judged is not None:
@@ -112,7 +112,9 @@ def drawn(part: pd.DataFrame, acceptable: float | None) -> pd.DataFrame:
         flagged = np.array([not set(said) <= _NEUTRAL for said in part["flags"]], bool)
         part = part.assign(interval=cells.intervals(*ends, look.theme(), mark=acceptable, flagged=flagged))
     shares = [name for name in _NEVER_QUITE if name in part]
-    return part.assign(**{name: columns.never_quite(part[name].to_numpy(float)) for name in shares})
+    return columns.rounded(part, ("expected wrong", "lost")).assign(
+        **{name: columns.never_quite(part[name].to_numpy(float)) for name in shares}
+    )
 
 
 def _short(titles: str) -> list[str]:
