@@ -10,6 +10,7 @@ Fithian (2019), DOI 10.1214/17-AOS1697]. `tests/benchmarks/equal_estimates.py` h
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -50,24 +51,36 @@ def clearly_most(value: Ends, low: Ends, high: Ends) -> int | None:
 def clearly_apart(value: Ends, low: Ends, high: Ends) -> bool:
     """Return whether the largest and the smallest estimate differ by more than chance explains for any two.
 
-    The arms are those of 95% intervals, widened as for normal distributions by Bonferroni's correction for all pairs.
+    The arms are those of 95% intervals, widened for the range of so many normal estimates as by Tukey and Kramer
+    [Kramer, Extension of multiple range tests to group means with unequal numbers of replications (1956)].
 
     Parameters
     ----------
     value, low, high : sequence of float, length n
         See `clearly_least`.
     """
-    from scipy.special import ndtri
-
     estimate, below, above = (np.array(ends, float) for ends in (value, low, high))
     known = np.flatnonzero(np.isfinite(estimate) & (above > below))
     if known.size < 2:
         return False
     first, last = known[estimate[known].argmin()], known[estimate[known].argmax()]
-    pairs = known.size * (known.size - 1) / 2
-    stretched = float(ndtri(1 - 0.025 / pairs) / ndtri(0.975))
     arms = np.hypot(above[first] - estimate[first], estimate[last] - below[last])
-    return bool(estimate[last] - estimate[first] > stretched * arms)
+    return bool(estimate[last] - estimate[first] > _range_of(known.size) / _range_of(2) * arms)
+
+
+@lru_cache(maxsize=256)
+def _range_of(n: int) -> float:
+    """Return the 95% quantile of the range of n standard normal numbers, by bisection of its distribution."""
+    from scipy.special import ndtr
+
+    z = np.linspace(-9, 9, 3001)
+    density = n * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi) * (z[1] - z[0])
+    low, high = 0.0, 15.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        below = float((density * (ndtr(z) - ndtr(z - middle)) ** (n - 1)).sum())
+        low, high = (middle, high) if below < 0.95 else (low, middle)
+    return low
 
 
 def clearly_most_cases(share: Ends, n: int, level: float = 0.95) -> int | None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom, binomtest
+from scipy.stats import binom, binomtest, studentized_range
 
 from core.extremes import clearly_apart, clearly_least, clearly_most, clearly_most_cases
 from tests.benchmarks import equal_estimates
@@ -71,3 +71,13 @@ def test_the_largest_and_the_smallest_of_many_differ_only_beyond_what_any_two_do
     assert clearly_apart(value[[0, -1]], value[[0, -1]] - 0.1, value[[0, -1]] + 0.1)
     assert clearly_apart([0.2, 0.9, 0.5], [0.1, 0.8, 0.4], [0.3, 1.0, 0.6])
     assert not clearly_apart([0.2], [0.1], [0.3])
+
+
+@pytest.mark.parametrize("n", [2, 3, 12, 100])
+def test_arms_are_widened_as_for_the_range_of_so_many_estimates(n):
+    """By scipy's studentised range; three equal estimates differ in 5% of draws."""
+    expected = studentized_range.ppf(0.95, n, np.inf) / np.sqrt(2) / 1.959963985
+    value = np.zeros(n)
+    for more, apart in ((0.99, False), (1.01, True)):
+        value[-1] = more * expected * np.sqrt(2)
+        assert clearly_apart(value, value - 1, value + 1) == apart
