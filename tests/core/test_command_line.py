@@ -481,7 +481,7 @@ BAD = {
     "no file": (["describe"], "Missing argument 'FILE'"),
     "no reliability": (["sweep", "dirichlet", "FILE"], "--reliabilities"),
     "no number": (["certainty", "dirichlet", "FILE", "--reliability", "much"], "not a valid float"),
-    "reliability zero": (["certainty", "dirichlet", "FILE", "--reliability", "0"], "reliability γ is nan"),
+    "reliability zero": (["certainty", "dirichlet", "FILE", "--reliability", "0"], "reliability γ must be"),
     "reliability nan": (["sweep", "dirichlet", "FILE", "--reliabilities", "1,nan"], "reliability γ is nan"),
     "no list": (["sweep", "dirichlet", "FILE", "--reliabilities", "1;2"], "not a list of numbers"),
     "no draws": (
