@@ -233,14 +233,14 @@ def test_where_most_raters_give_one_class_the_smoothed_vote_opens_and_models_are
     said = words(app)
     assert title(app) == "Smoothed vote keeps the majority class of every case"
     assert "Smoothed vote opens, because 10 of 10 raters" in said and "which cases they annotate is the inform" in said
-    n = re.search(r"Smoothed vote gives 0 of (\d+) unanimous cases another class\.", said)[1]
+    n = re.search(r"Smoothed vote keeps the class of all (\d+) unanimous cases\.", said)[1]
     assert not any("The prior is worth" in warning.value for warning in app.warning) and "The prior is worth" in said
     assert "most often right" not in said and "is not to be relied on here" not in said
     scores = next(frame.value for frame in compared(app).dataframe if "difference" in frame.value.columns)
     row = scores.set_index("model")
     assert row.loc["Smoothed vote", "remark"] == "opens" and row.loc["Smoothed vote", "flipped"] == 0
     assert row.loc["Dawid-Skene", "remark"].startswith("It loses y: ") and row.loc["Dawid-Skene", "flipped"] > 10
-    assert f"how many of {n} unanimous cases get another class" in words(app)
+    assert f"Flipped: unanimous cases that get another class (n = {n})" in words(app)
     mine = words(choose(app, "dawid-skene"))
     assert "Dawid-Skene is not to be relied on here. It loses y: prevalence under 1%, but" in mine
 

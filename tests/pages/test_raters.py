@@ -177,7 +177,7 @@ def test_crossed_data_have_plans_to_compare_with_their_cost_and_no_dead_end():
     assert table["annotations"].tolist() == [0, 120, 60, 80] and table["cost"].tolist() == [0, 60, 30, 40]
     assert re.fullmatch(r"0\.\d{3} \(no interval\)", table["mean certainty"].iloc[0])  # what stands is not simulated
     assert table["mean certainty"].iloc[1:].str.fullmatch(r"0\.\d{3} \(0\.\d{3}.*0\.\d{3}\)").all()
-    assert "buys most certainty" in words(app)
+    assert "No plan clearly improves certainty." in words(app)  # 40 cases are too few to foresee that
 
 
 def test_plans_say_what_they_assume_where_raters_may_agree_by_chance():

@@ -11,7 +11,7 @@ from core.studies.files import as_dataset, read_study
 from pages.shared.cache import datasets as cached
 from tests.core.studies.test_files import file_of, table
 from tests.core.studies.worlds import opinions, roe_metz, study_of
-from tests.pages.opened import opened
+from tests.pages.opened import opened, settle
 
 
 def made(words=("0", "1"), shifts=(0.5, 2.5), truth_in_file=True):
@@ -75,7 +75,7 @@ def test_the_truth_of_the_files_comes_first_and_the_panel_can_be_chosen():
     study, content = made()
     page = page_with(content, panel_of(study, 2))
     assert "Allowing for" not in texts(page)
-    page.segmented_control(key="study_truth").set_value("panel").run()
+    page = settle(page.segmented_control(key="study_truth").set_value("panel").run())
     assert "Allowing for errors of the panel" in texts(page)
 
 
