@@ -167,7 +167,9 @@ def _file() -> list[click.Parameter]:
         ),
         click.Option(["--question"], metavar="NAME", help="Question or sheet to read, or all."),
         click.Option(
-            ["--select"], metavar="JSON", help="Selection of annotations, copied from an address or a report."
+            ["--select"],
+            metavar="JSON",
+            help="Selection of annotations, copied from the address of a page or from a report.",
         ),
         click.Option(["--with-machines"], is_flag=True, help="Include raters that a column marks as AI models."),
         *_columns(),
@@ -320,9 +322,9 @@ def _guideline() -> list[click.Parameter]:
             ["--since"],
             type=click.DateTime(),
             metavar="DATE",
-            help="Date of a new guideline: disagreement before and from it.",
+            help="Date of a new guideline: compares disagreement before it with that from then on.",
         ),
-        click.Option(["--merge"], nargs=2, metavar="A B", help="Two classes to merge, as one dataset of its own."),
+        click.Option(["--merge"], nargs=2, metavar="A B", help="Two classes to merge into a new dataset."),
         click.Option(["--out"], metavar="FILE", help="CSV file to write the merged dataset to."),
     ]
 
@@ -331,11 +333,11 @@ def _groups() -> list[click.Parameter]:
     return [
         *_file(),
         click.Option(
-            ["--facts"], metavar="FILE", help="Table with a row per rater and their facts; if omitted, columns of FILE."
+            ["--facts"], metavar="FILE", help="Table of facts, one row per rater; if omitted, columns of FILE."
         ),
         click.Option(
             ["--part"], type=click.Choice(("groups", "cases", "classifiers")), default="groups", show_default=True,
-            help="Groups, cases that they see differently, or classifiers by group.",
+            help="Groups, cases that groups see differently, or classifiers by group.",
         ),
         _predictions(),
         click.Option(["--fdr"], type=float, metavar="Q", help="False discovery rate over all groups [0.05]."),
@@ -351,10 +353,10 @@ def _check() -> list[click.Parameter]:
             ["--require"], multiple=True, required=True, metavar="RULE",
             help='Requirement such as "alpha >= 0.6", "flagged_raters <= 2", "unanimous > 50%"; may be repeated.',
         ),
-        click.Option(["--confident"], is_flag=True, help="Decide by the whole interval instead of the value."),
+        click.Option(["--confident"], is_flag=True, help="Decide by the whole interval, not only by the value."),
         click.Option(
             ["--look"], type=click.IntRange(1), metavar="K",
-            help="Number of this look at growing data, from 1: intervals that hold at all looks together decide.",
+            help="Which look at the growing data this is, from 1; intervals that hold at all looks decide.",
         ),
         click.Option(["--summary"], metavar="FILE", help="File to append a summary to, in GitHub's Markdown."),
         _level(),
@@ -372,7 +374,7 @@ def _parts_of(analysis: "Analysis") -> list[click.Parameter]:
             type=click.Choice([part.name for part in analysis.parts]),
             default=first.name,
             show_default=True,
-            help="Part of the analysis; all but the first give the rows of a table.",
+            help="Part of the analysis; each part but the first prints a table.",
         ),
         *_options_of_parts(others, own),
     ]
@@ -431,7 +433,7 @@ def _fit() -> list[click.Parameter]:
             help="Predictions of a classifier that count as evidence, weighted by the held-out score (em).",
         ),
         click.Option(
-            ["--part"], type=click.Choice(OF_A_FIT), help="Rows of a table of the Models page, instead of the fit."
+            ["--part"], type=click.Choice(OF_A_FIT), help="Print a table of the Models page instead of the fit."
         ),
         *_options_of_parts([MODELS.part(name) for name in OF_A_FIT]),
         click.Option(["--parameters"], is_flag=True, help="Write confusion matrices of any size."),
@@ -468,7 +470,7 @@ def _choose() -> list[click.Parameter]:
     return [
         *_file(),
         click.Option(
-            ["--gold"], metavar="FILE", help="Gold file (case,class), to evaluate the models; it does not select."
+            ["--gold"], metavar="FILE", help="Gold file (case,class) to evaluate the models; no model is chosen by it."
         ),
         click.Option(["--average/--no-average"], default=True, help="Average of the models, with their weights [on]."),
         _ordinal(),
@@ -516,7 +518,7 @@ def _machine() -> list[click.Parameter]:
             ["--machine"],
             multiple=True,
             metavar="NAME,...",
-            help="AI models: raters of FILE or of MACHINES (a file of their annotations), or NAME=FILE.",
+            help="AI models: raters in FILE or in MACHINES (a file of their annotations), or NAME=FILE.",
         ),
         _predictions(),
         click.Option(["--leave-out"], metavar="NAME,...", help="Raters to leave out."),
@@ -526,7 +528,7 @@ def _machine() -> list[click.Parameter]:
             default=EPSILON,
             show_default=True,
             metavar="E",
-            help=f"Handicap ε of people, by their cost: {costs}.",
+            help=f"Handicap ε for human raters, by their cost: {costs}.",
         ),
         click.Option(
             ["--score"],
@@ -561,7 +563,7 @@ def _study() -> list[click.Parameter]:
         click.Argument(["files"], nargs=-1, required=True, metavar="FILE..."),
         *_truth_of_study(),
         *_options_of_parts(STUDY.parts, without=("effect", "power")),
-        click.Option(["--threshold"], type=float, metavar="T", help="Score from which on a case is positive."),
+        click.Option(["--threshold"], type=float, metavar="T", help="Score at or above which a case is positive."),
         click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed of random numbers."),
     ]
 
@@ -573,12 +575,12 @@ def _truth_of_study() -> list[click.Parameter]:
             ["--truth"], metavar="FILE", help="Truth of the study: a table case,truth; from its files if omitted."
         ),
         click.Option(
-            ["--panel"], metavar="FILE", help="Panel of the study: annotations in place of a truth; their errors count."
+            ["--panel"], metavar="FILE", help="Panel whose annotations replace the truth; its errors are allowed for."
         ),
         click.Option(["--positive"], metavar="CLASS", help="Class of the study that is the condition, if unclear."),
         click.Option(
             ["--column"], multiple=True, metavar="ROLE=NAME",
-            help="Column of the study by role (reader, case, modality, score, truth); may be repeated.",
+            help="Column of the study for one role (reader, case, modality, score, truth); may be repeated.",
         ),
     ]  # fmt: skip
 
@@ -596,14 +598,12 @@ def _plausible() -> list[click.Parameter]:
         _named("plausibility"),
         *_file(),
         *_draws(),
-        click.Option(
-            ["--prior"], metavar="M0,K0,A0,B0", help="Prior of the model of scores; fitted to the data if omitted."
-        ),
+        click.Option(["--prior"], metavar="M0,K0,A0,B0", help="Prior of the score model; fitted if omitted."),
         _ordinal(),
         click.Option(
             ["--risk"],
             metavar="FILE",
-            help="Risk of classes: a file class,risk (low, medium, high), or one level per line.",
+            help="Risk of each class: a file with columns class,risk (low, medium, high), or one level per line.",
         ),
     ]
 
@@ -617,7 +617,7 @@ def _learned_prior() -> click.Option:
 def _certainty() -> list[click.Parameter]:
     return [
         *_plausible(),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [where pages open]."),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as pages open]."),
         _learned_prior(),
         click.Option(
             ["--p-correct"],
@@ -635,7 +635,7 @@ def _certainty() -> list[click.Parameter]:
             type=int,
             default=0,
             metavar="N",
-            help="Write the first N draws of each case to that file as well (CSV: instead of the means).",
+            help="Also write the first N draws of each case to that file (in CSV they replace the means).",
         ),
         _partitions(),
         _cluster(),
@@ -662,7 +662,7 @@ def _metrics() -> list[click.Parameter]:
 
     return [
         *_plausible(),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [where pages open]."),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as pages open]."),
         _predictions(),
         *_options_of_parts([RELIABILITY.part("metrics")]),
     ]
@@ -674,9 +674,13 @@ def _sets() -> list[click.Parameter]:
         *_file(),
         _predictions(),
         click.Option(
-            ["--alpha", "error"], type=float, required=True, metavar="A", help="Error of the promised coverage, 1 - A."
+            ["--alpha", "error"],
+            type=float,
+            required=True,
+            metavar="A",
+            help="Allowed error rate A; the promised coverage is 1 - A.",
         ),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [where pages open]."),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as pages open]."),
         click.Option(
             ["--calibrate"],
             type=float,
@@ -691,7 +695,7 @@ def _sets() -> list[click.Parameter]:
         click.Option(
             ["--within"],
             type=click.Choice(("group", "risk", "certainty")),
-            help="Calibrate separately by group, risk or quarter of certainty.",
+            help="Calibrate separately by group, risk or quartile of certainty.",
         ),
         click.Option(["--gold"], metavar="FILE", help="Gold file (case,class) to evaluate the sets."),
         click.Option(
@@ -707,7 +711,7 @@ def _sets() -> list[click.Parameter]:
         click.Option(
             ["--risk"],
             metavar="FILE",
-            help="Risk of classes: a file class,risk (low, medium, high), or one level per line.",
+            help="Risk of each class: a file with columns class,risk (low, medium, high), or one level per line.",
         ),
         _cases_out("Write the set of every case as CSV."),
     ]
@@ -721,7 +725,7 @@ def _rate() -> list[click.Parameter]:
         click.Option(["--class", "klass"], required=True, metavar="C", help="Class whose rate is estimated."),
         click.Option(["--answer"], metavar="COLUMN", help="Column of classes or scores."),
         click.Option(
-            ["--machine"], required=True, metavar="NAME", help="AI model: a rater of FILE, or predictions NAME=FILE."
+            ["--machine"], required=True, metavar="NAME", help="AI model: a rater in FILE, or predictions NAME=FILE."
         ),
         click.Option(["--method"], type=click.Choice(RATE_METHODS), default="ppi", help="Method of correction [ppi]."),
         click.Option(["--gold"], metavar="FILE", help="Gold file (case,class); gold replaces people's annotations."),
@@ -735,7 +739,7 @@ def _rate() -> list[click.Parameter]:
             ["--reliability"],
             type=float,
             metavar="G",
-            help="Reliability γ: use draws of the truth as labels instead of shares.",
+            help="Reliability γ: labels are then draws of the truth, not shares of annotations.",
         ),
         click.Option(["--draws"], type=int, default=100, metavar="M", help="Draws of the truth [100]."),
         click.Option(
@@ -751,9 +755,7 @@ def _reliability() -> list[click.Parameter]:
         click.Argument(["model"], type=click.Choice(names), metavar="MODEL"),
         *_file(),
         *_draws(),
-        click.Option(
-            ["--prior"], metavar="M0,K0,A0,B0", help="Prior of the model of scores; fitted to the data if omitted."
-        ),
+        click.Option(["--prior"], metavar="M0,K0,A0,B0", help="Prior of the score model; fitted if omitted."),
         click.Option(["--gold"], metavar="FILE", help="Gold file (case,class)."),
         click.Option(
             ["--beta"],
@@ -780,13 +782,13 @@ def _report() -> list[click.Parameter]:
         click.Option(["--sections"], metavar="A,B", help=f"Sections, all if omitted: {', '.join(SECTIONS)}."),
         click.Option(["--model"], type=click.Choice(names), help="Plausibility model."),
         click.Option(
-            ["--reliability"], type=float, metavar="G", help="Reliability γ of the section on cases [where pages open]."
+            ["--reliability"], type=float, metavar="G", help="γ of the section on cases [default: as pages open]."
         ),
         _learned_prior(),
         _predictions(),
         click.Option(
             ["--require"], multiple=True, metavar="RULE",
-            help='Requirement of the section on the quality gate, such as "alpha >= 0.6"; may be repeated.',
+            help='Requirement for the quality gate section, such as "alpha >= 0.6"; may be repeated.',
         ),
         click.Option(["--facts"], metavar="FILE", help="Table of raters and their facts (section on groups)."),
         click.Option(["--study"], multiple=True, metavar="FILE", help="Files of a reader study; may be repeated."),
@@ -809,9 +811,9 @@ def _labels() -> list[click.Parameter]:
         ),
         click.Option(["--gold"], metavar="FILE", help="Gold file (case,class) to evaluate the labels."),
         click.Option(["--model"], type=click.Choice(names), help="Plausibility model of certainty."),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [where pages open]."),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as pages open]."),
         click.Option(
-            ["--prior"], metavar="M0,K0,A0,B0", help="Prior of the model of scores; fitted to the data if omitted."
+            ["--prior"], metavar="M0,K0,A0,B0", help="Prior of the score model; fitted if omitted."
         ),
         _learned_prior(),
         _ordinal(),
@@ -829,7 +831,9 @@ def _verify() -> list[click.Parameter]:
 
 def _sign() -> list[click.Parameter]:
     return [
-        click.Option(["--key"], required=True, metavar="FILE", help="Private key (Ed25519), kept off the database."),
+        click.Option(
+            ["--key"], required=True, metavar="FILE", help="Private key (Ed25519), kept outside the database."
+        ),
         click.Option(["--new"], is_flag=True, help="Make the key first, and FILE.pub, which verify needs."),
     ]
 
@@ -840,7 +844,9 @@ def _backup() -> list[click.Parameter]:
         click.Option(["--folder"], metavar="FOLDER", help="Folder for a file named by the time, instead of OUT."),
         click.Option(["--keep"], type=int, default=30, show_default=True, metavar="N", help="Newest files that stay."),
         click.Option(["--days"], type=int, default=30, show_default=True, metavar="N", help="Days that files stay."),
-        click.Option(["--encrypt-to"], metavar="KEY", help="Public key of age that encrypts the backup, age1…."),
+        click.Option(
+            ["--encrypt-to"], metavar="KEY", help="Public key (age1…) of the age tool, which encrypts the backup."
+        ),
     ]
 
 
@@ -852,7 +858,7 @@ def _erase() -> list[click.Parameter]:
             default="administrator",
             show_default=True,
             metavar="NAME",
-            help="Name of who erases, for the record.",
+            help="Name of the person who erases, for the record.",
         ),
         click.Option(
             ["--unused"], type=int, metavar="DAYS", help="Saved data that nobody has used for this many days."
@@ -892,8 +898,8 @@ def _qualify() -> list[click.Parameter]:
 
 def _access() -> list[click.Parameter]:
     return [
-        click.Option(["--days"], type=int, metavar="N", help="Only lines of the last N days."),
-        click.Option(["--who"], metavar="NAME", help="Only lines of this person."),
+        click.Option(["--days"], type=int, metavar="N", help="Only lines from the last N days."),
+        click.Option(["--who"], metavar="NAME", help="Only lines about this person."),
     ]
 
 
@@ -918,7 +924,9 @@ def _deploy() -> list[click.Parameter]:
         click.Option(["--name"], required=True, metavar="HOST", help="Public host name of the server."),
         option("processes", "N", "Processes of the dashboard; about one per core."),
         option(
-            "database", "@FILE|URL", "Address of Postgres, in a file if it has a password [SQLite in the home folder]."
+            "database",
+            "@FILE|URL",
+            "Address of the Postgres database; a file that holds it if it has a password [SQLite in the home folder].",
         ),
         option("home", "FOLDER", "Folder of saved data on the server."),
         option("program", "FOLDER", "Folder of the program on the server."),
