@@ -89,6 +89,13 @@ def family_page(family: str, title: str) -> str:
     return "\n".join(lines)
 
 
+def meaning(option) -> str:
+    """Return the label of an option and what it means; the meaning alone if it begins with the same word."""
+    help = option.help[:1].upper() + option.help[1:]
+    same = help.split()[0].lower() == option.label.split()[0].lower()
+    return help if same else f"{option.label}: {option.help}"
+
+
 def _described(method: Method) -> Iterator[str]:
     yield from (method.plainly, "", method.exactly, "")
     if method.takes:
@@ -99,7 +106,7 @@ def _described(method: Method) -> Iterator[str]:
         yield from ("| Option | Meaning | Default |", "|---|---|---|")
         for option in options:
             default = "by the data" if option.default is None else option.default
-            yield f"| `{option.name}` | {option.label}. {option.help} | {default} |".replace("\n", " ")
+            yield f"| `{option.name}` | {meaning(option)} | {default} |".replace("\n", " ")
         yield ""
     if method.sources:
         yield from ("Sources: " + "; ".join(method.sources) + ".", "")
