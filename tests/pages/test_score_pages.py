@@ -214,7 +214,7 @@ def test_raters_have_severity_and_spread_and_two_classes_when_asked_for():
     following = following_of(load_sample(ESSAYS))
     order = np.lexsort((-np.abs(found.severity), -following.lost))  # of equals those farthest from the average first
     assert table["severity"].tolist() == found.severity[order].tolist()
-    assert table["lost"].tolist() == sorted(table["lost"], reverse=True) == following.lost[order].tolist()
+    assert table["lost"].tolist() == sorted(table["lost"], reverse=True) == following.lost[order].round().tolist()
     clear = {name: said for name, said in zip(table["rater"], table["clear"], strict=True) if said}
     assert clear == {"Ben": "severity", "Cleo": "severity", "Eve": "spread"}
     assert following.who() in words(app)
