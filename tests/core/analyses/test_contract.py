@@ -59,6 +59,7 @@ QUICK = {"reliabilities": (1.0, 3.0), "n_draws": 20, "beta": 0.6, "n_worlds": 20
 QUICK |= {"new_raters": 1, "new_cases": 3, "least_certain": 3, "policy": "new_cases"}
 N_CASES = 30
 SLOW = {"scores": ("anaesthesia", "two cases", "noise", "crowd with gold")}  # all rater models are fitted, many times
+MANY_CLASSES = ("skin", "dermatology", "1,000 classes")  # on which plans, which score all models, take minutes
 
 
 def hands(n):
@@ -161,6 +162,8 @@ def cases():
     """Each part with the data that it is computed of."""
     for analysis, part in PARTS:
         names = (*(sample.name for sample in SAMPLES), *DATA)
+        if part.name in ("plan", "plans"):
+            names = [name for name in names if name not in MANY_CLASSES]
         for name in names if analysis is RATERS else SLOW.get(part.name, names):
             yield pytest.param(analysis, part, name, id=f"{analysis.name}-{part.name}-{name}")
 
