@@ -59,7 +59,7 @@ QUICK = {"reliabilities": (1.0, 3.0), "n_draws": 20, "beta": 0.6, "n_worlds": 20
 QUICK |= {"new_raters": 1, "new_cases": 3, "least_certain": 3, "policy": "new_cases"}
 N_CASES = 30
 SLOW = {"scores": ("anaesthesia", "two cases", "noise", "crowd with gold")}  # all rater models are fitted, many times
-MANY_CLASSES = ("skin", "dermatology", "1,000 classes")  # on which plans, which score all models, take minutes
+MANY_CLASSES = ("skin", "dermatology", "1,000 classes")  # plans and labels score all models
 
 
 def hands(n):
@@ -164,6 +164,8 @@ def cases():
         names = (*(sample.name for sample in SAMPLES), *DATA)
         if part.name in ("plan", "plans"):
             names = [name for name in names if name not in MANY_CLASSES]
+        elif analysis is LABELS:
+            names = [name for name in names if name != MANY_CLASSES[-1]]
         for name in names if analysis is RATERS else SLOW.get(part.name, names):
             yield pytest.param(analysis, part, name, id=f"{analysis.name}-{part.name}-{name}")
 
