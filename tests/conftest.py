@@ -33,6 +33,7 @@ BUDGETS = {"core": 3000, "pages": 1500, "browser": 3600}
 LONGEST = [
     f"tests/{file}.py"
     for file in (
+        "core/analyses/test_contract",
         "browser/test_journey",
         "core/models/test_calibration",
         "core/test_golden",
