@@ -18,6 +18,7 @@ from ..annotations.counts import class_counts
 from ..annotations.dataset import MISSING_TIME, Dataset
 from ..errors import InputError, LimitError, NotApplicableError
 from ..options import check_level, check_whole
+from ..order import FITTED, highest_first, lowest_first
 from ..result_base import Columns, Result, rows
 from ..thresholds import CLASSES_TOLD_APART, LITTLE_INFORMATION
 from .intervals import IntervalEstimate, percentile_interval
@@ -251,7 +252,7 @@ class _Coincidences:
         size = counts.sum(axis=1)
         self.per_pair = 1 / (size - 1)
         whole = 2 * np.triu(counts.T @ (counts * self.per_pair[:, None]), 1)
-        order = np.argsort(-whole, axis=None, kind="stable")
+        order = highest_first(whole.ravel())
         self.n_pairs = int((whole > 0).sum())
         if not self.n_pairs:
             raise NotApplicableError("Cannot find confused classes: raters never disagree.")
@@ -344,7 +345,7 @@ def _pair(dataset: Dataset, table: _Coincidences, place: int, kept: np.ndarray) 
         elif who == "everybody" and told_apart < CLASSES_TOLD_APART:
             advice = "merge" if lost.high <= LITTLE_INFORMATION and neighbours else "rewrite"
     shown = table.of_cases(pair) / table.counts.sum(axis=1)
-    order = np.lexsort((np.abs(table.truth[:, a] - table.truth[:, b]), -shown))[:N_CASES_SHOWN]
+    order = lowest_first(-shown, np.abs(table.truth[:, a] - table.truth[:, b]).round(FITTED))[:N_CASES_SHOWN]
     cases = tuple(dataset.cases[kept[case]] for case in order if shown[case] > 0)
     return ConfusedPair(
         dataset.classes[a], dataset.classes[b], share, told_apart, n_pairs, who, raters, lost,

@@ -16,6 +16,7 @@ from ..errors import NotApplicableError
 from ..methods import any_of
 from ..models.average import AveragedModels, average_models
 from ..models.choose import choose
+from ..order import FITTED, highest_first
 from ..result_base import Columns, Result, named
 from ..runtime.chunks import CancelToken
 from ..text import as_name, listed, probability
@@ -158,6 +159,6 @@ def _who_weigh_most(found: PCorrect, dataset: Dataset, case: int, best: int, lea
     rater, answer = dataset.rater[rows], dataset.answer[rows]
     of_class = found.confusion[rater, best, answer], found.confusion[rater, leading, answer]
     speaks = np.log(np.maximum(of_class[0], 1e-12)) - np.log(np.maximum(of_class[1], 1e-12))
-    order = [row for row in np.argsort(-speaks, kind="stable") if answer[row] == best and speaks[row] > 0]
+    order = [row for row in highest_first(speaks.round(FITTED)) if answer[row] == best and speaks[row] > 0]
     names = list(dict.fromkeys(dataset.raters[rater[row]] for row in order))[:_MOST_NAMED]
     return f" ({listed(names)})" if names else ""

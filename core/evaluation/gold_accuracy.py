@@ -9,6 +9,7 @@ from scipy.special import stdtrit
 from ..agreement.intervals import Z95, wilson
 from ..annotations.dataset import Dataset
 from ..models.gold import gold_cases
+from ..order import highest_first
 from ..result_base import Columns, Result
 from ..text import number
 from .predictions import Predictions
@@ -60,7 +61,7 @@ class GoldAccuracy(Result):
         known = np.flatnonzero(self.n > 0)
         if known.size < 2:
             return ""
-        first, second = known[np.argsort(-self.value[known], kind="stable")[:2]]
+        first, second = known[highest_first(self.value[known])[:2]]
         gap, se, n = self.gap[first, second], self.gap_se[first, second], int(self.n_both[first, second])
         names = f"{self.classifiers[first]} and {self.classifiers[second]}"
         if not np.isfinite(se):

@@ -5,6 +5,7 @@ import plotly.graph_objects as go
 
 from ..models.checks import PredictiveCheck
 from ..models.loo import LooRow
+from ..order import lowest_first
 from ..text import number, plotly, shorten
 from .labels import model_name, raters_side_by_side, row_height, short_names
 from .reliability import SYMBOLS
@@ -107,9 +108,9 @@ def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: in
     """
     mine = _of_class(check, class_code)
     if len(mine) > MOST_RATERS:
-        mine = mine[np.argsort(np.minimum(check.p, 1 - check.p)[mine], kind="stable")[:MOST_RATERS]]
+        mine = mine[lowest_first(np.minimum(check.p, 1 - check.p)[mine])[:MOST_RATERS]]
     share = check.observed[mine] / check.total[mine]
-    order = np.argsort(share, kind="stable")
+    order = lowest_first(share)
     mine, share = mine[order], share[order]
     low, high, total = check.low[mine], check.high[mine], check.total[mine]
     outside = (check.observed[mine] < low) | (check.observed[mine] > high)

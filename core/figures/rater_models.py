@@ -4,6 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..models.result import CaseEffect, RaterModelFit
+from ..order import FITTED, lowest_first
 from ..text import number, percent, plotly, shorten
 from .labels import between, raters_side_by_side, short_names
 from .theme import Theme, Trace, dashed, error_bars, figure_of, scatter, with_opacity
@@ -93,7 +94,7 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
     """
     chosen = _most_annotated(fit)
     accuracy = fit.accuracy()
-    chosen = chosen[np.argsort(accuracy[chosen], kind="stable")]
+    chosen = chosen[lowest_first(accuracy[chosen].round(FITTED))]
     place = np.arange(len(chosen))
     few = len(chosen) <= NAMED_RATERS
     data: list[Trace] = []
@@ -166,7 +167,7 @@ def effect_against_probability(
     class_code : int
         Class of the probability.
     """
-    by_effect = np.argsort(effect.mean, kind="stable")
+    by_effect = lowest_first(effect.mean.round(FITTED))
     chosen = by_effect[np.unique(np.linspace(0, len(by_effect) - 1, min(len(by_effect), MOST_CASES)).astype(int))]
     name = _named_class(fit, class_code)
     data = [

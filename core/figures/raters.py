@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from ..order import lowest_first
 from ..plausibility.plackett_luce.rater_trust import RaterTrust
 from ..raters.drift import Drift
 from ..raters.flagged_raters import FlaggedRaters
@@ -112,8 +113,8 @@ def _least_accurate(found: FlaggedRaters) -> tuple[np.ndarray, np.ndarray]:
     flagged = np.zeros(len(found.raters), bool)
     flagged[list(found.flagged())] = True
     known = np.flatnonzero(np.isfinite(value))
-    known = known[np.lexsort((value[known], ~flagged[known]))][:MOST_LINES]
-    return known[np.argsort(value[known], kind="stable")], flagged
+    known = known[lowest_first(~flagged[known], value[known])][:MOST_LINES]
+    return known[lowest_first(value[known])], flagged
 
 
 def trust_of_raters(trust: RaterTrust, theme: Theme, title: str) -> go.Figure:
@@ -125,7 +126,7 @@ def trust_of_raters(trust: RaterTrust, theme: Theme, title: str) -> go.Figure:
     theme : Theme
     title : str
     """
-    shown = np.argsort(trust.mean, kind="stable")[:MOST_LINES]
+    shown = lowest_first(trust.mean)[:MOST_LINES]
     ends = trust.mean, trust.ci_low, trust.ci_high
     data, _ = rater_traces(shown, trust.raters, ends, trust.n, np.zeros(len(trust.raters), bool), theme, second="")
     data["showlegend"] = False

@@ -5,6 +5,7 @@ import plotly.graph_objects as go
 
 from ..certainty.score_trust import PlausibleScore, ScoreTrust
 from ..evaluation.score_errors import ScoreErrors
+from ..order import lowest_first
 from ..raters.score_drift import ScoreDrift
 from ..raters.score_gold import ScoreGold
 from ..raters.score_raters import ScoreRaters
@@ -444,8 +445,8 @@ def _of_raters(
     value = ends[0]
     known = np.flatnonzero(np.isfinite(value))
     if len(known) > MOST_RATERS:  # those clearly different first, then those farthest from the line
-        known = known[np.lexsort((-np.abs(value[known] - at), ~clear[known]))][:MOST_RATERS]
-    known = known[np.argsort(value[known], kind="stable")]
+        known = known[lowest_first(~clear[known], -np.abs(value[known] - at))][:MOST_RATERS]
+    known = known[lowest_first(value[known])]
     data = rater_traces(
         known, found.raters, ends, found.n, clear, theme, second="clear", form="0.4~g", unit="scores",
         in_words=score_between,

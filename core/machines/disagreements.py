@@ -9,6 +9,7 @@ from ..agreement.intervals import wilson
 from ..annotations.dataset import Dataset
 from ..certainty.first_place import exact_first_place
 from ..errors import NotApplicableError
+from ..order import FITTED, highest_first
 from ..plausibility.dirichlet import DirichletCounts
 from ..result_base import Columns, Result
 from ..thresholds import PANEL_DECIDED
@@ -100,7 +101,7 @@ class Differences(Result):
     def order(self) -> np.ndarray:
         """Sort decided cases on which the AI rater gives another class, the most certain first."""
         differ = np.flatnonzero(self.decided & (self.said != self.panel))
-        return differ[np.argsort(-self.certainty[differ], kind="stable")]
+        return differ[highest_first(self.certainty[differ].round(FITTED))]
 
 
 def differences_from_panel(

@@ -174,8 +174,9 @@ def information_errors(
         return np.where(lost, np.nan, np.sqrt(variance))
 
     found = Errors(error(by_prevalence), error(by_accuracy), error(by_confusion).reshape(confusion.shape))
-    noise = np.random.default_rng(seed).standard_normal((n_draws, int(known.sum())))
-    return found, at.start + (noise / np.sqrt(information[known])) @ directions[:, known].T
+    # the symmetric root, which depends neither on the signs of directions nor on their choice among equals
+    root = (directions[:, known] / np.sqrt(information[known])) @ directions[:, known].T
+    return found, at.start + np.random.default_rng(seed).standard_normal((n_draws, n)) @ root
 
 
 _REFIT = StoppingRule(500, 1e-9)

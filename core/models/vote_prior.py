@@ -111,7 +111,10 @@ def annotation_weights(dataset: Dataset, family: np.ndarray | None = None, cases
 def _strength(
     size: np.ndarray, n_of_size: np.ndarray, count: np.ndarray, n_of_count: np.ndarray, n_classes: int
 ) -> float:
-    """Find the strength with the largest penalised likelihood, from numbers of cases by size and by count."""
+    """Find the strength with the largest penalised likelihood, from numbers of cases by size and by count.
+
+    The maximum is flat: further digits than four would differ between processors, and everything that follows.
+    """
     from scipy.optimize import minimize_scalar
     from scipy.special import gammaln
 
@@ -122,4 +125,5 @@ def _strength(
         by_class = n_of_count @ (gammaln(alpha + count) - gammaln(alpha))
         return -(by_case + by_class - np.log1p(1 / s))
 
-    return float(np.exp(minimize_scalar(loss, bounds=_BOUNDS, method="bounded", options={"xatol": 1e-8}).x))
+    found = minimize_scalar(loss, bounds=_BOUNDS, method="bounded", options={"xatol": 1e-8}).x
+    return float(f"{np.exp(found):.4g}")

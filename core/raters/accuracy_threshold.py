@@ -34,6 +34,7 @@ from ..errors import InputError, NotApplicableError
 from ..models.held_out import clustered_error
 from ..models.one_class_raters import one_class_raters
 from ..models.result import RaterModelFit
+from ..order import highest_first, lowest_first
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
 from ..runtime.identity_cache import cache_by_identity
@@ -120,7 +121,7 @@ class Judged:
 
     def order(self) -> np.ndarray:
         """Sort raters by their cost, highest first; unknown ones last."""
-        return np.argsort(-np.nan_to_num(self.costs, nan=-1.0), kind="stable")
+        return highest_first(np.nan_to_num(self.costs, nan=-1.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -418,7 +419,7 @@ def bayesian_discoveries(chance: np.ndarray, q: float) -> np.ndarray:
         False discovery rate, above 0, below 1.
     """
     known = np.flatnonzero(np.isfinite(chance))
-    order = known[np.argsort(chance[known], kind="stable")]
+    order = known[lowest_first(chance[known])]
     kept = np.flatnonzero(np.cumsum(chance[order]) <= q * np.arange(1, order.size + 1))
     found = np.zeros(chance.size, bool)
     found[order[: kept[-1] + 1 if kept.size else 0]] = True

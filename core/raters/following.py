@@ -24,6 +24,7 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..certainty.score_trust import score_digits
 from ..errors import NotApplicableError, PluralityError
+from ..order import highest_first
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
 from ..text import listed, number, plural
@@ -191,7 +192,7 @@ class Following(Judged, Result):
             return []
         at = np.where(self.scores.severe, np.abs(self.scores.severity), -1.0)
         n = int(self.scores.severe.sum())
-        first = np.argsort(-at, kind="stable")[: min(n, _MOST_NAMED)]
+        first = highest_first(at)[: min(n, _MOST_NAMED)]
         named = "; ".join(f"{self.raters[j]} {self.shift(int(j))}" for j in first)
         who = "one rater reads" if n == 1 else f"{n:,} raters read"
         said = f"In addition, {who} the scale higher or lower than the others, which does not count against them"

@@ -19,6 +19,7 @@ from ..errors import NotApplicableError
 from ..evaluation.predictions import Predictions
 from ..multiplicity import benjamini_hochberg
 from ..options import check_level, check_number
+from ..order import lowest_first
 from ..result_base import Columns, Result, rows
 from .groups import FEWEST_RATERS, RaterFacts, features_of, sides_of
 
@@ -160,7 +161,7 @@ def find_cases_apart(dataset: Dataset, facts: RaterFacts, *, q: float = 0.05, se
         compared = _Compared(dataset, feature, member, other)
         p = compared.p
         rng = np.random.default_rng([abs(seed), seed < 0, number])
-        first = np.argsort(p, kind="stable")[:MOST_CASES]
+        first = lowest_first(p)[:MOST_CASES]
         for case in first:
             p[case] = compared.permuted(int(case), rng)
         for case in first:

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..annotations.dataset import MISSING_TIME
 from ..errors import NotApplicableError, NotFoundError
+from ..order import FITTED, highest_first
 from ..thresholds import CLEAR_CASE
 from .drift import Chart, Drift, drift_of
 from .flagged_raters import FlaggedRaters
@@ -206,7 +207,7 @@ def _clear_and_wrong(panel: Panel, rows: np.ndarray, certain: float) -> tuple[np
     """Return annotations on cases that the others are certain of, and those that differ, the most certain first."""
     clear = rows[panel.judged[rows] & (panel.sure[rows] >= certain)]
     wrong = clear[panel.top[clear] != panel.dataset.answer[clear]]
-    return clear, wrong[np.argsort(-panel.sure[wrong], kind="stable")]
+    return clear, wrong[highest_first(panel.sure[wrong].round(FITTED))]
 
 
 def _drift(panel: Panel, place: int, how: dict) -> tuple[Drift | None, str]:

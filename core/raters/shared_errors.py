@@ -27,6 +27,7 @@ from ..models.dawid_skene import DawidSkene
 from ..models.families import families, members, pair_excess
 from ..multiplicity import benjamini_hochberg
 from ..options import check_whole
+from ..order import highest_first
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
 
@@ -83,7 +84,7 @@ class SharedErrors(Result):
         first, second = np.triu_indices(len(self.raters), 1)
         told = np.isfinite(self.residual[first, second])
         first, second = first[told], second[told]
-        order = np.argsort(-self.correlation[first, second], kind="stable")
+        order = highest_first(self.correlation[first, second])
         first, second = first[order], second[order]
         return {
             "rater": [self.raters[j] for j in first],
@@ -98,7 +99,7 @@ class SharedErrors(Result):
     def pairs(self) -> list[tuple[int, int]]:
         """Return pairs that share errors, sorted by size, largest first."""
         first, second = np.nonzero(np.triu(self.shares, 1))
-        order = np.argsort(-self.correlation[first, second], kind="stable")
+        order = highest_first(self.correlation[first, second])
         return [(int(first[place]), int(second[place])) for place in order]
 
 
@@ -203,7 +204,7 @@ def _likest(dataset: Dataset) -> list[tuple[int, int]]:
     """Return the pairs of raters who agree most beyond the product of agreements, at most `MOST_JOINED`."""
     chosen, z, _ = pair_excess(dataset)
     first, second = np.triu_indices(chosen.size, 1)
-    order = np.argsort(-np.nan_to_num(z[first, second], nan=-np.inf), kind="stable")[:MOST_JOINED]
+    order = highest_first(np.nan_to_num(z[first, second], nan=-np.inf))[:MOST_JOINED]
     return [(int(chosen[first[place]]), int(chosen[second[place]])) for place in order]
 
 

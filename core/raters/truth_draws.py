@@ -369,6 +369,7 @@ def _components(
     weights = np.array([each.weight for each in averaged.members])
     parts = [[weight for _, weight in each.beta.points] for each in averaged.members]
     shares = np.concatenate([weight * np.array(part) for weight, part in zip(weights, parts, strict=True)])
+    shares = shares.round(4)  # the same number of draws of each on every processor
     times = iter(rng.multinomial(n_draws, shares / shares.sum()).tolist())
     for member in averaged.members:
         for _, probability in member_posteriors(member, dataset, token, doubt=doubt):

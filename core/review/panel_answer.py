@@ -18,6 +18,7 @@ from ..annotations.dataset import Dataset
 from ..certainty.first_place import exact_first_place
 from ..certainty.label_sets import LabelSetCertainty, label_set_certainty
 from ..errors import InputError
+from ..order import highest_first
 from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.gaussian import GaussianScores
 from ..plausibility.ordinal_truth import OrdinalTruth
@@ -259,7 +260,7 @@ def _plausible_labels(
 
 def _undecided(chance: np.ndarray, names: list[str], level: float) -> Opinion:
     """Return the fewest classes that together are first with a certainty of ``level``, as a tie."""
-    order = np.argsort(-chance, kind="stable")
+    order = highest_first(chance)
     n = int(np.searchsorted(np.cumsum(chance[order]), level - 1e-12)) + 1
     tied = [names[place] for place in order[:n] if place < len(names)]
     return Opinion.of_ranking([tied]) if len(tied) > 1 else UNDETERMINED

@@ -13,6 +13,7 @@ from ...figures.theme import Theme
 from ...models.expected_class import class_values, expected_class, in_class_names, within_one, without_shared_words
 from ...models.explain import explain
 from ...models.result import CaseEffect, RaterModelFit
+from ...order import FITTED, lowest_first
 from ...text import number, plotly, plural, shorten
 from ..blocks import Block, Chosen, Download, Figure, Grid, Heading, Name, OnPage, Strong, Words
 from ..schema import Column
@@ -47,7 +48,7 @@ def compute(models: FittedModels, options) -> ModelCases:
     fit, by_vote = models.shown.fit, models.vote.top_class()
     top = fit.class_probability.max(axis=1)
     chosen = np.flatnonzero(models.answered & (options.every | (by_vote != fit.top_class())))
-    order = chosen[np.argsort(top[chosen] if options.every else -top[chosen], kind="stable")]
+    order = chosen[lowest_first((top[chosen] if options.every else -top[chosen]).round(FITTED))]
     return ModelCases(models, order, int((by_vote[order] < 0).sum()))
 
 
