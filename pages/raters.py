@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from core.agreement.pairs import METHOD as PAIRS
+from core.analyses.blocks import Download, Words
 from core.analyses.raters import RATERS, scale
 from core.analyses.raters import rater as one
 from core.analyses.raters import scores as score_parts
@@ -25,7 +26,7 @@ from core.raters.monitoring import default_request
 from core.raters.rates import BlindReads, Rates, agreement_with_blind
 from core.raters.report_card import report_card
 from core.report.rater_card import rater_report
-from core.text import markdown, percent
+from core.text import markdown, percent, plural
 from core.thresholds import INTERVAL_LEVEL
 from pages.shared.cache import access
 from pages.shared.kit import (
@@ -35,6 +36,7 @@ from pages.shared.kit import (
     navigation,
     opening,
     plausibility_models,
+    presentation,
     provenance,
     rater_accuracy,
     shared_errors,
@@ -54,10 +56,60 @@ _RATES = (0.01, 0.05, 0.1, 0.2)
 def _all(view: Dataset, found: AssessedRaters) -> None:
     if (blind := blind_reads(view, state.whole().dataset.digest)) is not None:
         found = replace(found, table=replace(found.table, blind=blind))
-    blocks.show(assessed.raters(found), {"raters_table": lambda _: raters_table.show(found, "rater")})
+    if found.ranked:
+        widgets.heading(assessed.least(found.act, markdown))
+    chosen: list[str] = []
+    left, right = st.columns([12, 5], gap="medium")
+    with left:
+        blocks.show(assessed.listed(found), {"raters_table": lambda _: chosen.extend(raters_table.show(found))})
+    with right, st.container(border=True):
+        _looked_at(view, found, chosen)
     if found.ranked and (fit := _ordinal_fit(view)) is not None:
         blocks.show(scale.all_raters(fit))
-    blocks.show(assessed.flags(found))
+    blocks.show(assessed.basis(found))
+
+
+def _looked_at(view: Dataset, found: AssessedRaters, chosen: list[str]) -> None:
+    """Show the evidence on the selected raters, or on the one flagged first, and what can be done about them."""
+    raters = found.table.raters
+    names = chosen or ([raters[one.first_of(found)]] if found.act.flags else [])
+    if not names:
+        st.markdown("No rater is flagged. Select rows to message raters, to leave them out, or to export them.")
+        return
+    places = [raters.index(name) for name in names]
+    widgets.heading(markdown(names[0]) if len(names) == 1 else plural(len(names), "rater"))
+    if len(names) == 1:
+        blocks.show([one.numbers(found, places[0]), *(one.flags(found, places[0]) or [Words("No flag.")])])
+    else:
+        st.markdown(markdown(", ".join(names)))
+    if presentation.on():
+        return
+    with st.container(horizontal=True):
+        if len(names) == 1:
+            st.button("Details", icon=":material/person_search:", on_click=_open_one, args=names, key="rater_details")
+        with st.popover("Message", icon=":material/mail:"):
+            st.code("\n\n".join(one.message(found, place) for place in places), language=None, wrap_lines=True)
+        if all(one.may_leave(found, place) for place in places):
+            _leave_out(names, "exclude_raters")
+    if len(names) > 1:
+        rows = assessed.table_of(found)
+        blocks.show([Download(rows[rows["rater"].isin(names)], "Selected raters", "raters", "raters_chosen")])
+
+
+def _open_one(rater: str) -> None:
+    st.session_state["rater"] = rater
+    widgets.open_tab("rater_tabs", "One rater")
+
+
+def _leave_out(raters: list[str], key: str) -> None:
+    st.button(
+        "Leave out",
+        icon=":material/person_remove:",
+        on_click=_exclude,
+        args=raters,
+        help="Selects the other annotations. The selection is shown above every page, and one click removes it.",
+        key=key,
+    )
 
 
 def blind_reads(view: Dataset, digest: str) -> Rates | None:
@@ -169,20 +221,13 @@ def _without(view: Dataset, rater: str) -> None:
         blocks.show([one.without(None, str(error))])
         return
     blocks.show([one.without(change)])
-    st.button(
-        "Leave this rater out",
-        icon=":material/person_remove:",
-        on_click=_exclude,
-        args=(rater,),
-        help="Selects the other annotations. The selection is shown above every page, and one click removes it.",
-        key="exclude_rater",
-    )
+    _leave_out([rater], "exclude_rater")
 
 
-def _exclude(rater: str) -> None:
+def _exclude(*raters: str) -> None:
     chosen, whole = state.selection(), state.whole()
     kept = chosen.raters or (whole.dataset.raters if whole is not None else ())
-    state.choose(replace(chosen, raters=tuple(name for name in kept if name != rater)))
+    state.choose(replace(chosen, raters=tuple(name for name in kept if name not in raters)))
 
 
 def _trust(dataset: Dataset) -> None:

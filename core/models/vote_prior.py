@@ -125,5 +125,5 @@ def _strength(
         by_class = n_of_count @ (gammaln(alpha + count) - gammaln(alpha))
         return -(by_case + by_class - np.log1p(1 / s))
 
-    found = minimize_scalar(loss, bounds=_BOUNDS, method="bounded", options={"xatol": 1e-8}).x
-    return float(f"{np.exp(found):.4g}")
+    found = float(np.exp(minimize_scalar(loss, bounds=_BOUNDS, method="bounded", options={"xatol": 1e-8}).x))
+    return round(found, 3 - int(np.floor(np.log10(found))))

@@ -33,6 +33,21 @@ RULES = {
     "shift": "Reads the scale higher or lower than the others",
     "spread": "Scatters more than the others",
 }
+# What to do about it, in words for whoever talks to the rater.
+ADVICE = {
+    "low": "Discuss some of these cases together before more are assigned.",
+    "follow": "Ask what they look at in a case.",
+    "one_class": "Ask how they tell the other classes apart.",
+    "below_others": "Discuss some of these cases together before more are assigned.",
+    "adversarial": "Check whether two classes are swapped in their tool.",
+    "spam": "Ask how they work before more cases are assigned.",
+    "careless": "Show them the cases on which nobody else gave this class.",
+    "streaks": "Check whether their tool keeps the previous annotation.",
+    "fast": "Ask whether they saw the whole case.",
+    "drift": "Ask what has changed since then: guideline, tool or workload.",
+    "shift": "Talk about the scale, not about care.",
+    "spread": "Show example cases for each step of the scale.",
+}
 # Short names for the cells of a table.
 SHORT = {
     "low": "low accuracy",
@@ -93,6 +108,11 @@ class Flag(Result):
     def title(self) -> str:
         """Rule in words."""
         return RULES[self.rule]
+
+    @property
+    def advice(self) -> str:
+        """Sentence on what to do about it."""
+        return ADVICE[self.rule]
 
     @property
     def neutral(self) -> bool:

@@ -1246,12 +1246,12 @@ def test_rankings_that_count_by_their_first_choice_are_counted_with_those_left_o
 def test_the_table_of_raters_says_how_many_of_all_it_shows(monkeypatch, said, shown, left):
     columns = {"rater": list("abcd"), "flags": ["", "x", "", "y"], "leans to": "k", "annotations": [4, 3, 2, 1]}
     monkeypatch.setattr(raters_table, "displayed", lambda found: pd.DataFrame(columns))
-    monkeypatch.setattr(DeltaGenerator, "toggle", lambda *a, key, **_: key == "raters_flagged")
-    monkeypatch.setattr(DeltaGenerator, "selectbox", lambda *a, index, **_: list(a[2])[index])
+    monkeypatch.setattr(raters_table, "_short", lambda said: said.split())
+    monkeypatch.setattr(DeltaGenerator, "pills", lambda *_, **__: ["x", "y"])
     monkeypatch.setattr(DeltaGenerator, "text_input", lambda *_, **__: "")
     act = SimpleNamespace(judged=SimpleNamespace(acceptable=None))
-    raters_table.show(SimpleNamespace(ranked=False, act=act, shown_columns=()), "rater")
-    assert said[0].startswith("2 of 4 raters.") and shown["raters_table"]["rater"].tolist() == ["d", "b"]
+    raters_table.show(SimpleNamespace(ranked=False, act=act, shown_columns=()))
+    assert said[0] == "2 of 4 raters" and shown["raters_table"]["rater"].tolist() == ["b", "d"]
 
 
 def test_a_word_of_a_scale_has_its_own_probability(monkeypatch, said, drawn):

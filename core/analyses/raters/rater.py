@@ -145,15 +145,29 @@ def present(found: OneRater, dataset: Dataset, options) -> list[Block]:
 
 
 def flags(found: AssessedRaters, place: int) -> list[Block]:
-    """Show the flags of a rater, and remarks that are not against them."""
+    """Show the flags of a rater and what to do about each, and remarks that are not against them."""
     blocks: list[Block] = []
     for flag in (flag for flag in found.act.flags if flag.rater == place):
-        said = f"{flag.title}: ", Name(flag.words)
-        if flag.neutral:
-            blocks.append(Words((*said, " It does not count against them."), "apart", icon="info"))
-        else:
-            blocks.append(Words(said, "warning", icon="flag"))
+        against = "It does not count against them. " if flag.neutral else ""
+        said = Strong(flag.title), ": ", Name(flag.words), f" {against}{flag.advice}"
+        blocks.append(Words(said, icon="info" if flag.neutral else "flag"))
     return blocks
+
+
+def numbers(found: AssessedRaters, place: int) -> Words:
+    """Show how many annotations of a rater there are, and by how many wrong ones the rater is judged."""
+    row = table.table_of(found).set_index("rater").loc[found.table.raters[place]]
+    said = [plural(int(found.table.n_annotations[place]), "annotation")]
+    if np.isfinite(row["expected_wrong"]) and found.ranked:
+        said.append(f"{number(row['expected_wrong'], 0)} expected to be wrong")
+    return Words(", ".join(said), "note")
+
+
+def message(found: AssessedRaters, place: int) -> str:
+    """Return what to tell whoever works with a rater: the number of annotations, each flag and its evidence."""
+    n = plural(int(found.table.n_annotations[place]), "annotation")
+    told = [f"{flag.title}: {flag.words} {flag.advice}" for flag in found.act.flags if flag.rater == place]
+    return "\n".join([f"{found.table.raters[place]} ({n})", *(told or ["No flag."])])
 
 
 def follows(found: Following, rater: int) -> list[Block]:

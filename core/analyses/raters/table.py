@@ -273,11 +273,13 @@ def present(found: AssessedRaters, dataset: Dataset, options) -> list[Block]:
 
 
 def raters(found: AssessedRaters) -> list[Block]:
-    """Show the table, and the raters with their intervals against all."""
-    from ...figures import raters as figures  # loads plotly, which no command needs
+    """Show the table, and for print the raters with their intervals against all."""
+    return [*listed(found), *_against_pool(found)]
 
-    act = found.act
-    judged, followed = act.judged, act.following is not None
+
+def listed(found: AssessedRaters) -> list[Block]:
+    """Show the table; on a page it is the figure as well."""
+    judged, followed = found.act.judged, found.act.following is not None
     names = _PRINTED_FOLLOWING if followed else _PRINTED
     known = {column.name: column for column in found.columns}
     columns = tuple(Column(name, *_HEADS.get(name, (known[name].shown, known[name].unit))) for name in names)
@@ -287,18 +289,26 @@ def raters(found: AssessedRaters) -> list[Block]:
     ]
     if not found.ranked:
         why = judged.why_no_order or judged.why
-        return [*blocks, Words(("Raters are not ranked: ", Name(why), "."), "note")]
+        blocks.append(Words(("Raters are not ranked: ", Name(why), "."), "note"))
+    return blocks
+
+
+def _against_pool(found: AssessedRaters) -> list[Block]:
+    from ...figures import raters as figures  # loads plotly, which no command needs
+
+    act = found.act
+    judged, followed = act.judged, act.following is not None
     n_known = int(np.isfinite(judged.rates.value).sum())
-    if not n_known:
-        return blocks
+    if not (found.ranked and n_known):
+        return []
     measure, title = judged.measure.capitalize(), least(act)
-    blocks.append(
+    blocks: list[Block] = [
         Figure(
             lambda theme: figures.accuracy_against_pool(act, theme, title),
             f"{measure} of raters against the pool",
             "pool",
         )
-    )
+    ]
     if n_known > figures.MOST_LINES:
         lowest = "follow least" if followed else "least accurate"
         blocks.append(Words(f"The {figures.MOST_LINES} raters flagged or {lowest}, of {n_known:,}.", "note"))
@@ -321,13 +331,20 @@ _HEADS: dict[str, tuple[str, Unit]] = {
 }
 
 
-def least(act: FlaggedRaters) -> str:
-    """Return a title with the rater who is clearly the least accurate, or follows the cases least."""
+def least(act: FlaggedRaters, escape: Callable[[str], str] = plotly) -> str:
+    """Return a title with the rater who is clearly the least accurate, or follows the cases least.
+
+    Parameters
+    ----------
+    act : FlaggedRaters
+    escape : callable
+        Escape of names where the title is shown.
+    """
     judged, followed = act.judged, act.following is not None
     one = clearly_least(judged.rates.value, judged.rates.low, judged.rates.high)
     if one is not None:
         what = "Follows the cases least" if followed else "Least accurate"
-        return f"{what}: {plotly(shorten(act.raters[one], 20))}, {judged.said(one)}"
+        return f"{what}: {escape(shorten(act.raters[one], 20))}, {judged.said(one)}"
     if np.isfinite(judged.rates.value).sum() > 1:
         return f"No rater {'clearly follows the cases least' if followed else 'is clearly the least accurate'}"
     return f"{judged.measure.capitalize()} of the one rater"
@@ -347,7 +364,7 @@ def _caption(found: AssessedRaters) -> str:
 
 def flags(found: AssessedRaters) -> list[Block]:
     """Show every flag with its evidence, and the basis of the judgement."""
-    act, table = found.act, found.table
+    act = found.act
     n = len(act.flags)
     lines = [
         Words(
@@ -359,8 +376,13 @@ def flags(found: AssessedRaters) -> list[Block]:
     if n > MOST_LISTED:
         lines.append(Words(f"{n - MOST_LISTED:,} more are in the table.", "note"))
     title = "The flag with its evidence" if n == 1 else f"All {plural(n, 'flag')} with the evidence"
+    return [*([Details(title, lines, n <= MOST_FLAGS)] if n else []), *basis(found)]
+
+
+def basis(found: AssessedRaters) -> list[Block]:
+    """Show how flags are raised, and by what accuracy is judged."""
+    act, table = found.act, found.table
     return [
-        *([Details(title, lines, n <= MOST_FLAGS)] if n else []),
         Words(
             "Rules for drift, speed, repetition and careless annotation are set so that the chance of flagging any "
             f"careful rater is at most {percent(table.false_alarms)}. "

@@ -1,8 +1,12 @@
-"""The table of raters: found, filtered, sorted and turned over page by page, so that only what is seen is sent."""
+"""The table of raters: found by name or by trouble, drawn with its intervals, and several selected at once."""
+
+from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.analyses.raters.table import AssessedRaters, shown
 from core.figures import cells
@@ -10,21 +14,21 @@ from core.raters.flags import NEUTRAL, RULES, SHORT
 from pages.shared.kit import blocks, columns, presentation
 from pages.shared.kit import style as look
 
-PAGE = 50
+PAGE = 500
+_MOST_HEIGHT = 640
 # What the table opens with, the most important first, as far as 1,280 pixels go; its menu shows the other columns too.
 _FIRST = (
-    "rater", "flags", "accuracy", "follows", "interval", "P(acceptable)", "expected wrong", "lost", "reads higher",
-    "annotations", "classes off", "right by gold", "with others",
+    "rater", "flags", "accuracy", "follows", "interval", "expected wrong", "lost", "reads higher", "annotations",
+    "P(acceptable)", "classes off", "right by gold", "with others",
 )  # fmt: skip
-_MOST_FIRST = 9
+_MOST_FIRST = 6
 _NEVER_QUITE = ("accuracy", "follows", "right by gold", "with others", "P(acceptable)", "P(spam)", "P(adversarial)")
 _SHORT = {title: SHORT[rule] for rule, title in RULES.items()}
 _NEUTRAL = {SHORT[rule] for rule in NEUTRAL}
 _ENDS = ("interval, lower end", "interval, upper end")
-_SORTED_BY = {"lost": "annotations lost"}
 # Heads, widths and explanations for the room that there is.
 _OWN: dict[str, dict] = {
-    "rater": {"width": 76},
+    "rater": {"width": 70},
     "accuracy": {"width": 72, "help": "By gold or by the model, shrunk towards all raters."},
     "follows": {"width": 72, "help": "Correlation with the case, shrunk towards all raters."},
     "lost": {"width": 72, "help": "Annotations lost: n, less those of the average rater with the same information."},
@@ -51,34 +55,51 @@ def displayed(found: AssessedRaters) -> pd.DataFrame:
     return frame.dropna(axis=1, how="all").rename(columns=heads)
 
 
-def show(found: AssessedRaters, chosen_key: str) -> None:
-    """Draw the table with its filter and pages; a click on a row keeps that rater under ``chosen_key``.
+def show(found: AssessedRaters) -> list[str]:
+    """Draw the table with its filters; return the raters of the selected rows.
 
-    Where raters must not be ranked, it opens by how much they did, and not by what they cost. Intervals are drawn on
-    one axis for all rows, with a mark at what is acceptable.
+    If raters must not be ranked, they are sorted by their number of annotations. Intervals are drawn on one axis for
+    all rows, with a mark at what is acceptable.
     """
     frame = displayed(found)
-    find, only, by, down = st.columns([4, 2, 3, 2], vertical_alignment="bottom")
+    find, kinds = st.columns([2, 5], vertical_alignment="bottom")
     words = find.text_input("Find a rater", key="raters_find", placeholder="part of a name, a flag or a class")
-    flagged = only.toggle("Flagged only", key="raters_flagged")
-    sort = by.selectbox(
-        "Sorted by",
-        frame.columns,
-        index=_first_order(frame, found.ranked),
-        format_func=lambda name: _SORTED_BY.get(name, name),
-        key="raters_sort",
+    sort = frame.columns[_first_order(frame, found.ranked)]
+    rows = chosen_rows(frame, words, _chosen_kinds(kinds, frame), sort, falling=True)
+    part = drawn(_page(rows, len(frame)), found.act.judged.acceptable)
+    chosen = st.dataframe(
+        part,
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="multi-row",
+        column_order=[name for name in _FIRST if name in part][:_MOST_FIRST],
+        column_config=_config(found),
+        height=min(35 * (len(part) + 1) + 3, _MOST_HEIGHT),
+        key="raters_table",
     )
-    falling = down.toggle("Largest first", value=True, key="raters_falling")
-    rows = chosen_rows(frame, words, flagged, sort, falling)
+    return [part["rater"].iloc[row] for row in chosen.selection.rows if row < len(part)]
+
+
+def _chosen_kinds(place: DeltaGenerator, frame: pd.DataFrame) -> list[str]:
+    """Draw one chip per kind of trouble with its number of raters; return the chosen kinds."""
+    counts = Counter(kind for said in frame["flags"] for kind in set(_short(said)))
+    if not counts:
+        return []
+    kinds = sorted(counts, key=lambda kind: (-counts[kind], kind))
+    chosen = place.pills(
+        "Flags", kinds, selection_mode="multi", format_func=lambda kind: f"{kind} {counts[kind]:,}", key="raters_kinds"
+    )
+    return list(chosen or ())
+
+
+def _page(rows: pd.DataFrame, n_all: int) -> pd.DataFrame:
+    """Return the rows of the chosen page, under a line that counts raters."""
     n_pages = max(1, -(-len(rows) // PAGE))
-    page = 1
+    page, controls = 1, not presentation.on()  # an audience is told of nothing that is hidden
     with st.container(horizontal=True, vertical_alignment="center"):
-        controls = not presentation.on()  # an audience is told of nothing that is hidden
         n_seen = len(rows) if controls else min(len(rows), PAGE)
-        choose = " Choose a row to see that rater." if controls else ""
-        st.caption(f"{n_seen:,} of {len(frame):,} raters.{choose}", width="content")
+        st.caption(f"{n_seen:,} of {n_all:,} raters", width="content")
         if n_pages > 1 and controls:
-            st.caption("Page", width="content")
             page = st.number_input(
                 f"Page of {n_pages:,}",
                 1,
@@ -87,20 +108,8 @@ def show(found: AssessedRaters, chosen_key: str) -> None:
                 width=130,
                 label_visibility="collapsed",
             )
-            st.caption(f"of {n_pages:,}", width="content")
-    part = rows.iloc[(page - 1) * PAGE : page * PAGE]
-    part = drawn(part, found.act.judged.acceptable)
-    chosen = st.dataframe(
-        part,
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
-        column_order=[name for name in _FIRST if name in part][:_MOST_FIRST],
-        column_config=_config(found),
-        key="raters_table",
-    )
-    if chosen.selection.rows and chosen.selection.rows[0] < len(part):
-        st.session_state[chosen_key] = part["rater"].iloc[chosen.selection.rows[0]]
+            st.caption(f"Page of {n_pages:,}", width="content")
+    return rows.iloc[(page - 1) * PAGE : page * PAGE]
 
 
 def drawn(part: pd.DataFrame, acceptable: float | None) -> pd.DataFrame:
@@ -126,9 +135,9 @@ def _config(found: AssessedRaters) -> dict:
     """Heads, widths and digits on screen; files keep the names and digits of the frame."""
     shown = {column.shown: column for column in found.shown_columns}
     return {name: blocks.column_config(column, **_OWN.get(name, {})) for name, column in shown.items()} | {
-        "flags": st.column_config.ListColumn(width=178, help="Short names; the evidence is below the table."),
+        "flags": st.column_config.ListColumn(width=150, help="Select a row to see the evidence."),
         "interval": st.column_config.ImageColumn(
-            "95% interval", width=186, help="Up to 1, on one axis for all; dashed: acceptable; crosses: flagged."
+            "95% interval", width=170, help="Up to 1, on one axis for all; dashed: acceptable; crosses: flagged."
         ),
         "reads higher": st.column_config.NumberColumn(
             format="%+.2f", width=92, help="Classes higher than the average rater; does not count against them."
@@ -141,8 +150,8 @@ def _first_order(frame: pd.DataFrame, ranked: bool) -> int:
     return list(frame.columns).index(cost)
 
 
-def chosen_rows(frame: pd.DataFrame, words: str, flagged: bool, sort: str, falling: bool) -> pd.DataFrame:
-    """Rows that hold the words in their name, flags or class, those with a flag that counts only or not, sorted.
+def chosen_rows(frame: pd.DataFrame, words: str, kinds: Sequence[str], sort: str, falling: bool) -> pd.DataFrame:
+    """Return rows with the words in their name, flags or class, and one of the kinds of flags if any is chosen; sorted.
 
     Unknown values are last.
     """
@@ -151,6 +160,6 @@ def chosen_rows(frame: pd.DataFrame, words: str, flagged: bool, sort: str, falli
         kept = np.zeros(len(frame), bool)
         for column in frame.columns.intersection(["rater", "flags", "leans to"]):
             kept |= frame[column].str.casefold().str.contains(words, regex=False).to_numpy(bool)
-    if flagged:
-        kept &= np.array([not set(_short(said)) <= _NEUTRAL for said in frame["flags"]], bool)
+    if kinds:
+        kept &= np.array([not set(kinds).isdisjoint(_short(said)) for said in frame["flags"]], bool)
     return frame[kept].sort_values(sort, ascending=not falling, kind="stable", na_position="last")

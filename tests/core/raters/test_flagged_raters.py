@@ -12,7 +12,7 @@ from core.models.dawid_skene import DawidSkene
 from core.models.one_class_raters import one_class_raters
 from core.raters.accuracy_threshold import agree_beyond_chance, judge_accuracy, why_not
 from core.raters.flagged_raters import flag_raters
-from core.raters.flags import KINDS, RULES
+from core.raters.flags import ADVICE, KINDS, RULES, SHORT
 from core.raters.leave_one_rater_out import panel_of
 from core.raters.monitoring import monitor
 from core.raters.one_class import one_class
@@ -33,7 +33,7 @@ def kinds(found):
 
 
 def test_every_rule_but_below_others_has_a_kind():
-    assert set(KINDS) == set(RULES) - {"below_others"}
+    assert set(KINDS) == set(RULES) - {"below_others"} and set(ADVICE) == set(SHORT) == set(RULES)
     assert set(KINDS.values()) == {
         *("low", "one_class", "drift", "fast", "repeats", "blind"),
         *("follow", "shift", "spread"),
