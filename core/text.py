@@ -152,7 +152,8 @@ def percent(share: float | None, digits: int = 0, rounded: bool = False) -> str:
     """
     if share is None or not math.isfinite(share):
         return UNKNOWN
-    said, least = f"{share:.{digits}%}", 10.0 ** -(digits + 2)
+    # rounded before it is multiplied: 0.385 is 0.39 in a table and by `number`, so it is 39% here
+    said, least = f"{round(share, digits + 2):.{digits}%}", 10.0 ** -(digits + 2)
     if rounded or not 0 < share < 1:
         return said
     none, every = f"{0:.{digits}%}", f"{1:.{digits}%}"

@@ -23,7 +23,6 @@ from .theme import Theme, Trace, bar, error_bars, figure_of, scatter, upright, w
 HEIGHT, WIDE_HEIGHT = 250, 300  # the latter next to the next steps
 MOST_COEFFICIENTS = 4
 MOST_LINES = 8
-MOST_LINEAR = 30
 _FIRST = (
     PERCENT,
     LEAVE_ONE_OUT_TOP1,
@@ -68,10 +67,9 @@ def agreement(table: Sequence[Coefficient], theme: Theme, quoted: Coefficient | 
 
 
 def certainties(certainty: np.ndarray, below: float, theme: Theme) -> go.Figure:
-    """Draw how many cases have which certainty; the uncertain ones, left of ``below``, in another colour.
+    """Draw how many cases have which certainty, each bar with its number; the uncertain ones in another colour.
 
-    A few uncertain cases next to many certain ones would be invisible on a linear axis: beyond a ratio of `MOST_LINEAR`
-    the axis is logarithmic, and labelled so.
+    A few uncertain cases next to many certain ones hardly have a bar, but they have their number.
 
     Parameters
     ----------
@@ -81,47 +79,33 @@ def certainties(certainty: np.ndarray, below: float, theme: Theme) -> go.Figure:
         Certainty below which a case counts as uncertain.
     theme : Theme
     """
-    data: list[Trace] = []
-    edges = np.linspace(0, 1, 21)
-    count, _ = np.histogram(certainty, bins=edges)
+    edges = np.linspace(0, 1, 11)
     middle = (edges[:-1] + edges[1:]) / 2
-    for name, colour, here in (
-        ("uncertain", theme.mean, middle < below),
-        ("certain", theme.accent, middle >= below),
-    ):
-        data.append(
-            bar(
-                x=middle[here],
-                y=count[here],
-                width=0.044,
-                name=name,
-                marker={"color": with_opacity(colour, 0.6), "line": {"color": colour, "width": 1}},
-            )
-        )
+    uncertain = certainty < below
+    data: list[Trace] = []
+    said, highest = [], 0
+    for name, colour, cases in (("uncertain", theme.mean, uncertain), ("certain", theme.accent, ~uncertain)):
+        count, _ = np.histogram(certainty[cases], bins=edges)
+        some = count > 0
+        highest = max(highest, int(count.max()))
+        look = {"color": with_opacity(colour, 0.6), "line": {"color": colour, "width": 1}}
+        numbers = {"text": [f"{n:,}" for n in count[some].tolist()], "textposition": "outside"}
+        data.append(bar(x=middle[some], y=count[some], width=0.09, name=name, marker=look, **numbers))
+        said.append(f'<span style="color:{colour}"><b>{int(cases.sum()):,}</b> {name}</span>')
+    note = {"text": " · ".join(said), "showarrow": False, "x": 0, "xref": "x domain", "xanchor": "left"}
     return figure_of(
         theme,
         data,
         height=WIDE_HEIGHT,
+        margin={"t": 34},
         xaxis=axis_to_one("certainty of the case"),
-        yaxis=_of_counts(count),
+        yaxis={"visible": False, "range": [0, 1.15 * highest]},
         shapes=[upright(below, {"color": theme.quiet, "dash": "dot", "width": 1.5})],
+        annotations=[{**note, "y": 1, "yref": "y domain", "yanchor": "bottom"}],
         hovermode=False,
-        legend_below=True,
+        showlegend=False,
+        barmode="overlay",
     )
-
-
-def _of_counts(count: np.ndarray) -> dict:
-    few, most = int(count[count > 0].min()), int(count.max())
-    if most <= MOST_LINEAR * few:
-        return {"title": "cases", "rangemode": "tozero", "nticks": 5}
-    ticks = [10**power for power in range(int(np.log10(most)) + 1)]
-    return {
-        "title": "cases, log axis",
-        "type": "log",
-        "range": [np.log10(0.6), np.log10(most * 1.3)],
-        "tickvals": ticks,
-        "ticktext": [f"{tick:,}" for tick in ticks],
-    }
 
 
 def with_intervals(

@@ -42,44 +42,26 @@ def test_where_near_classes_count_in_part_the_coefficients_that_do_so_come_first
         assert figures.agreement(table, LIGHT, quoted).data[0].x == pytest.approx(values)
 
 
-def test_bars_of_certainty_count_every_case_and_part_at_the_bound():
-    certainty = np.array([0.2, 0.88, 0.9, 0.91, 1.0])
-    uncertain, certain = figures.certainties(certainty, 0.9, DARK).data
-    assert (sum(uncertain.y), sum(certain.y)) == (2, 3)
-    found = {round(x, 3): y for bars in (uncertain, certain) for x, y in zip(bars.x, bars.y, strict=True) if y}
-    assert found == {0.225: 1, 0.875: 1, 0.925: 2, 0.975: 1}
-    assert max(uncertain.x) < 0.9 < min(certain.x) and len(uncertain.x) + len(certain.x) == 20
+def test_bars_of_certainty_count_every_case_on_its_side_of_the_bound():
+    certainty = np.array([0.2, 0.88, 0.89, 0.91, 1.0])
+    figure = figures.certainties(certainty, 0.89, DARK)
+    uncertain, certain = figure.data
     assert (uncertain.name, certain.name) == ("uncertain", "certain")
     assert (uncertain.marker.line.color, certain.marker.line.color) == (DARK.mean, DARK.accent)
-    uncertain, certain = figures.certainties(np.array([0.11, 0.63, 0.99]), 0.125, LIGHT).data
-    assert (sum(uncertain.y), sum(certain.y)) == (0, 3)  # a bar whose middle is the bound stands once
-    figure = figures.certainties(certainty, 0.7, LIGHT)
+    bars = [{round(x, 2): y for x, y in zip(one.x, one.y, strict=True) if y} for one in (uncertain, certain)]
+    assert bars == [{0.25: 1, 0.85: 1}, {0.85: 1, 0.95: 2}]
+    (note,) = figure.layout.annotations
+    assert "<b>2</b> uncertain" in note.text and "<b>3</b> certain" in note.text
     (bound,) = figure.layout.shapes
-    assert bound.x0 == bound.x1 == 0.7 and figure.layout.height == figures.WIDE_HEIGHT
+    assert bound.x0 == bound.x1 == 0.89 and figure.layout.height == figures.WIDE_HEIGHT
     assert list(figure.layout.xaxis.range) == [0, 1.02]
 
 
-@pytest.mark.parametrize(("most", "kind", "title"), [(30, None, "cases"), (31, "log", "cases, log axis")])
-def test_bars_of_certainty_stand_on_a_log_axis_only_where_one_is_thirty_times_another(most, kind, title):
-    """Bars without a case say nothing of that."""
-    axis = figures.certainties(np.array([0.42, *[0.97] * most]), 0.9, LIGHT).layout.yaxis
-    assert (axis.type, axis.title.text) == (kind, title)
-
-
-@pytest.mark.parametrize(
-    ("most", "ticks"),
-    [
-        (99, ["1", "10"]),
-        (100, ["1", "10", "100"]),
-        (999, ["1", "10", "100"]),
-        (1000, ["1", "10", "100", "1,000"]),
-    ],
-)
-def test_a_log_axis_of_cases_has_every_power_of_ten_up_to_the_highest_bar(most, ticks):
-    axis = figures.certainties(np.array([0.42, *[0.97] * most]), 0.9, LIGHT).layout.yaxis
-    assert list(axis.ticktext) == ticks
-    assert [f"{tick:,}" for tick in axis.tickvals] == ticks
-    assert 10 ** axis.range[0] < 1 and 10 ** axis.range[1] > most
+def test_every_bar_of_certainty_has_its_number_on_a_linear_axis():
+    figure = figures.certainties(np.array([0.42, *[0.97] * 1234]), 0.9, LIGHT)
+    uncertain, certain = figure.data
+    assert list(uncertain.text) == ["1"] and list(certain.text) == ["1,234"]
+    assert figure.layout.yaxis.type is None and figure.layout.yaxis.range[1] > 1234
 
 
 def test_shares_have_their_intervals_and_markup_in_names_stays_text():
