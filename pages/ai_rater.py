@@ -114,26 +114,30 @@ def _parts(machines: computed.Machines, marked: tuple[Machine, ...], result: com
             st.caption("Provisional: γ is still being chosen from the data, and with it which panels are decided.")
 
     marked_or_named = described(machines.names, marked)
-    tabs = {
-        "Against each rater": lambda: parts.replaces(result, theme),
-        "By class and group": by_part,
-        "Where it differs": differs,
-        "Worth in readers": lambda: parts.worth(result, theme, dataset.kind == "ranking"),
-        "Versions": lambda: versions.show(machines, marked_or_named, score, theme),
-        "Rates": lambda: rates.show(machines),
-        "Raters tested": lambda: parts.people(result, theme),
-        "Over ε": lambda: parts.over_epsilon(result.test, theme),
-    }
+    view = widgets.class_view(dataset) if dataset.kind == "ranking" else dataset
+    worth = [lambda: parts.worth(result, theme, dataset.kind == "ranking")]
+    errors = [lambda: rates.show(machines)]
     if dataset.kind != "score":
-        view = widgets.class_view(dataset) if dataset.kind == "ranking" else dataset
         if len(machines.names) > 1:
-            worth = PANEL.part("worth").with_options(**options_of(view, marked_or_named))
-            tabs["Panel"] = lambda: blocks.answer(worth, view)
-        tabs["Shared errors"] = lambda: shared_errors.show(view, marked_or_named, "machines")
-    for (_, show), tab in zip(tabs.items(), widgets.tabs(list(tabs), "ai_tabs"), strict=True):
+            panel = PANEL.part("worth").with_options(**options_of(view, marked_or_named))
+            worth.append(lambda: blocks.answer(panel, view))
+        errors.append(lambda: shared_errors.show(view, marked_or_named, "machines"))
+    tabs = {
+        "Against each rater": [
+            lambda: parts.replaces(result, theme),
+            lambda: parts.people(result, theme),
+            lambda: parts.over_epsilon(result.test, theme),
+        ],
+        "Where it differs": [differs, by_part],
+        "Worth in readers": worth,
+        "Errors": errors,
+        "Versions": [lambda: versions.show(machines, marked_or_named, score, theme)],
+    }
+    for shown, tab in zip(tabs.values(), widgets.tabs(list(tabs), "ai_tabs"), strict=True):
         if tab.open:
             with tab:
-                show()
+                for show in shown:
+                    show()
 
 
 navigation.through_app()

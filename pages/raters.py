@@ -74,7 +74,8 @@ def _looked_at(view: Dataset, found: AssessedRaters, chosen: list[str]) -> None:
     raters = found.table.raters
     names = chosen or ([raters[one.first_of(found)]] if found.act.flags else [])
     if not names:
-        st.markdown("No rater is flagged. Select rows to message raters, to leave them out, or to export them.")
+        select = "" if presentation.on() else " Select rows to message raters, to leave them out, or to export them."
+        st.markdown(f"No rater is flagged.{select}")
         return
     places = [raters.index(name) for name in names]
     widgets.heading(markdown(names[0]) if len(names) == 1 else plural(len(names), "rater"))

@@ -65,7 +65,7 @@ def test_two_cases_have_no_interval_on_any_tab():
     data = kept("\n".join(["case,rater,class", *rows]))
     mark_machines(data, [Machine("gpt-4")])
     app = opened("ai_rater", data)
-    app.session_state["ai_tabs"] = "By class and group"
+    app.session_state["ai_tabs"] = "Where it differs"
     assert table(settle(app.run()), "raters nearer by")[["95% from", "to"]].isna().all(axis=None)
     app.session_state["ai_tabs"] = "Worth in readers"
     assert table(settle(app.run()), "compared by")[["95% from", "to"]].to_numpy().tolist() == [["–", "–"]]
@@ -109,16 +109,16 @@ def test_the_title_is_the_verdict_and_the_table_has_a_row_a_machine(address, mad
 def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, made):
     app = opened("ai_rater", address)
     for tab, column in {
-        "Over ε": "passes from ε",
-        "By class and group": "raters nearer by",
+        "Against each rater": "passes from ε",
+        "Where it differs": "raters nearer by",
         "Worth in readers": "compared by",
     }.items():
         app.session_state["ai_tabs"] = tab
         assert table(settle(app.run()), column)["machine"].unique().tolist() == ["m0", "m1"]
     for tab, said in {
-        "Raters tested": "Each rater in the place of the AI rater",
+        "Against each rater": "Each rater in the place of the AI rater",
         "Versions": "M: agreement with people fell by",
-        "Shared errors": "Who shares errors?",
+        "Errors": "Who shares errors?",
         "Where it differs": "The panel is decided on",
     }.items():
         app.session_state["ai_tabs"] = tab
@@ -196,9 +196,9 @@ def test_two_raters_and_one_class_claim_no_more_than_they_can():
     two = kept("\n".join(["case,rater,class", *rows]), "pair")
     one = kept("case,rater,class\n" + "".join(f"{c},{r},x\n" for c in range(40) for r in ("a", "b", "gpt")), "one")
     for data, tab, said in (
-        (two, "Raters tested", "the test needs three raters"),
-        (two, "Shared errors", "this needs three people"),
-        (one, "Rates", "Every case is labelled, so the AI rater is not used"),
+        (two, "Against each rater", "the test needs three raters"),
+        (two, "Errors", "this needs three people"),
+        (one, "Errors", "Every case is labelled, so the AI rater is not used"),
     ):
         mark_machines(data, [Machine("gpt")])
         app = opened("ai_rater", data)
@@ -217,7 +217,7 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
     mark_machines(data, [Machine("gpt")])
     whole = open_dataset(data).dataset
     app = opened("ai_rater", data)
-    app.session_state["ai_tabs"] = "Rates"
+    app.session_state["ai_tabs"] = "Errors"
     app = settle(app.run())
     found = machine_rates(whole, "gpt", people_labels(whole, ("a", "b")))
     shown = table(app, "corrected")
@@ -252,7 +252,7 @@ def test_a_machine_whose_leads_are_unknown_is_named_with_the_reason():
     data = kept("\n".join(["case,rater,class", *rows]), "apart")
     mark_machines(data, [Machine("gpt-4"), Machine("gpt-5")])
     app = opened("ai_rater", data)
-    app.session_state["ai_tabs"] = "By class and group"
+    app.session_state["ai_tabs"] = "Where it differs"
     said = words(settle(app.run()))
     assert "gpt-5 is not here: " in said and "gpt-4 is not here" not in said
 

@@ -60,7 +60,7 @@ def test_presenting_and_renaming_compute_nothing_again(page, computed):
     veiled = words(app)
     assert not any(name in veiled for name in NAMES)
     if page == "raters":
-        assert "Choose a row to see that rater" in named and "Choose a row to see that rater" not in veiled
+        assert "Select rows to message" in named and "Select rows to message" not in veiled
     assert not PRIVATE.search(named + veiled)
     app.session_state["presenting"] = None
     library.rename(address, "afterwards")
