@@ -85,7 +85,7 @@ def em_options(*smoothings: str, tempers_prevalence: bool = True) -> tuple[Optio
             "repeats",
             str,
             "independent",
-            "Annotations that a rater repeated on a case",
+            "Repeated annotations by the same rater",
             "what further annotations of a rater on the same case count as (em)",
             choices={
                 "independent": "Count as independent",

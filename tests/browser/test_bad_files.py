@@ -36,7 +36,7 @@ def test_a_bad_file_has_its_message_and_the_page_goes_on(open_page, dashboard):
         expect(page.get_by_test_id("stDataFrame")).to_have_count(0)
         page.get_by_role("button", name="Remove").first.click()
         settled(page)
-        expect(page.get_by_text("All formats that are recognised")).to_be_visible()
+        expect(page.get_by_text("All supported formats")).to_be_visible()
     upload(page, "two headers.csv", b"case,rater,class\n1,a,x\n2,a,y\ncase,rater,class\n2,b,z\n")
     expect(page.get_by_role("button", name="Use 3 annotations, leave out 1 row")).to_be_visible()
 

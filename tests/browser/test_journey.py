@@ -39,13 +39,13 @@ def test_a_file_with_other_column_names_is_understood_kept_and_reopened_after_a_
     try:
         page = open_page(f"{dashboard.url}/upload")
         upload(page, "readings.csv", OTHER_NAMES)
-        expect(page.get_by_text("The first twenty annotations, as understood")).to_be_visible()
+        expect(page.get_by_text("First twenty annotations, as read by Plurality")).to_be_visible()
         page.get_by_role("button", name="Use 84 annotations, leave out 6 rows").click()
         settled(page)
-        expect(page.get_by_text("readings is in use.")).to_be_visible()
+        expect(page.get_by_text("readings is open.")).to_be_visible()
         page.get_by_test_id("stMain").get_by_role("button", name="Save on this computer").click()
         settled(page)
-        expect(page.get_by_text("Saved on this computer. Its address keeps working.")).to_be_visible()
+        expect(page.get_by_text("Saved on this computer. Its address stays the same.")).to_be_visible()
         digest = re.search(r"data=([0-9a-f]{32})", page.url).group(1)
 
         dashboard.stop()

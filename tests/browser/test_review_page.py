@@ -52,7 +52,7 @@ def test_a_whole_session_by_mouse(open_page, opened):
     choose(page, "Cannot be determined")
     page.get_by_text("75%", exact=True).click()  # which then has the focus
     until(page, lambda: page.keyboard.press("Control+Enter"), page.get_by_text("You disagree."))
-    step(page, "Change it", "How sure are you?")
+    step(page, "Change it", "How confident are you?")
     choose(page, panel_of(second))
     step(page, "Change my opinion", "A reason for a change is missing. Choose a reason or write a note.")
     page.get_by_label("Note").fill("seen the light")
@@ -60,7 +60,7 @@ def test_a_whole_session_by_mouse(open_page, opened):
     third = arrive(page, other_than=second)
     assert len({first, second, third}) == 3
     choose(page, next(name for name in FRUIT if name != panel_of(third)))
-    step(page, "Record my opinion", "If you keep it: The case goes to arbitration.")
+    step(page, "Record my opinion", "If you keep your opinion: The case goes to arbitration.")
     step(page, "Keep my opinion", page.get_by_role("heading", name="Session complete"))
     expect(page.get_by_text(re.compile(f"{third} · done · you said .* · in arbitration"))).to_be_visible()
     click(page, f"Open {first}")

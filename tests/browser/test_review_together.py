@@ -61,8 +61,12 @@ def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
     start(page, "Ada")
     choose(page, "quince")
     step(page, "Record my opinion", "You disagree.")
-    step(page, "Ask a second opinion", page.get_by_label("Whom to ask"))
-    step(page, "Ask for the second opinion", "Could not ask for a second opinion: no name was entered.")
+    step(page, "Ask for a second opinion", page.get_by_label("Whom to ask"))
+    step(
+        page,
+        "Ask for the second opinion",
+        "Could not ask for a second opinion: no name was entered. Enter the reviewer's name.",
+    )
     page.get_by_label("Whom to ask").fill("  Bo ")
     step(page, "Ask for the second opinion", through)
     for name in ("Bo", "Cleo"):
@@ -114,7 +118,7 @@ def test_on_a_narrow_screen_the_steps_stay_at_the_bottom_edge(open_page, opened)
     step(page, "Record my opinion", "You disagree.")
     fits()
     in_reach("Keep my opinion", "Next")
-    step(page, "Change it", "How sure are you?")
+    step(page, "Change it", "How confident are you?")
     fits()
     in_reach("Change my opinion")
     click(page, "All cases")

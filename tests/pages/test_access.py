@@ -440,7 +440,7 @@ def test_a_manager_is_told_on_home_what_is_overdue_by_whom_and_nobody_else_is(an
     (told,) = [one.value for one in app.markdown if "Hidden queue" in one.value]
     assert "**Assigned by you: 1 overdue**" in [one.value for one in app.markdown]
     assert "Hidden study" in told and "overdue, was due 2 Jan 2020" in told
-    assert f"{markdown(CEM.name)} has 1 of 1 case left" in told
+    assert f"{markdown(CEM.name)}: 1 of 1 case left" in told
     for person in (BOB, CEM, ADA):
         said = opened_by(person, "home", "", monkeypatch)
         assert "Assigned by you" not in said and (person is CEM) == ("Hidden queue" in said)

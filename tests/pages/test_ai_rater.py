@@ -39,7 +39,7 @@ def address(made):
 
 def test_where_nobody_is_left_to_compare_with_the_page_says_whose_annotations_are_missing():
     for people, missing in (
-        ((), "every rater of these data is marked as an AI rater"),
+        ((), "every rater is marked as an AI rater"),
         (("a",), "one of the raters is"),
     ):
         rows = [f"{c},{r},{'xy'[c % 2]}" for c in range(4) for r in (*people, "gpt-4", "gpt-5")]
@@ -101,7 +101,7 @@ def test_the_title_is_the_verdict_and_the_table_has_a_row_a_machine(address, mad
     assert rows["worth in readers"].tolist() == [equivalent_readers(made, m, people).words() for m in ("m0", "m1")]
     assert [one.pass_share for one in found.machines] == [0.9995, 0]
     assert rows["passes in resamples"].tolist() == ["0.99", "0.00"], "1.00 is for all of them"
-    assert rows["cases"].tolist() == [150, 150] and rows["cases to pass"].iloc[1] == "no number is enough"
+    assert rows["cases"].tolist() == [150, 150] and rows["cases to pass"].iloc[1] == "no number of cases is enough"
     passing = [one for one in people_in_its_place(made, people=people) if one.passes]
     assert f"In the same test, {len(passing)} of 4 raters pass" in words(app)
 
@@ -177,7 +177,7 @@ def test_machines_count_nowhere_else_unless_they_are_asked_for(address):
     assert "2 AI raters left out" in words(app)
     assert "150 cases · 4 raters · 2 machines · 900 annotations" in [entry.value for entry in app.sidebar.caption]
     app = settle(next(b for b in app.button if b.key == "count_machines").click().run())
-    assert "2 AI raters counted like people" in words(app)
+    assert "2 AI raters included as raters" in words(app)
     app = settle(app.switch_page("pages/agreement.py").run())
     assert "900 annotations" in words(app)
 
@@ -254,7 +254,7 @@ def test_a_machine_whose_leads_are_unknown_is_named_with_the_reason():
     app = opened("ai_rater", data)
     app.session_state["ai_tabs"] = "By class and group"
     said = words(settle(app.run()))
-    assert "gpt-5 is not here: " in said and "gpt-4 is not here" not in said
+    assert "gpt-5 is not shown: " in said and "gpt-4 is not here" not in said
 
 
 def test_anonymous_annotations_are_no_dead_end():

@@ -89,6 +89,6 @@ def test_settings_and_home_say_whether_data_leave_the_computer(set_to, address, 
     settings = opened("settings", "caries")
     assert any("but data for the cluster" in entry.value for entry in settings.markdown) is not stays
     listed = "".join(each.proto.body for each in settings.get("html"))
-    assert f"<dt>Cluster that makes draws (PLURALITY_CLUSTER)</dt><dd>{address or 'none'}</dd>" in listed
+    assert f"<dt>Cluster that computes draws (PLURALITY_CLUSTER)</dt><dd>{address or 'none'}</dd>" in listed
     home = AppTest.from_file(APP, default_timeout=300).run()
     assert any("Nothing leaves this computer" in entry.value for entry in home.markdown) is stays

@@ -64,8 +64,8 @@ def test_worklists_are_ranked_by_people_alone(data, queue, first, last):
 @pytest.mark.parametrize(
     ("target", "words"),
     [
-        (("vote", ""), ", for how often the most plausible class is right"),
-        (("machine", "m1"), ", for how often m1 is right"),
+        (("vote", ""), ", for how often the leading class is correct"),
+        (("machine", "m1"), ", for how often m1 is correct"),
         (("class", "x"), ", for the share of x"),
     ],
 )
@@ -96,7 +96,7 @@ def test_a_dataset_grown_by_decisions_has_the_same_machines(data):
     app.session_state["review_tabs"] = "Export"
     app = settle(app.run())
     app = settle(next(box for box in app.toggle if box.key == "adjudication_closed").set_value(True).run())
-    grown = press(app, "Make the new dataset").session_state["data"]
+    grown = press(app, "Create dataset").session_state["data"]
     assert grown != data and machines_of(grown) == MACHINES
 
 

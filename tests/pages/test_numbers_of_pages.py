@@ -133,7 +133,7 @@ def test_a_machine_is_held_against_those_who_were_tested(said, shown, drawn, lef
     assert ai_parts.verdict_table(found)["cases to pass"].tolist() == ["70", "70"]
     pair = PairAgreement("m", 61, 0.5, 0.4, 0.6, 0.7, 0.65, 0.8, 0.2, 0.1, 0.3)
     ai_parts.replaces(SimpleNamespace(test=test, agreement=(pair,)), LIGHT)
-    assert "2 raters with fewer than 30 shared cases judge and are not tested." in said
+    assert "2 raters with fewer than 30 shared cases belong to the panel but are not tested." in said
     frame = left["against_table"]
     assert frame["machine"].tolist() == ["m"] * 3 + ["n"] * 3
     for name in ("rater", "n", "rho", "rho_low", "rho_high", "p", "rejected"):
@@ -149,7 +149,7 @@ def test_the_parts_and_the_worth_of_machines_leave_with_their_own_numbers(said, 
         for n, (by, value) in enumerate(places)
     ]
     ai_parts.by_part(parts, {"n": "no case has it and two people"}, 0.2, LIGHT)
-    assert "n is not here: no case has it and two people" in said
+    assert "n is not shown: no case has it and two people" in said
     frame = left["by_part_table"]
     assert frame.equals(shown["by_part_rows"][list(frame)])
     assert left["by_part_table"].values.tolist() == [
@@ -167,7 +167,7 @@ def test_the_parts_and_the_worth_of_machines_leave_with_their_own_numbers(said, 
     ai_parts.worth(SimpleNamespace(worth=(of_votes,), by_log_score=(of_log,), test=test), LIGHT, False)
     assert shown["worth_rows"].values.tolist() == [
         ["m", "agreement", "1.5", "0.2", "more than 2", 0.45, 30, 2],
-        ["m", "log score of its probabilities", "0.5", "0.2", "more than 2", 1.45, 31, 2],
+        ["m", "log score of probabilities", "0.5", "0.2", "more than 2", 1.45, 31, 2],
     ]
     frame = left["worth_table"]
     assert frame["by"].tolist() == ["agreement"] * 3 + ["log"] * 3 and frame["machine_score"].tolist()[::3] == [
@@ -198,9 +198,9 @@ def test_versions_of_a_machine_leave_with_the_numbers_that_are_shown(said, shown
              "changed from": "changed_low", "changed to": "changed_high"}  # fmt: skip
     for column, name in pairs.items():
         assert rows[column].tolist() == [getattr(one, name) for one in changes], column
-    assert "People agree with people by 0.71." in said[-1] and "3 comparisons (98.3% each)" in said[-1]
+    assert "Agreement between people: 0.71." in said[-1] and "3 comparisons (98.3% each)" in said[-1]
     ai_versions._family(replace(drift, score="rmse", people=-7.13), 1, LIGHT)
-    assert "People are apart from people by 7.13." in said[-1]
+    assert "Distance between people: 7.13." in said[-1]
 
 
 # Agreement
@@ -269,7 +269,7 @@ def test_rates_of_a_machine_stand_beside_those_of_the_labels_alone(shown, left):
         False, 12, 60,
     )  # fmt: skip
     ai_rates._table(found, "people")
-    said = ["rate of", "machine alone", "labels alone", "corrected", "weight of the machine λ"]
+    said = ["rate of", "machine alone", "labels alone", "corrected", "Weight of the AI rater, λ"]
     table = shown["machine_rates"]
     assert table[said].values.tolist() == [
         ["agreement with a person", "–", "0.60 (0.50 to 0.80)", "0.65 (0.55 to 0.85)", 0.4],

@@ -106,9 +106,7 @@ def test_few_held_out_annotations_are_told_where_they_choose_the_ordinal_model(g
     assert "hardly enough" not in words(opened("cases", dataset.digest))
     monkeypatch.setattr(plausibility_models, "FEWEST_TO_TELL", dataset.n_annotations + 1)
     said = words(opened("cases", dataset.digest))
-    assert (
-        f"describes these raters best ({dataset.n_annotations:,}, hardly enough to distinguish models), so the" in said
-    )
+    assert f"describes these raters best ({dataset.n_annotations:,}, hardly enough to compare models), so the" in said
 
 
 def test_raters_says_who_reads_higher_or_lower_than_the_panel():

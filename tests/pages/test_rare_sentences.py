@@ -63,7 +63,7 @@ def fitted(dataset, **changes):
 def test_home_says_how_many_annotations_have_no_date():
     rows = "c1,a,x,2024-01-01\nc1,b,y,\nc2,a,x,2024-01-02\nc2,b,x,\nc3,a,y,\nc3,b,y,2024-01-03"
     dataset = read(f"case,rater,class,date\n{rows}".encode()).dataset
-    assert ("Drift and speed in part", "3 annotations without a date.") in limits._lacking(dataset, 1)
+    assert ("Drift and speed for some annotations", "3 annotations have no date.") in limits._lacking(dataset, 1)
 
 
 @pytest.mark.parametrize(("n", "words"), [(waiting.MOST, []), (waiting.MOST + 1, ["1 more on"]), (11, ["3 more on"])])
@@ -82,7 +82,7 @@ def test_the_mean_score_of_one_case_has_no_interval():
     ("threshold", "first", "second", "least"),
     [
         (None, "Median 95% interval: ± {half}", "a narrower one, γ = 2", "wide"),
-        (5.0, "Uncertain cases: 50%", "2 of 4 cases below certainty 0.9 of lying above 5 or not, γ = 2", "near"),
+        (5.0, "Uncertain cases: 50%", "2 of 4 cases are below certainty 0.9 (score above 5 or not), γ = 2", "near"),
     ],
 )
 def test_home_of_scores_counts_cases_uncertain_of_their_side_and_shows_the_one_known_least(
@@ -121,7 +121,7 @@ def test_home_of_scores_counts_raters_of_another_severity_and_not_those_who_are_
     monkeypatch.setattr(home_scores.doors, "plot_still", lambda *_: None)
     monkeypatch.setattr(st, "page_link", lambda *_, **__: None)
     home_scores._raters(SimpleNamespace(raters_identified=True, case_ptr=np.array([0, 2])), LIGHT)
-    assert said == [f"{words} clearly above or below", "First, 2 digits."] and drawn == [one]
+    assert said == [f"{words} clearly more or less severe", "First, 2 digits."] and drawn == [one]
 
 
 def test_the_prior_of_scores_has_each_of_its_numbers_under_its_own_name(said):
@@ -130,8 +130,8 @@ def test_the_prior_of_scores_has_each_of_its_numbers_under_its_own_name(said):
     )
     kit_scores.about_prior(prior)
     assert said == [
-        "Prior, fitted to 1,234 scores of 56 cases: mean 7.25, worth 0.50 scores of a case (k₀); raters of a case "
-        "differ by about 3.00 (a₀ 2.00, b₀ 18.00).",
+        "Prior, fitted to 1,234 scores of 56 cases: mean 7.25, counts like 0.50 scores per case (k₀); raters of "
+        "one case differ by about 3.00 (a₀ 2.00, b₀ 18.00).",
         "Nothing tells k₀.",
     ]
 
@@ -165,7 +165,7 @@ def test_the_trust_as_a_table_has_both_ends_and_the_side_at_their_own_reliabilit
     ("out", "label", "words"),
     [
         (True, "Include them", "2 AI raters left out"),
-        (False, "Leave them out", "2 AI raters counted like people"),
+        (False, "Leave them out", "2 AI raters included as raters"),
     ],
 )
 def test_machines_in_the_data_are_said_to_be_left_out_or_counted_with_the_way_to_the_other(
@@ -245,7 +245,7 @@ def test_six_names_that_may_be_machines_are_all_named(monkeypatch, said, n, more
     names = [f"gpt{place}" for place in range(n)]
     monkeypatch.setattr(ai_marking, "machine_like", lambda raters: [SimpleNamespace(name=name) for name in names])
     ai_marking._choice(SimpleNamespace(raters=("ann", *names)), ())
-    assert said[0] == f"By their names, these may be AI raters: {', '.join(names[:6])}{more}."
+    assert said[0] == f"These names suggest AI raters: {', '.join(names[:6])}{more}."
 
 
 # Assignments
@@ -296,7 +296,8 @@ def test_two_selections_that_differ_in_two_ways_are_told_so_in_their_order(said)
     assert said == []
     agreement_compare._one_at_a_time(first, Selection(raters=("b",)))
     assert said == [
-        ":material/info: The two differ in raters and dates at once, so the cause of a difference cannot be determined."
+        ":material/info: The selections differ in raters and dates at once, so the cause of a difference cannot be "
+        "determined."
     ]
 
 
@@ -333,7 +334,7 @@ def test_a_classifier_is_no_evidence_to_a_posterior(monkeypatch, few, said):
     assert said == []
     shown.request.way = "nuts"
     evidence.say(shown, None)
-    assert said == ["Model A does not count here: Model M is not fitted by expectation-maximisation."]
+    assert said == ["Model A is not used as evidence here: Model M is not fitted by expectation-maximisation."]
 
 
 def test_a_long_list_of_models_is_cut_and_the_rest_counted():
@@ -419,13 +420,19 @@ def test_what_was_said_last_time_is_told_in_its_parts():
     assert "rankings such as A > B = C" in _plain(upload_last._differences(Choices(old), Choices(ranking)))
     renamed = Treatment(renamed={f"k{n}": f"K{n}" for n in range(3)}, missing=frozenset("qpr"))
     words = _plain(upload_last._differences(Choices(old), Choices(old, treatment=renamed)))
-    assert words[-5:] == ["“k0” is “K0”", "“k1” is “K1”", "“k2” is “K2”", "“p” is no annotation", "2 more classes"]
+    assert words[-5:] == [
+        "“k0” is “K0”",
+        "“k1” is “K1”",
+        "“k2” is “K2”",
+        "“p” means a missing annotation",
+        "2 more classes",
+    ]
     raters = replace(renamed, raters={"a": "b", "c": "c"})
     words = _plain(upload_last._differences(Choices(old), Choices(old, treatment=raters)))
     assert words[-1] == "4 more names"
     raters, classes = Treatment(raters={"a": "b", "c": "c"}), ("x", "y")
     words = _plain(upload_last._differences(Choices(old), Choices(old, treatment=raters, classes=classes)))
-    assert words[-3:] == ["rater “a” is “b”", "“c” is a rater of their own", "a list of 2 classes"]
+    assert words[-3:] == ["rater “a” is “b”", "“c” is a separate rater", "a list of 2 classes"]
 
 
 def _plain(words):

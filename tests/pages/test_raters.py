@@ -233,7 +233,7 @@ def test_ordered_classes_are_judged_by_how_they_follow_the_cases_and_who_reads_h
     said = words(app)
     assert (
         "which does not count against them" in said
-        and "No rater clearly follows the cases least" in app.get("plotly_chart")[0].proto.spec
+        and "No rater clearly follows the cases least closely" in app.get("plotly_chart")[0].proto.spec
     )
     higher = data.raters[int(np.nanargmax(found.following.reading("severity")))]
     app.session_state["rater_tabs"] = "One rater"

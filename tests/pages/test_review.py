@@ -139,7 +139,7 @@ def test_a_score_that_a_colleague_might_have_given_closes_the_case_and_becomes_a
     assert "counted as one more annotation, the mean 95% interval is" in words(app)
 
 
-@pytest.mark.parametrize(("sample", "how"), [("essays", "you type a score"), ("street", "set a label or clear it")])
+@pytest.mark.parametrize(("sample", "how"), [("essays", "type a score"), ("street", "set a label or clear it")])
 def test_how_a_review_goes_is_said_for_scores_and_for_sets(sample, how):
     assert f"You read each case blind**: {how}" in words(open_page("review", sample)).replace("keys 1 to 9 ", "")
 
@@ -149,14 +149,14 @@ def test_the_first_screen_says_what_waits_before_anybody_has_written_a_name():
     dataset = kept("two cases")
     app = settle(open_page("review", dataset.digest))
     assert {card.label: card.value for card in app.metric} == {
-        "Uncertain cases": "–", "Waiting for a second person": "0", "Settled": "0"
+        "Uncertain cases": "–", "Waiting for a second reviewer": "0", "Settled": "0"
     }  # fmt: skip
     assert "You read each case blind**: keys 1 to 9 choose a class, Ctrl+Enter" in words(app)
     through_one_case(signed(dataset.digest), "x")
     app = open_page("review", dataset.digest)
     (review,) = ReviewStore().cases(dataset.digest).values()
     shown = {card.label: card.value for card in app.metric}
-    assert shown["Waiting for a second person"] == f"{int(review.state == 'arbitration')}"
+    assert shown["Waiting for a second reviewer"] == f"{int(review.state == 'arbitration')}"
     assert shown["Settled"] == f"{int(review.state == 'closed')}" and review.state in ("arbitration", "closed")
 
 
@@ -220,7 +220,7 @@ def test_figures_and_files_after_a_review():
     people = next(table.value for table in app.dataframe if "reviewer" in table.value)
     assert people[["reviewer", "reads", "of them blind"]].values.tolist() == [["Ada", 1, 1]]
     tab(app, "Export")
-    assert any(heading.value == "Decisions as a further rater" for heading in app.subheader)
+    assert any(heading.value == "Decisions as one more rater" for heading in app.subheader)
 
 
 def test_a_queue_yields_no_rate_without_a_warning_and_a_sample_keeps_its_chances():
@@ -233,10 +233,10 @@ def test_a_queue_yields_no_rate_without_a_warning_and_a_sample_keeps_its_chances
     app.selectbox(key="queue").set_value("sample").run()
     assert_sound(app)
     app.number_input(key="sample_budget").set_value(2).run()
-    assert "drawn by chance from 2 cases; each one's chance is kept in the record." in words(app)
+    assert "drawn at random from 2 cases; Plurality records the chance of each case." in words(app)
     assert not any(box.key == "filter_class" for box in app.selectbox)
     assert app.selectbox(key="sample_target").options == [
-        "Any rate: all cases alike", "How often the most plausible class is right",
+        "Any rate: all cases have the same chance", "How often the leading class is correct",
         *(f"The share of {name}" for name in dataset.classes),
     ]  # fmt: skip
     press(app, "Start with 2 cases")
@@ -256,7 +256,7 @@ def test_decisions_become_a_further_rater_of_a_new_dataset():
     tab(app, "Export")
     assert app.button(key="grow").disabled and "0 cases decided by arbitration, 1 closed without it." in words(app)
     app.toggle(key="adjudication_closed").set_value(True).run()
-    press(app, "Make the new dataset")
+    press(app, "Create dataset")
     grown = open_dataset(app.session_state["data"]).dataset
     assert grown.digest != dataset.digest
     assert app.session_state["case"] == "1"  # the decided case, on which the page of the new data opens
@@ -323,7 +323,7 @@ def test_three_people_in_three_sessions_finish_an_arbitration():
     for step in ("Cannot be determined", "Record my opinion", "Keep my opinion", "Another session"):
         press(ada, step)
     assert "1 case in arbitration to which you are a party" in words(ada)
-    for blind in ("Read them blind first", "x", "Record my opinion"):
+    for blind in ("Review them blind first", "x", "Record my opinion"):
         press(bo.run(), blind)
     assert "**Ada**: cannot be determined (blind)" in words(bo)
     assert "party" not in words(bo)  # who was asked to decide is none
@@ -359,7 +359,7 @@ def test_a_case_that_another_window_has_finished_stays_on_screen_as_it_is_now():
     for _ in range(2):
         for step in ("x", "Record my opinion", "Keep my opinion"):
             press(one, step)
-    assert "Every case of this session is done: 2 closed, 1 in arbitration." in words(one)
+    assert "Every case in this session is done: 2 closed, 1 in arbitration." in words(one)
     press(one, "Export")
     assert one.session_state["review_tabs"] == "Export"
 
@@ -546,7 +546,7 @@ def test_ones_decisions_are_found_by_person_and_state_and_undone():
     today = datetime.now(UTC).date()
     for since, n in ((today - timedelta(days=1), 1), (today + timedelta(days=2), 0)):  # a first day alone filters too
         days.set_value((since,)).run()
-        assert len(listed()) == n and f"From {since.isoformat()} on, until a last day is chosen too." in words(app)
+        assert len(listed()) == n and f"From {since.isoformat()} until you also choose a last day." in words(app)
     days.set_value((today - timedelta(days=1), today + timedelta(days=1))).run()
     assert len(listed()) == 1 and "until a last day" not in words(app)
     bo = tab(signed(dataset.digest, "Bo"), "Decisions")
@@ -678,7 +678,7 @@ def test_labels_of_a_set_are_toggled_and_compared_with_the_panels_set():
         press(app, label)
     assert "Your opinion: **x + y**" in words(app)
     press(app, "Record my opinion")
-    assert f"the panel says **{markdown('x + y')}**. You agree." in words(app)
+    assert f"the panel's class is **{markdown('x + y')}**. You agree." in words(app)
     assert "All labels" in words(app)
     press(app, "Keep my opinion")
     reviews = ReviewStore().cases(dataset.digest)
@@ -725,5 +725,5 @@ def test_a_dispute_over_sets_ends_with_a_set():
 def test_what_the_panel_is_undecided_between_stands_in_the_order_of_the_classes():
     own, panel = Opinion.of_class("high"), Opinion.of_ranking([["low", "high", "fair"]])
     said = review_case._panel(own, panel, ("low", "fair", "high", "top"))
-    assert said == "the panel is undecided between **low**, **fair** and **high**."
-    assert review_case._panel(own, UNDETERMINED, ("low", "fair")) == "the panel is undecided."
+    assert said == "the panel is split between **low**, **fair** and **high**."
+    assert review_case._panel(own, UNDETERMINED, ("low", "fair")) == "the panel is split."

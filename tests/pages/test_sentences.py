@@ -108,7 +108,7 @@ def certainty(*top1: float, single: tuple[int, ...] = (), reach: float | None = 
 @pytest.mark.parametrize(
     ("values", "ends"),
     [
-        ((1.0, 0.95, 0.9), "and every case is certain"),
+        ((1.0, 0.95, 0.9), "and all cases are confident"),
         ((1.0, 0.95, 0.4), "and 1 of 3 cases is uncertain"),
         ((1.0, 0.89, 0.4), "and 2 of 3 cases are uncertain"),
         ((0.5, 0.89, 0.4), "and all 3 cases are uncertain"),
@@ -167,15 +167,15 @@ def test_the_figures_of_home_have_the_ends_and_the_n_of_their_own_number(monkeyp
     assert said == ["Prevalence of x: 70%", "60% to 75% by vote; n = 30 cases"]
     said.clear()
     home_numbers.cases(SimpleNamespace(n_cases=1234, n_annotations=5, case_ptr=np.array([0, 1, 3, 5])))
-    assert said == ["Cases: 1,234", "1 to 2 annotations each, 5 annotations in all"]
+    assert said == ["Cases: 1,234", "1 to 2 annotations each, 5 annotations in total"]
     home_numbers.cases(SimpleNamespace(n_cases=2, n_annotations=2, case_ptr=np.array([0, 1, 2])))
-    assert said[2:] == ["Cases: 2", "1 annotation each, 2 annotations in all"]
+    assert said[2:] == ["Cases: 2", "1 annotation each, 2 annotations in total"]
 
 
 def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_number(monkeypatch, said):
     icc = coefficient(0.62, 0.4, 0.75, 33, 99, "icc_2")
     home_numbers.agreement(SimpleNamespace(percentage=None, quoted=icc, kind="score", pairs=""), "")
-    assert said[0] == "Reliability of one score: 0.62" and said[1].startswith("0.40 to 0.75, ICC(2,1)")
+    assert said[0] == "Share of score variance due to the case: 0.62" and said[1].startswith("0.40 to 0.75, ICC(2,1)")
     assert said[1].endswith("n = 33 cases")
     found = SimpleNamespace(percentage=None, quoted=icc, kind="score", pairs="")
     words = home_numbers.sentence(SimpleNamespace(name="made", n_cases=2, kind="score"), found, certainty(1.0, 0.5))
@@ -192,7 +192,7 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     said.clear()
     monkeypatch.setattr(home_numbers.cached_home, "score_mean", lambda data: (2.5, 2.25, 2.75))
     home_numbers.mean_score(None)
-    assert said == ["Mean score: 2.50", "2.25 to 2.75, over cases"]
+    assert said == ["Mean score: 2.50", "2.25 to 2.75 over cases"]
     said.clear()
     value = SimpleNamespace(mean=0.7, ci_low=0.61, ci_high=0.78)
     evaluation = SimpleNamespace(
@@ -205,7 +205,8 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said == [
         "Best classifier, top-1 accuracy: 0.70",
-        "0.61 to 0.78 over plausible truths at γ = 3: net; ahead of each other one with 97% probability or more",
+        "0.61 to 0.78 over plausible truths at γ = 3: net; better than each other classifier with at least 97% "
+        "probability",
     ]
     said.clear()
     evaluation.better[0, 1, 0] = 0.6  # ahead in the mean alone: no best one is named
@@ -226,10 +227,10 @@ def test_the_model_that_opens_and_the_majority_vote_have_each_their_own_accuracy
     for judged in (None, (chosen, {"other": model}), (chosen, {"em": model})):
         monkeypatch.setattr(home_numbers.opening, "choice", lambda view, judged=judged: judged)
         home_numbers.by_gold(SimpleNamespace(classes=None, settings=settings))
-    by_vote = ["Correct by gold: 71%", "61% to 76%, by majority vote; n = 1,234 cases with gold"]
+    by_vote = ["Correct by gold: 71%", "61% to 76%, judged by majority vote; n = 1,234 cases with gold"]
     assert said[:4] == by_vote * 2
     assert said[4:] == [
-        "Correct by gold: 86%", "76% to 91%, by Dawid-Skene; majority vote 71%; n = 1,200 cases with gold",
+        "Correct by gold: 86%", "76% to 91%, judged by Dawid-Skene; majority vote 71%; n = 1,200 cases with gold",
     ]  # fmt: skip
 
 
@@ -245,7 +246,10 @@ def test_the_leading_classifier_stands_with_its_own_accuracy_by_gold():
         found += open_predictions(name, "\n".join(["case,class,score", *rows]).encode(), data)
     views = SimpleNamespace(plausible=data, classifiers=tuple(found))
     by_gold = [home_numbers._classifier_by_gold(views, name, "top1_accuracy") for name in ("tree", "net")]
-    assert by_gold == ["; by gold 0.75 (0.30 to 0.95) on 4 cases", "; by gold 0.33 (0.10 to 0.70) on 6 cases"]
+    assert by_gold == [
+        "; compared with gold 0.75 (0.30 to 0.95) on 4 cases",
+        "; compared with gold 0.33 (0.10 to 0.70) on 6 cases",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -307,8 +311,8 @@ def test_predictions_that_are_added_are_counted_with_their_ties_and_gaps(monkeyp
     own_predictions.add_classifiers(SimpleNamespace(n_cases=4, kind="class"))
     assert said == [
         "Left out: too long",
-        "net: 3 of 4 cases; 33 with tied scores at place 3, taken in expectation; 21 with fewer than 3 classes; "
-        "missing places count as misses",
+        "net: 3 of 4 cases; 33 with tied scores at rank 3 (the expected value is used); 21 with fewer than 3 "
+        "classes; missing ranks count as misses",
         "A note.",
     ]
     assert added == ["net.v2"]
@@ -333,7 +337,7 @@ def test_two_coefficients_are_the_first_less_the_second(monkeypatch, said, shown
     monkeypatch.setattr(compare, "difference", lambda result, first, second: found if first < second else None)
     monkeypatch.setattr(DeltaGenerator, "selectbox", lambda *a, key, **_: a[2][-1 if key.endswith("second") else 0])
     compare._coefficients(result)
-    assert said[0] == ("**Percent agreement less Fleiss κ is 0.31 (0.20 to 0.44)**, paired over 1,000 resamples.")
+    assert said[0] == ("**Percent agreement minus Fleiss κ is 0.31 (0.20 to 0.44)** (1,000 paired resamples).")
     assert shown["bootstrap_table"]["value"].tolist() == list(BOTH.values())
 
 
@@ -399,8 +403,8 @@ def difference(value, low, high, paired=True) -> Difference:
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (difference(0.13, 0.02, 0.2), "0.13 (0.02 to 0.20): the interval leaves out 0.**"),
-        (difference(-0.13, -0.2, -0.02), "-0.13 (-0.20 to -0.02): the interval leaves out 0.**"),
+        (difference(0.13, 0.02, 0.2), "0.13 (0.02 to 0.20): the interval does not include 0.**"),
+        (difference(-0.13, -0.2, -0.02), "-0.13 (-0.20 to -0.02): the interval does not include 0.**"),
         (difference(0.13, -0.02, 0.2, paired=False), "0.13 (-0.02 to 0.20): the interval holds 0.**"),
     ],
 )
@@ -413,7 +417,9 @@ def test_two_selections_differ_where_the_interval_leaves_out_nothing(monkeypatch
     compare._side_by_side(None, one, other, ("early", "late"), None)
     assert said[:2] == ["**early**: of the first", "**late**: of the second"]
     assert said[2] == f"**α is 0.61 and 0.48; the difference is {words}"
-    together = "Cases in both are resampled together" if found.paired else "The two share no case"
+    together = (
+        ("Cases in both selections are resampled together") if found.paired else "The selections have no case in common"
+    )
     assert said[3] == f"{together}. 1,000 resamples of the cases, seed 0."
     assert left["differences"].iloc[0].tolist()[1:9] == [
         0.61,
@@ -580,8 +586,8 @@ def test_facts_of_a_file_are_each_of_their_own_whole(monkeypatch, said):
         "11 rows: 5 used, 2 left out",
         "no annotation: 2 × empty, 1 × n/a",
         "1.7 annotations per case (1 to 2)",
-        "56% of all pairs of a case and a rater are annotated",
-        "2 groups that no case joins",
+        "56% of all case–rater pairs are annotated",
+        "2 groups of raters without shared cases",
         "1.3 classes named per case",
         "2 gold cases",
     ]
@@ -589,7 +595,7 @@ def test_facts_of_a_file_are_each_of_their_own_whole(monkeypatch, said):
     assert said[2:] == ["Cases: 3", "Raters: 3", "Annotations: 5", "Classes: 2"]
     twice = Dataset.from_classes("made", tuple("abc"), ("r", "s", "t"), ("x", "y"), *np.hstack([codes, codes]))
     upload_report.facts(SimpleNamespace(dataset=twice, report=SimpleNamespace(**{**vars(report), "n_repeats": 5})))
-    assert "56% of all pairs of a case and a rater are annotated" in said[-1].split(" · ")
+    assert "56% of all case–rater pairs are annotated" in said[-1].split(" · ")
 
 
 def test_predictions_of_a_drop_and_side_files_are_counted():
@@ -848,7 +854,7 @@ def test_raters_who_pass_are_counted_among_those_who_could_be_tested(said, drawn
     ai_parts.people(SimpleNamespace(test=test, people=everybody[:1]), LIGHT)
     assert "**all pass**" in said[1]
     ai_parts.people(SimpleNamespace(test=test, people=everybody[2:]), LIGHT)
-    assert said[2] == "Not available: too few cases are shared."
+    assert said[2] == "Not available: the raters share too few cases."
 
 
 def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, shown, left):
@@ -863,33 +869,33 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: ("too few cases", one))
     ai_parts.differs(None, 2.0)
     assert said[0] == (
-        "The panel is decided on **3** of 5 cases (certainty 0.80 or more at γ = 2); m gives another class on **2** of "
-        "them. The panel may be wrong there, too."
+        "The panel is confident on **3** of 5 cases (certainty of at least 0.80 at γ = 2); m chose another class "
+        "on **2** of them. The panel may be wrong on these cases, too."
     )
     assert said[1] == "Review 2 cases"
     assert listed["differs-m"].values.tolist() == [["c", "x", "y", 0.97, 4], ["b", "y", "x", 0.85, 3]]
     assert left["differs_table"]["case"].tolist() == ["c", "b"]
-    assert shown["by-By the panel's class, decided cases"].values.tolist() == [["x", 2, 0.5, 0.1, 0.9, 0.75]]
+    assert shown["by-By the panel's class, confident cases"].values.tolist() == [["x", 2, 0.5, 0.1, 0.9, 0.75]]
     nobody = replace(one, certainty=np.array([0.7, 0.6, 0.5, 0.5, 0.6]), by_class=())
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: (nobody,))
     ai_parts.differs(None, 2.0)
     assert said[-2] == (
-        "The panel is decided on none of 5 cases (certainty 0.80 or more at γ = 2). Its certainty is at most 0.70: "
-        "choose a lower one to see where it differs."
+        "The panel is confident on none of 5 cases (certainty of at least 0.80 at γ = 2). The highest certainty is "
+        "0.70: choose a lower threshold to see where the AI rater differs."
     )
     torn = replace(one, certainty=np.full(5, 0.4), by_quartile=tuple(
         OnSomeCases(name, n, 0.5, 0.1, 0.9, 0.75) for name, n in (("least certain quarter", 4), ("second", 1))
     ))  # fmt: skip
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: (torn,))
     ai_parts.differs(None, 2.0)
-    assert said[-4] == "The panel is decided on none of 5 cases (certainty 0.80 or more at γ = 2)."
+    assert said[-4] == "The panel is confident on none of 5 cases (certainty of at least 0.80 at γ = 2)."
     assert said[-1].endswith("Cases that are equally certain stand together, so that quarters differ in size.")
 
 
 def test_review_says_what_another_page_sent_before_anybody_has_written_a_name(said):
     st.session_state.update({"data": "d", "review_proposed": ("d", "m* differs", ("a", "b"))})
     review_start._put_forward()
-    assert said == ["2 cases: m* differs. They are offered first, once you have entered your name."]
+    assert said == ["2 cases: m* differs. These cases come first, once you have entered your name."]
     st.session_state.update({"data": "other", "queue": "sample"})
     review_start._put_forward()
     assert said[1:] == ["The random sample is drawn here, once you have entered your name."]
@@ -931,21 +937,21 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
     assert frame["advantage ρ"].iloc[0] == "0.60 (0.50 to 0.65)"
     assert frame["worth in readers"].tolist() == ["0.5 (0.2 to more than 1)", "–", "–"]
     assert frame["by its probabilities"].tolist() == ["less than none (0.2 to more than 1)", "–", "–"]
-    assert frame["cases to pass"].tolist() == ["44", "no number is enough", "–"]
+    assert frame["cases to pass"].tolist() == ["44", "no number of cases is enough", "–"]
     test.by_chance = True
     assert ai_parts.verdict_table(found)["may replace a rater"].tolist() == [
         *["like guessing"] * 2,
         "too few cases",
     ]
-    assert said[-1].startswith("Intervals are 95% over cases; ε = 0.15. In the same test, 2 of 3 raters pass, ")
+    assert said[-1].startswith("95% intervals, over cases; ε = 0.15. In the same test, 2 of 3 raters pass, ")
     assert "with ρ 0.30 to 0.71." in said[-1]
     assert frame["passes in resamples"].tolist() == ["0.99", "0.70", "0.70"]
     alike = SimpleNamespace(test=test, worth=found.worth, by_log_score=(), people=(in_the_test("ann", True, 1.0),) * 2)
     ai_parts.verdicts(alike, [f"m{n}* is silent." for n in range(6)])
     assert "In the same test, 2 of 2 raters pass, with ρ 1.00. " in said[-2]
     assert said[-1] == (
-        "m0* is silent. m1* is silent. m2* is silent. m3* is silent. So did 2 other AI raters on some cases. "
-        "If those cases are hard, ρ is too high."
+        "m0* is silent. m1* is silent. m2* is silent. m3* is silent. 2 other AI raters also annotated only some "
+        "cases. If those cases are hard, ρ is too high."
     )
 
 
@@ -1023,7 +1029,8 @@ def test_what_was_reviewed_stands_on_a_case_with_its_steps(said):
         "**Review**",
         "Decided: **x**, by Bob, 2023-11-14 22:13 UTC · 80% sure",
         "Ada: **x** (blind, at first y)",
-        "2 steps, the last by Bob, 2023-11-14 22:13 UTC. It is stored separately and is not counted as an annotation.",
+        "2 steps, the last by Bob, 2023-11-14 22:13 UTC. This opinion is stored separately and is not counted as "
+        "an annotation.",
     ]
 
 
@@ -1102,17 +1109,17 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
     [
         (
             WithOpinions(0.61, 0.84, 3),
-            "With each opinion on 3 cases counted as one more annotation, the mean certainty is 0.84, without it 0.61 "
-            "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, not "
-            "that it is true.",
+            "If each opinion on 3 cases counts as one more annotation, mean certainty is 0.84; without it 0.61 "
+            "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, "
+            "not that it is true.",
         ),
         (
             WithOpinions(0.84, 0.61, 1),
-            "With each opinion on 1 case counted as one more annotation, the mean certainty is 0.61, without it 0.84 "
-            "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, not "
-            "that it is true.",
+            "If each opinion on 1 case counts as one more annotation, mean certainty is 0.61; without it 0.84 "
+            "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, "
+            "not that it is true.",
         ),
-        (None, "No opinion changes what this model counts."),
+        (None, "No opinion changes the annotations that this model uses."),
     ],
 )
 def test_certainty_with_and_without_opinions_is_no_certainty_of_the_truth(monkeypatch, found, words):
@@ -1143,8 +1150,8 @@ def test_the_interval_of_scores_is_the_mean_width_of_the_cases_with_an_opinion()
     said = after._width(data(given), data(more), GaussianScores(None, *prior), 2.0)
     before, then = (np.mean([width(scores[case]) for case in settled]) for scores in (given, more))
     assert before > then > 1 and said == (
-        f"With each opinion on 2 cases counted as one more annotation, the mean 95% interval is {then:.2f} wide, "
-        f"without it {before:.2f} (reliability γ 2)."
+        "If each opinion on 2 cases counts as one more annotation, the mean 95% interval has a width of "
+        f"{then:.2f}; without it {before:.2f} (reliability γ 2)."
     )
 
 
@@ -1162,7 +1169,7 @@ def test_decisions_that_become_a_rater_are_counted_beside_those_that_cannot(monk
     assert (st.session_state["case"], st.session_state["go_to"]) == ("y", "cases")
     monkeypatch.setattr(after.access, "forget_reviews", lambda digest: 12)
     after._erase(SimpleNamespace(digest="digest"))
-    assert told == ["3 decisions added; 2 could not be.", "12 steps erased."]
+    assert told == ["3 decisions added; 2 could not be added.", "12 steps erased."]
 
 
 def test_cases_closed_without_arbitration_are_those_closed_less_those_decided(monkeypatch, said):
@@ -1193,8 +1200,8 @@ def test_second_opinions_and_disputes_that_wait_are_counted_apart(monkeypatch, s
     desk = SimpleNamespace(reviewer="Ada", asked=lambda: {"x": "blind", "y": "open"})
     review_start._asked(desk, reviews)
     assert said == [
-        "**Requests for your second opinion: 2 cases.**",
-        "**3 cases in arbitration, without an opinion of yours.**",
+        "**You are asked for a second opinion on 2 cases.**",
+        "**3 cases in arbitration without your opinion.**",
         "**1 case in arbitration to which you are a party. Let others decide if possible.**",
     ]
     assert [one.case_id for one in handed] == ["a", "b", "d", "e"]
@@ -1271,7 +1278,7 @@ def test_what_trust_costs_is_said_of_all_cases_and_rounded_up(monkeypatch, said)
     view = SimpleNamespace(n_cases=1234, n_raters=7)
     trusted_raters._offer(view, SimpleNamespace(name="mixture-plackett-luce"), 3, "wanted")
     assert "from all 1,234 cases together" in said[0]
-    assert said[1].startswith("It takes about 65 seconds on this computer, plausibilities at 3 reliabilities included.")
+    assert said[1].startswith("It takes about 65 seconds on this computer, including plausibilities at 3 values of γ.")
     spans = [trusted_raters.duration(seconds) for seconds in (5.0, 5.1, 89.9, 90.0, 121.0)]
     assert spans == ["a few seconds", "about 10 seconds", "about 90 seconds", "about 2 minutes", "about 3 minutes"]
 
@@ -1292,10 +1299,10 @@ def test_what_waits_says_what_is_done_of_mine_and_what_is_left_of_what_i_assigne
     )
     left = {f"reader {n}": n for n in range(10, 0, -1)}
     home_waiting._late(SimpleNamespace(assignment=given, left=left, members_known=True), "Skin")
-    each = ", ".join(f"reader {n} has {n} of 11 cases left" for n in range(10, 2, -1))
+    each = ", ".join(f"reader {n}: {n} of 11 cases left" for n in range(10, 2, -1))
     assert said[-1] == (
         "**Skin**  \n:small[hard ones · :red[overdue, was due 9 Mar 2020] · 11 cases to the group night shift, "
-        f"{each}, 2 more have cases left]"
+        f"{each}, 2 more people have cases left]"
     )
 
 

@@ -112,7 +112,7 @@ def test_what_was_said_of_a_file_is_offered_for_the_next_of_its_shape():
     use(app)
     again = dropped(("later.csv", ODD.replace(b"L1,", b"L99,")))
     assert "rater: **who**" in texts(again)
-    assert "“cannot tell” is no annotation" in texts(again)
+    assert "“cannot tell” means a missing annotation" in texts(again)
     assert not [button for button in again.button if button.key == "use"]
     widget(again, "toggle", "as_last_time").set_value(True).run()
     assert done(again).button(key="use").label == label
@@ -330,7 +330,7 @@ def test_gold_is_held_fixed_on_request_and_gold_of_more_cases_can_be_brought_aft
     app = use(dropped(("crowd.csv", "\n".join(["case,rater,class,gold", *rows]).encode())))
     app = done(app.switch_page("pages/models.py").run())
     (hold,) = [each for each in app.toggle if each.label.startswith("Hold")]
-    assert hold.label == "Hold the 4 gold cases fixed" and not hold.value
+    assert hold.label == "Fix the class of 4 gold cases" and not hold.value
     app = done(hold.set_value(True).run())
     app = done(app.switch_page("pages/upload.py").run())
     gold = "\n".join(["case,class", *(f"{case},{'xy'[case % 2]}" for case in range(10))])
@@ -341,7 +341,7 @@ def test_gold_is_held_fixed_on_request_and_gold_of_more_cases_can_be_brought_aft
     assert "10 gold cases" in texts(app)
     app = done(app.switch_page("pages/models.py").run())
     (hold,) = [each for each in app.toggle if each.label.startswith("Hold")]
-    assert hold.label == "Hold the 10 gold cases fixed" and hold.value
+    assert hold.label == "Fix the class of 10 gold cases" and hold.value
 
 
 @pytest.mark.parametrize(
@@ -379,19 +379,19 @@ def test_what_an_empty_cell_of_a_set_of_labels_says_is_asked_only_where_one_is_e
     assert app.button(key="use").label == "Use 4 annotations, leave out 2 rows"
     assert "2 annotations leave some labels without 0 or 1, and they are left out whole" in texts(app)
     toggle = widget(app, "toggle", "empty-")
-    assert (toggle.label, toggle.value) == ("An empty cell says that its label does not apply", False)
+    assert (toggle.label, toggle.value) == ("An empty cell means that its label does not apply", False)
     done(toggle.set_value(True).run())
     assert app.button(key="use").label == "Use 6 annotations"
     assert "left out whole" not in texts(app)
     use(app)
     again = dropped(("next.csv", full + b"d,r1,1,\nd,r2,1,\n"))
-    assert "an empty cell means that a label does not apply" in texts(again)
+    assert "an empty cell means that the label does not apply" in texts(again)
     widget(again, "toggle", "as_last_time").set_value(True).run()
     assert done(again).button(key="use").label == "Use 6 annotations"
     together = b"case,rater,labels\na,r1,war;drama\na,r2,drama\nb,r1,comedy; war\nb,r2,comedy;drama;war\nc,r1,\n"
     app = dropped(("together.csv", together))
     toggle = widget(app, "toggle", "empty-")
-    assert (toggle.label, toggle.value) == ("An empty cell says that no label applies", False)
+    assert (toggle.label, toggle.value) == ("An empty cell means that no label applies", False)
     done(toggle.set_value(True).run())
     assert app.button(key="use").label == "Use 5 annotations"
 
@@ -416,7 +416,7 @@ def test_files_and_what_was_said_of_them_outlive_a_look_at_another_page():
     assert widget(app, "text_input", "name-").value == "My pairs" and "1 gold case" in texts(app)
     assert widget(app, "selectbox", "rater_column-").value == "scan"
     use(elsewhere_and_back(app))
-    assert "My pairs is in use." in app.success[0].value and "Not used yet" not in texts(app)
+    assert "My pairs is open." in app.success[0].value and "Not used yet" not in texts(app)
     assert "Not used yet" not in texts(elsewhere_and_back(app))
 
 

@@ -177,7 +177,7 @@ RATERS = Analysis(
             "table", "All raters", _classes, AssessedOptions, LongWork("Evaluating the raters", _monitoring), "raters"
         ),
         _part("rater", "One rater", _classes, OneRaterOptions, LongWork("Evaluating the raters", _monitoring)),
-        _part("coverage", "Who overlaps with whom", _classes, NoOptions, LongWork("Who overlaps with whom", _fits)),
+        _part("coverage", "Shared cases of raters", _classes, NoOptions, LongWork("Shared cases of raters", _fits)),
         _part(
             "shared_errors", "Shared errors", _classes, SharedOptions, LongWork("Shared errors", _fits), "shared-errors"
         ),
@@ -188,7 +188,7 @@ RATERS = Analysis(
         _part(
             "planning", "Planning", _classes, PlanOptions, LongWork("Simulating the plan", _long, "samplers"), "plan"
         ),
-        _part("trust", "Trust", _trusted, TrustOptions, LongWork("Trust in each rater", _long)),
+        _part("trust", "Trust", _trusted, TrustOptions, LongWork("Weight of each rater", _long)),
         _part(
             "scores", "Severity and spread", _of_scores, ScoreOptions,
             LongWork("Severity and spread", lambda dataset: _SCORE * dataset.n_annotations),

@@ -25,19 +25,20 @@ _SORTED_BY = {"lost": "annotations lost"}
 # Heads, widths and explanations for the room that there is.
 _OWN: dict[str, dict] = {
     "rater": {"width": 76},
-    "accuracy": {"width": 72, "help": "By gold or by the model, shrunk towards all raters."},
-    "follows": {"width": 72, "help": "Correlation with the case, shrunk towards all raters."},
-    "lost": {"width": 72, "help": "Annotations lost: n, less those of the average rater with the same information."},
-    "P(acceptable)": {"width": 98, "help": "Probability that the rater is acceptable or better."},
-    "expected wrong": {"width": 105, "help": "Annotations expected to be wrong."},
+    "accuracy": {"width": 72, "help": "Judged by gold or by the model, shrunk towards the mean of all raters."},
+    "follows": {"width": 72, "help": "Correlation with the case, shrunk towards the mean of all raters."},
+    "lost": {"width": 72, "help": "Annotations lost: n minus the number that an average rater needs for the same "
+                                  "information."},
+    "P(acceptable)": {"width": 98, "help": "Probability that the rater meets the acceptable accuracy."},
+    "expected wrong": {"width": 105, "help": "Expected number of wrong annotations."},
     "annotations": {"label": "n", "width": 56, "help": "Annotations."},
-    "classes off": {"width": 84, "help": "Mean distance from the true class by the others, in classes."},
+    "classes off": {"width": 84, "help": "Mean distance from the true class in classes, judged by the other raters."},
     "right by gold": {"label": "by gold", "width": 92, "help": "Share of correct annotations on cases with gold."},
     "with others": {
-        "label": "agreement", "width": 92, "help": "Pairs with annotations of other raters that agree."
+        "label": "agreement", "width": 92, "help": "Share of pairs with other raters' annotations that agree."
     },
     _ENDS[0]: {"label": "95% from"}, _ENDS[1]: {"label": "to"},
-    "blind reads agree, lower end": {"label": "95% from"}, "blind reads agree, upper end": {"label": "to"},
+    "blind agreement, 95% low": {"label": "95% from"}, "blind agreement, 95% high": {"label": "to"},
 }  # fmt: skip
 
 
@@ -59,7 +60,7 @@ def show(found: AssessedRaters, chosen_key: str) -> None:
     """
     frame = displayed(found)
     find, only, by, down = st.columns([4, 2, 3, 2], vertical_alignment="bottom")
-    words = find.text_input("Find a rater", key="raters_find", placeholder="part of a name, a flag or a class")
+    words = find.text_input("Find a rater", key="raters_find", placeholder="Part of a name, flag or class")
     flagged = only.toggle("Flagged only", key="raters_flagged")
     sort = by.selectbox(
         "Sorted by",
@@ -75,7 +76,7 @@ def show(found: AssessedRaters, chosen_key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         controls = not presentation.on()  # an audience is told of nothing that is hidden
         n_seen = len(rows) if controls else min(len(rows), PAGE)
-        choose = " Choose a row to see that rater." if controls else ""
+        choose = " Choose a row to open that rater." if controls else ""
         st.caption(f"{n_seen:,} of {len(frame):,} raters.{choose}", width="content")
         if n_pages > 1 and controls:
             st.caption("Page", width="content")
@@ -126,12 +127,14 @@ def _config(found: AssessedRaters) -> dict:
     """Heads, widths and digits on screen; files keep the names and digits of the frame."""
     shown = {column.shown: column for column in found.shown_columns}
     return {name: blocks.column_config(column, **_OWN.get(name, {})) for name, column in shown.items()} | {
-        "flags": st.column_config.ListColumn(width=178, help="Short names; the evidence is below the table."),
+        "flags": st.column_config.ListColumn(width=178, help="Short names of flags; the evidence is below the table."),
         "interval": st.column_config.ImageColumn(
             "95% interval", width=186, help="Up to 1, on one axis for all; dashed: acceptable; crosses: flagged."
         ),
         "reads higher": st.column_config.NumberColumn(
-            format="%+.2f", width=92, help="Classes higher than the average rater; does not count against them."
+            format="%+.2f",
+            width=92,
+            help="How many classes higher than the average rater. This does not count against the rater.",
         ),
     }
 

@@ -600,5 +600,5 @@ def test_without_names_of_raters_none_are_counted_and_the_commonest_class_comes_
     page = build_report(request, ["raters", "data"]).decode()
     assert "12 cases, raters without names" in page and "3 raters" not in page and "12, not named, 36" in page
     said, _, table = data_sections.raters(request, ["raters"], None, None)[-3:]
-    assert said.text == "Rater models are not possible: the annotations are anonymous."
+    assert said.text == "Cannot fit rater models: the annotations are anonymous."
     assert table.table["class"].tolist() == ["angry", "calm"]

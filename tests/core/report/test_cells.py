@@ -230,7 +230,7 @@ def test_machines_and_their_rates_stand_in_rows_of_their_own(monkeypatch):
         columns[name] = [between(end.estimate, end.ci_low, end.ci_high) for end in ends]
     same(second, columns)
     captions = [block.caption for block in blocks if isinstance(block, Grid)]
-    assert captions[1] == "Rates among all cases of lyra-1: people labelled 43 of 210 cases; 95%."
+    assert captions[1] == "Rates over all cases of lyra-1: people labelled 43 of 210 cases; 95%."
 
 
 def test_reviews_and_decisions_stand_under_their_own_names(monkeypatch):
