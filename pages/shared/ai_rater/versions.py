@@ -73,6 +73,7 @@ def _family(one: VersionDrift, place: int, theme) -> None:
         far = one.score == "rmse"
         among = f" {'Distance' if far else 'Agreement'} between people: {number(abs(one.people))}."
     st.caption(
-        f"Changed: cases with a different annotation. Nearer, farther: of these, closer to or further from people.{among}{allowed}"
+        "Changed: cases with a different annotation. Nearer, farther: of these, closer to or further from people."
+        f"{among}{allowed}"
     )
     widgets.download(one.to_frame("changes"), "Changes", "version_changes", f"versions-changes-{place}")
