@@ -982,7 +982,7 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
     ),
     "groups": (
         ".commands.data:groups",
-        "Do groups of raters see cases differently?",
+        "On which cases do groups of raters differ?",
         "groups readings.csv --facts raters.csv",
         _groups,
     ),

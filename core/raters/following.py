@@ -95,7 +95,7 @@ class Following(Judged, Result):
     aside: tuple[int, ...]
 
     TABLES = ("raters",)
-    measure = "correlation with the case"
+    measure = "Correlation with the case"
     why_no_order = ""
 
     def _columns(self, table: str, most: int | None) -> Columns:

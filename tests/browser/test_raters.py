@@ -31,7 +31,9 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
     settled(page)
     expect(page.get_by_test_id("stAlert").get_by_text("Got worse over time: Correct in")).to_be_visible()
     expect(page.get_by_role("heading", name="Annotations on each class")).to_be_visible()
-    expect(page.get_by_role("heading", name="Cases where the others are certain of another class")).to_be_visible()
+    expect(
+        page.get_by_role("heading", name="Cases where the other raters are confident of another class")
+    ).to_be_visible()
     expect(page.locator(".st-key-drift .js-plotly-plot").last).to_be_visible()  # the one before it may still stand
     with page.expect_download() as download:
         page.get_by_role("button", name="Download summary").click()

@@ -98,7 +98,7 @@ def test_a_report_compares_groups_only_with_facts(files, capsys, tmp_path):
     line = ("report", folder / "groups.csv", "--out", out, "--sections", "groups")
     run(capsys, *line, "--facts", folder / "facts.csv")
     text = out.read_text(encoding="utf-8")
-    assert "Raters with region: a choose" in text and "Which cases do groups see differently?" in text
+    assert "Raters with region: a choose" in text and "On which cases do groups differ?" in text
     run(capsys, *line)
     assert "Raters with region: a" not in out.read_text(encoding="utf-8")
 

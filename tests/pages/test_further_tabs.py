@@ -29,7 +29,9 @@ def test_agreement_is_split_and_ratings_are_simulated_as_chosen():
     app.session_state["model_tabs"] = "Explore t-a-p"
     app = settle(app.run())
     app.number_input(key="explore_a").set_value(0.9)
-    assert "expected at a = 0.9: 0.81; guesses follow the prevalence, so it is a²" in words(settle(app.run()))
+    assert "expected at a = 0.9: 0.81; guesses follow the prevalence, so the expected κ is a²" in words(
+        settle(app.run())
+    )
     app.number_input(key="explore_t").set_value(1.5)
     assert "t is 1.5. It must be from 0 to 1" in words(settle(app.run()))
 

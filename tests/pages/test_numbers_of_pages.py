@@ -81,7 +81,7 @@ def test_plans_leave_with_their_cost_which_is_that_of_their_annotations(shown, l
             assert frame[f"{quantity}{end}"].tolist() == values[:, place].tolist()
     for name, place in (("mean certainty", 0), ("uncertain cases", 1), ("width of agreement", 2), ("right", 3)):
         assert table[name].iloc[0].startswith(f"{found.value[0, place]:.3f}")
-    assert "90% interval over 40 simulated worlds, seed 7" in said[-1]
+    assert "90% interval over 40 simulated datasets, seed 7" in said[-1]
 
 
 def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure():
@@ -232,16 +232,16 @@ def test_the_halves_of_the_days_share_no_day_and_hold_all_of_them(monkeypatch):
 @pytest.mark.parametrize(
     ("above", "title"),
     [
-        ((0.3, 0.45, 0.8), "The side depends on γ"),
-        ((0.6, 0.7, 0.95), "The same side at every γ"),
-        ((0.05, 0.2, 0.3), "The same side at every γ"),
-        ((0.3, 0.45, 0.95), "The side depends on γ"),
+        ((0.3, 0.45, 0.8), "The side of the threshold depends on γ"),
+        ((0.6, 0.7, 0.95), "Same side of the threshold at every γ"),
+        ((0.05, 0.2, 0.3), "Same side of the threshold at every γ"),
+        ((0.3, 0.45, 0.95), "The side of the threshold depends on γ"),
         ((0.2, 0.45, 0.8), "Uncertain at every γ"),
     ],
 )
 def test_the_side_of_a_score_is_said_over_all_trusts(above, title):
     one = np.array(above)[:, None]
-    if title == "The side depends on γ" and max(above) < 0.9:
+    if title == "The side of the threshold depends on γ" and max(above) < 0.9:
         one[0] = 0.02  # certain at the lowest trust, on the other side
     curve = ScoreTrust(3.0, np.array([0.5, 1.0, 3.0]), one, one - 1, one + 1, one)
     assert score.side_said(curve.above[:, 0]) == title
@@ -336,7 +336,7 @@ def test_what_people_count_as_is_said_only_where_people_share_errors(pair, worth
     found = SharedErrors(tuple("abmn"), np.array([False, False, True, True]), np.full((4, 4), 40), flat, flat, flat,
                          shares, 0.05, 1.4, 2, 0)  # fmt: skip
     said = "1 of 6 pairs of raters share errors beyond chance."
-    assert pairs.sentence(found) == said + " By their errors 2 people count as 1.4." * worth
+    assert pairs.sentence(found) == said + " Because they share errors, 2 people count as 1.4." * worth
 
 
 @pytest.mark.parametrize("n_untold", [0, 1])
@@ -350,7 +350,7 @@ def test_what_people_count_as_is_not_said_where_a_pair_of_them_cannot_be_told(n_
     found = SharedErrors(tuple("abc"), np.zeros(3, bool), np.full((3, 3), 40), flat, flat, flat, shares, 0.05, 2.2, 3,
                          n_untold)  # fmt: skip
     said = f"1 of {3 - n_untold} pairs of raters share errors beyond chance."
-    worth = " By their errors 3 people count as 2.2."
+    worth = " Because they share errors, 3 people count as 2.2."
     assert pairs.sentence(found) == said + worth * (not n_untold)
 
 
@@ -385,7 +385,7 @@ def test_the_trust_in_raters_leaves_as_it_is_and_is_shown_the_least_first(said, 
     assert title == (
         "Least trusted: bob, 0.20 (0.10 to 0.35)"
         if trust.converged
-        else "No rater is trusted clearly less than the others"
+        else "No rater has clearly less weight than the others"
     )
 
 
@@ -472,13 +472,13 @@ def test_machines_are_drawn_among_those_who_share_errors_and_raters_without_a_pa
     blocks.show(pairs.blocks_of(found, data.n_raters, (Machine("m*"), Machine("n")), "k"))
     assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "c", "m*"]
     assert (
-        "Drawn: 3 of 6 raters; the others have no 30 cases in common with anybody, or fewer annotations or pairs "
-        "than these. Not drawn are the machines n."
+        "Drawn: 3 of 6 raters; the others share fewer than 30 cases with anyone, or fewer annotations or pairs "
+        "than these. Not shown: the AI raters n."
     ) in said
     monkeypatch.setattr(pairs.figures, "MOST_ROWS", 60)
     blocks.show(pairs.blocks_of(found, data.n_raters, (Machine("m*"), Machine("n")), "k"))
     assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "b", "c", "m*"]
-    assert said[-2].startswith("Drawn: 4 of 6 raters; the others have no 30 cases in common with anybody. ")
+    assert said[-2].startswith("Drawn: 4 of 6 raters; the others share fewer than 30 cases with anyone. ")
 
 
 def test_no_case_below_what_is_certain_is_printed_as_if_it_were_there():

@@ -151,7 +151,7 @@ def test_the_table_of_how_raters_read_leaves_with_each_number_under_its_own_name
     assert frame["rater"].tolist() == ["cem", "ann"] and frame["annotations"].tolist() == [7, 9]
     for place, part in enumerate(parts):
         assert frame[part].tolist() == pytest.approx([-0.4 + place / 100, 0.1 + place / 100])
-    assert shown["scale_raters"].equals(frame) and labels == ["How each rater reads the scale"]
+    assert shown["scale_raters"].equals(frame) and labels == ["How each rater uses the scale"]
 
 
 def test_counts_open_where_the_order_is_not_declared_or_another_model_describes_the_raters_better(graded):

@@ -148,7 +148,7 @@ def trust_in_one(threshold=None, above=None) -> ScoreTrust:
 
 
 def test_the_interval_of_a_score_goes_from_the_least_trust_to_the_most():
-    assert score.interval_said(trust_in_one()) == "Interval 12.0 wide to 3.0 over γ = 0.5 to 30"
+    assert score.interval_said(trust_in_one()) == "Interval width: 12.0 at γ = 0.5, 3.0 at γ = 30"
 
 
 def test_the_trust_as_a_table_has_both_ends_and_the_side_at_their_own_reliability(shown, left):
@@ -191,8 +191,8 @@ def test_machines_in_the_data_are_said_to_be_left_out_or_counted_with_the_way_to
     ("high", "converged", "title"),
     [
         (0.75, True, "Least trusted: bob, 0.30 (0.10 to 0.75)"),
-        (0.77, True, "No rater is trusted clearly less than the others"),
-        (0.5, False, "No rater is trusted clearly less than the others"),
+        (0.77, True, "No rater has clearly less weight than the others"),
+        (0.5, False, "No rater has clearly less weight than the others"),
     ],
 )
 def test_a_rater_is_trusted_least_where_the_difference_to_every_other_one_is_clear(
@@ -351,7 +351,7 @@ def test_what_a_plan_takes_for_granted_is_told_by_gold():
     simulated = planning.PlannedAnnotations(forecast(), ("ann", "bob", "cem"), by_gold)
     assert planning.present(simulated, None, None)[-1].plain == (
         "By gold, the model behind the simulations is correct on 0.75 (0.50 to 0.90) of 16 cases. More annotations "
-        "do not correct the mistakes that raters share."
+        "do not correct mistakes that raters share."
     )
 
 
@@ -390,14 +390,22 @@ def test_the_title_of_a_score_has_the_digits_that_its_interval_is_worth(monkeypa
 @pytest.mark.parametrize(
     ("exclusive", "even", "words"),
     [
-        (True, [1, 1, 0], "no label stands out: x and y are equally likely. Nobody named more than one."),
-        (False, [0, 1, 0], "no set stands out: y is as likely to apply as not. Labels are taken as independent."),
+        (True, [1, 1, 0], "no label stands out: x and y are equally likely. No rater named more than one label."),
+        (
+            False,
+            [0, 1, 0],
+            "no set stands out: y is as likely to apply as not. This assumes that labels are independent.",
+        ),
         (
             False,
             [0, 1, 1],
-            "no set stands out: y and z are as likely to apply as not. Labels are taken as independent.",
+            "no set stands out: y and z are as likely to apply as not. This assumes that labels are independent.",
         ),
-        (False, [0, 0, 0], "no set stands out: the likeliest, “x”, has a probability of only 45%. Labels are taken as"),
+        (
+            False,
+            [0, 0, 0],
+            "no set stands out: the likeliest, “x”, with a probability of only 45%. Labels are taken as",
+        ),
     ],
 )
 def test_a_set_that_does_not_stand_out_names_the_labels_that_are_even(exclusive, even, words):

@@ -67,7 +67,7 @@ def test_cases_without_a_threshold_are_ordered_by_width_and_say_the_median(essay
     app = opened("cases", ESSAYS)
     trust = score_trust(dataset, prior.model(), [1.0])
     half = float(np.median(trust.width)) / 2
-    assert app.title[0].value == f"Half of the cases have a score known to ± {half:.1f} or better at this trust level"
+    assert app.title[0].value == f"Half of the scores are known to ± {half:.1f} or better at this γ"
     table = worklist(app)
     assert list(table.columns) == ["case", "score", "ci_width"]
     assert app.get("space")  # for the buttons of the table, which cover the line above it otherwise
@@ -99,7 +99,7 @@ def test_half_of_the_cases_are_known_to_half_the_width_of_the_middle_one_on_home
     card = next(one for one in opened("home", address).metric if one.label == "Median 95% interval")
     assert card.value == f"± {half}"
     title = opened("cases", address).title[0].value
-    assert title == f"Half of the cases have a score known to ± {half} or better at this trust level"
+    assert title == f"Half of the scores are known to ± {half} or better at this γ"
 
 
 def test_cases_with_a_threshold_have_the_numbers_of_the_command_line(essays, tmp_path, capsys):
@@ -201,7 +201,9 @@ def test_predictors_on_the_page_have_the_errors_of_the_command_line(essays, caps
         entry.value.startswith("language model, tuned has the smallest error at every γ") for entry in app.subheader
     )
     below = told["n_below"]["0.9"]
-    assert app.title[0].value.startswith(f"In {below} of 160 cases whether it lies above 6 stays uncertain at γ = 1")
+    assert app.title[0].value.startswith(
+        f"In {below} of 160 cases it is uncertain whether the score is above 6 at γ = 1"
+    )
 
 
 def test_raters_have_severity_and_spread_and_two_classes_when_asked_for():
@@ -291,7 +293,7 @@ def test_raters_of_dated_scores_are_followed_over_time_and_others_are_not(tmp_pa
     assert found.alarm[0]
     assert app.selectbox(key="score_drift_rater").value == "a"
     before, after = (tuple(f"{end:.2f}" for end in part) for part in (one.before, one.after))
-    said = "Above the others by {} ({} to {}) before, by {} ({} to {}) since.".format(*before, *after)
+    said = "Higher than the others by {} ({} to {}) before, by {} ({} to {}) since.".format(*before, *after)
     assert said in words(app)
     file = files["score_drift_file"].set_index("rater")
     assert file["n"].tolist() == [80] * 3 and file["p"].tolist() == found.p.tolist()

@@ -363,7 +363,7 @@ def test_the_coefficient_to_quote_has_its_own_interval_and_n_and_the_percentage_
 @pytest.mark.parametrize(
     ("shares", "words"),
     [
-        ({"x": 0.3, "y": 0.7}, "70% of the annotations are “y”: κ then counts much of the agreement as chance"),
+        ({"x": 0.3, "y": 0.7}, "70% of the annotations are “y”, so κ treats much of the agreement as chance"),
         (dict.fromkeys("abcde", 0.2), "most of the 5 classes are rare: AC1 takes guesses to be spread over all"),
     ],
 )
@@ -448,8 +448,8 @@ def test_what_annotations_buy_is_said_for_new_and_for_present_cases(monkeypatch,
     check = replace(CHECK, warn=False)
     blocks.show(how_precise.present(how_precise.AgreementPrecision(curves, check), None, None))
     assert said[1] == (
-        "The 95% interval of SPA is **0.210** wide. 500 more annotations make it **0.111** on new cases, "
-        "**between 0.152 and 0.163** on the present ones."
+        "The 95% interval of SPA has a width of **0.210** . With 500 more annotations, its width would be "
+        "**0.111** on new cases, **between 0.152 and 0.163** on the present cases."
     )
     assert "about equally often (8 of 80, 30 of 40 cases)" in said[-1]
     assert left["precision_table"].values.tolist() == [
@@ -502,10 +502,10 @@ WINDOW = {
 def test_the_class_least_agreed_on_stands_in_the_title_with_its_own_interval(drawn, left):
     found = (coefficient(0.5, 0.4, 0.58), coefficient(0.2, 0.1, 0.35), coefficient(None, None, None))
     blocks.show(by_class.present(found, SimpleNamespace(classes=("x", "y", "z")), None))
-    assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "Least agreed on: y, 0.20 (0.10 to 0.35)"
+    assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "Least agreement: y, 0.20 (0.10 to 0.35)"
     close = (coefficient(0.5, 0.3, 0.58), coefficient(0.4, 0.3, 0.55), coefficient(None, None, None))
     blocks.show(by_class.present(close, SimpleNamespace(classes=("x", "y", "z")), None))
-    assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "No class is clearly the least agreed on"
+    assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "No class clearly has the least agreement"
 
 
 def test_pairs_that_met_too_seldom_are_counted_among_all_pairs(said, drawn, left):
@@ -546,7 +546,7 @@ def test_raters_agree_with_the_others_and_with_themselves_each_with_its_own_inte
     asked = SimpleNamespace(coefficient="fleiss_kappa")
     blocks.show(by_rater.present(by_rater.RaterAgreement(found, own), view, asked))
     assert said[0].startswith("Fleiss κ of all raters is 0.50 (0.41 to 0.58).")
-    assert said[1] == "Where raters annotated a case again they agree with themselves on 0.92 (0.83 to 0.97) of pairs."
+    assert said[1] == "When raters annotated a case again, they agreed with themselves in 0.92 (0.83 to 0.97) of pairs."
     assert drawn["by_rater"].layout.title.text == "bob agrees least with the others"
     assert shown["by_rater_table"]["rater"].tolist() == ["bob", "ann"]
     assert left["by_rater_table"].drop(columns=["with_themselves", "n_cases_repeated"]).values.tolist() == [
@@ -649,7 +649,10 @@ def test_what_is_not_available_stands_once_for_each_reason(said, monkeypatch):
 
 @pytest.mark.parametrize(
     ("alarm", "words"),
-    [(None, "ann shows no drift: accuracy 0.37 by the other raters"), (7, "ann got worse: 0.91 before, 0.52 after")],
+    [
+        (None, "ann shows no drift: accuracy 0.37 judged by the other raters"),
+        (7, "ann got worse: 0.91 before, 0.52 after"),
+    ],
 )
 @pytest.mark.parametrize("judge", ["gold", "model"])
 def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(monkeypatch, alarm, words, judge):
@@ -664,21 +667,24 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(mon
     figure.draw(LIGHT)
     said = [block.plain for block in said]
     assert titles == [words] and said[-1] == "3 annotations without a date left out."
-    by_gold = "Windows and chart count as right what the other raters find; by gold accuracy is 0.80 (0.70 to 0.90)."
+    by_gold = (
+        "In these charts, an annotation counts as correct if it matches the other raters. Accuracy by gold: 0.80 "
+        "(0.70 to 0.90)."
+    )
     assert said[:-1] == [by_gold] * (judge == "gold")
 
 
 @pytest.mark.parametrize(
     ("by_draws", "others"),
     [
-        (False, "the other raters of each case, as the model weighs them"),
+        (False, "the other raters of each case, weighted by the model"),
         (True, "the average of models over 300 draws of the truth, so intervals include its uncertainty"),
     ],
 )
 @pytest.mark.parametrize(
     ("by_gold", "n_judged", "words"),
     [
-        ([False, False, False], 3, "judged by OTHERS, and is shrunk towards all raters."),
+        ([False, False, False], 3, "judged by OTHERS, and shrunk towards the mean of all raters."),
         ([True, True, True], 3, "judged by gold, and shrunk towards all raters, for 3 raters."),
         (
             [True, True, False],
@@ -696,7 +702,9 @@ def test_what_is_most_unlike_the_pool_is_what_surely_exceeds_its_share_by_most(s
     own = Answers(*np.array([[[0.5, 0.5], [0.3, 0.7]], [[0.3, 0.35], [0.2, 0.6]], [[0.6, 0.7], [0.4, 0.8]]]), OWN_N)
     pool = Answers(*np.array([[[0.8, 0.2], [0.29, 0.71]], [[0.7, 0.1], [0.2, 0.6]], [[0.9, 0.25], [0.4, 0.8]]]), OWN_N)
     blocks.show(one_rater.answers(SimpleNamespace(own=own, pool=pool, classes=("mole", "acne"))))
-    assert said[1] == "Most unlike the pool: **acne** where the others find mole, 50% (35% to 70%) against 20%."
+    assert said[1] == (
+        "Largest difference from the pool: **acne** where the other raters choose mole, 50% (35% to 70%) against 20%."
+    )
     assert said[2].startswith("4 rows: of the rater's annotations on a class")
 
 
@@ -714,7 +722,9 @@ def test_of_several_annotations_that_exceed_the_pool_the_one_that_clearly_does_s
         of_rater, of_pool = (Answers(part, part - end, part + end, n) for part, end in ((own, 0.1), (pool, 0.01)))
         blocks.show(one_rater.answers(SimpleNamespace(own=of_rater, pool=of_pool, classes=classes)))
     named = [one for one in said if one.startswith("Most unlike")]
-    assert named == ["Most unlike the pool: **wart** where the others find acne, 90% (80% to 100%) against 10%."]
+    assert named == [
+        "Largest difference from the pool: **wart** where the other raters choose acne, 90% (80% to 100%) against 10%."
+    ]
 
 
 OWN_N = np.array([20.0, 10.0])
@@ -724,7 +734,14 @@ def test_annotations_on_a_class_have_the_number_of_that_class_by_the_rater_and_b
     own = Answers(*np.array([[[0.6, 0.4], [0.3, 0.7]]] * 3), OWN_N)
     pool = Answers(*np.array([[[0.8, 0.2], [0.1, 0.9]]] * 3), np.array([300.0, 500.0]))
     frame = one_rater.answers_of(SimpleNamespace(own=own, pool=pool, classes=("mole", "acne")))
-    names = ["class by the others", "answered", "share", "expected answers", "share of the pool", "answers of the pool"]
+    names = [
+        "class by the others",
+        "answered",
+        "share",
+        "expected answers",
+        "share of the pool",
+        "classes of the other raters",
+    ]
     assert frame[names].values.tolist() == [
         ["mole", "mole", 0.6, 20, 0.8, 300],
         ["mole", "acne", 0.4, 20, 0.2, 300],
@@ -757,13 +774,13 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     act = SimpleNamespace(acceptable=judged, judged=judged, following=None, flags=flags, raters=("ann", "bob"))
     found = SimpleNamespace(table=table, act=act)
     blocks.show(all_raters.flags(found))
-    assert labels == [f"All {most + 7} flags with the evidence"]
+    assert labels == [f"All {most + 7} flags with evidence"]
     assert sum(":material/flag:" in words for words in said) == most
     assert ":material/flag: **bob** · Got worse over time: words 3" in said
     assert "7 more are in the table." in said
     (honest,) = [words for words in said if "careful rater" in words]
     assert "is at most 2%" in honest
-    assert "for 1 rater with 20 gold annotations or more, for the rest by the other raters" in honest
+    assert "for 1 rater with 20 gold annotations or more, for the rest judged by the other raters" in honest
     table.draws = object()  # of the average of models
     said.clear()
     blocks.show(all_raters.flags(found))
@@ -790,9 +807,9 @@ COVERAGE = Coverage(
 def test_overlap_counts_groups_pairs_and_classes_each_under_its_own_name(said, shown, left):
     blocks.show(coverage.present(COVERAGE, None, None))
     assert said[:3] == [
-        "Groups of raters without a case in common: 4",
+        "Groups of raters with no shared case: 4",
         "Pairs of raters with fewer than 5 shared cases: 3",
-        "Classes that few raters share: 1",
+        "Classes shared by few raters: 1",
     ]
     assert shown["lacking_pairs"].values.tolist() == [["a", "c", 1], ["b", "c", 2], ["a", "b", 4]]
     assert "Cases by their number of annotations: 12 with 1, 1,345 with 3." in said
@@ -807,8 +824,8 @@ def test_what_changes_without_a_rater_is_of_its_own_whole():
         alpha=(coefficient(0.4, 0, 1), coefficient(None, None, None)), held_out=None, gold=(0.81, 0.92), n_gold=1234,
     )  # fmt: skip
     assert one_rater.without(change).plain == (
-        "3 of 10 cases with 11 annotations of this rater get another most probable class. Percent agreement "
-        "0.60 → 0.70, Krippendorff α 0.40 → –; 1 case has no other annotation; right by gold 0.81 → 0.92 of 1,234."
+        "3 of 10 cases with 11 annotations of this rater get another most probable class. Percent agreement 0.60 → "
+        "0.70, Krippendorff α 0.40 → –; 1 case has no other annotation; correct by gold 0.81 → 0.92 of 1,234."
     )
     less = replace(change, n_without=2, gold=None, n_gold=0)
     assert one_rater.without(less).plain.endswith("2 cases have no other annotation.")
@@ -821,12 +838,12 @@ def test_a_plan_says_how_many_of_its_worlds_reach_the_target(said, drawn, left):
         seed=7, share_met=0.35, notes=("A note.",), first_cases=tuple("abcdefghijklmn"), by_rater=np.array([1.0, 0.0]),
     )  # fmt: skip
     blocks.show(planning.present(planning.PlannedAnnotations(found, ("ann", "bob"), None), None, None))
-    assert said[0] == ("Now 0.312. 40 simulated worlds, seed 7; 35% of them reach the target within the budget.")
-    assert said[2] == "**Ask about these first**: a, b, c, d, e, f, g, h, i, j, k, l …"
+    assert said[0] == ("Now 0.312. 40 simulated datasets, seed 7; 35% of them reach the target within the budget.")
+    assert said[2] == "**Annotate these cases first**: a, b, c, d, e, f, g, h, i, j, k, l …"
     said.clear()
     found.first_cases = found.first_cases[:12]
     blocks.show(planning.present(planning.PlannedAnnotations(found, ("ann", "bob"), None), None, None))
-    assert said[2] == "**Ask about these first**: a, b, c, d, e, f, g, h, i, j, k, l"
+    assert said[2] == "**Annotate these cases first**: a, b, c, d, e, f, g, h, i, j, k, l"
 
 
 # AI as a rater
@@ -963,15 +980,15 @@ def test_the_line_of_a_case_has_the_error_of_each_certainty_and_risk_by_its_own_
     result = SimpleNamespace(certainty=np.array([[0.81, 0.92, np.nan]]), se=np.array([[0.011, 0.022, np.nan]]))
     words = one_case.summary(one_case.OneCase(None, None, result, risk, {}, 3), 4)
     assert words.plain == (
-        "Certainty of the first places: top-1 81% ± 1.1%, top-2 92% ± 2.2% · risk high 71% ± 4.0% (of the top-1 class "
-        "62% ± 3.0%) · expected risk 1.23 of 2"
+        "Certainty of the leading places: top-1 81% ± 1.1%, top-2 92% ± 2.2% · risk high 71% ± 4.0% (of the "
+        "leading class 62% ± 3.0%) · expected risk 1.23 of 2"
     )
 
 
 def test_of_two_classes_the_first_place_alone_may_be_another():
     result = SimpleNamespace(certainty=np.array([[0.81, 1.0]]), se=np.zeros((1, 2)))
     words = one_case.summary(one_case.OneCase(None, None, result, None, {}, 3), 2)
-    assert words.plain == "Certainty of the first places: top-1 81%"
+    assert words.plain == "Certainty of the leading places: top-1 81%"
 
 
 # Models
@@ -1077,22 +1094,22 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
         "plausible set.",
         "Cases reviewed: 17 of 40",
         "11 of them settled",
-        "Blind reads agree with the panel: 0.80",
+        "Blind opinions agree with the panel: 0.80",
         "0.60 to 0.90 · 13 reads, 11 cases",
-        "Blind reads agree with each other: 0.70",
+        "Blind opinions agree with each other: 0.70",
         "no interval · 19 reads, 8 cases",
         "beyond chance (α) 0.55 (0.30 to 0.75)",
-        "Minds changed by the reveal: 0.25",
+        "Opinions changed after seeing the panel: 0.25",
         "0.10 to 0.50 · 16 minds, 12 cases",
         "from queues",
         "Reviewers",
-        "Only blind reads are compared; intervals are Wilson's, 95%, over cases.",
+        "Only blind opinions are compared; 95% Wilson intervals over cases.",
         "States of cases",
         "Changed minds",
-        "Nobody has changed an opinion after the reveal.",
+        "No reviewer has changed an opinion after seeing the panel.",
         "Reasons given",
-        "Nobody has given a reason.",
-        "Time on a case: 62 s, half of them between 31 s and 4 min; measured 21 times.",
+        "No reviewer has given a reason.",
+        "Time per case: 62 s, half of them between 31 s and 4 min; measured 21 times.",
         "2 of 4 timed decisions (50%) took less than 2 seconds.",
         "how certain",
     ]
@@ -1101,7 +1118,7 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
     found.n_timed, found.decided, found.settled = 2, [decided_in(None)], Settled(0, 0, 0, 0)
     after.figures(store, SimpleNamespace(digest="", cases=()), None, 1.0)
     assert said[1] == "No case is settled yet."
-    assert said[-2:] == ["Time on a case: 62 s; measured 2 times.", "how certain"]
+    assert said[-2:] == ["Time per case: 62 s; measured 2 times.", "how certain"]
 
 
 @pytest.mark.parametrize(

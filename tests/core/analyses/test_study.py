@@ -66,8 +66,8 @@ def test_both_ways_of_knowing_the_truth_are_said_and_in_the_table(analysed):
     said = " ".join(block.plain for block in part.blocks(needed, study, options) if isinstance(block, Words))
     truths = set(table_of_modalities(needed, study, options)["truth"])
     if kind == "panel":
-        assert said.startswith("Allowing for errors of the panel: ") and "With the majority of the panel taken" in said
-        assert truths == {"panel, its errors allowed for", "majority of the panel"}
+        assert said.startswith("Corrected for the panel's errors: ") and "With the majority of the panel taken" in said
+        assert truths == {"panel, corrected for its errors", "majority of the panel"}
     else:
         assert "Allowing for" not in said and "majority" not in said and truths == {"known truth"}
 

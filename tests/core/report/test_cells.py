@@ -157,7 +157,7 @@ def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
     }
     same(second, expected)
     captions = [block.caption for block in blocks if isinstance(block, Grid)]
-    assert captions[-1] == f"20 cases of {dataset.n_cases:,}, the widest interval first."
+    assert captions[-1] == f"20 cases of {dataset.n_cases:,}, widest interval first."
     half = np.median(found.high - found.low) / 2
     (words,) = [line for line in said(blocks) if "or better" in line]
     known = float(words.partition("± ")[2].split()[0])
@@ -267,8 +267,8 @@ def test_reviews_and_decisions_stand_under_their_own_names(monkeypatch):
     *_, table, given = grids(blocks)
     paper = said(page.printed(blocks))
     for label, one in (
-        ("Blind reads agree with the panel", panel), ("Blind reads agree with each other", other),
-        ("Minds changed by the reveal", minds),
+        ("Blind opinions agree with the panel", panel), ("Blind opinions agree with each other", other),
+        ("Opinions changed after seeing the panel", minds),
     ):  # fmt: skip
         (line,) = [words for words in paper if words.startswith(label)]
         assert line.startswith(f"{label}: {text(one.value)} ({text(one.ci_low)} to {text(one.ci_high)} · ")

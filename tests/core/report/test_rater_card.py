@@ -107,7 +107,7 @@ def test_each_difference_has_its_own_class_and_those_of_the_others_who_agree(car
         ["c2", "wart", "acne", 0.93, "2 of 3"],
     ]
     assert list(grid.table.columns) == ["case", "annotation", "the others", "how sure", "of them agree"]
-    assert grid.caption == "60 annotations in all, most certain first."
+    assert grid.caption == "60 annotations in all, most confident first."
     assert "On no case" in _differences(replace(card, differences=(), n_differences=0))[0].text
 
 
