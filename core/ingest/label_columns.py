@@ -149,7 +149,7 @@ def label_columns(raw: RawTable, guess: Mapping) -> Mapping | None:
         if guess.rater is not None or len(np.unique(code)) == code.size:
             return None
     why = {role: reason for role, reason in guess.why.items() if role in ("case", "rater", "time", "group")}
-    why = {"case": "it is the first column"} | why | {"across": "these columns hold 0 and 1 alone"}
+    why = {"case": "it is the first column"} | why | {"across": "these columns contain only 0 and 1"}
     if told:
         why["rater"] = f"{case!r} repeats, and no two rows of one have the same {rater!r}"
     if rater is None:

@@ -101,7 +101,7 @@ def test_options_that_do_not_fit_are_refused_in_one_line(arguments, said, crowd,
         (["dawid-skene", "--raters", "own"], "Dawid-Skene has no option --raters. Leave it out"),
         (["tap", "--raters", "some"], "--raters is 'some'. Use one of own, common."),
         (["tap", "--model", "AB"], "has no option --model."),
-        (["dawid-skene", "--evidence", "M=two.csv"], "two.csv has 2 classifiers. Use a file with one."),
+        (["dawid-skene", "--evidence", "M=two.csv"], "two.csv has 2 classifiers. Use a file with one classifier."),
         (
             ["dawid-skene", "--evidence", "M=sure.csv"],
             "M has no probabilities. Evidence needs the probability of each",
@@ -109,7 +109,7 @@ def test_options_that_do_not_fit_are_refused_in_one_line(arguments, said, crowd,
         (["dawid-skene", "--gold", "none.csv"], "Could not open none.csv: No such file or directory."),
         (
             ["dawid-skene", "--gold", "narrow.csv"],
-            "Only one column was found ('case'). A table needs at least a case",
+            "Could not read the table: only one column was found ('case'). A table needs at least a case",
         ),
     ],
 )

@@ -476,7 +476,7 @@ BAD = {
     "no such file": (["describe", "nowhere.csv"], "Could not open nowhere.csv"),
     "a folder": (["describe", "docs"], "is a folder without Parquet files"),
     "no such column": (["describe", "FILE", "--case", "nothing"], "Could not find the column 'nothing'"),
-    "no such command": (["explode"], "No such command 'explode'"),
+    "no such command": (["explode"], "Unknown command 'explode'"),
     "no command": ([], "Missing command"),
     "no file": (["describe"], "Missing argument 'FILE'"),
     "no reliability": (["sweep", "dirichlet", "FILE"], "--reliabilities"),
@@ -616,7 +616,7 @@ def test_levels_of_risk_stand_one_a_line_as_words_or_numbers_or_in_a_table(answe
         assert pd.read_csv(out, encoding="utf-8-sig")["risk"].tolist() == ["high", "low", "medium"]
     data.write_text(named.replace('"y, or so"', "y"))
     for text, said in (
-        ("low\n1\n", "has 2 levels for 3 classes. Provide one per class."),
+        ("low\n1\n", "has 2 levels for 3 classes. Provide one level per class."),
         ("x,low\ny,deadly\nz,1\n", "has no risk level for class 'y'. Use low, medium or high (or 0, 1, 2)."),
         ("x,low\ny,high\n", "has no risk level for class 'z'."),
         ("", "has no risk level for class 'x'."),

@@ -56,7 +56,7 @@ def test_declaring_an_order_gives_the_coefficients_that_need_one_and_taking_it_b
     before = app.title[0].value
     switch = next(toggle for toggle in app.toggle if toggle.label == "Their order is meaningful")
     settle(switch.set_value(True).run())
-    assert "of pairs, counting near classes in part by rank; beyond chance α = " in app.title[0].value
+    assert "of pairs (neighbouring classes count in part, by rank); beyond chance α = " in app.title[0].value
     assert app.title[0].value != before and "ordinal metric" in words(app)
     assert "percent agreement, ordinal weights" in words(app) and "The order of the classes is declared" in words(app)
     switch = next(toggle for toggle in app.toggle if toggle.label == "Their order is meaningful")
@@ -67,7 +67,7 @@ def test_declaring_an_order_gives_the_coefficients_that_need_one_and_taking_it_b
 def test_where_only_one_class_was_used_the_page_says_so_and_repeats_nothing():
     app = opened("agreement", kept(table(f"{case},{rater},x" for case in range(6) for rater in "abc")))
     assert app.title[0].value == (
-        "Raters agree on 100% of pairs; agreement beyond chance cannot be determined, because only one class was used"
+        "Raters agree on 100% of pairs; agreement beyond chance cannot be determined because only one class was used"
     )
     assert "undefined undefined" not in words(app)
 

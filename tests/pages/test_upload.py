@@ -76,7 +76,7 @@ def test_a_file_with_machines_marks_them_once_and_not_over_what_somebody_said():
 
 def test_a_rater_that_is_not_recognised_is_asked_for_before_anything_is_shown_as_read():
     app = dropped(("odd.csv", ODD))
-    assert "No column was recognised as the rater" in app.info[0].value
+    assert "Could not recognise the column of the rater" in app.info[0].value
     assert "who" in app.info[0].value
     assert not [button for button in app.button if button.key == "use"]
     widget(app, "selectbox", "rater_column").set_value("who").run()
@@ -217,12 +217,12 @@ def test_whole_numbers_that_may_be_counts_or_raters_are_asked_about_and_nothing_
     assert "rater" not in next(frame.value for frame in app.dataframe if "class" in frame.value)
     widget(app, "radio", "row_means").set_value("wide").run()
     assert done(app).button(key="use").label == "Use 12 annotations"
-    assert "Read as you chose: **Table: one row per case, a column for each rater" in texts(app)
+    assert "Read as you chose: **Table: one row per case, one column per rater" in texts(app)
 
 
 def test_the_line_of_what_was_recognised_goes_with_a_choice_by_hand():
     app = dropped(*EXPORTS["wide"])
-    assert "Recognised: **Table: one row per case, a column for each rater" in texts(app)
+    assert "Recognised: **Table: one row per case, one column per rater" in texts(app)
     assert "One row means**: Case “1”: rater “ann” annotated it as “angry”" in texts(app)
     widget(app, "selectbox", "layout").set_value("transposed").run()
     assert "Recognised" not in texts(done(app)) and "Read as you chose: **Table: one row per rater" in texts(app)
@@ -474,7 +474,7 @@ def test_a_table_of_more_columns_than_the_limit_is_read_once_somebody_agrees():
     names = ",".join(f"r{number}" for number in range(10_001))
     rows = "\n".join(f"{case},{','.join('xy'[case == 'b'] for _ in range(10_001))}" for case in "abc")
     app = dropped(("wide.csv", f"case,{names}\n{rows}\n".encode()))
-    assert "has 10,002 columns, the limit is 10,000" in app.error[0].value
+    assert "has 10,002 columns; the limit is 10,000" in app.error[0].value
     done(widget(app, "button", "read_all_columns").click().run())
     assert not app.error
     assert "10,001 raters" in texts(app)

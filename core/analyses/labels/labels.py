@@ -46,7 +46,8 @@ COLUMNS = (
     Column("label"),
     Column("probability", "P(correct)", "probability", help="Probability that the label is correct, by the average of "
            "rater models."),
-    Column("certainty", unit="probability", help="Certainty that this label stays first. Empty if another class leads, or if the case has one "
+    Column("certainty", unit="probability",
+           help="Certainty that this label stays first. Empty if another class leads, or if the case has one "
            "annotation."),
     Column("status"),
     Column("n", "annotations", "count"),

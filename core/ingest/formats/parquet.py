@@ -166,7 +166,9 @@ def as_text(table: pa.Table, progress: Callable[[float], None] | None = None) ->
     """Return a table of any types as text; split lists that contain annotations. See `read_parquet`."""
     check_columns(table.num_columns)
     if len(set(table.column_names)) < table.num_columns:
-        raise InputError("Two columns have the same name.", "Use a different name for each column.")
+        raise InputError(
+            "Could not read the DataFrame: two columns have the same name.", "Use a different name for each column."
+        )
     if table.num_rows == 0:
         raise InputError("The file has columns but no rows.", "Choose a file with at least one row of data.")
     line = np.arange(1, table.num_rows + 1, dtype=np.int64)

@@ -130,7 +130,7 @@ CURVE = SimpleNamespace(
         ("", (False, False), "Best at γ = 3.00 (1.50 to 6.25)"),
         ("", (False, True), "Best at γ = 3.00 (1.50 or more)"),
         ("", (True, False), "Best at γ = 3.00 (6.25 or less)"),
-        ("", (True, True), "Best at γ = 3.00 (any value that was tried, 1.50 to 6.25)"),
+        ("", (True, True), "Best at γ = 3.00 (any value tested, 1.50 to 6.25)"),
         ("lowest", (True, False), "Best at the lowest γ: these data have no maximum"),
         ("highest", (False, True), "Best at the highest γ: these data have no maximum"),
     ],
@@ -358,19 +358,19 @@ def test_who_errs_least_is_as_sure_as_at_the_trust_where_it_is_least():
     near, far = errors(1.0, (0.4, 0.5), 0.99), errors(3.0, (0.3, 0.6), 0.61)
     said = errors_verdict
     assert (
-        said((near, far)) == "No predictor clearly has the smallest error: A is better with a probability down to 61%"
+        said((near, far)) == "No predictor clearly has the smallest error: A is better with a probability as low as 61%"
     )
     later = errors(3.0, (0.3, 0.6), 0.97)
-    assert said((near, later)) == "A has the smallest error at every γ, with a probability of 97% or more"
+    assert said((near, later)) == "A has the smallest error at every γ, with at least 97% probability"
     assert said((near, errors(3.0, (0.6, 0.5), 0.02))) == "The predictor with the smallest error depends on γ"
     unclear = said((near, errors(3.0, (0.6, 0.5), 0.2)))
-    assert unclear == "No predictor clearly has the smallest error: B is better with a probability down to 80%"
+    assert unclear == "No predictor clearly has the smallest error: B is better with a probability as low as 80%"
     assert (
         said((errors(3.0, (0.5, 0.4), 0.004),))
-        == "B has the smallest error at γ = 3, with a probability of over 99% or more"
+        == "B has the smallest error at γ = 3, with at least over 99% probability"
     )
     alone = said((errors(3.0, (0.5, 0.4), np.nan),))
-    assert alone == "No case is predicted by two predictors, so their errors cannot be compared"
+    assert alone == "Cannot compare the errors of predictors: no case is predicted by two of them"
 
 
 # Gold and sets of labels

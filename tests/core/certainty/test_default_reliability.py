@@ -67,7 +67,7 @@ def test_it_takes_a_hundred(crowd, n, source):
 def test_counts_open_at_the_exponent_of_dependence(crowd, beta, gamma):
     opening = default_reliability(crowd, DirichletCounts(), beta=beta)
     assert (opening.reliability, opening.source) == (gamma, "beta")
-    shared = "n annotations of a case count here as 0.2 n, 4 as about 0.8." in opening.reason
+    shared = "n annotations per case count here as 0.2 n, 4 as about 0.8." in opening.reason
     assert shared == ("raters share mistakes, or have too few annotations each" in opening.reason)
     assert shared == (beta < 1)
     assert ("practically independent" in opening.reason) == (beta >= 1)

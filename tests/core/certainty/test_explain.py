@@ -13,7 +13,7 @@ from tests.benchmarks.equal_raters import panel, share_named
 @pytest.mark.parametrize(
     ("answers", "sentence"),
     [
-        ([0], "There is one annotation only."),
+        ([0], "There is only one annotation."),
         ([1, 1, 1], "All three annotations name the same class."),
         ([0, 1, 2], "Three annotations, and no class is named twice."),
         ([1, 1], "Both annotations name the same class."),

@@ -88,14 +88,14 @@ def test_scores_of_any_size_are_told_apart(dataset):
 
 
 def test_cases_without_a_prediction_are_counted_and_the_first_are_named(dataset):
-    assert matched(dataset, ROWS).notes == ("A: no prediction of 1 case (case 1).",)
-    assert matched(dataset, ROWS[3:4]).notes == ("A: no prediction of 3 cases (case 0, case 1, case 3).",)
+    assert matched(dataset, ROWS).notes == ("A: no prediction for 1 case (case 1).",)
+    assert matched(dataset, ROWS[3:4]).notes == ("A: no prediction for 3 cases (case 0, case 1, case 3).",)
     assert matched(dataset, [(case, 0, 1.0) for case in range(4)]).notes == ()
 
 
 def test_the_list_of_cases_without_a_prediction_ends_after_three(build):
     many = build([(case, 0, 0) for case in range(9)], 2)
-    assert matched(many, [(0, 1, 1.0)]).notes == ("A: no prediction of 8 cases (case 1, case 2, case 3, ...).",)
+    assert matched(many, [(0, 1, 1.0)]).notes == ("A: no prediction for 8 cases (case 1, case 2, case 3, ...).",)
 
 
 def test_predictions_of_other_cases_are_passed_over_whatever_they_say(dataset):
@@ -284,7 +284,7 @@ def test_the_printed_sets_of_the_dermatology_sample_are_one_tie_each():
         assert set(np.diff(one.ptr).tolist()) <= {0, 3}
         n = int(one.predicted.sum())
         assert [(one.n_tied(top), one.n_short(top)) for top in (1, 2, 3, 4)] == [(n, 0), (n, 0), (0, 0), (0, n)]
-    assert found[1].notes == ("B: no prediction of 1 case (case two).",)
+    assert found[1].notes == ("B: no prediction for 1 case (case two).",)
 
 
 def test_the_predictions_of_the_skin_sample_are_those_of_its_file():

@@ -36,7 +36,7 @@ def test_all_layouts_give_the_same_sets(small):
         assert found.predicted.all() and found.notes == ()
     a, b = of("case,model,labels\n1,a,x\n1,b,y\n", small)
     assert (a.name, b.name) == ("a", "b") and a.predicted.tolist() == [True, False, False]
-    assert a.notes == ("a: no prediction of 2 cases.",)
+    assert a.notes == ("a: no prediction for 2 cases.",)
 
 
 @pytest.mark.parametrize(
@@ -133,5 +133,5 @@ def test_rows_of_other_cases_and_rows_without_a_number_are_counted_apart(small):
     assert found.notes == (
         "f: 3 rows of cases that are not in the data left out.",
         "f: 1 row without a number left out.",
-        "f: no prediction of 2 cases.",
+        "f: no prediction for 2 cases.",
     )

@@ -125,7 +125,7 @@ def test_classes_are_merged_renamed_and_counted_as_missing():
     treatment = Treatment({"Yes": "yes", "nope": "no", "yes": "yes"}, frozenset({"cannot tell"}))
     reading = read(content, treatment=treatment)
     assert [answer for *_, answer in answers(reading.dataset)] == ["yes", "yes", "no", "no"]
-    assert reasons(reading) == [(5, "'cannot tell' counts as no annotation")]
+    assert reasons(reading) == [(5, "'cannot tell' counts as a missing annotation")]
     assert "'Yes' is now 'yes' (1 annotation)." in reading.report.notes
     plain = read(content)
     assert any("'cannot tell' may mean" in warning for warning in plain.report.warnings)

@@ -95,7 +95,7 @@ def test_one_odd_record_among_many_makes_no_sets_and_is_left_out_aloud(tmp_path)
     reading = of_file(tmp_path, text, "t.json")
     assert (reading.dataset.kind, reading.dataset.n_annotations) == ("class", 79)
     assert any("1 annotation of several labels, left out" in one for one in reading.report.warnings)
-    assert any("names several labels where one class is wanted" in one.reason for one in reading.report.dropped)
+    assert any("names several labels instead of one class" in one.reason for one in reading.report.dropped)
     asked = of_file(tmp_path, text, "t.json", kind="set")
     assert (asked.dataset.kind, asked.dataset.n_annotations) == ("set", 80)
 
@@ -218,14 +218,14 @@ def test_annotations_without_a_label_are_told_since_no_label_may_apply(tmp_path)
     """Empty cells and choices alike; not of single classes, where empty is no annotation, nor where 0 says so."""
     (warning,) = of_file(tmp_path, TOGETHER + "c,r1,\nc,r2,\n").report.warnings
     assert warning == (
-        "2 annotations name no label, and they are left out: it is unknown whether no label applies or nothing "
-        "was annotated. If no label applies, write 'none of these' in the file, or choose that empty cells mean it."
+        "2 annotations name no label, so they are left out: it is unknown whether no label applies or nothing was "
+        "annotated. If no label applies, write 'none of these' in the file, or choose that empty cells mean it."
     )
     records = [
         {"id": n, "text": "t", "label": label, "username": "ann"} for n, label in enumerate((["a", "b"], [], ["a"]))
     ]
     lines = "\n".join(map(json.dumps, records))
-    assert "1 annotation names no label, and it is left out" in " ".join(
+    assert "1 annotation names no label, so it is left out" in " ".join(
         of_file(tmp_path, lines, "d.jsonl").report.warnings
     )
     assert not of_file(tmp_path, "case,rater,class\na,r1,x\na,r2,y\nb,r1,x\nb,r2,\n").report.warnings
@@ -249,9 +249,8 @@ def test_an_empty_cell_of_a_column_of_0_and_1_is_0_where_that_is_said(tmp_path):
     left_out = of_file(tmp_path, text)
     assert labels_of(left_out.dataset) == LABELS
     assert left_out.report.warnings[0] == (
-        "2 annotations leave some labels without 0 or 1, and they are left out whole: it is unknown whether "
-        "such a label does not apply or was not asked about. If an empty cell means that it does not apply, choose "
-        "that option."
+        "2 annotations leave some labels without 0 or 1, so they are left out: it is unknown whether such a label "
+        "does not apply or was not asked. If an empty cell means that it does not apply, choose that option."
     )
     reading = of_file(tmp_path, text, empty="none")
     assert labels_of(reading.dataset) == LABELS | {"c": {"r1": ["drama"], "r2": ["none of these"]}}
@@ -272,7 +271,7 @@ def test_what_an_empty_cell_is_taken_for_is_told_where_no_column_holds_a_0(tmp_p
 def test_a_label_that_stands_twice_counts_once_and_empty_places_are_nothing(tmp_path):
     reading = of_file(tmp_path, TOGETHER.replace("war;drama", "war;war;drama;"))
     assert labels_of(reading.dataset) == LABELS
-    assert "Labels that are repeated in an annotation: 1. Each counts once." in reading.report.warnings
+    assert "Repeated labels in an annotation: 1. Each counts once." in reading.report.warnings
     empty = of_file(tmp_path, TOGETHER + "c,r1,;\n")
     assert [one.reason for one in empty.report.dropped] == ["no label stands there"]
 
@@ -292,7 +291,7 @@ def test_labels_twice_none_and_unknown_of_multiple_choices_are_told(tmp_path, wr
     assert [labels for own in labels_of(reading.dataset).values() for labels in own.values()] == sets
     assert [one.reason.split(": ")[1] for one in reading.report.dropped] == ["no answer to this question"]
     notes = reading.report.notes
-    assert notes.count("Labels that are repeated in an annotation: 2. Each counts once.") == 1
+    assert notes.count("Repeated labels in an annotation: 2. Each counts once.") == 1
     assert "Annotations are sets of labels: 2 of 3 annotations name several." in notes
     declared = of_file(tmp_path, text, name, kind="set", classes=["drama", "war"])
     assert [labels for own in labels_of(declared.dataset).values() for labels in own.values()] == [sets[0], sets[2]]

@@ -198,7 +198,7 @@ def test_a_header_may_begin_with_a_hash():
 def test_a_case_id_may_begin_with_a_hash():
     reading = read(b'case,rater,class\n#1,ann,"x, y"\n#1,bob,"two\nlines"\n#2,ann,z\n# a remark\n')
     assert text_of(reading) == [("#1", "ann", "x, y"), ("#1", "bob", "two\nlines"), ("#2", "ann", "z")]
-    assert "3 rows with # in front read as data: they have as many fields as the table." in reading.report.notes
+    assert "3 rows starting with # read as data, because they have as many fields as the table." in reading.report.notes
 
 
 def test_a_title_above_the_header_is_passed_over():
