@@ -98,8 +98,8 @@ def record_access(who: str, what: str, dataset: str = "", details: Iterable[str]
             _append(path, lines)
     except OSError as error:
         raise InputError(
-            f"Could not write the access record {path}: {error.strerror or error}. Make it writable for this user.",
-            "Free some space.",
+            f"Could not write the access record {path}: {error.strerror or error}.",
+            "Free some space, or make it writable for this user.",
         ) from None
 
 
@@ -114,7 +114,7 @@ def recorded_access() -> list[Access]:
     lines, faults = _read(current_settings().home / _FILE)
     if faults:
         raise InputError(
-            f"The access record is damaged: {faults[0]}. Restore it from a backup.", "See: plurality access"
+            f"The access record is damaged: {faults[0]}.", "Restore it from a backup; see: plurality access"
         )
     return lines
 

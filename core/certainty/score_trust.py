@@ -71,8 +71,8 @@ class ScoreTrust(Result):
         """
         if self.above is None:
             raise InputError(
-                "Could not compute on which side of the threshold scores are: no threshold is set. Choose a threshold.",
-                "Give one.",
+                "Could not compute on which side of the threshold scores are: no threshold is set.",
+                "Choose a threshold.",
             )
         return np.maximum(self.above, 1 - self.above)
 

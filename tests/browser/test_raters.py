@@ -19,7 +19,7 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
     expect(page.get_by_role("heading", level=1)).to_contain_text("Skin: raters agree on")
     go_to(page, "Raters")
     expect(page.get_by_role("heading", level=1)).to_contain_text("About 2 of 12 raters are below what is acceptable")
-    expect(page.get_by_text("R04 · Got worse over time")).to_be_visible()
+    expect(page.get_by_text("R04 · Became less accurate over time")).to_be_visible()
     page.get_by_text("Flagged only").click()
     settled(page)
     expect(page.get_by_text("2 of 12 raters.")).to_be_visible()
@@ -29,7 +29,7 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
     page.get_by_label("Rater", exact=True).click()
     page.get_by_role("option", name="R04").click()
     settled(page)
-    expect(page.get_by_test_id("stAlert").get_by_text("Got worse over time: Correct in")).to_be_visible()
+    expect(page.get_by_test_id("stAlert").get_by_text("Became less accurate over time: Correct in")).to_be_visible()
     expect(page.get_by_role("heading", name="Annotations on each class")).to_be_visible()
     expect(
         page.get_by_role("heading", name="Cases where the other raters are confident of another class")

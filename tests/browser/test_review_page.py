@@ -41,7 +41,7 @@ def test_a_whole_session_by_mouse(open_page, opened):
     page = open_page(url)
     start(page, "Ada")
     first = arrive(page)
-    step(page, "Record my opinion", "The opinion is missing. Choose one")
+    step(page, "Record my opinion", "Could not record: no opinion was given. Choose one")
     choose(page, panel_of(first))
     page.get_by_label("Note").fill("typed and not left")
     step(page, "Record my opinion", "You agree.")
@@ -54,7 +54,11 @@ def test_a_whole_session_by_mouse(open_page, opened):
     until(page, lambda: page.keyboard.press("Control+Enter"), page.get_by_text("You disagree."))
     step(page, "Change it", "How confident are you?")
     choose(page, panel_of(second))
-    step(page, "Change my opinion", "A reason for a change is missing. Choose a reason or write a note.")
+    step(
+        page,
+        "Change my opinion",
+        "Could not record: a reason for a change is missing. Choose a reason or write a note.",
+    )
     page.get_by_label("Note").fill("seen the light")
     click(page, "Change my opinion")
     third = arrive(page, other_than=second)

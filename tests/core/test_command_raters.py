@@ -115,7 +115,7 @@ def test_one_answer_a_case_claims_nothing(run, tmp_path):
     file = tmp_path / "single.csv"
     file.write_text("case,rater,class\n" + "".join(f"{i},r{i % 3},{'xy'[i % 2]}\n" for i in range(30)))
     answer = json.loads(run("raters", file))
-    assert answer["why_not"] == "no case has annotations of two raters"
+    assert answer["why_not"] == "no case has annotations by two raters"
     assert answer["why_no_order"].startswith("most cases have two raters or fewer, and if two differ, ")
     assert answer["flagged"] == []
     (note,) = answer["notes"]

@@ -427,7 +427,7 @@ def test_who_was_given_cases_finds_them_with_what_is_overdue_and_nobody_elses(an
     access.store().assign(given(anns.digest, CEM.name), token="1")
     access.store().assign(given(anns.digest, "dan@clinic.example", title="Of Dan"), token="2")
     said = opened_by(CEM, page, anns.digest, monkeypatch)
-    assert "Hidden queue" in said and "overdue, was due 2 Jan 2020" in said and "0 of 1 case done" in said
+    assert "Hidden queue" in said and "overdue since 2 Jan 2020" in said and "0 of 1 case done" in said
     assert "Of Dan" not in said and "dan@" not in said and "model-7f3" not in said
     assert "assign_to" not in said, "a reviewer has no way to assign"
 
@@ -439,7 +439,7 @@ def test_a_manager_is_told_on_home_what_is_overdue_by_whom_and_nobody_else_is(an
     app = drawn_for(ANN, "home", "", monkeypatch)
     (told,) = [one.value for one in app.markdown if "Hidden queue" in one.value]
     assert "**Assigned by you: 1 overdue**" in [one.value for one in app.markdown]
-    assert "Hidden study" in told and "overdue, was due 2 Jan 2020" in told
+    assert "Hidden study" in told and "overdue since 2 Jan 2020" in told
     assert f"{markdown(CEM.name)}: 1 of 1 case left" in told
     for person in (BOB, CEM, ADA):
         said = opened_by(person, "home", "", monkeypatch)

@@ -76,7 +76,7 @@ def test_a_broken_or_missing_image_is_said_in_one_line():
     app = opened("cases", kept_with(facts))
     app.session_state["case"] = "1"
     said = words(app.run())
-    assert "a/lost_one.png: no folder of images is set (PLURALITY_IMAGES)." in said
+    assert "a/lost_one.png: no image folder is set (PLURALITY_IMAGES)." in said
     assert "b.png: the image is broken." in said
 
 

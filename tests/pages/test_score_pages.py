@@ -168,13 +168,13 @@ def test_without_two_scores_of_a_case_the_page_says_why_there_is_no_prior():
     [
         (
             {"1": (1.5, 2.5), "2": (4, 4.5)},
-            "The data do not determine a₀: its value is the end of the search. These scores suggest that raters differ "
-            "alike on all cases.",
+            "The data do not determine a₀: its value is at the limit of the search. These scores suggest that the "
+            "spread of raters is the same on all cases.",
         ),
         (
             {str(case): (case + 0.5,) * 3 for case in range(3)},
-            "The data do not determine k₀ and b₀: their values are the ends of the search. These scores suggest that "
-            "cases differ far more than the raters of a case and raters hardly differ on many cases.",
+            "The data do not determine k₀ and b₀: their values are at the limits of the search. These scores "
+            "suggest that cases differ far more than the raters of a case and raters hardly differ on many cases.",
         ),
     ],
 )

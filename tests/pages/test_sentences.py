@@ -776,7 +776,7 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     blocks.show(all_raters.flags(found))
     assert labels == [f"All {most + 7} flags with evidence"]
     assert sum(":material/flag:" in words for words in said) == most
-    assert ":material/flag: **bob** · Got worse over time: words 3" in said
+    assert ":material/flag: **bob** · Became less accurate over time: words 3" in said
     assert "7 more are in the table." in said
     (honest,) = [words for words in said if "careful rater" in words]
     assert "is at most 2%" in honest
@@ -1318,7 +1318,7 @@ def test_what_waits_says_what_is_done_of_mine_and_what_is_left_of_what_i_assigne
     home_waiting._late(SimpleNamespace(assignment=given, left=left, members_known=True), "Skin")
     each = ", ".join(f"reader {n}: {n} of 11 cases left" for n in range(10, 2, -1))
     assert said[-1] == (
-        "**Skin**  \n:small[hard ones · :red[overdue, was due 9 Mar 2020] · 11 cases to the group night shift, "
+        "**Skin**  \n:small[hard ones · :red[overdue since 9 Mar 2020] · 11 cases to the group night shift, "
         f"{each}, 2 more people have cases left]"
     )
 

@@ -227,7 +227,7 @@ def _said(current: CaseOnScreen, step: Action) -> dict[str, object]:
         whom = " ".join((st.session_state.get(current.key("whom")) or "").split())
         if not whom:
             raise InputError(
-                "Could not ask for a second opinion: no name was entered. Enter the reviewer's name.",
+                "Could not ask for a second opinion: no name was entered.",
                 "Enter the name of the second reviewer.",
             )
         whom = normal_name(whom) if sign_in.is_on() else whom  # as people are called who sign in

@@ -122,7 +122,7 @@ def test_an_unusable_study_is_refused_with_the_reason():
     unknown = ReadingStudy(study.scores, study.modalities, study.readers, study.cases)
     assert not applicable(unknown).possible and "add the truth" in applicable(unknown).reason
     one = ReadingStudy(study.scores[:1], study.modalities[:1], study.readers, study.cases, study.truth)
-    assert applicable(one).reason == "the study has one modality, M1"
+    assert applicable(one).reason == "the study has only one modality, M1"
     none = ReadingStudy(study.scores, study.modalities, study.readers, study.cases, np.ones(120, np.int8))
     assert "no case without the condition" in applicable(none).reason
 

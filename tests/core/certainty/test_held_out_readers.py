@@ -351,7 +351,7 @@ def test_one_case_has_no_standard_error_and_no_end_to_its_range(build):
 
 @pytest.mark.parametrize("model", [DirichletCounts(), PrIRN(), PlackettLuce()])
 def test_one_annotation_a_case_cannot_be_held_out(build, model):
-    with pytest.raises(NotApplicableError, match="no case has annotations of two raters"):
+    with pytest.raises(NotApplicableError, match="no case has annotations by two raters"):
         held_out_curve(build([(0, 0, 0), (1, 1, 1), (2, 0, 1)], 2), model)
 
 

@@ -113,7 +113,7 @@ def test_beside_columns_of_labels_raters_are_those_that_tell_the_rows_of_a_case_
     reading = of_file(tmp_path, text)
     assert labels_of(reading.dataset) == LABELS and reading.dataset.raters_identified
     assert "no two rows of one have the same 'listener'" in reading.report.mapping.why["rater"]
-    assert "Nobody gave 'noir': the label is left out unless named among the classes." in reading.report.notes
+    assert "No rater chose 'noir', so the label is left out unless you list them as classes." in reading.report.notes
     closed = of_file(tmp_path, text, classes=["comedy", "drama", "noir", "war"]).dataset
     assert closed.classes == ("comedy", "drama", "noir", "war")
     again = text.replace("a,r2", "a,r1")  # names that stand twice in a case are not those of raters
@@ -273,7 +273,7 @@ def test_a_label_that_stands_twice_counts_once_and_empty_places_are_nothing(tmp_
     assert labels_of(reading.dataset) == LABELS
     assert "Repeated labels in an annotation: 1. Each counts once." in reading.report.warnings
     empty = of_file(tmp_path, TOGETHER + "c,r1,;\n")
-    assert [one.reason for one in empty.report.dropped] == ["no label stands there"]
+    assert [one.reason for one in empty.report.dropped] == ["the label is missing"]
 
 
 def doccano(sets):

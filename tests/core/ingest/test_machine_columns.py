@@ -113,17 +113,17 @@ def notes(kind, rows=ROWS, names=("family", "version")):
 
 def test_it_is_said_which_columns_say_who_is_a_machine_and_which_are_not_used():
     assert notes("rater_type") == [
-        "“rater_type” marks who is a machine (2 raters), with family and version by “family” and “version”"
+        "“rater_type” marks AI raters (2 raters), with family and version by “family” and “version”"
     ]
-    assert notes("rater_type", names=("remark", "note")) == ["“rater_type” marks who is a machine (2 raters)"]
+    assert notes("rater_type", names=("remark", "note")) == ["“rater_type” marks AI raters (2 raters)"]
     assert notes("difficulty") == [
-        "“family” and “version” not used: no column says who is a machine; write them under AI as a rater where a "
-        "machine is marked"
+        "“family” and “version” not used: no column marks AI raters; enter them under AI as a rater where you mark "
+        "an AI rater"
     ]
     assert notes("difficulty", names=("remark", "version"))[0].startswith("“version” not used: no column says")
     assert notes("difficulty", names=("remark", "note")) == []
     both = [*ROWS, ("3", "g-1", "Machine", "G", "7")]
     assert notes("rater_type", both) == [
-        "“rater_type” marks who is a machine (2 raters), with family and version by “family”; “version” not used: one "
-        "rater has several"
+        "“rater_type” marks AI raters (2 raters), with family and version by “family”; “version” not used: a rater "
+        "has several"
     ]

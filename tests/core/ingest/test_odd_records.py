@@ -103,8 +103,8 @@ def test_negative_numbers_and_classes_named_twice_in_a_ranking_are_said_with_the
     reading = read(json.dumps([[[[3], [4]], [[-1], [2]]], [[[2], [2, 5]], [[1]]]]).encode(), name="n")
     assert reading.dataset.classes == ("1", "2", "3", "4", "5")
     (dropped,) = reading.report.dropped
-    assert dropped.reason == "case 1, rater 2: class -1 is below 0, and numbers of classes count from 0"
-    assert "1 ranking names a class twice (first: case 2, rater 1): its first place counts." in reading.report.notes
+    assert dropped.reason == "case 1, rater 2: class -1 is below 0, but class numbers start at 0"
+    assert "1 ranking names a class twice (first: case 2, rater 1): its first position is used." in reading.report.notes
     ranking = reading.dataset.blocks_of(1)
     assert [[reading.dataset.classes[code] for code in block] for block in ranking] == [["2"], ["5"]]
 

@@ -79,7 +79,7 @@ def test_prodigy_labels_are_accepted_or_rejected_each_a_question():
 def test_prodigy_files_are_raters_where_no_record_names_one():
     files = [("ann.jsonl", lines(chosen(1, {}, "h"))), ("bob.jsonl", lines(chosen(1, {}, "s")))]
     assert opened(*files).dataset.raters == ("ann", "bob")
-    assert any("one file for each rater" in note.replace("\n", " ") for note in opened(files[0]).report.notes)
+    assert any("one file per rater rater" in note.replace("\n", " ") for note in opened(files[0]).report.notes)
 
 
 def test_prodigy_spans_are_refused():
@@ -215,7 +215,7 @@ def test_lewidi_of_several_labels_and_of_lengths_that_differ():
     }
     reading = opened(("a", json.dumps(content)))
     assert answers(reading.dataset) == [("1", "A", [["no", "yes"]]), ("1", "B", [["no"]])]
-    assert reasons(reading) == [(1, "case 2, annotation 0: as many annotators as annotations are expected")]
+    assert reasons(reading) == [(1, "case 2, annotation 0: the numbers of annotators and annotations differ")]
 
 
 def test_argilla_of_both_versions_and_from_hugging_face():

@@ -24,7 +24,7 @@ def test_many_classes_are_refused_before_anything_is_fitted_and_the_vote_opens(b
     models = [each for each in found.standings if not each.by_vote]
     assert all(each.fit is None and each.excluded.startswith("To score it would take about 4 min") for each in models)
     assert found.reason.startswith(
-        "Smoothed vote opens, because no rater model can be used (One coin: to score it would"
+        "Smoothed vote opens because no rater model can be used (One coin: to score it would"
     )
 
 

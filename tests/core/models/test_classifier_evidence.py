@@ -119,7 +119,7 @@ def test_a_classifier_may_make_a_class_surer_than_annotations_and_prevalence_do_
     said = "Annotations decide at most about 70% of what is believed of a case, and the prevalence of classes"
     assert next(note for note in plain.notes if "70%" in note).startswith(f"{said} the rest")
     assert next(note for note in more.notes if "70%" in note).startswith(f"{said} with net the rest")
-    assert vote_changes(more, plain, np.ones(data.n_cases, bool)).words.startswith("Weighing raters, with net as evi")
+    assert vote_changes(more, plain, np.ones(data.n_cases, bool)).words.startswith("The model, with net as evi")
     assert vote_changes(plain, plain, np.ones(data.n_cases, bool)).words.startswith("Weighing raters changes")
 
 

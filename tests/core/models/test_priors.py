@@ -47,8 +47,8 @@ def test_a_prior_counts_as_that_many_annotations(priors):
 
 def test_words_say_as_how_many_annotations_it_counts():
     assert prior_in_words(2) == (
-        "The prior counts as much as 6 annotations per rater and true class (5 correct, 1 incorrect: accuracy 83%), "
-        "and as 6 cases, 3 of each class."
+        "The prior counts like 6 annotations per rater and true class (5 correct, 1 incorrect: accuracy 83%), and "
+        "like 6 cases, 3 per class."
     )
     assert "as much as 10 annotations" in prior_in_words(3, 1.0, 7.0, 1.5)
     assert "(7 correct, 3 incorrect: accuracy 70%), and as 3 cases, 1 of each class" in prior_in_words(3, 1.0, 7.0, 1.5)

@@ -149,7 +149,7 @@ def test_of_sets_the_report_names_the_label_that_its_shares_are_of():
     label = dataset.classes[1]
     found = build_report(request_of(dataset, threshold=label), ["agreement", "certainty"])
     text = " ".join(parsed(found).text)
-    said = f"For sets of labels, this report uses one label, {label}: an annotation has it or does not have it."
+    said = f"For sets of labels, this report uses one label, {label}: each annotation is with or without it."
     assert said in text.split("What the data say.")[0]
     assert f"annotations name {label}." in text.split("The least certain cases.")[1]
     assert said not in " ".join(parsed(build_report(request_of(load_sample("caries")), ["agreement"])).text)
@@ -544,7 +544,7 @@ def test_rates_of_a_machine_are_reported_where_it_labelled_what_people_did_not()
     said = [row for row in rows if not row.startswith(("0,gpt", "1,gpt"))]
     fewer = replace(request, with_machines=read("\n".join(["case,rater,class", *said]).encode()).dataset)
     text = " ".join(parsed(build_report(fewer, ["machines"])).text)
-    assert "gpt gave no annotation on 2 of 60 cases with two people; these were left out." in text
+    assert "gpt did not annotate 2 of 60 cases with two people; these were left out." in text
     same = whole.select(cases=people.cases)
     request = replace(request, with_machines=same)
     assert "people labelled" not in " ".join(parsed(build_report(request, ["machines"])).text)

@@ -112,7 +112,7 @@ def test_coefficients_stand_in_rows_of_their_own(monkeypatch):
     expected = {"coefficient": [title_of(one) for one in table]}
     expected |= {name: [getattr(one, name) for one in table] for name in names}
     same(grids(page.printed(blocks))[0], expected)
-    assert said(blocks)[:2] == [f"{given.words()}.", f"These are the ones to quote: {given.reason}."]
+    assert said(blocks)[:2] == [f"{given.words()}.", f"Quote these: {given.reason}."]
 
 
 def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
@@ -308,7 +308,7 @@ def test_gold_stands_by_measure_and_by_rater_with_its_own_ends_and_number_of_cas
         "log loss": measured.log_loss,
         "Brier score": measured.brier,
         "expected calibration error": measured.ece,
-        "share right at 0.99 or more": measured.certain_right,
+        "share correct at 0.99 or more": measured.certain_right,
     }
     ends = {"value": "value", "ci_low": "low", "ci_high": "high"}
     expected = {"measure": list(names)}

@@ -69,7 +69,7 @@ def test_the_process_is_named_only_if_all_cases_follow_it(answers, words):
 def test_cases_without_a_majority_are_counted_with_an_interval():
     said = text_of(request_of(data(["aa", "ab", "ba", "a"])))
     assert (
-        "Of 4 cases, 2 (50%, 95% interval 15% to 85%) have no majority and 1 one annotation only."
+        "Of 4 cases, 2 (50%, 95% interval 15% to 85%) have no majority, and 1 only one annotation."
         in said["undetermined"]
     )
     assert "No case is settled by review" in said["process"]
@@ -79,7 +79,10 @@ def test_reviews_give_blinding_adjudication_and_changes():
     dataset = data(["aab", "aab", "aab", "bbb"])
     reviews = {"c0": closed(dataset, "c0", "b"), "c1": closed(dataset, "c1", "a")}
     said = text_of(request_of(dataset, reviews=reviews))
-    assert "In Review, 2 of 2 opinions were recorded before the panel's answer was shown (blind)." in said["blinding"]
+    assert (
+        "In Review, 2 of 2 opinions were recorded before the panel's annotations were shown (blind)."
+        in said["blinding"]
+    )
     assert "2 (50%" in said["adjudication"] and "1 (50%" in said["adjudication"]
     assert "of 2 decisions differ from the majority" in said["adjudication"]
     assert said["process"].startswith("2 cases are settled by review. For the other 2 cases")

@@ -22,7 +22,7 @@ def refusal(scores, truth):
 
 def test_one_modality_is_refused():
     scores, truth = small()
-    assert "the study has one modality, M1" in refusal(scores[:1], truth)
+    assert "the study has only one modality, M1" in refusal(scores[:1], truth)
 
 
 @pytest.mark.parametrize(("kind", "words"), [(0, "without the condition"), (1, "with the condition")])
