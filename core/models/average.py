@@ -383,8 +383,8 @@ METHOD = Method(
     "model-average",
     "rater model",
     "Average of models",
-    plainly="Average of all rater models, weighted by how well each predicts unseen annotations. Models that "
-    "change the class of unanimous cases.",
+    plainly="Average of all rater models, weighted by how well each predicts unseen annotations. It leaves out "
+    "models that change the class of unanimous cases.",
     exactly="Stacking of predictive distributions with a Dirichlet prior towards equal weights of models within two "
     "standard errors of the best, a fixed share of the smoothed vote, and each model averaged over the posterior of "
     "its β.",

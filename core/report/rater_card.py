@@ -35,7 +35,7 @@ def _summary(card: ReportCard) -> list[Block]:
             "annotations that the other raters judge",
             f"{card.n_judged:,}, of which {card.n_clear:,} on cases where they are confident",
         ),
-        (f"accuracy, as {'gold' if card.judged_by == 'gold' else 'the model'} judges", _triple(card.accuracy)),
+        (f"accuracy, judged by {'gold' if card.judged_by == 'gold' else 'the model'}", _triple(card.accuracy)),
         ("accuracy of the pool, median and middle half", _triple(card.pool_accuracy)),
         (
             f"correlation with the case, judged by {_JUDGES[card.judged_by]}",

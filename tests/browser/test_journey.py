@@ -97,7 +97,7 @@ def test_moving_the_slider_redraws_the_case_and_the_address_opens_it_in_another_
     settled(page)
     expect(heading).not_to_contain_text(first.split(" ")[1])
     second = heading.inner_text()
-    summary = page.get_by_text("Certainty of the first places:")
+    summary = page.get_by_text("Certainty of the leading places:")
     before = summary.inner_text()
     slider = page.get_by_role("slider").first
     slider.focus()
@@ -141,7 +141,7 @@ def test_the_corners_of_the_triangle_can_be_chosen(open_page, dashboard):
     expect(corners).to_be_visible()
     corners.get_by_role("button", name=re.compile("Remove|Clear")).first.click()
     settled(page)
-    expect(page.get_by_text("Choose three corners")).to_be_visible()
+    expect(page.get_by_text("Choose three classes as corners")).to_be_visible()
     expect(page.locator(".st-key-simplex .js-plotly-plot")).to_be_visible()
 
 

@@ -18,7 +18,9 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
     settled(page)
     expect(page.get_by_role("heading", level=1)).to_contain_text("Skin: raters agree on")
     go_to(page, "Raters")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("About 2 of 12 raters are below what is acceptable")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(
+        "About 2 of 12 raters are below the acceptable accuracy"
+    )
     expect(page.get_by_text("R04 · Became less accurate over time")).to_be_visible()
     page.get_by_text("Flagged only").click()
     settled(page)
@@ -55,7 +57,7 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
             page.keyboard.press("ArrowLeft")  # 250 annotations are simulated four times as fast as 1000
     page.get_by_role("button", name="Simulate this plan").click()
     settled(page)
-    expect(page.get_by_text("simulated worlds, seed 0")).to_be_visible()
+    expect(page.get_by_text("simulated datasets, seed 0")).to_be_visible()
     expect(page.locator(".st-key-plan .js-plotly-plot")).to_be_visible()
 
 

@@ -75,15 +75,15 @@ def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
         sign(page, name)
         click(page, "Give it" if name == "Bo" else "Decide")
         if name == "Bo":
-            expect(page.get_by_text("What the raters said")).to_have_count(0)
+            expect(page.get_by_text("Annotations by raters")).to_have_count(0)
             choose(page, "pear")
             step(page, "Record my opinion", "Ada: quince (blind)")
             step(page, "Keep my opinion", through)
-    expect(page.get_by_text("How the arbitration ends")).to_be_visible()
+    expect(page.get_by_text("Outcome of the arbitration")).to_be_visible()
     until(page, lambda: page.get_by_text("a distribution").click(), page.get_by_label("Share of quince"))
     page.get_by_label("Share of quince").fill("1")
     page.keyboard.press("Tab")
-    expect(page.get_by_text("The shares sum to 1.50")).to_be_visible()
+    expect(page.get_by_text("The shares add up to 1.50")).to_be_visible()
     step(page, "End the arbitration", through)
     (review,) = store.cases(dataset.digest).values()
     assert review.adjudication.opinion.words() == "quince 66.7%, pear 33.3%"

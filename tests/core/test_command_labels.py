@@ -89,10 +89,13 @@ def test_the_kind_can_be_said_and_ends_the_doubt(run, tmp_path):
             ("fit", "auto", "street"),
             "Could not use the model auto: it needs single classes. Name another model, or choose",
         ),
-        (("fit", "dawid-skene", "street", "--intervals"), "--intervals is not available for all labels at once"),
-        (("fit", "dawid-skene", "street", "--smoothing", "none"), "shares no trust between labels"),
-        (("fit", "glad", "street"), "cannot be fitted to all labels at once"),
-        (("certainty", "prirn", "street", "--reliability", "1"), "prirn has no certainty of sets"),
+        (("fit", "dawid-skene", "street", "--intervals"), "Could not use --intervals for all labels at once"),
+        (("fit", "dawid-skene", "street", "--smoothing", "none"), "Could not share accuracies between labels"),
+        (("fit", "glad", "street"), "to all labels at once"),
+        (
+            ("certainty", "prirn", "street", "--reliability", "1"),
+            "Could not use prirn: it has no certainty of label sets",
+        ),
         (("choose", "street"), "Choose one label, such as 'pedestrian'"),
         (("agreement", "street", "--label", "tram"), "Unknown label 'tram'. Labels: 'pedestrian'"),
         (

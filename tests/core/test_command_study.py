@@ -99,7 +99,7 @@ def test_what_is_wrong_is_refused_with_status_2(files, capsys, more, words):
 
 def test_without_a_truth_it_says_what_to_add(files, capsys):
     status, said = run(capsys, "study", files[0] / "M1.csv", files[0] / "M2.csv")
-    assert status == 2 and "add the truth of each case, or opinions of a panel" in said
+    assert status == 2 and "the truth is unknown; add the truth of each case, or a panel's opinions" in said
 
 
 def test_a_report_has_the_study(files, tmp_path, capsys):

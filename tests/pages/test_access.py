@@ -177,9 +177,15 @@ def test_who_the_data_are_shared_with_looks_and_reviews_and_changes_nothing(anns
     as_(CEM)
     assert cached.open_dataset(anns.digest).dataset.name == "Hidden study"
     assert access.store().record(skip(anns.digest, CEM), seen=1, token="cem").reviewer == CEM.name
-    with pytest.raises(NotYoursError, match="only under the name"):
+    with pytest.raises(
+        NotYoursError,
+        match="it is under another name",
+    ):
         access.store().record(skip(anns.digest, ANN), seen=2, token="as ann")
-    with pytest.raises(NotYoursError, match="only under the name"):
+    with pytest.raises(
+        NotYoursError,
+        match="it is under another name",
+    ):
         access.store().start_session(anns.digest, ANN.name, "t", [])
     for doing in doings(anns.digest)[1].values():
         with pytest.raises(NotYoursError):
@@ -198,15 +204,18 @@ def test_who_the_data_are_shared_with_looks_and_reviews_and_changes_nothing(anns
 
 def test_cases_reach_whom_they_are_given_to_and_nobody_else(anns, as_):
     """A person, a group by a claim; who is not let in is refused, who is taken out sees nothing any more."""
-    with pytest.raises(NotYoursError, match="Share them first"):
+    with pytest.raises(NotYoursError, match="Share the data first"):
         access.store().assign(given(anns.digest, CEM.name), token="1")
     access.share(anns.digest, [CEM.name, BOB.name], ["Night  Shift"])
     assert access.recipients(anns.digest) == ([ANN.name, CEM.name, BOB.name], ["night shift"])
     access.store().assign(given(anns.digest, CEM.name), token="1")
     access.store().assign(given(anns.digest, "night shift", group=True, title="For the group"), token="2")
-    with pytest.raises(NotYoursError, match="Share them first"):
+    with pytest.raises(NotYoursError, match="Share the data first"):
         access.store().assign(given(anns.digest, "night shift"), token="3")
-    with pytest.raises(NotYoursError, match="only under the name"):
+    with pytest.raises(
+        NotYoursError,
+        match="it is under another name",
+    ):
         access.store().assign(replace(given(anns.digest, CEM.name), by=BOB.name), token="4")
     dan = Person("dan@clinic.example", "reviewer", 2e9, frozenset({"night shift"}))
     as_(dan)

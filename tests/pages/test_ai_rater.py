@@ -40,13 +40,13 @@ def address(made):
 def test_where_nobody_is_left_to_compare_with_the_page_says_whose_annotations_are_missing():
     for people, missing in (
         ((), "every rater is marked as an AI rater"),
-        (("a",), "one of the raters is"),
+        (("a",), "there is only one person among the raters"),
     ):
         rows = [f"{c},{r},{'xy'[c % 2]}" for c in range(4) for r in (*people, "gpt-4", "gpt-5")]
         data = kept("\n".join(["case,rater,class", *rows]))
         mark_machines(data, [Machine("gpt-4"), Machine("gpt-5")])
         said = words(opened("ai_rater", data))
-        assert missing in said and "Open people's annotations of the same cases together with this file." in said
+        assert missing in said and "Open a file that also contains people's annotations of these cases." in said
 
 
 def test_a_machine_that_is_silent_on_some_cases_is_said_to_be():
@@ -116,10 +116,10 @@ def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, mad
         app.session_state["ai_tabs"] = tab
         assert table(settle(app.run()), column)["machine"].unique().tolist() == ["m0", "m1"]
     for tab, said in {
-        "Raters tested": "Each rater in the place of the AI rater",
+        "Raters tested": "This test treats each rater as the AI rater",
         "Versions": "M: agreement with people fell by",
         "Shared errors": "Who shares errors?",
-        "Where it differs": "The panel is decided on",
+        "Where it differs": "The panel is confident on",
     }.items():
         app.session_state["ai_tabs"] = tab
         assert said in words(settle(app.run()))
@@ -225,7 +225,7 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
     assert shown["corrected"].tolist() == [
         with_interval(one.corrected.estimate, one.corrected.ci_low, one.corrected.ci_high) for one in found.rates
     ]
-    assert "12 of 60 cases that the AI rater labelled have a label by people" in words(app)
+    assert "Of 60 cases that the AI rater labelled, 12 have a label by people" in words(app)
     assert "people make errors" in words(app)
     assert "these are rates for hard cases" in words(app) and "came from queues" not in words(app)
     desk = Desk(ReviewStore(), whole, "Reader")
@@ -239,10 +239,10 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
         desk.send(desk.draft(one.case_id, "opinion", opinion=Opinion.of_class("x")), seen=0, token=one.case_id)
     app = settle(app.run())
     app = settle(next(box for box in app.segmented_control if box.key == "rates_source").set_value("sample").run())
-    assert "20 of the reviewed cases came from a random sample and count for its rates; 1 from queues" in words(app)
+    assert "20 of the reviewed cases came from a random sample and are used for its rates; 1 from queues" in words(app)
     assert table(app, "corrected")["rate of"].tolist()[0] == "being right"
-    assert "20 of 60 cases that the AI rater labelled have a label in the random sample" in words(app)
-    assert "of it not yet reviewed" in words(app)
+    assert "Of 60 cases that the AI rater labelled, 20 have a label in the random sample" in words(app)
+    assert "of the sample not yet reviewed" in words(app)
     close_stores()
 
 
@@ -254,7 +254,7 @@ def test_a_machine_whose_leads_are_unknown_is_named_with_the_reason():
     app = opened("ai_rater", data)
     app.session_state["ai_tabs"] = "By class and group"
     said = words(settle(app.run()))
-    assert "gpt-5 is not shown: " in said and "gpt-4 is not here" not in said
+    assert "gpt-5 is not shown: " in said and "gpt-4 is not shown" not in said
 
 
 def test_anonymous_annotations_are_no_dead_end():

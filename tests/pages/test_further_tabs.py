@@ -18,7 +18,7 @@ def test_weightings_are_compared_and_agreeing_cases_counted():
     said = words(settle(app.run()))
     assert verdict(compare_weightings(load_sample("skin").as_classes()[0])) in said
     app.session_state["agreement_tabs"] = "Cases"
-    assert "agree at least weakly" in words(settle(app.run()))
+    assert "at least weak agreement" in words(settle(app.run()))
 
 
 def test_agreement_is_split_and_ratings_are_simulated_as_chosen():
@@ -40,7 +40,7 @@ def test_priors_of_the_bayesian_model_are_asked_for_and_reach_the_fit():
     app = opened("models", "anaesthesia")
     app.multiselect(key="models_chosen").set_value(["bayesian-dawid-skene"])
     app = settle(app.run())
-    assert prior_in_words(4) in words(app) and "cannot be fitted" not in words(app)
+    assert prior_in_words(4) in words(app) and "Could not fit" not in words(app)
     digest = load_sample("anaesthesia").digest
     app.number_input(key=f"diagonal-{digest}").set_value(40.0)
     app = settle(app.run())

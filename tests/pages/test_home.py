@@ -188,7 +188,7 @@ def test_scores_have_their_own_agreement_and_mean_and_need_no_threshold():
     assert app.number_input(key="threshold").value is None
     assert "of score variance" in app.title[0].value
     app = settle(app.number_input(key="threshold").set_value(9.0).run())
-    assert "of lying above 9 or not" in words(app) and figures(app)["Uncertain cases"].endswith("%")
+    assert "score above 9 or not" in words(app) and figures(app)["Uncertain cases"].endswith("%")
 
 
 def test_large_data_wait_until_somebody_asks(monkeypatch):
@@ -216,7 +216,10 @@ def test_a_kept_dataset_whose_description_is_damaged_is_listed_and_can_only_be_f
     (current_settings().datasets / digest / "dataset.json").write_text("{")
     app = AppTest.from_file(APP, default_timeout=300).run()
     said = words(app)
-    assert f"Damaged dataset {digest[:8]}" in said and "Its description cannot be read." in said
+    assert (
+        f"Damaged dataset {digest[:8]}" in said
+        and "Could not read the description of this dataset. Delete it, or save it again from its file." in said
+    )
     keys = {button.key for button in app.button}
     assert f"open-{sound}" in keys and f"open-{digest}" not in keys and f"rename-{digest}" not in keys
     app.button(key=f"forget-{digest}").click().run()

@@ -54,7 +54,7 @@ def test_the_average_of_models_opens_with_its_members_and_any_single_model_is_on
     assert app.session_state["models_chosen"] == ["model-average"]
     assert "Average of Dawid-Skene (30%), Dawid-Skene, empirical Bayes (24%), " in said
     assert "and the Smoothed vote (8%).".lower() in said.lower() and "Chosen by you" not in said
-    assert "It keeps the class of all 16 unanimous cases." in said and "differ on no case." in said
+    assert "It keeps the class of all 16 unanimous cases." in said and "agree on every case." in said
     members = next(frame.value for frame in app.dataframe if "beta_low" in frame.value.columns)
     assert members["weight"].sum() == pytest.approx(1)
     used = members["weight"] > 0
@@ -108,7 +108,7 @@ def test_no_headline_stands_while_rater_models_are_scored(monkeypatch):
 
 def test_several_models_are_titled_by_what_they_agree_and_differ_on():
     said = title(choose(opened("models", "caries"), "dawid-skene", "one-coin", "tap"))
-    assert said.startswith("3 models agree on the class of ") and " of 3,869 cases, and put the prevalence of " in said
+    assert said.startswith("3 models agree on the class of ") and " of 3,869 cases; their prevalence of " in said
 
 
 def test_the_second_half_of_the_question_is_answered_with_intervals():
@@ -220,7 +220,9 @@ def test_ordered_classes_have_severities_and_an_expected_class_and_others_do_not
 def test_where_the_majority_vote_opens_no_model_stands_chosen_and_one_can_be():
     """Two cases of two annotations: the sentence, the choice and the title say the same; a model is a press away."""
     app = opened("models", kept("case,rater,class\nA,x,one\nA,y,two\nB,x,two\nB,y,two\n"))
-    assert app.session_state["models_chosen"] == [] and "Majority vote opens, because no rater model" in words(app)
+    assert app.session_state[
+        "models_chosen"
+    ] == [] and "Majority vote opens because no rater model can be estimated" in words(app)
     assert title(app) == (
         "Majority vote: these data cannot show how good a rater model is"
     ) and "Dawid-Skene" not in words(app)
@@ -236,10 +238,13 @@ def test_where_most_raters_give_one_class_the_smoothed_vote_opens_and_models_are
     assert app.session_state["models_chosen"] == ["smoothed-vote"]
     said = words(app)
     assert title(app) == "Smoothed vote chooses the majority class of every case"
-    assert "Smoothed vote opens, because 10 of 10 raters" in said and "which cases they annotate is the inform" in said
+    assert "Smoothed vote opens because 10 of 10 raters" in said and "The information is then in which cases" in said
     n = re.search(r"Smoothed vote keeps the class of all (\d+) unanimous cases\.", said)[1]
-    assert not any("The prior is worth" in warning.value for warning in app.warning) and "The prior is worth" in said
-    assert "most often right" not in said and "is not to be relied on here" not in said
+    assert (
+        not any("annotations, spread equally over" in warning.value for warning in app.warning)
+        and "annotations, spread equally over" in said
+    )
+    assert "most often right" not in said and "is unreliable here" not in said
     scores = next(frame.value for frame in compared(app).dataframe if "difference" in frame.value.columns)
     row = scores.set_index("model")
     assert row.loc["Smoothed vote", "remark"] == "opens" and row.loc["Smoothed vote", "flipped"] == 0
@@ -255,9 +260,12 @@ def test_of_two_who_contradict_each_other_the_title_does_not_say_which_is_right(
         f"{case},{rater},{'ny'[said]}" for case, each in enumerate(yes) for rater, said in zip("ab", each, strict=True)
     ]
     app = choose(opened("models", kept("\n".join(["case,rater,class", *rows]))), "dawid-skene")
-    assert title(app).startswith("Cannot determine the correct class: most cases have two raters or fewer")
+    assert title(app).startswith("Cannot determine the correct class: most cases have at most two raters")
     said = words(app)
-    assert re.search(r"decides \d+ ties", said) and said.count("if two differ, it is unknown who is wrong") == 1
+    assert (
+        re.search(r"decides \d+ ties", said)
+        and said.count("most cases have at most two raters, so if they differ, it is unknown who is wrong") == 1
+    )
 
 
 def test_without_raters_the_classes_stand_by_their_share_with_intervals():

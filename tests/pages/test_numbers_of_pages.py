@@ -95,7 +95,7 @@ def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure
     second = sentences(outcomes(gain_right=(0.04, 0.2, 0.01)), None)[0]
     assert second.startswith("For 200 annotations, **50 more cases, 4 annotations each**")
     unclear = sentences(outcomes(sure=(False, True, False)), None)
-    assert unclear == ["No plan clearly buys most right cases.", "No plan clearly buys most certainty."]
+    assert unclear == ["No plan clearly improves right cases most.", "No plan clearly improves certainty most."]
     assert sentences(outcomes(sure=(False, False, False)), None)[0] == "No plan clearly improves right cases."
     assert sentences(outcomes(sure=(False,) * 3), None) == [
         "No plan clearly improves right cases.", "No plan clearly improves certainty.",

@@ -81,7 +81,7 @@ def test_groups_wait_for_a_file_of_facts():
     dataset, _ = grouped(1, kind="class")
     keep(dataset)
     said = words(with_tab("agreement", dataset.digest, "agreement_tabs", "Groups of raters"))
-    assert "No facts of the raters yet." in said
+    assert "No facts about raters yet. Add a table of raters to compare groups of raters." in said
     said = words(with_tab("agreement", "caries", "agreement_tabs", "Groups of raters"))
     assert "it needs two groups of 8 raters; these data have 5 raters" in said
 
@@ -119,4 +119,4 @@ def test_groups_are_compared_by_cases_and_classifiers_while_the_session_has_thei
     app.session_state["reliability_tabs"] = "Groups of raters"
     assert "net agrees least with region: " in words(settle(app.run()))
     app = settle(app.button(key="no_rater_facts").click().run())
-    assert "No facts of the raters yet." in words(app)
+    assert "No facts about raters yet. Add a table of raters to compare groups of raters." in words(app)

@@ -81,7 +81,7 @@ def test_the_mean_score_of_one_case_has_no_interval():
 @pytest.mark.parametrize(
     ("threshold", "first", "second", "least"),
     [
-        (None, "Median 95% interval: ± {half}", "a narrower one, γ = 2", "wide"),
+        (None, "Median 95% interval: ± {half}", "this narrow or narrower, γ = 2", "wide"),
         (5.0, "Uncertain cases: 50%", "2 of 4 cases are below certainty 0.9 (score above 5 or not), γ = 2", "near"),
     ],
 )
@@ -218,14 +218,17 @@ def test_rates_are_of_hard_cases_perhaps_only_where_people_left_some_out(monkeyp
     found = SimpleNamespace(n=60, n_labelled=n_labelled, notes=("Note.",))
     ai_rates._said(found, "people", None, ())
     assert said[0] == (
-        f"{n_labelled} of 60 cases that the AI rater labelled have a label by people; 95% intervals. Note."
+        f"Of 60 cases that the AI rater labelled, {n_labelled} have a label by people; 95% intervals. Note."
     )
     assert any("rates for hard cases" in one for one in said) == (n_labelled < 60)
     said.clear()
     ai_rates._said(found, "sample", None, ("a", "gpt is not in the data"))
-    assert said[:2] == ["a", "gpt is not in the data"] and said[2].startswith("Rates are of the cases of the data.")
+    assert said[:2] == ["a", "gpt is not in the data"] and said[2].startswith(
+        "Rates describe the cases in these data. To include every case that the AI rater labelled, open its "
+        "annotations on Upload together with these, as one more rater."
+    )
     assert (
-        f"{n_labelled} of 60 cases that the AI rater labelled have a label in the random sample" in said[3]
+        f"Of 60 cases that the AI rater labelled, {n_labelled} have a label in the random sample" in said[3]
         and len(said) == 5
     )
 
@@ -390,7 +393,7 @@ def test_the_title_of_a_score_has_the_digits_that_its_interval_is_worth(monkeypa
 @pytest.mark.parametrize(
     ("exclusive", "even", "words"),
     [
-        (True, [1, 1, 0], "no label stands out: x and y are equally likely. No rater named more than one label."),
+        (True, [1, 1, 0], "no label clearly leads: x and y are equally likely. No rater named more than one label."),
         (
             False,
             [0, 1, 0],
@@ -404,7 +407,7 @@ def test_the_title_of_a_score_has_the_digits_that_its_interval_is_worth(monkeypa
         (
             False,
             [0, 0, 0],
-            "no set stands out: the likeliest, “x”, with a probability of only 45%. Labels are taken as",
+            "no set clearly leads: the most likely, “x”, with a probability of only 45%. This assumes that",
         ),
     ],
 )

@@ -205,14 +205,13 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said == [
         "Best classifier, top-1 accuracy: 0.70",
-        "0.61 to 0.78 over plausible truths at γ = 3: net; better than each other classifier with at least 97% "
-        "probability",
+        "0.61 to 0.78 over draws at γ = 3: net; better than each other classifier with at least 97% probability",
     ]
     said.clear()
     evaluation.better[0, 1, 0] = 0.6  # ahead in the mean alone: no best one is named
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said[0] == "Highest of 2 classifiers, top-1 accuracy: 0.70" and said[1].endswith(
-        "with 60% probability or more"
+        "better than each other classifier with at least 60% probability"
     )
 
 
@@ -364,7 +363,10 @@ def test_the_coefficient_to_quote_has_its_own_interval_and_n_and_the_percentage_
     ("shares", "words"),
     [
         ({"x": 0.3, "y": 0.7}, "70% of the annotations are “y”, so κ treats much of the agreement as chance"),
-        (dict.fromkeys("abcde", 0.2), "most of the 5 classes are rare: AC1 takes guesses to be spread over all"),
+        (
+            dict.fromkeys("abcde", 0.2),
+            "most of the 5 classes are rare: AC1 assumes that guesses are spread over all classes, κ does not",
+        ),
     ],
 )
 def test_kappa_and_ac1_are_told_apart_with_their_own_numbers(shares, words):
@@ -383,14 +385,14 @@ CHECK = AdaptiveCheck(
 @pytest.mark.parametrize(
     ("check", "words"),
     [
-        (CHECK, "were more often given a third annotation (75% against 10%)"),
-        (replace(CHECK, difference=-0.65), "were less often given a third annotation (75% against 10%)"),
+        (CHECK, "got a third annotation more often (75% against 10%)"),
+        (replace(CHECK, difference=-0.65), "got a third annotation less often (75% against 10%)"),
     ],
 )
 def test_shares_of_third_answers_are_of_the_cases_that_began_alike(said, check, words):
     blocks.show(how_precise.adaptive_warning(check))
     assert words in said[0]
-    assert "alone, α is 0.61 (0.50 to 0.70), from all 0.42 (0.30 to 0.55): quote the first." in said[0]
+    assert "alone, α is 0.61 (0.50 to 0.70); from all annotations, 0.42 (0.30 to 0.55). Quote the first." in said[0]
     blocks.show(how_precise.adaptive_warning(replace(check, warn=False)))
     assert len(said) == 1
 
@@ -451,7 +453,7 @@ def test_what_annotations_buy_is_said_for_new_and_for_present_cases(monkeypatch,
         "The 95% interval of SPA has a width of **0.210** . With 500 more annotations, its width would be "
         "**0.111** on new cases, **between 0.152 and 0.163** on the present cases."
     )
-    assert "about equally often (8 of 80, 30 of 40 cases)" in said[-1]
+    assert "disagreed (8 of 80, 30 of 40 cases)" in said[-1]
     assert left["precision_table"].values.tolist() == [
         [curve.how, point.extra, 10, 30, *point.se_range, *point.width_range]
         for curve in curves
@@ -475,7 +477,10 @@ def test_cases_in_which_all_agree_are_counted_among_those_with_two_annotations(m
         ["a", 1.0, 2, "two thirds"],
         ["d", 1.0, 2, "two thirds"],
     ]
-    assert said[0].startswith("2 of 4 cases (50%) agree strongly: ") and " 3 (75%) agree at least weakly: " in said[0]
+    assert (
+        said[0].startswith("2 of 4 cases (50%) have strong agreement: ")
+        and " 3 (75%) have at least weak agreement: " in said[0]
+    )
 
 
 def test_agreement_over_time_is_said_of_the_first_and_the_last_window_that_have_it(monkeypatch, said, drawn, left):
@@ -545,7 +550,7 @@ def test_raters_agree_with_the_others_and_with_themselves_each_with_its_own_inte
     )
     asked = SimpleNamespace(coefficient="fleiss_kappa")
     blocks.show(by_rater.present(by_rater.RaterAgreement(found, own), view, asked))
-    assert said[0].startswith("Fleiss κ of all raters is 0.50 (0.41 to 0.58).")
+    assert said[0].startswith("Fleiss κ of all raters: 0.50 (0.41 to 0.58).")
     assert said[1] == "When raters annotated a case again, they agreed with themselves in 0.92 (0.83 to 0.97) of pairs."
     assert drawn["by_rater"].layout.title.text == "bob agrees least with the others"
     assert shown["by_rater_table"]["rater"].tolist() == ["bob", "ann"]
@@ -685,11 +690,12 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(mon
     ("by_gold", "n_judged", "words"),
     [
         ([False, False, False], 3, "judged by OTHERS, and shrunk towards the mean of all raters."),
-        ([True, True, True], 3, "judged by gold, and shrunk towards all raters, for 3 raters."),
+        ([True, True, True], 3, "Accuracy is judged by gold for 3 raters, and shrunk towards the mean of all raters."),
         (
             [True, True, False],
             3,
-            "judged by gold for 2 raters with 20 gold annotations or more, for the rest by OTHERS, and is shrunk",
+            "Accuracy is judged by gold for 2 raters with at least 20 gold annotations, for the others by OTHERS, "
+            "and shrunk towards the mean of all raters",
         ),
     ],
 )
@@ -705,7 +711,7 @@ def test_what_is_most_unlike_the_pool_is_what_surely_exceeds_its_share_by_most(s
     assert said[1] == (
         "Largest difference from the pool: **acne** where the other raters choose mole, 50% (35% to 70%) against 20%."
     )
-    assert said[2].startswith("4 rows: of the rater's annotations on a class")
+    assert said[2].startswith("4 rows: of the rater's annotations on cases of a class")
 
 
 def test_of_several_annotations_that_exceed_the_pool_the_one_that_clearly_does_so_by_most_is_named(said, shown, left):
@@ -721,7 +727,7 @@ def test_of_several_annotations_that_exceed_the_pool_the_one_that_clearly_does_s
         own[rest], pool[rest] = 1 - own.sum(axis=1), 1 - pool.sum(axis=1)
         of_rater, of_pool = (Answers(part, part - end, part + end, n) for part, end in ((own, 0.1), (pool, 0.01)))
         blocks.show(one_rater.answers(SimpleNamespace(own=of_rater, pool=of_pool, classes=classes)))
-    named = [one for one in said if one.startswith("Most unlike")]
+    named = [one for one in said if one.startswith("Largest difference from the pool")]
     assert named == [
         "Largest difference from the pool: **wart** where the other raters choose acne, 90% (80% to 100%) against 10%."
     ]
@@ -780,7 +786,7 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     assert "7 more are in the table." in said
     (honest,) = [words for words in said if "careful rater" in words]
     assert "is at most 2%" in honest
-    assert "for 1 rater with 20 gold annotations or more, for the rest judged by the other raters" in honest
+    assert "for 1 rater with at least 20 gold annotations, for the others by" in honest
     table.draws = object()  # of the average of models
     said.clear()
     blocks.show(all_raters.flags(found))
@@ -906,7 +912,7 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: (torn,))
     ai_parts.differs(None, 2.0)
     assert said[-4] == "The panel is confident on none of 5 cases (certainty of at least 0.80 at γ = 2)."
-    assert said[-1].endswith("Cases that are equally certain stand together, so that quarters differ in size.")
+    assert said[-1].endswith("Cases with equal certainty stay together, so the quarters differ in size.")
 
 
 def test_review_says_what_another_page_sent_before_anybody_has_written_a_name(said):
@@ -1003,13 +1009,13 @@ def test_raters_of_a_case_who_side_less_with_the_panel_have_their_own_share_and_
     )  # fmt: skip
     said = one_case.below_peers_said(found, data, 0, False)
     assert said.endswith(
-        "than their peers: dan (60% of 1,234 annotations, their peers 95%), "
-        "bob (50% of 25 annotations, their peers 90%)."
+        "than the other raters do: dan (60% of 1,234 annotations, other raters 95%), "
+        "bob (50% of 25 annotations, other raters 90%)."
     )
     said = one_case.below_peers_said(found, data, 0, True)  # by their places in the list of the case
     assert said.endswith(
-        "than their peers: rater 3 (60% of 1,234 annotations, their peers 95%), "
-        "rater 4 (50% of 25 annotations, their peers 90%)."
+        "than the other raters do: rater 3 (60% of 1,234 annotations, other raters 95%), "
+        "rater 4 (50% of 25 annotations, other raters 90%)."
     )
 
 
@@ -1108,7 +1114,7 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
         "Changed minds",
         "No reviewer has changed an opinion after seeing the panel.",
         "Reasons given",
-        "No reviewer has given a reason.",
+        "No reviewer gave a reason.",
         "Time per case: 62 s, half of them between 31 s and 4 min; measured 21 times.",
         "2 of 4 timed decisions (50%) took less than 2 seconds.",
         "how certain",
@@ -1219,7 +1225,7 @@ def test_second_opinions_and_disputes_that_wait_are_counted_apart(monkeypatch, s
     assert said == [
         "**You are asked for a second opinion on 2 cases.**",
         "**3 cases in arbitration without your opinion.**",
-        "**1 case in arbitration to which you are a party. Let others decide if possible.**",
+        "**You have given an opinion on 1 case in arbitration. If possible, let others decide.**",
     ]
     assert [one.case_id for one in handed] == ["a", "b", "d", "e"]
 
@@ -1249,7 +1255,9 @@ def test_a_session_starts_with_the_cases_that_are_there_of_those_in_the_queue(mo
     assert asked == [10] and said[1] == "Start with 2 cases" and said[2].startswith("of 3 in this queue.")
 
 
-@pytest.mark.parametrize(("done", "words"), [(2, "5 cases left."), (6, "1 case left."), (7, "Every case of this")])
+@pytest.mark.parametrize(
+    ("done", "words"), [(2, "5 cases left."), (6, "1 case left."), (7, "Every case in this session is done")]
+)
 def test_what_is_left_of_a_session_is_what_is_not_done(monkeypatch, said, shown, done, words):
     monkeypatch.setattr(review_session, "noted", lambda *_: {})
     progress = SimpleNamespace(total=7, done=done, current=None)

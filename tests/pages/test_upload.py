@@ -57,7 +57,7 @@ def test_an_export_is_understood_as_it_is_dropped_and_used_by_one_click(name):
     assert app.button(key="use").label == f"Use {n_answers} annotations"
     assert f"{n_cases} cases · {f'{n_raters} raters' if n_raters else 'raters without names'}" in texts(app)
     use(app)
-    assert "is in use." in app.success[0].value
+    assert "is open." in app.success[0].value
     assert app.metric[2].value == str(n_answers)
     assert not app.file_uploader[0].value
 
@@ -192,7 +192,7 @@ def test_the_places_of_a_class_table_are_asked_about_in_sight_from_its_first_to_
 def test_a_wrong_recognition_is_overruled_and_a_wrong_overruling_taken_back():
     app = dropped(*EXPORTS["wide"])
     widget(app, "selectbox", "format-").set_value("prodigy").run()
-    assert "does not look like" in done(app).error[0].value
+    assert "Could not read" in done(app).error[0].value
     widget(app, "selectbox", "format-").set_value("transposed").run()
     assert "3 cases" in texts(done(app))
     widget(app, "selectbox", "format-").set_value(None).run()
@@ -213,11 +213,11 @@ def test_whole_numbers_that_may_be_counts_or_raters_are_asked_about_and_nothing_
     assert asked.value is None and len(asked.options) == 2
     asked.set_value("counts").run()
     assert done(app).button(key="use").label == "Use 18 annotations"
-    assert "Read as you chose: **Table: one row per case, a column for each class" in texts(app)
+    assert "Format, as you chose: **Table: one row per case, one column per class" in texts(app)
     assert "rater" not in next(frame.value for frame in app.dataframe if "class" in frame.value)
     widget(app, "radio", "row_means").set_value("wide").run()
     assert done(app).button(key="use").label == "Use 12 annotations"
-    assert "Read as you chose: **Table: one row per case, one column per rater" in texts(app)
+    assert "Format, as you chose: **Table: one row per case, one column per rater" in texts(app)
 
 
 def test_the_line_of_what_was_recognised_goes_with_a_choice_by_hand():
@@ -225,7 +225,7 @@ def test_the_line_of_what_was_recognised_goes_with_a_choice_by_hand():
     assert "Recognised: **Table: one row per case, one column per rater" in texts(app)
     assert "One row means**: Case “1”: rater “ann” annotated it as “angry”" in texts(app)
     widget(app, "selectbox", "layout").set_value("transposed").run()
-    assert "Recognised" not in texts(done(app)) and "Read as you chose: **Table: one row per rater" in texts(app)
+    assert "Recognised" not in texts(done(app)) and "Format, as you chose: **Table: one row per rater" in texts(app)
     assert "answer" not in texts(dropped(*EXPORTS["long"])).casefold()
 
 
@@ -238,7 +238,7 @@ def test_rows_left_out_stand_with_their_line_and_reason():
 
 def test_a_bad_file_is_followed_by_a_good_one():
     app = dropped(("cut.json", b'[{"id": 1, "annotations": ['))
-    assert "breaks off" in app.error[0].value
+    assert "is cut off" in app.error[0].value
     dropped(*EXPORTS["long"], app=app)
     assert not app.error
     assert app.button(key="use").label == "Use 24 annotations"
@@ -361,14 +361,18 @@ def test_another_file_is_not_offered_as_gold(rows):
 
 def test_raters_called_like_machines_are_named_until_they_are_marked():
     app = use(dropped(("m.csv", b"case,rater,class\n1,a,x\n1,b,y\n1,gpt-4,x\n2,a,y\n2,b,y\n2,gpt-4,y")))
-    assert "By its name, 1 of 3 raters may be an AI rater (gpt-4). Until it is marked it counts as a person," in texts(
-        app
+    assert (
+        "Judging by its name, 1 of 3 raters may be an AI rater (gpt-4). Until you mark it, it counts as a person"
+        in texts(app)
     )
     belongings.mark_machines(app.session_state["data"], [Machine("gpt-4")])
     assert "may be a machine" not in texts(app.run())
     more = b"case,rater,class\n" + b"\n".join(b"1,gpt-%d,x\n2,gpt-%d,y" % (n, n) for n in range(7)) + b"\n1,a,x\n2,a,y"
     app = use(dropped(("n.csv", more)))
-    assert "By their names, 7 of 8 raters may be AI raters (gpt-0, gpt-1, gpt-2, gpt-3, gpt-4, gpt-5 …)." in texts(app)
+    assert (
+        "Judging by their names, 7 of 8 raters may be AI raters (gpt-0, gpt-1, gpt-2, gpt-3, gpt-4, gpt-5 …)."
+        in texts(app)
+    )
 
 
 def test_what_an_empty_cell_of_a_set_of_labels_says_is_asked_only_where_one_is_empty():
@@ -377,12 +381,12 @@ def test_what_an_empty_cell_of_a_set_of_labels_says_is_asked_only_where_one_is_e
     assert not [one for one in dropped(("full.csv", full)).toggle if (one.key or "").startswith("empty-")]
     app = dropped(("gaps.csv", full + b"c,r1,1,\nc,r2,,1\n"))
     assert app.button(key="use").label == "Use 4 annotations, leave out 2 rows"
-    assert "2 annotations leave some labels without 0 or 1, and they are left out whole" in texts(app)
+    assert "2 annotations leave some labels without 0 or 1, so they are left out" in texts(app)
     toggle = widget(app, "toggle", "empty-")
     assert (toggle.label, toggle.value) == ("An empty cell means that its label does not apply", False)
     done(toggle.set_value(True).run())
     assert app.button(key="use").label == "Use 6 annotations"
-    assert "left out whole" not in texts(app)
+    assert "left out" not in texts(app)
     use(app)
     again = dropped(("next.csv", full + b"d,r1,1,\nd,r2,1,\n"))
     assert "an empty cell means that the label does not apply" in texts(again)

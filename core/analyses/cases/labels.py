@@ -111,9 +111,14 @@ def _likeliest(found: LabelSetCertainty, case: int) -> tuple[Span, ...]:
     how = ("No rater named more than one label.",) if found.exclusive else (*how, ".")
     if chance > 0.5:
         what = "is" if found.exclusive else "set is"
-        return f"the likeliest {what} ", *name, f"; it stays the same with {probability(chance)} probability. ", *how
+        return (
+            f"the most likely {what} ",
+            *name,
+            f"; it stays the same with {probability(chance)} probability. ",
+            *how,
+        )
     even = [found.labels[code] for code in np.flatnonzero(found.even[case])]
-    most: tuple[Span, ...] = ("the likeliest, ", *name, f", with a probability of only {probability(chance)}")
+    most: tuple[Span, ...] = ("the most likely, ", *name, f", with a probability of only {probability(chance)}")
     if even and found.exclusive:
         most = (Name(listed(even)), " are equally likely")
     elif even:

@@ -70,7 +70,7 @@ def table_of(found: SetMetrics, inputs: Inputs, options) -> pd.DataFrame:
 
 def verdict(result: SetMetrics, by_gold: bool = False) -> str:
     """Return which classifier clearly has the largest mean Jaccard, with its interval; or that the best two tie."""
-    what = "the known sets" if by_gold else "what the labels"
+    what = "the gold sets" if by_gold else "the plausible labels"
     mean, low, high = result.mean[:, 0], result.total_low[:, 0], result.total_high[:, 0]
     best = int(mean.argmax())
     ends = with_interval(mean[best], low[best], high[best])
@@ -78,7 +78,7 @@ def verdict(result: SetMetrics, by_gold: bool = False) -> str:
     cases = plural(int(result.n_cases[best]), "case")
     others = [who for who in range(len(mean)) if who != best]
     if not others:
-        return f"{said} with {what} of {cases}{'' if by_gold else ' could be'}"
+        return f"{said} with {what} of {cases}"
     others.sort(key=lambda who: -mean[who])
     near = [who for who in others if clearly_most(*(part[[best, who]] for part in (mean, low, high))) is None]
     second = (near or others)[0]

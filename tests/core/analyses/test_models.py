@@ -146,7 +146,7 @@ def test_a_prevalence_without_an_interval_says_so(few):
 @pytest.mark.parametrize("converged", [True, False])
 def test_labels_of_a_fit_that_has_not_converged_may_still_change(few, converged):
     found = shown("soft_labels", changed(few, converged=converged)).words
-    assert any("labels from it may still change." in words for words in found) == (not converged)
+    assert any("its labels may still change." in words for words in found) == (not converged)
 
 
 def test_restarts_that_find_nothing_better_are_counted(few):
@@ -159,8 +159,9 @@ def test_restarts_that_lead_elsewhere_say_by_how_much():
     best = SimpleNamespace(log_likelihood=-100.25)
     found = SimpleNamespace(objectives=[-100.25, -130.0, -100.25], differs=True, n_changed=1, best=best)
     assert restarts_in_words(SimpleNamespace(log_likelihood=-1120.5), found).plain.startswith(
-        "The likelihood has more than one mode. The best of 3 restarts (reached 2 times) has log-likelihood -100.250 "
-        "against -1,120.500 from the votes, and changes the most probable class of 1 case."
+        "The likelihood has more than one mode. The best of 3 restarts (reached 2 times) has log-likelihood "
+        "-100.250; the start from the majority vote has -1,120.500. It changes the most likely class of 1 case. "
+        "Results below use the start from the majority vote unless you choose the other."
     )
 
 
@@ -232,7 +233,7 @@ def test_calibration_has_a_curve_with_a_hundred_gold_cases_and_bars_with_wilson_
     assert [trace.mode for trace in many.figures["calibration_correct"].data if trace.type == "scatter"][1] == (
         "lines+markers"
     )
-    assert not any("Bars and no curve" in words for words in many.words)
+    assert not any("Bars without a curve" in words for words in many.words)
     few, right = calibration_of_certain(with_truth_of(99), 0.9)
     for key in ("calibration_correct", "calibration_certainty"):
         assert all(trace.mode == "markers" for trace in few.figures[key].data if trace.type == "scatter")
@@ -252,7 +253,7 @@ def test_p_correct_is_called_too_high_or_too_low_only_beyond_the_interval_of_gol
         assert [one in got.words[0] for one in ("too high", "too low")] == [
             one == words for one in ("too high", "too low")
         ]
-        assert "too " not in got.words[1] and "predicts what more raters would say, not what is true" in got.words[1]
+        assert "too " not in got.words[1] and "predicts the answers of more raters, not the truth" in got.words[1]
 
 
 def test_certainty_is_set_against_gold_at_the_settings_and_gold_of_a_queue_is_said():

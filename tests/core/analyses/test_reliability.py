@@ -43,7 +43,7 @@ from core.report.page import printed
 from core.thresholds import LEAST_GOLD
 from tests.core.analyses.test_contract import every
 
-UNCLEAR = "neither rises nor falls clearly with γ"
+UNCLEAR = "Certainty does not clearly change with γ"
 
 
 def tables(blocks):
@@ -313,7 +313,14 @@ def test_a_promise_is_broken_only_where_the_whole_interval_lies_below_it():
 def test_the_vote_is_held_more_often_only_where_that_is_so_at_every_reliability(votes, more):
     found = tuple((some_sets(voted=None if vote is None else share(vote), aggregated=share(0.8)),) for vote in votes)
     blocks = prediction_sets._against_reliability(found, tuple(of for (of,) in found), SetOptions((1.0, 3.0)))
-    assert any("held more often than the truth" in block.plain for block in blocks if isinstance(block, Words)) == more
+    assert (
+        any(
+            "contain the majority class more often than the truth" in block.plain
+            for block in blocks
+            if isinstance(block, Words)
+        )
+        == more
+    )
     left = tables(blocks)
     assert left["sets_numbers"].equals(left["sets_table"]) and left["sets_numbers"]["reliability"].tolist() == [1, 3]
     coverage, size = (stack.blocks[0].draw(LIGHT) for stack in blocks[0].stacks)
@@ -427,7 +434,7 @@ def test_sets_of_the_best_classifier_are_told_apart_where_its_interval_lies_abov
 
 
 @pytest.mark.parametrize(
-    ("by_gold", "what"), [(True, "the known sets of 1 case"), (False, "what the labels of 1 case could be")]
+    ("by_gold", "what"), [(True, "the gold sets of 1 case"), (False, "what the labels of 1 case could be")]
 )
 def test_sets_of_one_classifier_are_said_with_the_cases_that_it_predicted(by_gold, what):
     result = SimpleNamespace(

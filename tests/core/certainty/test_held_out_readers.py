@@ -326,7 +326,7 @@ def test_the_curve_of_plackett_luce_has_its_top_where_the_vertex_is_tried(panel)
 def test_where_raters_always_agree_no_reliability_is_too_high(build):
     data = build([(case, rater, case % 2) for case in range(6) for rater in range(3)], 2)
     curve = held_out_curve(data, DirichletCounts())
-    assert curve.at_end == "highest" and "the highest γ is the best" in curve.note
+    assert curve.at_end == "highest" and "the highest γ is best" in curve.note
     assert (np.diff(curve.score) > 0).all()
 
 

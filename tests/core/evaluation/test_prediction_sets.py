@@ -328,7 +328,7 @@ def test_lists_that_hold_too_little_of_the_truth_give_all_classes(two):
     assert found.listed == pytest.approx(1 / 6, abs=0.05)
     assert found.all_classes and not found.too_few
     assert found.promise(1.0).startswith("P lists only some classes of a case, with 0.1")
-    assert found.promise(1.0).endswith("too little to promise 0.50. Every set contains all 3 classes.")
+    assert found.promise(1.0).endswith("too little to guarantee 0.50. Every set contains all 3 classes.")
     assert sets_table(found, two)["classes"].tolist() == ["b; a; c", "b; a; c"]
     assert found.region == pytest.approx(0.9 * kept.means.last_rest.min(), rel=1) and found.region_covered.n == 1
 

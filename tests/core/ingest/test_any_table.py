@@ -337,7 +337,9 @@ def test_shares_are_asked_about_and_become_counts_by_a_column_of_numbers(columns
     dataset = read(content, format="counts").dataset
     assert dataset.n_annotations == 1200 and dataset.classes == tuple(sorted(columns))
     without = delimited([["object_id", *columns], *([row[0], *row[2:]] for row in rows)])
-    with pytest.raises(InputError, match="no column gives the number of annotations"):
+    with pytest.raises(
+        InputError, match="Could not read shares from 0 to 1: no column has the number of annotations per case"
+    ):
         read(without, format="counts")
 
 
@@ -589,7 +591,7 @@ def test_classification_jobs_of_kili_are_questions():
 
 
 def test_predictions_in_a_file_of_kili_are_no_annotations():
-    with pytest.raises(InputError, match="no annotation that could be read"):
+    with pytest.raises(InputError, match="Could not read annotations: the file has none that Plurality understands"):
         read(kili(panel(35, 12, 3, ("OK", "DEFECT")), labelType="PREDICTION"))
 
 

@@ -143,4 +143,4 @@ def test_a_report_of_all_questions_compares_them_and_has_the_sections_of_each(fi
     ids = re.findall(r'<section id="([^"]*)"', out.read_text(encoding="utf-8"))
     assert len(ids) == len(set(ids)) == 8
     assert answer_of(capsys, "report", file, "--out", str(out), "--question", "density", "--sections", "data")
-    assert "questions of this upload" not in out.read_text(encoding="utf-8")
+    assert "How do the questions in this upload compare?" not in out.read_text(encoding="utf-8")

@@ -167,7 +167,7 @@ def test_names_in_the_records_of_one_doccano_file_are_raters_where_they_tell_rec
     ):
         question = open_source([("all.jsonl", lines(*records).encode())]).questions[0]
         assert not question.raters_identified
-        assert any("'username' was not taken for the rater" in note for note in question.notes)
+        assert any("'username' was not read as the rater" in note for note in question.notes)
 
 
 def row(key, *labels):
@@ -281,7 +281,7 @@ def test_argilla_drafts_are_dropped_and_questions_stand_apart():
 @pytest.mark.parametrize("name", ["label-studio", "mturk", "argilla", "label-studio-min"])
 def test_a_format_that_does_not_fit_is_refused(name):
     for content in (b"case,rater,class\n1,a,x\n", b'[{"case": 1, "rater": 2, "label": 3}]'):
-        with pytest.raises(InputError, match="does not look like"):
+        with pytest.raises(InputError, match="Could not read"):
             read(content, format=name)
 
 

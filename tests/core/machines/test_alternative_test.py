@@ -273,7 +273,7 @@ def test_what_cannot_be_asked_is_refused(six, how, said):
 
 
 def test_what_cannot_be_tested_is_refused(six):
-    with pytest.raises(NotApplicableError, match=r"anonymous.*add its predictions under Reliability"):
+    with pytest.raises(NotApplicableError, match=r"anonymous.*add its predictions on Reliability"):
         alternative_test(replace(six, raters_identified=False), ["m0"])
     with pytest.raises(NotApplicableError, match="two people"):
         alternative_test(six, ["m0"], people=["p0"])

@@ -48,7 +48,7 @@ def test_kinds_are_made_alike_where_they_can_be():
         joined(PEOPLE, scores)
     with pytest.raises(InputError, match=r"\(ranking\)"):
         joined(ranked, scores)
-    with pytest.raises(InputError, match="no case of these data: its cases are '9', those of the people '1', '2'"):
+    with pytest.raises(InputError, match="the AI rater annotated '9', people annotated '1', '2'"):
         joined(PEOPLE, classes("m", [("9", "gpt", "x")]))
 
 

@@ -68,7 +68,8 @@ def test_adversaries_can_make_a_class_probable_that_nobody_named(build):
     turned = [[0.05, 0.95], [0.95, 0.05]]
     dataset, fit = crafted(build, [0, 0, 0], [0.5, 0.5], [turned] * 3)
     assert explain(dataset, fit, 0).sentence == (
-        "3 of 3 say class 0; nobody says class 1, but their annotations are likelier where the truth is class 1."
+        "3 of 3 annotations name class 0; no annotation names class 1, but they are more likely if the truth is "
+        "class 1."
     )
 
 
@@ -85,7 +86,9 @@ def test_the_plain_cases_have_plain_sentences(build):
     empty, fit = crafted(build, [0, 1], [0.5, 0.5], [SHARP] * 2)
     empty = build([(0, 0, 0), (0, 1, 1)], 2, 2)
     fit = DawidSkene("diagonal").fit(empty)
-    assert explain(empty, fit, 1).sentence.startswith("Nobody annotated")
+    assert explain(empty, fit, 1).sentence.startswith(
+        "No rater annotated this case: its probabilities are those of all cases"
+    )
     known = replace(empty, gold=np.array([1, -1], np.int32))
     assert explain(known, DawidSkene("none", use_gold=True).fit(known), 0).sentence == "It is known to be class 1."
     single = build([(0, 0, 0), (0, 1, 0)], 1)

@@ -135,7 +135,7 @@ def test_rules_open_with_the_vote_if_unanimous_cases_are_too_few_to_judge_models
     assert out.excluded == (
         "Most raters use one class, so the information is in which cases they annotate; this model does not use it."
     )
-    assert " raters with 10 annotations or more give one class on at least 95% of them: " in found.reason
+    assert " raters with at least 10 annotations use one class for at least 95% of them. " in found.reason
 
 
 def test_a_fit_whose_classes_slide_by_one_cannot_open(build):

@@ -53,7 +53,7 @@ def test_favourites_are_named_with_what_was_counted_and_what_was_expected(n_rega
     assert evidence.words(0).startswith("Named acne 1 time on cases that the others assign to another class and rarely")
     said = evidence.words(1)
     assert said.startswith("Named wart 17 times on cases that the others assign to one of 4 other classes")
-    assert said.endswith("expected 2.3 of 93 such annotations.") and bool(evidence.may[1]) == may
+    assert said.endswith("expected 2.3 of 93 annotations.") and bool(evidence.may[1]) == may
     np.testing.assert_array_equal(evidence.p, [0.3, 0.002, np.nan])
 
 

@@ -133,7 +133,7 @@ def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
 def test_one_rater_is_not_told_in_the_plural():
     data, _ = simulated(3, np.r_[np.full(3, 0.9), 0.3], n_cases=800, per_case=3)
     words = found_in(data).words()
-    assert words.startswith("About 1 of 4 raters is below what is acceptable (")
+    assert words.startswith("About 1 of 4 raters is below the acceptable accuracy (")
     assert "), and is flagged for it. This one gave " in words
 
 
@@ -172,7 +172,7 @@ def test_gold_too_scarce_to_judge_says_that_the_model_takes_raters_for_better_wh
     spread = np.sqrt(((by_case - by_case.mean()) ** 2).sum()) / 200  # five annotations a case
     assert check.high - check.right == pytest.approx(norm.ppf(0.975) * spread)
     assert check.high < check.model == pytest.approx(0.85, abs=0.02)
-    assert "it takes raters for better than they are: what it says of each is less sure" in found.words()
+    assert "so it rates raters better than they are. Treat its estimates with caution" in found.words()
 
 
 def test_gold_names_how_many_raters_the_model_misses_and_how_many_it_flags_for_nothing():
@@ -284,7 +284,7 @@ def test_a_rare_class_is_judged_as_before():
 def test_where_most_raters_give_one_class_each_nobody_is_judged_or_flagged(prevalence, seed):
     data = one_class_each(seed, prevalence)
     found = flag_raters(monitor(data))
-    assert found.words().startswith("Cannot determine rater accuracy: most raters give only one class")
+    assert found.words().startswith("Cannot determine rater accuracy: most raters use only one class")
     assert not found.flags and np.isnan(found.acceptable.accuracy.value).all()
 
 

@@ -377,7 +377,7 @@ def test_prediction_sets_of_several_classifiers_stand_in_rows_of_their_own():
     same(table, expected | {"all_classes": [one.all_classes for one in each]})
     assert sets(request_of(dataset), ["sets"], None, None) == []  # nothing to say: the section is absent
     ranked = request_of(dataset, classifiers=(replace(found[0], score=None),))
-    assert "no scores of classes" in said(sets(ranked, ["sets"], None, None))[0]
+    assert "no class scores" in said(sets(ranked, ["sets"], None, None))[0]
 
 
 def test_rows_left_out_and_where_the_numbers_come_from():

@@ -72,7 +72,7 @@ def card(table, act):
         agreement=(0.55, 0.44, 0.66),
         seconds=37.4,
         pool_seconds=21.6,
-        flags=(("Got worse", "since May."), ("Much faster", "2 seconds.")),
+        flags=(("Became less accurate over time", "since May."), ("Much faster", "2 seconds.")),
         differences=(
             Disagreement("c7", "acne", "mole", 0.99, 5, 4, None),
             Disagreement("c2", "wart", "acne", 0.93, 3, 2, None),
@@ -107,18 +107,21 @@ def test_each_difference_has_its_own_class_and_those_of_the_others_who_agree(car
         ["c2", "wart", "acne", 0.93, "2 of 3"],
     ]
     assert list(grid.table.columns) == ["case", "annotation", "the others", "how sure", "of them agree"]
-    assert grid.caption == "60 annotations in all, most confident first."
-    assert "On no case" in _differences(replace(card, differences=(), n_differences=0))[0].text
+    assert grid.caption == "60 annotations in total, most confident first."
+    assert (
+        "There is no case on which the other raters are confident and this rater disagrees"
+        in _differences(replace(card, differences=(), n_differences=0))[0].text
+    )
 
 
 def test_what_is_said_over_time_is_of_the_chart_that_is_drawn(card):
     drift = replace(card.over_time, false_alarm=0.1, before=0.88, after=0.43)
     picture, words = _over_time(replace(card, over_time=drift))
     assert words.text == (
-        "A stable rater's chart crosses the limit with probability 10%. This chart does: accuracy 0.88 before, "
+        "The chart of a stable rater crosses the limit with 10% probability. This chart does: accuracy 0.88 before, "
         "0.43 after."
     )
     assert picture.draw(LIGHT).data == rater_over_time(drift, LIGHT, "").data
-    assert "This one does" not in _over_time(replace(card, over_time=replace(drift, alarm=None)))[1].text
+    assert "This chart does" not in _over_time(replace(card, over_time=replace(drift, alarm=None)))[1].text
     (why,) = _over_time(replace(card, over_time=None, why_not_over_time="There are no times."))
     assert why.text == "There are no times."

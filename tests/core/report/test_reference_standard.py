@@ -58,7 +58,7 @@ def closed(dataset, case, name, blind=True):
         (["aa", "ab", "aba"], "follows no common process"),
         (["aaa", "aab"], "the majority of three votes"),
         (["aa", "ab"], "double reading"),
-        (["a", "b"], "no second opinion"),
+        (["a", "b"], "without a second opinion"),
         (["aa", "bb", "aaa"], "follows no common process"),
     ],
 )
@@ -72,7 +72,7 @@ def test_cases_without_a_majority_are_counted_with_an_interval():
         "Of 4 cases, 2 (50%, 95% interval 15% to 85%) have no majority, and 1 only one annotation."
         in said["undetermined"]
     )
-    assert "No case is settled by review" in said["process"]
+    assert "No case was settled by review" in said["process"]
 
 
 def test_reviews_give_blinding_adjudication_and_changes():
@@ -150,5 +150,5 @@ def test_the_command_writes_it_with_or_without_a_report(tmp_path, capsys):
     assert main(["report", "caries", "--reference-standard", str(out)]) == 0
     assert "GRRAS 2011" in out.read_text(encoding="utf-8")
     assert '"reference_standard"' in capsys.readouterr().out
-    assert main(["report", "caries"]) == 2 and "No file to write" in capsys.readouterr().err
+    assert main(["report", "caries"]) == 2 and "no file was given" in capsys.readouterr().err
     assert main(["report", "caries", "--reference-standard", str(tmp_path / "x.pdf")]) == 2

@@ -84,7 +84,7 @@ def test_a_line_that_the_key_has_not_signed_is_named(recorded, key, public, tmp_
     if change == "other key":
         make_key(tmp_path / "other")
         public = tmp_path / "other.pub"
-    assert "line 1 of signed_heads.jsonl was not signed by the key" in faults(recorded, public)[0]
+    assert "line 1 of signed_heads.jsonl was not signed with the key" in faults(recorded, public)[0]
 
 
 def test_it_is_named_when_no_head_was_signed_for_two_days(recorded, key, public):

@@ -75,9 +75,9 @@ def test_obuchowski_rockette_refuses_missing_readings():
     [
         ({"readers": ("a", "a", "b")}, "A reader occurs twice"),
         ({"cases": ("a",)}, "shape"),
-        ({"truth": np.full(12, 2)}, "value other than"),
-        ({"truth": np.zeros(3)}, "truth has the shape"),
-        ({"panel": np.zeros((2, 3))}, "panel has the shape"),
+        ({"truth": np.full(12, 2)}, "a value is not 1, 0 or −1"),
+        ({"truth": np.zeros(3)}, "Could not use the truth: its shape"),
+        ({"panel": np.zeros((2, 3))}, "Could not use the panel: its shape"),
         ({"scores": np.full((2, 3, 12), np.inf)}, "infinite"),
     ],
 )
