@@ -84,7 +84,7 @@ def test_predictions_of_a_file_are_matched_and_what_is_missing_is_listed(open_pa
     rows = [f"{case},{1 + (case + k) % 4},{0.6 - 0.1 * k}" for case in range(1, 45) for k in range(3)]
     upload(page, "guesser.csv", ("case,class,score\n" + "\n".join(rows) + "\n").encode())
     expect(page.get_by_text("guesser: 44 of 45 cases")).to_be_visible()
-    expect(page.get_by_text(re.compile("no prediction of 1 case"))).to_be_visible()
+    expect(page.get_by_text(re.compile("no prediction for 1 case"))).to_be_visible()
     page.get_by_role("tab", name="Classifiers").click()
     settled(page)
     expect(page.get_by_role("heading", name=re.compile("only one classifier"))).to_be_visible()

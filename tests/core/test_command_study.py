@@ -88,7 +88,7 @@ def test_measures_and_parts_have_their_options(files, capsys):
         (("--column", "score=x"), "Could not find the column 'x'"),
         (("--column", "score"), "Could not read the column"),
         (("--level", "2"), "Level is 2.0"),
-        (("--positive", "x"), "no class 'x'"),
+        (("--positive", "x"), "Could not use class 'x'"),
         (("--draws", "3"), "at least 50"),
     ],
 )

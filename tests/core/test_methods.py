@@ -367,7 +367,7 @@ def test_a_plug_in_cannot_take_the_name_of_a_method_that_stands(plugin):
     text = PLUGIN.replace('"coin-toss", "rater', '"dawid-skene", "rater')
     (plugin / "coin_toss_plugin.py").write_text(text, encoding="utf-8")
     done = run_with(plugin, "from core.command_line import main\nsys.exit(main(['fit', 'majority', 'anaesthesia']))")
-    assert done.returncode == 2 and "second rater model with the name 'dawid-skene'" in done.stderr
+    assert done.returncode == 2 and "second rater model named 'dawid-skene'" in done.stderr
 
 
 def test_plurality_errors_of_methods_are_input_errors():

@@ -443,7 +443,7 @@ def test_what_was_said_last_time_is_told_in_its_parts():
     assert words[-1] == "4 more names"
     raters, classes = Treatment(raters={"a": "b", "c": "c"}), ("x", "y")
     words = _plain(upload_last._differences(Choices(old), Choices(old, treatment=raters, classes=classes)))
-    assert words[-3:] == ["rater “a” is “b”", "“c” is a separate rater", "a list of 2 classes"]
+    assert words[-3:] == ["rater “a” is the same as “b”", "“c” is a separate rater", "a list of 2 classes"]
 
 
 def _plain(words):

@@ -656,7 +656,7 @@ def test_what_is_not_available_stands_once_for_each_reason(said, monkeypatch):
     ("alarm", "words"),
     [
         (None, "ann shows no drift: accuracy 0.37 judged by the other raters"),
-        (7, "ann got worse: 0.91 before, 0.52 after"),
+        (7, "ann became less accurate: 0.91 before, 0.52 after"),
     ],
 )
 @pytest.mark.parametrize("judge", ["gold", "model"])
@@ -1302,7 +1302,7 @@ def test_what_trust_costs_is_said_of_all_cases_and_rounded_up(monkeypatch, said)
     monkeypatch.setattr(trusted_raters, "_key", lambda *_: ())
     view = SimpleNamespace(n_cases=1234, n_raters=7)
     trusted_raters._offer(view, SimpleNamespace(name="mixture-plackett-luce"), 3, "wanted")
-    assert "from all 1,234 cases together" in said[0]
+    assert "using all 1,234 cases" in said[0]
     assert said[1].startswith("It takes about 65 seconds on this computer, including plausibilities at 3 values of γ.")
     spans = [trusted_raters.duration(seconds) for seconds in (5.0, 5.1, 89.9, 90.0, 121.0)]
     assert spans == ["a few seconds", "about 10 seconds", "about 90 seconds", "about 2 minutes", "about 3 minutes"]

@@ -290,7 +290,7 @@ def test_matrices_of_predictions_dropped_with_rankings_are_tried_on_the_data_and
     assert "predictions_a: predictions of 12 of 12 cases" in said
     (error,) = app.error
     assert (
-        "predictions_c: a matrix of 11 rows and 7 columns, but there are 12 cases and 7 classes"
+        "predictions_c: the matrix has 11 rows and 7 columns, but there are 12 cases and 7 classes"
         in error.value.replace("\\", "")
     )
     app = use(app)
@@ -309,7 +309,7 @@ def test_gold_that_is_dropped_after_the_annotations_is_offered_as_gold_of_the_da
     app = done(app.switch_page("pages/upload.py").run())
     gold = [f"{case},{'xy'[case % 2]}" for case in range(10)]
     app = dropped(("crowd_gold.csv", "\n".join(["case,class", *gold, "other,x"]).encode()), app=app)
-    assert "Gold of crowd?" in texts(app) and "a class of 10 of its 12 cases" in texts(app)
+    assert "Gold of crowd?" in texts(app) and "one class for each of 10 of its 12 cases" in texts(app)
     assert "Gold of 1 case without an annotation was left out." in texts(app)
     app = done(app.button(key="gold_of_file").click().run())
     address = app.session_state["data"]
@@ -335,7 +335,7 @@ def test_gold_is_held_fixed_on_request_and_gold_of_more_cases_can_be_brought_aft
     app = done(app.switch_page("pages/upload.py").run())
     gold = "\n".join(["case,class", *(f"{case},{'xy'[case % 2]}" for case in range(10))])
     app = dropped(("gold.csv", gold.encode()), app=app)
-    assert "a class of 10 of its 12 cases" in texts(app)
+    assert "one class for each of 10 of its 12 cases" in texts(app)
     (use_it,) = [each for each in app.button if each.label == "Use as gold"]
     app = done(use_it.click().run())
     assert "10 gold cases" in texts(app)

@@ -388,7 +388,9 @@ def _judged(act: FlaggedRaters, by_draws: bool) -> str:
         return ""
     others = "the other raters of each case, weighted by the model"
     if by_draws:
-        others = f"{AVERAGE.title.lower()} over {N_DRAWS:,} draws of the truth, so intervals include its uncertainty"
+        others = (
+            f"the {AVERAGE.title.lower()} over {N_DRAWS:,} draws of the truth, so intervals include its uncertainty"
+        )
     n_gold = int(act.acceptable.by_gold.sum())
     if not n_gold:
         return f"Accuracy is judged by {others}, and shrunk towards the mean of all raters."

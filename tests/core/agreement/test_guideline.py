@@ -182,7 +182,7 @@ def test_a_merger_moves_annotations_gold_and_names():
     assert merge_classes(dataset, "A", "B", "either").classes[0] == "either"
     for first, second, name, words in (
         ("A", "X", "", "Unknown class 'X'"),
-        ("A", "A", "", "same"),
+        ("A", "A", "", "with itself"),
         ("A", "B", "E", "already"),
     ):
         with pytest.raises(InputError, match=words):
@@ -196,7 +196,9 @@ def test_what_cannot_be_reviewed_is_refused_in_words():
     alone = Dataset.from_classes("one", list("abcd"), ["r"], ["x", "y"], case, case * 0, case % 2)
     with pytest.raises(NotApplicableError, match="no case has two annotations"):
         review_guideline(alone, np.full((4, 2), 0.5))
-    both = Dataset.from_classes("same", list("ab"), ["r", "s"], ["x", "y"], [0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 1, 1])
+    both = Dataset.from_classes(
+        "with itself", list("ab"), ["r", "s"], ["x", "y"], [0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 1, 1]
+    )
     with pytest.raises(NotApplicableError, match="never disagree"):
         review_guideline(both, np.full((2, 2), 0.5))
 

@@ -226,9 +226,9 @@ def test_what_makes_no_sense_is_refused_with_the_reason():
         krippendorff_alpha(scores)
     with pytest.raises(NotApplicableError, match="Alpha for scores needs one of"):
         krippendorff_alpha(scores, metric="interval", weights="linear")
-    with pytest.raises(InputError, match="-2 is negative"):
+    with pytest.raises(InputError, match="-2: it is negative"):
         krippendorff_alpha(scores, metric="ratio")
-    with pytest.raises(InputError, match="-1 is negative"):
+    with pytest.raises(InputError, match="-1: it is negative"):
         krippendorff_alpha(counts, metric="ratio", labels=(-1, 0, 1, 2, 3))
     with pytest.raises(ValueError, match="'cubic'"):
         krippendorff_alpha(counts, metric="cubic")

@@ -160,7 +160,7 @@ def test_what_is_no_set_and_what_is_too_much_is_refused(ordinary, several, monke
     with pytest.raises(NotApplicableError, match="these annotations are single classes"):
         alpha_of_sets(ordinary)
     monkeypatch.setattr(label_sets, "MOST_SETS", 2)
-    with pytest.raises(LimitError, match="at most 2 different sets"):
+    with pytest.raises(LimitError, match="more than the limit of 2"):
         distinct_sets(several)
 
 

@@ -64,32 +64,32 @@ def of_rankings(**changed) -> Dataset:
         ({"answer": [0, None, 1]}, "answer has the type object"),
         ({"answer": [0, 1]}, "it has 2 entries for 3 annotations. Provide one entry for each"),
         ({"answer": [[0, 1, 1]]}, "it is an array of 2 axes, not a list"),
-        ({"answer": [[0], [1, 1]]}, "answer is list, not a list|answer is .*, not a list"),
-        ({"answer": 1}, "answer is 1, not a list"),
-        ({"answer": np.ma.array([0, 1, 1], mask=[0, 1, 0])}, "answer has masked entries"),
+        ({"answer": [[0], [1, 1]]}, "answer: it is .*, not a list"),
+        ({"answer": 1}, "answer: it is 1, not a list"),
+        ({"answer": np.ma.array([0, 1, 1], mask=[0, 1, 0])}, "answer: it has masked entries"),
         ({"case_code": [0, 1, 2]}, r"case_code\[2\] is 2, which is not a code of the 2 cases"),
         ({"case_code": [0, -1, 1]}, r"case_code\[1\] is -1"),
         ({"rater_code": [0, 1, 3]}, r"rater\[2\] is 3, which is not a code of the 3 raters"),
-        ({"rater_code": [0, 1]}, "rater_code has 2 entries for 3 annotations"),
-        ({"cases": ["a", "a"]}, "'a' is in the cases twice, at places 0 and 1"),
-        ({"raters": ["r", "s", "r"]}, "'r' is in the raters twice, at places 0 and 2"),
-        ({"classes": ["x", "x"]}, "'x' is in the classes twice"),
+        ({"rater_code": [0, 1]}, "rater_code: it has 2 entries for 3 annotations"),
+        ({"cases": ["a", "a"]}, "cases: 'a' occurs twice, at places 0 and 1"),
+        ({"raters": ["r", "s", "r"]}, "raters: 'r' occurs twice, at places 0 and 2"),
+        ({"classes": ["x", "x"]}, "classes: 'x' occurs twice"),
         ({"cases": ["a", ""]}, "Place 1 of the cases has an empty name"),
         ({"cases": [1, 2]}, r"Place 0 of the cases is 1 \(int\), not text"),
         ({"cases": "ab"}, "The cases must be a list of texts; got one text"),
         ({"cases": None}, "The cases must be a list of texts; got NoneType"),
-        ({"cases": ["a", "\ud800"]}, "Place 1 of the cases, .* contains half a character"),
+        ({"cases": ["a", "\ud800"]}, "place 1 of the cases, .* contains half a character"),
         ({"cases": [], "case_code": [], "rater_code": [], "answer": []}, "it has no cases"),
         ({"classes": []}, "No value is valid here"),
         ({"time": [1, 2, 2**60]}, r"time\[2\] is 1152921504606846976, which is not a date"),
         ({"time": [1.0, np.nan, 2.0]}, r"time\[1\] is nan"),
-        ({"time": [1, 2]}, "time has 2 entries for 3 annotations"),
+        ({"time": [1, 2]}, "time: it has 2 entries for 3 annotations"),
         ({"gold": [0, 2]}, r"gold\[1\] is 2, which is not a code of the 2 classes. Use -1 to 1"),
-        ({"gold": [0]}, "gold has 1 entries for 2 cases"),
+        ({"gold": [0]}, "gold: it has 1 entries for 2 cases"),
         ({"class_risk": [0, 3]}, r"class_risk\[1\] is 3, which is not a level of risk. Use -1 to 2"),
-        ({"class_risk": [0]}, "class_risk has 1 entries for 2 classes"),
+        ({"class_risk": [0]}, "class_risk: it has 1 entries for 2 classes"),
         ({"class_risk": [0, 300]}, r"class_risk\[1\] is 300"),
-        ({"case_group": ["north"]}, "case_group has 1 entries for 2 cases"),
+        ({"case_group": ["north"]}, "case_group: it has 1 entries for 2 cases"),
         ({"case_group": ["north", None]}, "Place 1 of the groups of cases is None"),
         ({"ordinal": 2}, "ordinal is 2. Use True or False"),
         ({"raters_identified": "no"}, "raters_identified is 'no'"),
@@ -129,7 +129,7 @@ def test_scores_have_no_classes_and_no_gold():
         ({"entry_class": [1, 0, 2, 2, 0]}, "ranks a class twice"),
         ({"entry_class": [1, 0, 2, 1, 3]}, r"entry_class\[4\] is 3"),
         ({"entry_rank": [1, 1, np.nan, 2, 3]}, r"entry_rank\[2\] is nan, not a finite number"),
-        ({"entry_rank": [1, 1, 3, 2]}, "entry_rank has 4 entries for 5"),
+        ({"entry_rank": [1, 1, 3, 2]}, "entry_rank: it has 4 entries for 5"),
     ],
 )
 def test_rankings_that_are_none_are_refused(changed, found):
@@ -148,8 +148,8 @@ def test_rankings_that_are_none_are_refused(changed, found):
         ({"entry_class": [1, 0, 2, 1, 1]}, "Annotation 1 ranks a class twice"),
         ({"entry_ptr": [0, 0, 5]}, "Annotation 0 ranks no class"),
         ({"case_ptr": [0, 3, 2]}, r"case_ptr\[2\] is 2, below the 3|case_ptr runs"),
-        ({"answer": [0, 1]}, "answer has 2 entries for 0 annotations of one class"),
-        ({"score": [0.0, 1.0]}, "score has 2 entries for 0"),
+        ({"answer": [0, 1]}, "answer: it has 2 entries for 0 annotations of one class"),
+        ({"score": [0.0, 1.0]}, "score: it has 2 entries for 0"),
         ({"kind": "vote"}, "Unknown kind of annotation 'vote'"),
         ({"rater": [0, 2]}, r"rater\[1\] is 2"),
     ],
@@ -166,7 +166,7 @@ def test_times_stand_in_order_within_a_case_and_in_any_order_across_cases():
     dataset = of_classes(time=[9, 5, 3])
     assert dataset.time.tolist() == [9, 3, 5]
     assert dataset.rater.tolist() == [0, 2, 1]
-    with pytest.raises(InputError, match=r"time\[2\] is earlier"):
+    with pytest.raises(InputError, match=r"time\[2\]: it is earlier"):
         replace(dataset, time=np.array([9, 5, 3]))
 
 

@@ -251,9 +251,9 @@ def test_a_table_that_cannot_be_used_says_why(dataset, text, message):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("B,elsewhere,class 1,1", "B: none of the predicted cases is in these data"),
-        ("B,case 1,class 1,NaN", "B: the score of class 'class 1' on case 'case 1' is not a number"),
-        ("B,case 1,class 9,1", "B: class 'class 9' on case 'case 1' is not in the list"),
+        ("B,elsewhere,class 1,1", "Could not use B: none of the predicted cases is in these data"),
+        ("B,case 1,class 1,NaN", "Could not use B: the score of class 'class 1' on case 'case 1' is not a number"),
+        ("B,case 1,class 9,1", "Could not use B: class 'class 9' on case 'case 1' is not in the list"),
     ],
 )
 def test_a_classifier_that_cannot_be_used_is_told_and_the_others_go_on(dataset, row, message):

@@ -295,7 +295,7 @@ def test_rounds_that_are_written_out_above_each_rater_are_joined_with_these():
 
 def test_a_first_row_of_annotations_below_names_that_come_twice_is_no_header():
     content = b"case,label,label\nc1,x,y\nc2,y,z\nc3,u,v\n"
-    with pytest.raises(InputError, match="names 'label' 2 times"):
+    with pytest.raises(InputError, match="has 'label' 2 times"):
         read(content)
 
 

@@ -36,11 +36,11 @@ def test_poor_data_are_read_with_a_warning(rows, caution):
 @pytest.mark.parametrize(
     ("rows", "said", "proposed"),
     [
-        (["1,ann,x", "1,ann,y"], "before: 1. Each", "sets of labels"),
-        (["1,ann,x", "1,ann,x", "2,bob,y", "2,bob,y"], "before: 2, all with the same class. Each", "only the first"),
-        (["1,ann,x", "1,ann,x"], "before: 1, with the same class. Each", "only the first"),
-        (["1,ann,x", "1,ann,x", "1,ann,y"], "before: 2, of which 1 repeats the same class. Each", None),
-        (["1,ann,x", "1,ann,y", *(f"{case},bob,x" for case in range(2, 12))], "before: 1. Each", None),
+        (["1,ann,x", "1,ann,y"], "same case: 1. All", "sets of labels"),
+        (["1,ann,x", "1,ann,x", "2,bob,y", "2,bob,y"], "same case: 2, all with the same class. All", "only the first"),
+        (["1,ann,x", "1,ann,x"], "same case: 1, with the same class. All", "only the first"),
+        (["1,ann,x", "1,ann,x", "1,ann,y"], "same case: 2, of which 1 repeats the same class. All", None),
+        (["1,ann,x", "1,ann,y", *(f"{case},bob,x" for case in range(2, 12))], "same case: 1. All", None),
     ],
 )
 def test_what_is_proposed_for_repeated_annotations_is_what_they_can_be(rows, said, proposed):
@@ -148,7 +148,7 @@ def test_only_the_first_of_repeats_can_be_used():
 
 
 def test_repeats_can_be_refused_at_the_first_one():
-    with pytest.raises(InputError, match="Rater 'ann' annotates case '1' more than once") as caught:
+    with pytest.raises(InputError, match="rater 'ann' annotates case '1' more than once") as caught:
         reading_of(REPEATS, repeats="refuse")
     assert caught.value.line == 4
     assert reading_of("1,ann,x\n1,bob,x\n", repeats="refuse").report.n_repeats == 0

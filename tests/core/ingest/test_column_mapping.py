@@ -198,7 +198,7 @@ def test_answers_without_raters_can_be_declared_anonymous():
     ("options", "words"),
     [
         ({"case": "nothing"}, "Could not find the column 'nothing'"),
-        ({"case": "rater", "rater": "rater"}, "'rater' has two roles"),
+        ({"case": "rater", "rater": "rater"}, "'rater': it has two roles"),
         ({"layout": "diagonal"}, "Unknown layout 'diagonal'"),
     ],
 )

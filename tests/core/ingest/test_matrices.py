@@ -76,7 +76,7 @@ def test_a_selection_of_cases_keeps_its_own_rows(scores):
 def test_another_shape_is_refused_with_both_shapes(rows, columns):
     _, dataset = opened()
     with pytest.raises(
-        InputError, match=rf"net: a matrix of {rows} rows and {columns} columns, but there are 4 cases and 7"
+        InputError, match=rf"net: the matrix has {rows} rows and {columns} columns, but there are 4 cases and 7"
     ):
         match_matrix(dataset, np.full((rows, columns), 0.5), "net")
 

@@ -150,7 +150,7 @@ def test_one_doccano_file_says_nothing_of_raters():
     source = open_source([("all.jsonl", lines(labelled(1, "a"), labelled(1, "b"), labelled(2, "b")).encode())])
     assert source.format == "doccano"
     assert not source.questions[0].raters_identified
-    assert any("no raters" in note for note in source.questions[0].notes)
+    assert any("does not name raters" in note for note in source.questions[0].notes)
     with pytest.raises(InputError, match="spans"):
         read(lines({"id": 1, "text": "t", "label": [[0, 2, "LOC"]]}).encode())
 

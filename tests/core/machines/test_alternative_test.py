@@ -279,7 +279,7 @@ def test_what_cannot_be_tested_is_refused(six):
         alternative_test(six, ["m0"], people=["p0"])
     with pytest.raises(OptionError, match="score"):
         alternative_test(six, ["m0"], score="kappa")
-    with pytest.raises(NotApplicableError, match="not for scores"):
+    with pytest.raises(NotApplicableError, match="for scores"):
         alternative_test(numbers(six), ["m0"], score="overlap")
     with pytest.raises(InputError, match="No AI rater"):
         alternative_test(six, [])

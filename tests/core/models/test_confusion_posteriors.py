@@ -131,7 +131,7 @@ def test_what_the_data_do_not_tell_is_said(drawn):
     assert any("come from the prior" in note for note in MODEL.summarise(density, chains.flat(), "nuts", 0.95).notes)
     _, density, chains = drawn["repeated annotations and a class nobody used"]
     fit = MODEL.summarise(density, chains.flat(), "nuts", 0.95)
-    assert any("Nobody gave class 2" in note for note in fit.notes)
+    assert any("No rater chose class 2" in note for note in fit.notes)
     assert np.isfinite(fit.confusion).all() and fit.prevalence[2] > 0
 
 

@@ -79,7 +79,10 @@ def test_the_plain_cases_have_plain_sentences(build):
 
     assert sentence([1, 1, 1], [0.5, 0.5], [SHARP] * 3) == "All 3 say class 1."
     assert sentence([1], [0.5, 0.5], [SHARP]) == "The only annotation is class 1."
-    assert sentence([1, 1, 0], [0.5, 0.5], [SHARP] * 3) == "2 of 3 say class 1, and the others do not outweigh them."
+    assert (
+        sentence([1, 1, 0], [0.5, 0.5], [SHARP] * 3)
+        == "2 of 3 annotations name class 1, and the others do not outweigh them."
+    )
     assert sentence([1, 0], [0.5, 0.5], [SHARP] * 2) == "class 0 and class 1 are equally probable."
     three = np.full((4, 3, 3), 0.1) + 0.7 * np.eye(3)
     assert sentence([2, 2, 0, 1], [0.3, 0.3, 0.4], three).startswith("2 of 4 say class 2; the two who say class 2")
@@ -140,7 +143,7 @@ def test_a_class_is_weighed_against_the_likelier_of_those_named_as_often(build):
         dataset, fit = crafted(build, [0, 0, 1, 1, 2], [0.3, 0.3, 0.4], three)
         reason = explain(dataset, replace(fit, class_probability=np.array([shares])), 0)
         assert (reason.top, reason.against) == (2, against)
-        assert reason.sentence.startswith(f"2 of 5 say class {against}; ")
+        assert reason.sentence.startswith(f"2 of 5 annotations name class {against}; ")
 
 
 def test_a_class_is_the_commoner_one_only_where_its_annotations_do_not_speak_for_it(build):

@@ -119,7 +119,7 @@ def test_the_part_says_what_the_numbers_are():
     (finding,) = [one for one in blocks if isinstance(one, Finding)]
     rates = found.rates
     assert finding.text == (
-        f"Expected agreement {rates.total:.0%}: {rates.accurate:.0%} accurate, {rates.mixed:.0%} mixed, "
+        f"Expected agreement {rates.total:.0%}: {rates.accurate:.0%} one knows {rates.mixed:.0%} mixed, "
         f"{rates.inaccurate:.0%} guessed"
     )
     assert any(f"{found.test.words}." == one.plain for one in blocks if isinstance(one, Words))

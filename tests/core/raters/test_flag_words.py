@@ -42,7 +42,7 @@ def test_accuracy_is_told_with_both_ends_beside_the_pool_or_chance():
         "Correct in 0.42 of annotations (0.31 to 0.57); mean of all raters: 0.77."
     )
     said = adversarial_evidence(P, np.array([0.3, 0.53, 0.4])).words(1)
-    assert "less accurate than" in said and "be correct on 0.53 of annotations" in said
+    assert "less accurate than" in said and "be correct in 0.53 of annotations" in said
 
 
 @pytest.mark.parametrize(("n_regardless", "may"), [(0, False), (1000, True)])
@@ -59,5 +59,5 @@ def test_favourites_are_named_with_what_was_counted_and_what_was_expected(n_rega
 
 def test_spam_is_told_by_its_cases_and_factor():
     evidence = spam_evidence(found(n_clear=[10, 1234, 0], log_factor=[-5.0, 12.4, np.nan], p_spam=P))
-    assert evidence.words(1).startswith("On 1,234 cases that") and evidence.words(1).endswith("by a factor of e^12.")
+    assert evidence.words(1).startswith("On 1,234 cases where") and evidence.words(1).endswith("by a factor of e^12.")
     np.testing.assert_array_equal(evidence.p, [0.3, 0.002, np.nan])

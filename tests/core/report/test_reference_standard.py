@@ -54,7 +54,7 @@ def closed(dataset, case, name, blind=True):
 @pytest.mark.parametrize(
     ("answers", "words"),
     [
-        (["aa", "bb", "aba", "abb"], "looks like 2+1 reading"),
+        (["aa", "bb", "aba", "abb"], "suggests 2+1 reading"),
         (["aa", "ab", "aba"], "follows no common process"),
         (["aaa", "aab"], "the majority of three votes"),
         (["aa", "ab"], "double reading"),

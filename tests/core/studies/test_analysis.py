@@ -75,7 +75,7 @@ def test_of_readers_who_do_not_vary_there_is_no_interval():
     ("options", "words"),
     [
         ({"measure": "accuracy"}, "The measure"),
-        ({"measure": "sensitivity"}, "Sensitivity needs a threshold"),
+        ({"measure": "sensitivity"}, "Could not compute Sensitivity: it needs a threshold"),
         ({"method": "dbm"}, "The method"),
         ({"level": 1.0}, "level"),
         ({"n_draws": 49}, "at least 50"),

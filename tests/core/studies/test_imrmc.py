@@ -46,7 +46,7 @@ def test_marks_blanks_quotes_and_line_ends_do_not_matter():
     [
         (b"truth,c1,truth,1\n", "BEGIN DATA"),
         (HEAD + b"truth,c1,truth,1\nr,c1,m\n", "Line 4: Could not read a line: it has 3 fields, expected 4"),
-        (HEAD + b"truth,c1,truth,1\nr,c1,m,high\n", 'Line 4: The score "high"'),
+        (HEAD + b"truth,c1,truth,1\nr,c1,m,high\n", 'Line 4: Could not read the score "high"'),
         (HEAD + b"truth,c1,truth,2\n", "Line 3: Could not read the truth of case c1"),
         (HEAD + b"truth,c1,truth,1\ntruth,c1,truth,0\n", "Line 4: Could not read the truth of case c1"),
         (HEAD + b"r,c1,m,1\n", "the file has no such rows"),

@@ -29,7 +29,7 @@ def test_utf_16_is_found_without_a_mark(encoding):
 
 
 def test_a_cut_utf_16_file_names_the_line():
-    with pytest.raises(InputError, match="not valid utf-16-le") as caught:
+    with pytest.raises(InputError, match="text as utf-16-le") as caught:
         read(("\ufeff" + TEXT).encode("utf-16-le")[:-1])
     assert caught.value.line == 17
 
