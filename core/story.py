@@ -300,4 +300,4 @@ def stands_in(test: AlternativeTest, by_probabilities: Sequence[EquivalentReader
 
 def _at_least(*probabilities: float | None) -> str:
     least = min(0.0 if one is None else one for one in probabilities)
-    return probability(least) if least > 0.99 else f"{probability(least)} or more"
+    return probability(least) if least > 0.99 else f"at least {probability(least)}"
