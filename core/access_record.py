@@ -98,7 +98,8 @@ def record_access(who: str, what: str, dataset: str = "", details: Iterable[str]
             _append(path, lines)
     except OSError as error:
         raise InputError(
-            f"Could not write the record of access {path}: {error.strerror or error}.", "Free some space."
+            f"Could not write the access record {path}: {error.strerror or error}.",
+            "Free some space, or make it writable for this user.",
         ) from None
 
 
@@ -112,7 +113,9 @@ def recorded_access() -> list[Access]:
     """
     lines, faults = _read(current_settings().home / _FILE)
     if faults:
-        raise InputError(f"The record of access is damaged: {faults[0]}.", "See: plurality access")
+        raise InputError(
+            f"The access record is damaged: {faults[0]}.", "Restore it from a backup; see: plurality access"
+        )
     return lines
 
 
@@ -123,11 +126,11 @@ def check_access() -> tuple[list[Access], list[str]]:
     number, before = (0, BEGINNING) if expired is None else (int(expired.details[0]), expired.details[1])
     for line in lines:
         if line.number != number + 1 or line.previous != before:
-            faults.append(f"line {line.number} does not follow the one before it: lines are missing or were moved")
+            faults.append(f"line {line.number} does not follow the previous line: lines are missing or were moved")
         if line.hash != _hash(line):
             faults.append(f"line {line.number} was changed")
         elif line.personal != _personal(line) if line.token else line.who != PSEUDONYM:
-            faults.append(f"line {line.number} has other names than when it was recorded")
+            faults.append(f"line {line.number} has names that differ from those recorded")
         number, before = line.number, line.hash
     return lines, faults
 
@@ -221,7 +224,7 @@ def _read(path: Path) -> tuple[list[Access], list[str]]:
     content = path.read_bytes() if path.exists() else b""
     for place, text in enumerate(content.splitlines(), 1):
         if (line := _parsed(text)) is None:
-            faults.append(f"line {place} of the file cannot be read")
+            faults.append(f"could not read line {place} of the file")
         else:
             found.append(line)
     return found, faults

@@ -95,7 +95,9 @@ def free(name: str) -> None:
         No account has the name, or the home folder cannot be written.
     """
     if not _path(name).exists():
-        raise InputError(f"Could not free {name!r}: no account has this name.", "List the names with: plurality people")
+        raise InputError(
+            f"Could not free the name {name!r}: no account has it.", "List the names with: plurality people"
+        )
     try:
         with _lock, alone(_FOLDER):
             _write(Account(name, "", "", time.time()))

@@ -83,7 +83,7 @@ def back_up(out: Path, recipient: str = "") -> Backup:
         The reviews cannot be read.
     """
     if out.exists():
-        raise InputError(f"Could not write the backup: {out} exists already.", "Use another file name.")
+        raise InputError(f"Could not write the backup: {out} already exists.", "Choose another file name.")
     store = open_store() if there_is_a_store() else None
     check = None if store is None else store.check()
     draft = out.with_name(f".{out.name}.{os.getpid()}.part")
@@ -161,7 +161,7 @@ def restore(file: Path, identity: Path | None = None) -> Backup:
             f"Could not restore: the folder {home} is not empty.", "Move it away, or set PLURALITY_HOME to another one."
         )
     if has_record(owner_url()):
-        raise InputError("Could not restore: the database has reviews already.", "Use a database without reviews.")
+        raise InputError("Could not restore: the database already contains reviews.", "Use an empty database.")
     was_there, place = home.exists(), home / draft_name("keeping")  # this user may not write the parent folder
     try:
         place.mkdir(parents=True)
@@ -170,7 +170,7 @@ def restore(file: Path, identity: Path | None = None) -> Backup:
             kind = told["record"]
             if kind is not None and kind != url.get_backend_name():
                 raise InputError(
-                    f"Could not restore: the backup has reviews of {kind}, which is not the database here.",
+                    f"Could not restore: the backup has reviews from {kind}, but this database is of another kind.",
                     "Set PLURALITY_DATABASE_URL to such a database.",
                 )
             (place / "home").mkdir(exist_ok=True)
@@ -301,9 +301,7 @@ def _decrypted(file: Path, identity: Path | None, place: Path) -> Path:
     except OSError:  # reported when the file is read
         return file
     if identity is None:
-        raise InputError(
-            f"Could not read {file}: it is encrypted.", "Name the file with its private key: --identity FILE."
-        )
+        raise InputError(f"Could not read {file}: it is encrypted.", "Provide its private key: --identity FILE.")
     plain = place / "decrypted"
     done = subprocess.run(
         [_age(), "-d", "-i", str(identity), "-o", str(plain), str(file)],
@@ -321,7 +319,10 @@ def _decrypted(file: Path, identity: Path | None, place: Path) -> Path:
 def _age() -> str:
     program = shutil.which("age")
     if program is None:
-        raise InputError("The program age is not installed.", "Install it (apt-get install age), or do not encrypt.")
+        raise InputError(
+            "Could not encrypt or decrypt: the program age is not installed.",
+            "Install it (apt-get install age), or use no encryption.",
+        )
     return program
 
 
@@ -357,10 +358,11 @@ def _unpacked(file: Path, place: Path) -> dict:
                     raise InputError(f"Could not restore {file}: {name} is damaged.", "Use another backup.")
             return told
     except FileNotFoundError:
-        raise InputError(f"Could not find {file}.", "Use a file that the command backup wrote.") from None
+        raise InputError(f"Could not find {file}.", "Use a file that the backup command wrote.") from None
     except _BROKEN as error:
         raise InputError(
-            f"Could not restore {file}: it is not a backup, or is damaged ({type(error).__name__}).", "Use another one."
+            f"Could not restore {file}: it is not a backup, or it is damaged ({type(error).__name__}).",
+            "Use another one.",
         ) from None
 
 
@@ -407,4 +409,6 @@ def _run(tool: str, url: sa.URL, *arguments: str) -> None:
     done = subprocess.run([program, f"--dbname={address}", *arguments], env=environment, capture_output=True)
     if done.returncode:
         said = " ".join(done.stderr.decode("utf-8", "replace").split())[:300]
-        raise InputError(f"{tool} failed: {said}", "Check that the database exists and that its role may do this.")
+        raise InputError(
+            f"{tool} failed: {said}", "Check that the database exists and that its role has the permission."
+        )

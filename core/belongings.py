@@ -249,9 +249,11 @@ def case_link(template: str, case_id: str) -> str:
     """
     parts = urlsplit(template)
     if parts.scheme not in ("http", "https") or not parts.hostname or any(letter.isspace() for letter in template):
-        raise InputError(f"{template!r} is not the address of a web page.", "Start it with https://.")
+        raise InputError(f"Could not use {template!r}: it is not a web address.", "Start the address with https://.")
     if "{case}" not in template or "{case}" in parts.netloc:
-        raise InputError(f"{template!r} has no place for the case.", "Put {case} in place of the case's name.")
+        raise InputError(
+            f"Could not use {template!r}: it has no place for the case.", "Write {case} where the case name belongs."
+        )
     return template.replace("{case}", quote(case_id, safe=""))
 
 
@@ -324,7 +326,9 @@ def forget_person(name: str) -> int:
                     told |= {key: [one for one in names if one != name] for key, names in lists.items()}
                     write_whole(index, json.dumps(told, ensure_ascii=False).encode())
         except (OSError, ValueError) as error:
-            raise InputError(f"Could not change {index}: {error}.", "Check that it can be read and written.") from None
+            raise InputError(
+                f"Could not change {index}: {error}.", "Check that the file can be read and written."
+            ) from None
         found += bool(lists)
     return found
 
@@ -345,7 +349,7 @@ def _files_of(address: str, kind: str) -> dict[str, bytes | InputError]:
             found[name] = (_folder(address) / file).read_bytes()
         except OSError as error:
             found[name] = InputError(
-                f"Could not read the saved {kind} {name!r}: {error.strerror or error}.", "Add their file again."
+                f"Could not read the saved {kind} {name!r}: {error.strerror or error}.", "Add the file again."
             )
     return found
 

@@ -81,7 +81,7 @@ def parsed(arguments: Sequence[str]) -> SimpleNamespace:
     cli = _cli()
     command = cli.get_command(click.Context(cli), name)
     if command is None:
-        raise click.UsageError(f"No such command {name!r}.")
+        raise click.UsageError(f"Unknown command {name!r}.")
     return SimpleNamespace(**command.make_context(name, list(rest)).params, cautions=[])
 
 
@@ -117,7 +117,7 @@ class _Commands(click.Group):
         return click.Command(
             name,
             callback=run,
-            params=[*parameters(), click.Option(["--csv"], is_flag=True, help="A table instead of JSON.")],
+            params=[*parameters(), click.Option(["--csv"], is_flag=True, help="Print a table instead of JSON.")],
             help=summary,
             short_help=summary,
             epilog=f"Example: python -m {__package__} {example}",
@@ -127,7 +127,7 @@ class _Commands(click.Group):
 def _cli() -> click.Group:
     return _Commands(
         "core",
-        help="Agreement, raters, uncertain cases and classifiers, from annotations that differ.",
+        help="Analyse agreement, raters, uncertain cases and classifiers when raters disagree.",
         no_args_is_help=False,
         params=[
             click.Option(
@@ -163,15 +163,15 @@ def _file() -> list[click.Parameter]:
             ["--format"],
             type=click.Choice(tuple(formats())),
             metavar="F",
-            help=f"Format of the file, detected if omitted: {', '.join(formats())}.",
+            help=f"Format of the file (detected if omitted): {', '.join(formats())}.",
         ),
-        click.Option(["--question"], metavar="NAME", help="Question or sheet to read, or all."),
+        click.Option(["--question"], metavar="NAME", help="Question or sheet to read, or “all”."),
         click.Option(
             ["--select"],
             metavar="JSON",
             help="Selection of annotations, copied from the address of a page or from a report.",
         ),
-        click.Option(["--with-machines"], is_flag=True, help="Include raters that a column marks as AI models."),
+        click.Option(["--with-machines"], is_flag=True, help="Include raters that a column marks as AI raters."),
         *_columns(),
         click.Option(
             ["--classes"],
@@ -187,7 +187,7 @@ def _file() -> list[click.Parameter]:
             ["--kind"],
             type=click.Choice(KINDS),
             metavar="K",
-            help=f"Kind of annotation, detected if omitted: {', '.join(KINDS)}.",
+            help=f"Kind of annotation (detected if omitted): {', '.join(KINDS)}.",
         ),
         click.Option(
             ["--empty-is-none"],
@@ -228,7 +228,7 @@ def _ordinal() -> click.Option:
     return click.Option(
         ["--ordinal"],
         is_flag=True,
-        help="Use the order of the classes: from --classes, from numbers, or from a known scale in words.",
+        help="Use the order of the classes: from --classes, from numbers, or from a known verbal scale.",
     )
 
 
@@ -238,7 +238,7 @@ def _partitions() -> click.Option:
         ["--partitions"],
         type=int,
         metavar="N",
-        help="Parquet: work on disk in N partitions of the cases; done automatically if memory is short.",
+        help="Parquet: work on disk in N partitions of the cases (automatic if memory is short).",
     )
 
 
@@ -247,7 +247,7 @@ def _cluster() -> click.Option:
     return click.Option(
         ["--cluster"],
         metavar="ADDRESS",
-        help="Run the work on local:N (N processes of this computer) or on a Dask scheduler (tls://host:8786).",
+        help="Compute on local:N (N processes on this computer) or on a Dask scheduler (tls://host:8786).",
     )
 
 
@@ -322,7 +322,7 @@ def _guideline() -> list[click.Parameter]:
             ["--since"],
             type=click.DateTime(),
             metavar="DATE",
-            help="Date of a new guideline: compares disagreement before it with that from then on.",
+            help="Date of a new guideline; compares disagreement before and after it.",
         ),
         click.Option(["--merge"], nargs=2, metavar="A B", help="Two classes to merge into a new dataset."),
         click.Option(["--out"], metavar="FILE", help="CSV file to write the merged dataset to."),
@@ -337,7 +337,7 @@ def _groups() -> list[click.Parameter]:
         ),
         click.Option(
             ["--part"], type=click.Choice(("groups", "cases", "classifiers")), default="groups", show_default=True,
-            help="Groups, cases that groups see differently, or classifiers by group.",
+            help="Part to compute: groups, cases on which groups differ, or classifiers by group.",
         ),
         _predictions(),
         click.Option(["--fdr"], type=float, metavar="Q", help="False discovery rate over all groups [0.05]."),
@@ -353,12 +353,12 @@ def _check() -> list[click.Parameter]:
             ["--require"], multiple=True, required=True, metavar="RULE",
             help='Requirement such as "alpha >= 0.6", "flagged_raters <= 2", "unanimous > 50%"; may be repeated.',
         ),
-        click.Option(["--confident"], is_flag=True, help="Decide by the whole interval, not only by the value."),
+        click.Option(["--confident"], is_flag=True, help="Require the whole interval to meet the requirement."),
         click.Option(
             ["--look"], type=click.IntRange(1), metavar="K",
-            help="Which look at the growing data this is, from 1; intervals that hold at all looks decide.",
+            help="Number of this look at growing data, from 1; uses intervals that are valid over all looks.",
         ),
-        click.Option(["--summary"], metavar="FILE", help="File to append a summary to, in GitHub's Markdown."),
+        click.Option(["--summary"], metavar="FILE", help="File that a summary is appended to, in GitHub's Markdown."),
         _level(),
         _ordinal(),
     ]  # fmt: skip
@@ -374,7 +374,7 @@ def _parts_of(analysis: "Analysis") -> list[click.Parameter]:
             type=click.Choice([part.name for part in analysis.parts]),
             default=first.name,
             show_default=True,
-            help="Part of the analysis; each part but the first prints a table.",
+            help="Part of the analysis; every part except the first prints a table.",
         ),
         *_options_of_parts(others, own),
     ]
@@ -430,7 +430,7 @@ def _fit() -> list[click.Parameter]:
         click.Option(
             ["--evidence"],
             metavar="NAME=FILE",
-            help="Predictions of a classifier that count as evidence, weighted by the held-out score (em).",
+            help="Classifier predictions used as evidence, weighted by the held-out score (em).",
         ),
         click.Option(
             ["--part"], type=click.Choice(OF_A_FIT), help="Print a table of the Models page instead of the fit."
@@ -470,7 +470,9 @@ def _choose() -> list[click.Parameter]:
     return [
         *_file(),
         click.Option(
-            ["--gold"], metavar="FILE", help="Gold file (case,class) to evaluate the models; no model is chosen by it."
+            ["--gold"],
+            metavar="FILE",
+            help="Gold file (case,class) to evaluate the models; gold does not choose the model.",
         ),
         click.Option(["--average/--no-average"], default=True, help="Average of the models, with their weights [on]."),
         _ordinal(),
@@ -518,7 +520,7 @@ def _machine() -> list[click.Parameter]:
             ["--machine"],
             multiple=True,
             metavar="NAME,...",
-            help="AI models: raters in FILE or in MACHINES (a file of their annotations), or NAME=FILE.",
+            help="AI raters: raters in FILE or in MACHINES (a file of their annotations), or NAME=FILE.",
         ),
         _predictions(),
         click.Option(["--leave-out"], metavar="NAME,...", help="Raters to leave out."),
@@ -539,7 +541,7 @@ def _machine() -> list[click.Parameter]:
         click.Option(
             ["--level"], type=float, default=0.95, metavar="L", help="Confidence level of intervals, 0 to 1 [0.95]."
         ),
-        click.Option(["--no-people"], is_flag=True, help="Do not test people in the same way."),
+        click.Option(["--no-people"], is_flag=True, help="Skip the same test for people."),
     ]
 
 
@@ -575,9 +577,9 @@ def _truth_of_study() -> list[click.Parameter]:
             ["--truth"], metavar="FILE", help="Truth of the study: a table case,truth; from its files if omitted."
         ),
         click.Option(
-            ["--panel"], metavar="FILE", help="Panel whose annotations replace the truth; its errors are allowed for."
+            ["--panel"], metavar="FILE", help="Panel whose annotations replace the truth, corrected for its errors."
         ),
-        click.Option(["--positive"], metavar="CLASS", help="Class of the study that is the condition, if unclear."),
+        click.Option(["--positive"], metavar="CLASS", help="Class that means “condition present”, if unclear."),
         click.Option(
             ["--column"], multiple=True, metavar="ROLE=NAME",
             help="Column of the study for one role (reader, case, modality, score, truth); may be repeated.",
@@ -617,18 +619,19 @@ def _learned_prior() -> click.Option:
 def _certainty() -> list[click.Parameter]:
     return [
         *_plausible(),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as pages open]."),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: the γ of the pages]."),
         _learned_prior(),
         click.Option(
             ["--p-correct"],
             is_flag=True,
-            help="P(correct) of each case as well, by the average of rater models; takes longer.",
+            help="Also compute P(correct) of each case, by the average of rater models; takes longer.",
         ),
         _cases_out("Write certainty per case as CSV."),
         click.Option(
             ["--plausibilities-out"],
             metavar="FILE",
-            help="Write mean plausibilities of all cases: CSV, or Parquet with a row per case if it ends in .parquet.",
+            help="Write mean plausibilities of all cases: CSV, or Parquet with one row per case if the name ends in "
+            ".parquet.",
         ),
         click.Option(
             ["--plausibility-draws"],
@@ -662,7 +665,7 @@ def _metrics() -> list[click.Parameter]:
 
     return [
         *_plausible(),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as pages open]."),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: the γ of the pages]."),
         _predictions(),
         *_options_of_parts([RELIABILITY.part("metrics")]),
     ]
@@ -678,9 +681,9 @@ def _sets() -> list[click.Parameter]:
             type=float,
             required=True,
             metavar="A",
-            help="Allowed error rate A; the promised coverage is 1 - A.",
+            help="Allowed error rate A; the guaranteed coverage is 1 - A.",
         ),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as pages open]."),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: the γ of the pages]."),
         click.Option(
             ["--calibrate"],
             type=float,
@@ -702,7 +705,7 @@ def _sets() -> list[click.Parameter]:
             ["--level"], type=float, default=0.95, metavar="L", help="Confidence level of intervals, 0 to 1 [0.95]."
         ),
         click.Option(
-            ["--model"], type=click.Choice(names), help="Plausibility model; the one of the pages if omitted."
+            ["--model"], type=click.Choice(names), help="Plausibility model; the model of the pages if omitted."
         ),
         click.Option(["--prior-alpha", "alpha"], type=float, metavar="A", help="Prior pseudo-count of each class."),
         _learned_prior(),
@@ -722,7 +725,7 @@ def _rate() -> list[click.Parameter]:
 
     return [
         *(parameter for parameter in _file() if parameter.name != "answer"),
-        click.Option(["--class", "klass"], required=True, metavar="C", help="Class whose rate is estimated."),
+        click.Option(["--class", "klass"], required=True, metavar="C", help="Class whose rate you want to estimate."),
         click.Option(["--answer"], metavar="COLUMN", help="Column of classes or scores."),
         click.Option(
             ["--machine"], required=True, metavar="NAME", help="AI model: a rater in FILE, or predictions NAME=FILE."
@@ -782,7 +785,7 @@ def _report() -> list[click.Parameter]:
         click.Option(["--sections"], metavar="A,B", help=f"Sections, all if omitted: {', '.join(SECTIONS)}."),
         click.Option(["--model"], type=click.Choice(names), help="Plausibility model."),
         click.Option(
-            ["--reliability"], type=float, metavar="G", help="γ of the section on cases [default: as pages open]."
+            ["--reliability"], type=float, metavar="G", help="γ of the section on cases [default: the γ of the pages]."
         ),
         _learned_prior(),
         _predictions(),
@@ -811,7 +814,7 @@ def _labels() -> list[click.Parameter]:
         ),
         click.Option(["--gold"], metavar="FILE", help="Gold file (case,class) to evaluate the labels."),
         click.Option(["--model"], type=click.Choice(names), help="Plausibility model of certainty."),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as pages open]."),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: the γ of the pages]."),
         click.Option(
             ["--prior"], metavar="M0,K0,A0,B0", help="Prior of the score model; fitted if omitted."
         ),
@@ -834,16 +837,20 @@ def _sign() -> list[click.Parameter]:
         click.Option(
             ["--key"], required=True, metavar="FILE", help="Private key (Ed25519), kept outside the database."
         ),
-        click.Option(["--new"], is_flag=True, help="Make the key first, and FILE.pub, which verify needs."),
+        click.Option(["--new"], is_flag=True, help="Create the key first, and FILE.pub, which verify needs."),
     ]
 
 
 def _backup() -> list[click.Parameter]:
     return [
         click.Argument(["out"], required=False, metavar="[OUT]"),
-        click.Option(["--folder"], metavar="FOLDER", help="Folder for a file named by the time, instead of OUT."),
-        click.Option(["--keep"], type=int, default=30, show_default=True, metavar="N", help="Newest files that stay."),
-        click.Option(["--days"], type=int, default=30, show_default=True, metavar="N", help="Days that files stay."),
+        click.Option(["--folder"], metavar="FOLDER", help="Folder for a file named by its time, instead of OUT."),
+        click.Option(
+            ["--keep"], type=int, default=30, show_default=True, metavar="N", help="Number of newest files to keep."
+        ),
+        click.Option(
+            ["--days"], type=int, default=30, show_default=True, metavar="N", help="Number of days to keep files."
+        ),
         click.Option(
             ["--encrypt-to"], metavar="KEY", help="Public key (age1…) of the age tool, which encrypts the backup."
         ),
@@ -858,12 +865,12 @@ def _erase() -> list[click.Parameter]:
             default="administrator",
             show_default=True,
             metavar="NAME",
-            help="Name of the person who erases, for the record.",
+            help="Name of the person who deletes, for the record.",
         ),
         click.Option(
-            ["--unused"], type=int, metavar="DAYS", help="Saved data that nobody has used for this many days."
+            ["--unused"], type=int, metavar="DAYS", help="Delete saved data that nobody has used for this many days."
         ),
-        click.Option(["--yes"], is_flag=True, help="Erase; without it, unused data are only listed."),
+        click.Option(["--yes"], is_flag=True, help="Delete now; without it, unused data are only listed."),
     ]
 
 
@@ -922,18 +929,19 @@ def _deploy() -> list[click.Parameter]:
     return [
         click.Argument(["out"], metavar="OUT"),
         click.Option(["--name"], required=True, metavar="HOST", help="Public host name of the server."),
-        option("processes", "N", "Processes of the dashboard; about one per core."),
+        option("processes", "N", "Number of dashboard processes; about one per core."),
         option(
             "database",
             "@FILE|URL",
-            "Address of the Postgres database; a file that holds it if it has a password [SQLite in the home folder].",
+            "Address of the Postgres database, or a file that contains it if it has a password [SQLite in the home "
+            "folder].",
         ),
         option("home", "FOLDER", "Folder of saved data on the server."),
         option("program", "FOLDER", "Folder of the program on the server."),
         option("certificate", "FILE", "Certificate chain and key, on the server."),
         option("port", "N", "Port of the public address."),
         option("plain_port", "N", "Port that redirects browsers to the public address."),
-        option("first_port", "N", "Port of the first process; the others follow."),
+        option("first_port", "N", "Port of the first process; other processes use the next ports."),
     ]
 
 
@@ -970,19 +978,19 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
     ),
     "guideline": (
         ".commands.data:guideline",
-        "Which classes to merge, split or rewrite, and whom to train.",
+        "Find classes to merge, split or rewrite, and raters to train.",
         "guideline readings.csv --merge benign unsure --out merged.csv",
         _guideline,
     ),
     "check": (
         ".commands.gate:check",
-        "Do the data meet requirements? Ends with 0 if they do, with 1 if not, with 2 for bad input.",
+        "Check whether the data meet requirements (exit status 0 if they do, 1 if not, 2 for invalid input).",
         'check readings.csv --require "alpha >= 0.6" --require "flagged_raters <= 2"',
         _check,
     ),
     "groups": (
         ".commands.data:groups",
-        "Do groups of raters see cases differently?",
+        "On which cases do groups of raters differ?",
         "groups readings.csv --facts raters.csv",
         _groups,
     ),
@@ -1000,7 +1008,7 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
     ),
     "simulate": (
         ".commands.tap:simulate",
-        "Simulate ratings under t-a-p, and show what coefficients and models make of them.",
+        "Simulate ratings with the t-a-p model, and compare coefficients and models on them.",
         "simulate --t 0.3 --a 0.7 --p 0.5 --raters 5",
         _simulate,
     ),
@@ -1024,13 +1032,13 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
     ),
     "panel": (
         ".commands.machines:panel",
-        "What a panel of AI raters is worth: effective number of raters, vote and members.",
+        "Measure the accuracy of a panel of AI raters: effective number of raters, vote and members.",
         "panel readings.csv --machine gpt,gemini,claude --truth joint",
         _panel,
     ),
     "study": (
         ".commands.studies:study",
-        "Compare modalities in a reader study (MRMC): AUC, sensitivity or specificity, and the size of a next study.",
+        "Compare modalities in a reader study (MRMC): AUC, sensitivity or specificity, and the size of the next study.",
         "study readings.csv --truth truth.csv --measure sensitivity --threshold 3",
         _study,
     ),
@@ -1054,13 +1062,13 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
     ),
     "metrics": (
         ".commands.metrics:metrics",
-        "Compare classifiers by rankings and probabilities under uncertain truth.",
+        "Compare classifiers by rankings and probabilities with uncertain ground truth.",
         "metrics plackett-luce skin --k 3 --j 2",
         _metrics,
     ),
     "sets": (
         ".commands.sets:sets",
-        "Calibrate prediction sets of classifiers under uncertain truth.",
+        "Calibrate prediction sets of classifiers with uncertain ground truth.",
         "sets readings.csv --predictions A=probabilities.csv --alpha 0.1 --cases-out sets.csv",
         _sets,
     ),
@@ -1072,7 +1080,7 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
     ),
     "reliability": (
         ".commands.reliability:reliability",
-        "Show what anchors the reliability γ: held-out raters and gold.",
+        "Show how held-out raters and gold set the reliability γ.",
         "reliability dirichlet readings.csv --gold truth.csv",
         _reliability,
     ),
@@ -1096,7 +1104,7 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
     ),
     "sign": (
         ".commands.record:sign",
-        "Sign the end of the record of reviews, so that its owner cannot replace it unnoticed.",
+        "Sign the end of the review record, so that nobody can replace it unnoticed.",
         "sign --key head.key",
         _sign,
     ),
@@ -1114,31 +1122,31 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
     ),
     "bring-over": (
         ".commands.earlier:bring_over",
-        "Move reviews and settings of a file that an earlier version read differently.",
+        "Copy reviews and settings of a file that an earlier version read differently.",
         "bring-over readings.csv --by ann@clinic.example",
         _bring_over,
     ),
     "erase": (
         ".commands.record:erase",
-        "Erase a person, or saved data that nobody uses.",
+        "Delete a person, or saved data that nobody uses.",
         "erase --person ann@clinic.example --yes",
         _erase,
     ),
     "people": (
         ".commands.people:people",
-        "List who may do what, or free a name from its account (rebind NAME).",
+        "List people and their roles, or free a name from its account (rebind NAME).",
         "people rebind ann@clinic.example",
         _people,
     ),
     "access": (
         ".commands.people:access",
-        "List who signed in, opened, exported, shared or erased what (exit status 1 if the record is damaged).",
+        "List who signed in, opened, exported, shared or deleted what (exit status 1 if the record is damaged).",
         "access --days 7",
         _access,
     ),
     "deploy": (
         ".commands.deployment:deploy",
-        "Write the files of a server for a team: services, proxy, settings, backup, containers.",
+        "Write the files of a team server: services, proxy, settings, backup, containers.",
         "deploy out --name plurality.clinic.example --processes 2",
         _deploy,
     ),

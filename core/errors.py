@@ -39,7 +39,7 @@ class TooManyColumnsError(InputError):
     def __init__(self, n_columns: int, most_columns: int):
         self.n_columns = n_columns
         super().__init__(
-            f"The table has {n_columns:,} columns, the limit is {most_columns:,}.",
+            f"The table has {n_columns:,} columns; the limit is {most_columns:,}.",
             "Remove columns without annotations, write one row per annotation, or raise the limit on the command "
             f"line (--most-columns {n_columns}).",
         )

@@ -12,63 +12,63 @@ class Term(NamedTuple):
 
 GLOSSARY: dict[str, Term] = {
     "without the rater": Term(
-        "Does agreement rise without this rater? If it does, they differ from the other raters.",
+        "Does agreement rise without this rater? If so, they differ from the other raters.",
         "Leave-one-rater-out: the coefficient without the rater minus the coefficient with all raters; agreement "
         "with the other raters is the share of agreeing pairs, with a Wilson interval on the effective number of "
         "the rater's cases.",
     ),
     "machine": Term(
-        "An AI model that annotates. It is shown separately from people and is not part of any panel or truth "
-        "unless you include it.",
+        "An AI model that annotates. It is shown separately from people. No panel or truth includes it unless you "
+        "choose so.",
         "A rater marked as an AI model, with family and version; left out of panels, truth models and held-out scores.",
     ),
     "alternative annotator test": Term(
-        "Can an AI model replace one of the raters? It is compared with each rater: who is closer to the other "
-        "raters? A model that shares the raters' mistakes passes.",
+        "Can an AI model replace one of the raters? The test compares it with each rater: which of the two agrees "
+        "more with the other raters? A model that shares the raters' mistakes passes.",
         "For each rater a one-sided t-test that the rater wins less often than the model plus ε, "
         "Benjamini-Yekutieli over raters; passes if the winning rate ω is at least ½; ρ is the mean advantage "
         "(Calderon, Reichart & Dror 2025); intervals by resampling cases.",
     ),
     "panel of AI raters": Term(
-        "How many independent raters do several models count as? Models that make the same mistakes count as few, and "
-        "their vote may be no better than the best of them.",
+        "How many independent raters are several models worth? Models that make the same mistakes are worth few, "
+        "and their vote may be no better than the best of them.",
         "n_eff = n / (1 + (n − 1) ρ̄) with ρ̄ the mean φ of the errors of two raters; the truth from people's "
         "annotations and the answers judged together, as one rater with an unrestricted table, by EM (Dawid & Skene "
         "1979); intervals by resampling cases.",
     ),
     "reader study": Term(
-        "Readers score the same cases in two modalities. Do they decide better in one of them? The interval allows for "
-        "other readers, other cases and, if a panel gives the truth, for its errors.",
+        "Readers score the same cases in two modalities. Do they decide better in one of them? The interval allows "
+        "for other readers, other cases and the errors of a panel that provides the truth.",
         "MRMC: Obuchowski & Rockette (1995) with Hillis' (2007) degrees of freedom, or U-statistics (Gallas 2009); AUC "
         "by Wilcoxon; total variance = within + (1 + 1/S) between over S draws of the truth (Rubin), df by Barnard & "
         "Rubin (1999).",
     ),
     "quality gate": Term(
-        "Requirements on the data, such as an agreement of at least 0.6, checked each time that data arrive.",
+        "Requirements for the data, such as an agreement of at least 0.6. They are checked each time new data arrive.",
         "Over several looks, shares of dated cases have a betting confidence sequence (Waudby-Smith & Ramdas 2024), "
         "coefficients and other shares an interval at 1 − 6 (1 − level) / (π² k²) at look k.",
     ),
     "groups of raters": Term(
-        "Do raters of one group, such as a region, see cases differently from the others? Groups of fewer than 8 "
-        "raters are not shown.",
+        "Do raters of one group, such as a region, differ from the others? Groups with fewer than 8 raters are not "
+        "shown.",
         "IRR: α within a group; XRR: 1 − D_o / D_e across; GAI = IRR / XRR (Prabhakaran et al. 2024). p by permuting "
         "facts of raters within strata of activity, Benjamini-Hochberg; intervals by resampling raters and cases.",
     ),
     "guideline": Term(
-        "Which two classes do raters confuse? What everybody confuses asks for another guideline, or one class; what "
-        "one rater confuses asks for a talk.",
+        "Which two classes do raters confuse? If all raters do, change the guideline or merge the classes; if one "
+        "rater does, talk to that rater.",
         "Off-diagonal coincidences of two classes over all; loss of a merger: mutual information of the joint of P(z) "
         "and annotation, before less after, as a share; percentile intervals over resampled cases.",
     ),
     "versions": Term(
-        "Versions of one model on the same cases: does a newer one agree more with people, and on how many cases "
-        "does its answer change?",
+        "Versions of one model on the same cases: does a newer version agree more with people, and on how many "
+        "cases does its annotation change?",
         "Paired differences of mean S(f, R) over the cases that all versions annotated; percentile intervals over "
         "cases at 1 − (1 − level)/m for m comparisons; share of changed answers by Wilson.",
     ),
     "classifier as evidence": Term(
-        "A classifier's probabilities count in addition to the annotations, as far as this improves the prediction "
-        "of unseen annotations. They never count where that classifier is evaluated.",
+        "A classifier's probabilities add to the annotations if this improves the prediction of unseen "
+        "annotations. They are never used where that classifier is evaluated.",
         "P(z) ∝ π_z^(1 − w) p_f(z | x)^w Π θ^β after the fit; w by the held-out score, 0 unless it is better by "
         "more than one standard error. Mistakes that classifier and raters share remain undetected.",
     ),
@@ -78,8 +78,8 @@ GLOSSARY: dict[str, Term] = {
         "whole k (Resnick et al. 2021); intervals by resampling cases.",
     ),
     "shared errors": Term(
-        "Two raters make the same mistakes: they agree more than their accuracy explains, so together they count as"
-        " less than two.",
+        "Two raters make the same mistakes: they agree more than their accuracy explains, so together they are "
+        "worth less than two.",
         "Agreement of a pair beyond Σ_z P(z) Σ_k θ_jzk θ_lzk as a share of the remainder; raters who copy count "
         "once in P(z); p from annotations simulated by the fit, Benjamini-Hochberg over pairs; n_eff = n² / Σ "
         "max(corr, 0).",
@@ -89,24 +89,25 @@ GLOSSARY: dict[str, Term] = {
         "p_s(k) = Σ n_ik(n_ik − 1) / Σ n_ik(n_i − 1); Wilson interval on the jackknife's effective n (Fleiss 1975).",
     ),
     "precision": Term(
-        "How wide the interval is now, and how wide it would be with more annotations.",
+        "Present width of the interval, and its expected width with more annotations.",
         "Standard error of SPA for heterogeneous cases from factorial moments, Var_n for n annotations per case, "
         "over new or present cases (Nørregaard & Derczynski, figure 6).",
     ),
     "bootstrap": Term(
-        "How much the number varies when the cases are drawn again at random from your data.",
+        "How much the number would vary with other cases, estimated by resampling yours.",
         "Percentile interval over resamples of cases; all coefficients use the same resamples, so that their "
         "differences have intervals too (Efron & Tibshirani 1993).",
     ),
     "rater models": Term(
-        "Each model makes different assumptions about raters and cases. Checks show which ones fit the data badly.",
+        "Each model makes different assumptions about raters and cases. The checks show which models fit the data "
+        "badly.",
         "Latent-class models with the true class summed out: by EM (one-coin, class-conditional, Dawid-Skene, "
         "t-a-p, ordinal), or as posteriors (Dawid-Skene, hierarchical, ordinal, GLAD, nominal difficulty, the "
         "eighteen difficulty models of Han et al.).",
     ),
     "held-out score": Term(
-        "How well a model predicts an annotation that it has not seen from the other annotations of the case. It "
-        "needs no gold, and it cannot detect mistakes that raters share.",
+        "How well a model predicts an unseen annotation from the other annotations of the case. It needs no gold, "
+        "but cannot detect mistakes that raters share.",
         "Mean log probability of held-out annotations, at most one per case in each of five folds; differences "
         "paired by annotation, standard errors clustered by case; each model at its own β, which also lowers the "
         "weight of the prevalence if that is better by more than one standard error. The average of models is "
@@ -122,17 +123,17 @@ GLOSSARY: dict[str, Term] = {
         "below 0.025/S. It is not a p-value (Gelman et al. 1996; Han et al., 6.1).",
     ),
     "leave-one-case-out": Term(
-        "Which model best predicts the annotations of a case that it has not seen?",
+        "Which model best predicts the annotations of a new case?",
         "Expected log predictive density, leaving out one case with all its annotations, effects integrated; "
         "Pareto-smoothed importance sampling (Vehtari, Gelman & Gabry 2017).",
     ),
     "model agreement": Term(
-        "Do the models choose the same class? Where they differ, the class depends on the assumptions of a model.",
+        "Do the models choose the same class? If they differ, the class depends on the assumptions.",
         "Share of cases with the same most likely class, ties shared; the mean total-variation distance can be "
         "downloaded.",
     ),
     "gold": Term(
-        "Classes known from another source, such as a biopsy. Raters, models and certainty are compared with them.",
+        "Classes known from another source, such as a biopsy. Raters, models and certainty are compared with gold.",
         "Reference classes that no fit has used; shares with Wilson intervals over gold cases, ties shared.",
     ),
     "calibration": Term(
@@ -140,11 +141,11 @@ GLOSSARY: dict[str, Term] = {
         "Share of correct gold cases by bins of the probability, with Wilson intervals; log loss in addition.",
     ),
     "soft labels": Term(
-        "Probability of each class for training, instead of one winning class.",
+        "Probability of each class for training, instead of a single class.",
         "Class probabilities, log-odds and weights; training on log-odds does best (Han et al., section 5).",
     ),
     "signs": Term(
-        "What is unusual about a rater, with evidence. You set how rarely a careful rater may be flagged.",
+        "Unusual behaviour of a rater, with evidence. You set how rarely a careful rater may be flagged.",
         "Family-wise false-alarm rate over raters and rules, Holm within a rule; a rater is compared with the other"
         " raters' annotations of the same cases.",
     ),
@@ -155,8 +156,8 @@ GLOSSARY: dict[str, Term] = {
         "order by expected wrong annotations, n (1 − accuracy).",
     ),
     "follows": Term(
-        "How closely a rater's values rise and fall with the case: 1 is complete, 0 is not at all. Reading the "
-        "whole scale higher or lower does not matter.",
+        "How closely a rater's values rise and fall with the case: 1 is completely, 0 is not at all. Higher or "
+        "lower values overall do not matter.",
         "Correlation with the case's own score, from the correlation with the severity-adjusted mean of the other "
         "raters, by Fisher's z and a pool of all raters. Acceptable by default: half of the mean. Lost: n minus the"
         " number of annotations of the average rater with the same information, by ρ² / (1 − ρ²).",
@@ -167,26 +168,26 @@ GLOSSARY: dict[str, Term] = {
         "interval over simulations after each step.",
     ),
     "control chart": Term(
-        "Rises while a rater annotates worse than before. Above the dashed line, chance does not explain it.",
+        "Rises while a rater is less accurate than before. Above the dashed line, chance is an unlikely explanation.",
         "CUSUM of log-likelihood ratios, or EWMA, against the panel without the rater; limit from random orders of "
         "the rater's own annotations.",
     ),
     "prevalence": Term(
-        "How common each class is estimated to be, after correcting for raters' errors.",
+        "Estimated share of each class, corrected for raters' errors.",
         "Distribution π of the latent true class over cases.",
     ),
     "confusion matrix": Term(
-        "For each class that the model infers (row): how often this rater chooses each class (column).",
+        "For each class inferred by the model (row): how often this rater chooses each class (column).",
         "θ[true, annotated] = P(annotated class | true class); rows sum to 1.",
     ),
     "smoothing": Term(
-        "Keeps the estimates of raters with few annotations from being extreme.",
+        "Prevents extreme estimates for raters with few annotations.",
         "none: maximum likelihood; diagonal: Dirichlet prior that favours correct annotations; pooled (default): 10"
         " pseudo-annotations per row, spread like the confusion matrix of all raters together; empirical: as many "
         "as the differences between raters suggest.",
     ),
     "restarts": Term(
-        "Tries many starting points. If they lead to different results, the data allow more than one fit.",
+        "Tries many starting points. If they give different results, the data allow more than one fit.",
         "Random starts aligned to the majority-vote start; EM finds only local maxima of the likelihood.",
     ),
     "annotation certainty": Term(
@@ -195,29 +196,29 @@ GLOSSARY: dict[str, Term] = {
         " is the Monte Carlo standard error, not the uncertainty about the model or γ.",
     ),
     "reliability": Term(
-        "How much each annotation counts. Low: a few annotations say little. High: annotations are taken almost as "
-        "the truth.",
+        "How much each annotation counts. Low: a few annotations change little. High: annotations are taken almost "
+        "as the truth.",
         "γ multiplies the weight of every annotation in the posterior; it is a prior choice to explore, not an "
         "estimate.",
     ),
     "held-out readers": Term(
-        "One rater at a time is hidden: at which γ do the other raters predict this rater best? This measures "
+        "Hides one rater at a time: at which γ do the other raters predict this rater best? This measures "
         "opinions, not the truth.",
         "Mean log predictive probability of a rater's annotation given the other annotations of the case, at "
         "exponent 1, against γ; differences to the best are paired, standard errors clustered by case (as in "
         "Grünwald & van Ommen 2017).",
     ),
     "certainty against gold": Term(
-        "Where gold is known: if a case has a certainty of 90%, is its leading class correct nine times out of ten?",
+        "If there is gold: is the leading class correct in 9 of 10 cases with a certainty of 90%?",
         "Binary log loss and ECE of annotation certainty as P(top-1 class is the gold class), by γ; the best γ by "
         "five folds over gold cases; intervals over cases.",
     ),
     "plausibility": Term(
-        "How likely each class is to be the truth of this case. Dots show other plausible values.",
+        "Probability of each class to be the true class of this case. Dots show other plausible values.",
         "A point λ of the simplex over classes; dots are draws from its posterior given the annotations of the case.",
     ),
     "review queue": Term(
-        "Cases in the order in which another opinion matters most, by the criterion you choose.",
+        "Cases ordered by how much another opinion matters, by the criterion that you choose.",
         "Lowest certainty; gain C1 − max Σ A of one more opinion; nearly equal votes; expected risk × (1 − "
         "certainty); classifier against certainty ≥ 0.9; one rater only.",
     ),
@@ -230,21 +231,22 @@ GLOSSARY: dict[str, Term] = {
         "P(top-1 class of λ ∈ the classifier's top-k set) over the draws of the case.",
     ),
     "top3 accuracy": Term(
-        "How often the true class is among the classifier's three best guesses, averaged over all plausible truths.",
+        "How often the true class is among the classifier's three best guesses, averaged over draws (simulated "
+        "plausible truths).",
         "Uncertainty-adjusted top-k accuracy: mean over cases per draw, then over draws (Stutz et al., eq. 7-12).",
     ),
     "better": Term(
-        "Probability that one classifier is better than the other, over all plausible truths.",
+        "Probability that one classifier is better than the other, over draws (simulated plausible truths).",
         "Mean over common draws of P(the row's metric is larger over all cases like these), ties one half, on the "
         "cases that both predict: uncertainty about the truth, and Student's t for the sampling of cases.",
     ),
     "alpha": Term(
-        "How much each class counts before anybody has annotated.",
+        "Weight of each class before any annotation.",
         "Dirichlet pseudo-count α of each class; with many classes, α = 1 gives much weight to classes that nobody "
         "chose. Learned: α = s/K, s by the Dirichlet-multinomial likelihood of all cases with two raters or more.",
     ),
     "more raters": Term(
-        "Whether as many raters again, at least three, would probably make the case certain.",
+        "Would as many raters again (at least three) probably make the case certain?",
         "P(certainty reaches 0.9 with max(3, n) more raters drawn from the posterior of the case): from 0.5 on they "
         "would help, up to 0.25 hardly (inherent ambiguity).",
     ),
@@ -253,18 +255,18 @@ GLOSSARY: dict[str, Term] = {
         "Posterior probability of the class, averaged over rater models by stacking on held-out annotations.",
     ),
     "benchmark": Term(
-        "The conventional word for the number, from poor to almost perfect, and the probability that it applies.",
+        "Conventional word for the number, from poor to almost perfect, and the probability that it applies.",
         "Share of a normal distribution around the estimate within each band of Landis & Koch (1977), Fleiss (1981)"
         " or Altman (1991), as Gwet (2014, chapter 6) proposes.",
     ),
     "prediction sets": Term(
-        "How many classes a classifier must list so that the truth is included as often as promised, even if "
-        "experts disagree about the truth.",
+        "How many classes must a classifier list so that the list contains the truth as often as guaranteed, even "
+        "if experts disagree?",
         "Monte Carlo conformal prediction: labels drawn from the plausibilities at γ calibrate one threshold on the"
         " score; coverage ≥ 1 − α for one label per case (Stutz et al. 2023).",
     ),
     "aggregated coverage": Term(
-        "How often the list includes the truth if each class counts by its plausibility.",
+        "How often the list contains the truth if each class counts by its plausibility.",
         "Mean over test cases of Σ λ_k over the classes of the set; voted coverage counts the majority vote only "
         "and is too favourable (Stutz et al. 2023).",
     ),
@@ -273,17 +275,17 @@ GLOSSARY: dict[str, Term] = {
         "Poisson sampling with recorded inclusion probabilities; rates by inverse probability (Zrnic & Candès 2024).",
     ),
     "corrected rate": Term(
-        "The share of a class among all cases, from an AI model's labels of all cases and people's labels of a few."
-        " The few must be a random sample, or have known probabilities of being labelled.",
+        "Share of a class among all cases, from an AI model's labels of all cases and people's labels of a few. "
+        "The few must be a random sample, or have known selection probabilities.",
         "PPI++: λ mean(f̃) + mean(Y − λ f), with the λ of least variance (Angelopoulos et al. 2023); by selection "
         "probabilities (Zrnic & Candès 2024); Rogan-Gladen with the interval of Lee et al. (2025).",
     ),
     "plausibility region": Term(
-        "The plausibilities for which the classifier's scores are high enough on average: one side of a straight line.",
+        "Plausibilities for which the classifier's mean score is high enough: one side of a straight line.",
         "{λ : Σ λ_k E(x, k) ≥ τ}, τ the order statistic ⌊α(n + 1)⌋ of the calibration cases (Stutz et al. 2023).",
     ),
     "convergence": Term(
-        "Has the sampler run long enough? Several runs from different starts must give the same result.",
+        "Has the sampler run long enough? Runs from different starts must give the same result.",
         "Rank-normalised split R-hat ≤ 1.01, bulk and tail effective sample size ≥ 100 per chain, no divergence "
         "(Vehtari et al. 2021).",
     ),
@@ -294,7 +296,7 @@ GLOSSARY: dict[str, Term] = {
         "effects of the case integrated by quadrature (Han, Adıgüzel & Carpenter 2024).",
     ),
     "blind read": Term(
-        "An opinion given before the other annotations are shown, so that they cannot influence it.",
+        "An opinion given before the other annotations are shown, so they cannot influence it.",
         "Recorded before the panel is revealed; the agreement of opinions that were not blind is not evidence about"
         " the panel and is left out.",
     ),

@@ -157,7 +157,8 @@ def reopen(digest: str) -> Dataset:
         ) from None
     if changed:
         raise InputError(
-            f"The files of the saved dataset {digest[:8]} were changed.", "Delete it and open its file again."
+            f"Could not open the saved dataset {digest[:8]}: its files were changed.",
+            "Delete it and open its file again.",
         )
     return dataset
 
@@ -177,7 +178,7 @@ def rename(digest: str, name: str) -> None:
     """Rename a saved dataset; its digest and address do not change."""
     name = " ".join(name.split())
     if not name:
-        raise InputError("The name is empty.", "Enter a name for the dataset.")
+        raise InputError("Could not save the dataset: the name is empty.", "Enter a name for the dataset.")
     path = _folder(digest) / _META
     try:
         meta = json.loads(path.read_text(encoding="utf-8"))

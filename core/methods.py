@@ -28,9 +28,9 @@ Need = Literal["raters", "two raters", "overlap", "order"]
 GROUP = "plurality.methods"
 UGT = "Stutz et al., Evaluating AI systems under uncertain ground truth (2023)"  # several families follow it
 AS_IS = "as they are"
-FIRST_BLOCK = "by their first choice; annotations whose first choice is tied are left out"
+FIRST_BLOCK = "by their first choice; annotations with a tied first choice are left out"
 THRESHOLD = "by a threshold that you set"
-BY_LABEL = "by a label that you choose: with it or without it"
+BY_LABEL = "by a label that you choose: with or without it"
 ONE_CLASS: dict[Kind, str] = {"class": AS_IS, "ranking": FIRST_BLOCK, "set": BY_LABEL, "score": THRESHOLD}
 RANKED: dict[Kind, str] = {"class": AS_IS, "ranking": AS_IS}
 EVERY: dict[Kind, str] = {"class": AS_IS, "ranking": AS_IS, "set": AS_IS, "score": AS_IS}
@@ -321,7 +321,7 @@ class Verdict:
 def can_use(method: Method, dataset: Dataset) -> Verdict:
     """Return the verdict on one method, in words for the screen."""
     how = method.takes.get(dataset.kind)
-    reason = f"does not take {dataset.kind}s" if how is None else _lacking(method.needs, dataset)
+    reason = f"does not support {dataset.kind}s" if how is None else _lacking(method.needs, dataset)
     return Verdict(method.name, method.title, not reason, reason or str(how))
 
 
@@ -432,7 +432,7 @@ def term(name: str) -> Term:
         return GLOSSARY[name]
     found = next((method for method in every_method() if method.name == name), None)
     if found is None:
-        raise KeyError(f"no term and no method is called {name!r}")
+        raise KeyError(f"Could not find a term or method named {name!r}")
     return found.term
 
 
@@ -513,7 +513,9 @@ def _of_plugins(family: Family) -> tuple[Method, ...]:
         if method.family != family:
             continue
         if method.name in names:
-            raise InputError(f"A plug-in adds a second {family} with the name {method.name!r}.", "Rename it.")
+            raise InputError(
+                f"Could not load a plug-in: it adds a second {family} named {method.name!r}.", "Rename it."
+            )
         names.add(method.name)
         found.append(method)
     return tuple(sorted(found, key=lambda method: method.place))

@@ -47,7 +47,7 @@ def check_whole(value: object, what: str, least: int | None = None) -> None:
     InputError
     """
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise InputError(f"{what} is {shown(value)}.", "It must be a whole number.")
+        raise InputError(f"{what} is {shown(value)}.", "It must be an integer.")
     if least is not None and int(value) < least:
         raise InputError(f"{what} is {value:,}.", f"It must be at least {least:,}.")
 

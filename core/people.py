@@ -89,7 +89,7 @@ def person_of(claims: Mapping[str, Any], now: float | None = None) -> Person:
     settings, now = current_settings(), time.time() if now is None else now
     begun, ends = _time(claims.get("iat")), _time(claims.get("exp"))
     if begun is None or ends is None:
-        raise SignedOutError("Could not sign in: the provider sent no end of the session (claim 'exp').")
+        raise SignedOutError("Could not sign in: the provider did not send when the session ends (claim 'exp').")
     until = ends if settings.session_hours is None else begun + 3600.0 * settings.session_hours
     if now >= until:
         raise SessionOverError("The session has ended. Sign in again.")
@@ -99,7 +99,7 @@ def person_of(claims: Mapping[str, Any], now: float | None = None) -> Person:
     if settings.idle_minutes is not None:
         used = sign_ins.last_used(which)  # none before the first page
         if now - (begun if used is None else used) >= 60 * settings.idle_minutes:
-            raise SessionOverError("The session ended because nobody used it. Sign in again.")
+            raise SessionOverError("The session ended because it was idle. Sign in again.")
     listed = _listed()
     name = _name(claims, listed)
     found = Person(name, _role(name, claims, listed), until, _groups(name, claims, listed))
@@ -117,7 +117,9 @@ def _name(claims: Mapping[str, Any], listed: PeopleList) -> str:
         _check_verified(claims)
     name = normal_name(name)
     if listed.is_look_alike(name):
-        raise SignedOutError("Your name looks like another name in the list of people. Contact the administrator.")
+        raise SignedOutError(
+            "Could not sign in: your name looks like another name in the list of people. Contact the administrator."
+        )
     return name
 
 
@@ -127,7 +129,7 @@ def _check_verified(claims: Mapping[str, Any]) -> None:
     if verified is True or verified == "true":
         return
     if "email_verified" in claims:
-        raise SignedOutError("The provider has not verified your e-mail address.")
+        raise SignedOutError("Could not sign in: the provider has not verified your e-mail address.")
     raise SignedOutError(
         "The provider did not confirm your e-mail address (claim 'email_verified'). Contact the "
         f"administrator: if the provider verifies every address but sends no such claim, set {TRUSTED}=1."
@@ -142,11 +144,11 @@ def _hold_to_account(name: str, claims: Mapping[str, Any], begun: float) -> None
     try:
         theirs = bind(name, issuer, subject, begun)
     except (OSError, ValueError):
-        raise SignedOutError("Could not look up which account has your name. Contact the administrator.") from None
+        raise SignedOutError("Could not check which account has your name. Contact the administrator.") from None
     if not theirs:
         raise SignedOutError(
-            "Your name belongs to another account of the provider. Contact the administrator: the command "
-            "'plurality people rebind NAME' frees it."
+            "Could not sign in: your name belongs to another account of the provider. Contact the administrator: "
+            "the command 'plurality people rebind NAME' frees it."
         )
 
 
@@ -207,7 +209,7 @@ def _role(name: str, claims: Mapping[str, Any], listed: PeopleList) -> Role:
         found = [role for role in ROLES if role in values or f"plurality-{role}" in values]
         said = found[-1] if found else None
     if said in (ENDED, NOBODY):
-        raise SignedOutError("The administrator has not given you access.")
+        raise SignedOutError("Could not sign in: the administrator has not given you access.")
     for role in ROLES:
         if role == said:
             return role

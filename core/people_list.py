@@ -96,9 +96,9 @@ def name_fault(name: str) -> str:
     if len(name) > LONGEST_NAME:
         return f"is longer than {LONGEST_NAME} characters"
     if not name.isprintable() or name != " ".join(name.split()):
-        return "has a blank at an end, two blanks in a row or a character that cannot be printed"
+        return "has a blank at an end, two blanks in a row or an unprintable character"
     if " " in name and current_settings().name_claim == "email":
-        return "has a blank, which no e-mail address has"
+        return "has a blank, which is not allowed in an e-mail address"
     if any(unicodedata.normalize("NFC", letter) != letter for letter in name):
         return "has a letter that only looks like another one"
     return ""
@@ -132,7 +132,7 @@ def _read(path: Path, text: str, name_claim: str, has_role_claim: bool) -> Peopl
         told = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         words, _, _ = str(error).rpartition(" (")
-        words = "a name or a table is there twice" if "Cannot" in words else words
+        words = "a name or a table occurs twice" if "Cannot" in words else words
         raise InputError(f"Could not read {path}: {words}.", _REMEDY, _line_in(str(error), text)) from None
     try:
         return _checked(told, has_role_claim)

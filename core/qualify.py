@@ -260,7 +260,9 @@ def check_published(published: Sequence[PublishedValue] = PUBLISHED) -> CheckGro
         )
         for one in published
     )
-    return CheckGroup("Published values", "Computed now from the published data, within the printed digits.", checks)
+    return CheckGroup(
+        "Published values", "Recomputed from the published data, compared within the printed digits.", checks
+    )
 
 
 def kernel_numbers() -> dict[str, float]:
@@ -284,7 +286,7 @@ def check_kernels() -> CheckGroup:
     """Compare numbers of compiled kernels with those of the same kernels as plain Python, in a process of their own."""
     compiled = kernel_numbers()
     done = _child(["-m", f"{_PACKAGE}.qualify"], NUMBA_DISABLE_JIT="1")
-    title, note = "Kernels", "Machine code against the same code as plain Python, on small data."
+    title, note = "Kernels", "Compiled code compared with the same code as plain Python, on small data."
     if done.returncode != 0:
         words = shorten((done.stderr.strip().splitlines() or ["no message"])[-1], 120)
         return CheckGroup(title, note, (Check("Kernels as plain Python", "numbers", words, False),))
@@ -400,7 +402,7 @@ def check_repeated(commands: Sequence[Sequence[str]]) -> CheckGroup:
     checks = tuple(compare_runs(arguments[0], *(_answer(arguments) for _ in range(2))) for arguments in commands)
     if all(one.passed is None for one in checks):
         checks = (*checks, Check("Any command", "numbers", "none could be computed", False))
-    return CheckGroup("Repeated", "Each command was run twice in new processes. All numbers were compared.", checks)
+    return CheckGroup("Repeated", "Each command ran twice in new processes. All numbers were compared.", checks)
 
 
 def compare_runs(name: str, first: dict | str, second: dict | str) -> Check:

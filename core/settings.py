@@ -206,7 +206,7 @@ def _positive(told: _Told, variable: str, default: Any, least: int = 1) -> int:
     if not text:
         return default
     if not text.isdecimal() or int(text) < least:
-        raise InputError(f"{variable} is {text!r}.", f"Set it to a whole number, at least {least}, or leave it unset.")
+        raise InputError(f"{variable} is {text!r}.", f"Set it to an integer of at least {least}, or leave it unset.")
     return int(text)
 
 
@@ -222,7 +222,8 @@ def _secret(told: _Told, variable: str) -> str:
     text = told[variable] or ""
     if text and len(text) < _SHORTEST_SECRET:
         raise InputError(
-            f"{variable} is too short.", f"Use at least {_SHORTEST_SECRET} characters: openssl rand -hex 32."
+            f"Could not use {variable}: it is too short.",
+            f"Use at least {_SHORTEST_SECRET} characters: openssl rand -hex 32.",
         )
     return text
 

@@ -76,12 +76,12 @@ STEPS = (
     StoryStep(
         "Raters disagree",
         "agreement",
-        "Under “Pairwise agreement”, click the palest cell: those are the cases on which the two differ.",
+        "Under “Pairwise agreement”, click the palest cell to see the cases on which the two raters differ.",
     ),
     StoryStep(
-        "The majority vote hides it",
+        "The majority vote hides disagreement",
         "cases",
-        "Click a case at the top of the worklist, and compare what the raters said with what the truth could be.",
+        "Click a case at the top of the worklist, and compare the annotations with the plausible classes.",
     ),
     StoryStep(
         "A model weights the raters",
@@ -96,17 +96,18 @@ STEPS = (
     StoryStep(
         "The classifier looked better than it is",
         "reliability",
-        "Follow its line: at lower γ it falls further below its cross, its score against one label per case.",
+        "Follow its line: at lower γ it falls further below its cross (its score against one label per case).",
     ),
     StoryStep(
         "The ranking of classifiers depends on γ",
         "reliability",
-        "Choose top-1 accuracy above the figure: by first guesses only, one classifier leads at every γ.",
+        "Choose top-1 accuracy above the figure: for first guesses, one classifier leads at every γ.",
     ),
     StoryStep(
-        "One AI model may replace a rater, another may not",
+        "One AI model can replace a rater, another cannot",
         "ai_rater",
-        "Open “Shared errors”: two versions of one model make the same mistakes, and count as less than two raters.",
+        "Open “Shared errors”: two versions of one model make the same mistakes, so they are worth less than two "
+        "raters.",
         "replies",
     ),
 )
@@ -118,8 +119,8 @@ def disagree(agreement: Coefficient) -> Claim:
     if agreement.value is None or low is None or high is None:
         return Claim("Cannot determine how often two raters agree", False)
     words = (
-        f"Two raters who look at the same case put the same diagnosis first in {percent(agreement.value)} of pairs "
-        f"({number(100 * low, 0)} to {number(100 * high, 0)}). Their annotations cannot all be right"
+        f"Two raters of the same case put the same diagnosis first in {percent(agreement.value)} of pairs "
+        f"({number(100 * low, 0)} to {number(100 * high, 0)}). Their annotations cannot all be correct"
     )
     return Claim(words, high < DISAGREE_BELOW)
 
@@ -137,9 +138,9 @@ def hidden(dataset: Dataset, certainty: CertaintyResult) -> Claim:
     clear = MajorityVote().fit(dataset).top_class() >= 0
     doubtful = int((clear & (certainty.certainty[:, 0] < UNCERTAIN_BELOW)).sum())
     words = (
-        f"Majority vote gives {int(clear.sum()):,} of {plural(dataset.n_cases, 'case')} one label each, and looks "
-        f"finished. {doubtful:,} of these labels are less than {percent(UNCERTAIN_BELOW)} certain, and the vote does "
-        "not show which"
+        f"Majority vote gives one label to {int(clear.sum()):,} of {plural(dataset.n_cases, 'case')}, which looks "
+        f"final. But {doubtful:,} of these labels have certainty below {percent(UNCERTAIN_BELOW)}, and the vote "
+        "does not show which"
     )
     return Claim(words, bool(doubtful > 0.1 * clear.sum()))
 
@@ -232,17 +233,17 @@ def torn_case(
             best_rank = rank
             best = Torn(dataset.cases[case], (dataset.classes[codes[0]], dataset.classes[codes[1]]), shares, risk)
     if best is None:
-        raise NotApplicableError("No case has two plausible classes.")
+        raise NotApplicableError("Could not show an example: no case has two plausible classes.")
     return best
 
 
 def two_truths(torn: Torn) -> Claim:
     """Return the claim of step four, from the case with the closest two classes."""
     (one, other), (more, less) = torn.classes, torn.shares
-    words = f"{one} is the most plausible truth in {percent(more)} of draws, {other} in {percent(less)}"
+    words = f"{one} is the leading class in {percent(more)} of draws, {other} in {percent(less)}"
     if torn.risk is not None and torn.risk[0] != torn.risk[1]:
-        words += f". The first has {torn.risk[0]} risk, the second {torn.risk[1]} risk"
-    words += ". One label per case would drop one of them"
+        words += f". The first class has {torn.risk[0]} risk, the second {torn.risk[1]} risk"
+    words += ". One label per case would hide one of them"
     return Claim(words, less >= TWO_TRUTHS)
 
 
@@ -252,9 +253,8 @@ def looked_better(evaluation: Evaluation, reliability: float) -> Claim:
     name = max(values, key=lambda one: values[one].point - values[one].mean)
     found = values[name]
     words = (
-        f"Against one label per case, classifier {name} has the truth among its first three guesses in "
-        f"{percent(found.point)} "
-        f"of cases. Over all plausible truths (γ = {exact(reliability)}) it is "
+        f"Compared with one label per case, classifier {name} has the true class among its first three guesses in "
+        f"{percent(found.point)} of cases. Over draws (γ = {exact(reliability)}), it is "
         f"{percent_with_interval(found.mean, found.ci_low, found.ci_high)}"
     )
     return Claim(words, found.point > found.ci_high)
@@ -264,10 +264,9 @@ def flips(reliabilities: Sequence[float], evaluations: Sequence[Evaluation]) -> 
     """Return the claim of step six, from classifiers at the lowest and the highest γ, and the metric that agrees."""
     first, *_, last = leaders(evaluations, METRIC)
     words = (
-        f"If annotations count little (γ = {exact(reliabilities[0])}), {first.name} leads. If they count much "
-        f"(γ = {exact(reliabilities[-1])}), {last.name} leads. Each leads with a probability of "
-        f"{_at_least(first.p, last.p)}. "
-        "To choose a classifier, you must first choose γ"
+        f"If annotations count little (γ = {exact(reliabilities[0])}), {first.name} leads. If they count much (γ = "
+        f"{exact(reliabilities[-1])}), {last.name} leads. Each leads with {_at_least(first.p, last.p)} "
+        "probability. Choose γ before you choose a classifier"
     )
     sure = first.p is not None and last.p is not None and min(first.p, last.p) >= CLEARLY_AHEAD
     same = {leader.name for leader in leaders(evaluations, "top1_accuracy")}
@@ -286,7 +285,7 @@ def stands_in(test: AlternativeTest, by_probabilities: Sequence[EquivalentReader
     known = {one.machine: one for one in by_probabilities}
     tested = [one for one in test.machines if one.raters and one.machine in known]
     if len(tested) < 2:
-        return Claim("Cannot determine which AI model may replace a rater", False)
+        return Claim("Cannot determine which AI model can replace a rater", False)
     best, worst = (end(tested, key=lambda one: one.n_rejected) for end in (max, min))
     worth = [known[one.machine].words() for one in (best, worst)]
     words = (
@@ -301,4 +300,4 @@ def stands_in(test: AlternativeTest, by_probabilities: Sequence[EquivalentReader
 
 def _at_least(*probabilities: float | None) -> str:
     least = min(0.0 if one is None else one for one in probabilities)
-    return probability(least) if least > 0.99 else f"{probability(least)} or more"
+    return probability(least) if least > 0.99 else f"at least {probability(least)}"

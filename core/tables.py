@@ -54,7 +54,10 @@ def to_xlsx(table: "pd.DataFrame", settings: dict | None = None) -> bytes:
     from openpyxl import Workbook
 
     if len(table) > MOST_ROWS_XLSX:
-        raise LimitError(f"Excel allows {MOST_ROWS_XLSX:,} rows; the table has {len(table):,}. Use CSV or Parquet.")
+        raise LimitError(
+            f"Could not write Excel: it allows {MOST_ROWS_XLSX:,} rows; the table has {len(table):,}. Use CSV or "
+            "Parquet."
+        )
     book = Workbook(write_only=True)
     sheet = book.create_sheet("table")
     safe = _safe(table)

@@ -39,7 +39,7 @@ def _order(dataset: Dataset) -> Dataset:
             persist_state="session",
         )
         order = st.multiselect(
-            "From the lowest to the highest (to change it, remove all and choose them in order)",
+            "From lowest to highest (to change the order, remove all classes and choose them again)",
             dataset.classes,
             default=list(dataset.classes if dataset.ordinal else scale_order(dataset.classes) or dataset.classes),
             key=f"order-{dataset.digest}",
@@ -49,7 +49,7 @@ def _order(dataset: Dataset) -> Dataset:
         if not means:
             return dataset
         if len(order) < dataset.n_classes:
-            st.info(f"{plural(dataset.n_classes - len(order), 'class', 'classes')} still without a place.")
+            st.info(f"{plural(dataset.n_classes - len(order), 'class', 'classes')} still without a place in the order.")
             return dataset
     if dataset.ordinal and tuple(order) == dataset.classes:
         return dataset
@@ -61,9 +61,9 @@ def _repeats(dataset: Dataset) -> None:
     n_repeats = cached_agreement.n_repeats(dataset)
     if n_repeats and dataset.kind != "score":
         st.caption(
-            f":material/repeat: {plural(n_repeats, 'annotation')} of {dataset.n_annotations:,} repeat an earlier one "
-            "of the same rater on the same case. Here they count as annotations of another rater; “By rater” shows how "
-            "far raters agree with themselves."
+            f":material/repeat: {plural(n_repeats, 'annotation')} of {dataset.n_annotations:,} repeat an earlier "
+            "annotation by the same rater on the same case. On this page they count as annotations by another "
+            "rater; “By rater” shows how far raters agree with themselves."
         )
 
 

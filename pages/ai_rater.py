@@ -20,7 +20,7 @@ def _settings(dataset: Dataset, marked: tuple[Machine, ...]) -> tuple[float, str
     """ε and how near annotations are, with who is a machine, in one row."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="machine_settings"):
         who = st.segmented_control(
-            "Whom it would replace", list(EPSILONS), default="experts", required=True, key="epsilon_kind",
+            "Rater that the AI would replace", list(EPSILONS), default="experts", required=True, key="epsilon_kind",
             format_func=lambda name: f"{name} (ε = {exact(EPSILONS[name])})", help=widgets.explained(TEST),
             persist_state="session", width="content",
         )  # fmt: skip
@@ -39,8 +39,8 @@ def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machine
     """Machines and people; None where nothing can be compared, with what is missing on screen."""
     if not dataset.raters_identified:
         st.info(
-            "These annotations are anonymous, so no rater can be compared with an AI rater. To see how "
-            "good its predictions are while the truth is uncertain, open Reliability, which needs no names.",
+            "These annotations are anonymous, so no AI rater can be compared with a rater. You can still check its "
+            "predictions on the Reliability page, which needs no names.",
             icon=":material/block:",
         )
         st.page_link("pages/reliability.py", label="Judge its predictions", icon=":material/trending_up:")
@@ -50,7 +50,7 @@ def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machine
         marking.first(state.whole().dataset)
         marking.bring(dataset)
         st.info(
-            "No AI rater yet. Mark raters who are models, or add a file of a model's annotations.",
+            "No AI rater yet. Mark the raters that are models, or add a file of a model's annotations.",
             icon=":material/info:",
         )
         return None
@@ -63,10 +63,10 @@ def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machine
 
 def _too_few_people(n: int) -> None:
     """Explain which other raters the test needs, and where to add their annotations."""
-    found = "one of the raters is a person" if n else "every rater of these data is marked as an AI rater"
+    found = "there is only one person among the raters" if n else "every rater is marked as an AI rater"
     st.info(
-        f"The test needs at least two people in addition to the AI rater, and {found}. Open people's annotations of "
-        "the same cases together with this file.",
+        f"The test needs at least two people in addition to the AI rater, and {found}. Open a file that also "
+        "contains people's annotations of these cases.",
         icon=":material/info:",
     )
     st.page_link("pages/upload.py", label="Open both files", icon=":material/upload_file:")
@@ -111,7 +111,9 @@ def _parts(machines: computed.Machines, marked: tuple[Machine, ...], result: com
     def differs() -> None:
         parts.differs(machines, gamma())
         if dataset.kind != "score" and computed.may_move(dataset, machines.people):
-            st.caption("Provisional: γ is still being chosen from the data, and with it which panels are decided.")
+            st.caption(
+                "Provisional: γ is still being chosen from the data. The choice can change which panels are confident."
+            )
 
     marked_or_named = described(machines.names, marked)
     view = widgets.class_view(dataset) if dataset.kind == "ranking" else dataset

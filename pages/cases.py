@@ -44,7 +44,7 @@ def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, bool, str]:
     below = st.container()
     name = plausibility_models.choose_model(middle, dataset)
     reliability = reliability_slider.choose(left, below, dataset, plausibility_models.as_chosen(dataset))
-    find = right.text_input("Find a case", key="find", placeholder="id, class or rater", persist_state="session")
+    find = right.text_input("Find a case", key="find", placeholder="Case ID, class or rater", persist_state="session")
     with more.popover("More", key="more_settings"):
         model = plausibility_models.choose_prior(st, name, dataset)
         st.toggle("Hide rater names", key="hide_names", persist_state="session")
@@ -84,7 +84,7 @@ def _filter(dataset: Dataset, found: CaseCertainty, order: np.ndarray, reviews: 
     if asked == _ALL:
         return order
     if not counts[asked]:
-        st.caption(f"No case here: {asked.lower()}. All are shown.")
+        st.caption(f"No case matches “{asked.lower()}”. All cases are shown.")
         return order
     return order[kinds[asked][order]]
 
@@ -202,7 +202,7 @@ def _page() -> None:
                 case_correct.calibration(dataset)
         order = _order(view, dataset, found, find)
         if not len(order):
-            narrow.info("No case matches. Find by a part of the id or class, or a rater's whole name.")
+            narrow.info("No case matches. Search for part of a case ID or class, or a whole rater name.")
             order = _order(view, dataset, found, "")
         with narrow:
             order = _filter(dataset, found, order, reviews)

@@ -78,7 +78,7 @@ def _questions() -> None:
     questions = cached.questions(st.session_state["data"])
     if not questions:
         return
-    st.caption("Questions of this upload, each with its agreement:")
+    st.caption("Questions in this upload, each with its agreement:")
     with st.container(horizontal=True, gap="small", key="questions"):
         for name, digest in questions.items():
             with state.looking_at(digest):
@@ -128,10 +128,10 @@ def _computed(dataset, views, found, title, figures, places, theme) -> None:
 def _files(dataset) -> None:
     with st.container(horizontal=True):
         rows = max(dataset.n_annotations, len(dataset.entry_class))
-        widgets.download(partial(long_table, dataset), "Annotations, one row each", "annotations", "long", rows)
+        widgets.download(partial(long_table, dataset), "Annotations, one per row", "annotations", "long", rows)
         if cached.can_be_wide(dataset):
             widgets.download(
-                partial(wide_table, dataset), "A column per rater", "annotations_wide", "wide", dataset.n_cases
+                partial(wide_table, dataset), "One column per rater", "annotations_wide", "wide", dataset.n_cases
             )
 
 
@@ -139,7 +139,7 @@ def _keep(reading) -> None:
     if any(sample.name == st.session_state.get("data") for sample in SAMPLES):
         return
     if library.is_kept(reading.dataset.digest):
-        st.caption("Saved on this computer. Its address keeps working.")
+        st.caption("Saved on this computer. Its address stays the same.")
         return
     if not access.may_change(st.session_state["data"]):
         return
@@ -168,7 +168,7 @@ def _kept() -> None:
             access.sharing(entry.digest)
             with st.popover("Forget", key=f"forgetting-{entry.digest}"):
                 reviews = steps.get(entry.digest)
-                erased = f" with {plural(reviews, 'step')} of its reviews" if reviews else ""
+                erased = f" with {plural(reviews, 'step')} of reviews" if reviews else ""
                 st.write(f"This permanently deletes the dataset{erased}, its predictions and all results.")
                 st.button(
                     "Delete", type="primary", key=f"forget-{entry.digest}", on_click=_forget, args=(entry.digest,)
@@ -177,7 +177,7 @@ def _kept() -> None:
 
 def _facts_of(entry: library.Kept) -> str:
     if entry.damaged:
-        return "Its description cannot be read. Delete it, or save it again from its file."
+        return "Could not read the description of this dataset. Delete it, or save it again from its file."
     raters = plural(entry.n_raters, "rater") if entry.raters_identified else "raters without names"
     return f"{plural(entry.n_cases, 'case')} · {raters} · saved {entry.kept_at[:10]}"
 

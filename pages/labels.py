@@ -146,11 +146,11 @@ def _page() -> None:
         if dataset.kind != "score" and found.n_ready < len(found.labels):
             st.page_link("pages/review.py", label="Review the other cases", icon=":material/rate_review:")
         if n_kept_back and options.rule == "review":
-            st.caption(f"Reviews of {n_kept_back:,} cases are withheld because you can still review them blind.")
+            st.caption(f"Reviews of {n_kept_back:,} cases are hidden because you can still review these cases blind.")
     with place:
         methods = {"methods": methods_text(found.methods(asked))}
         blocks.show((block for block in drawn if isinstance(block, Download)), {"labels_file": lambda _: methods})
-        st.caption("“Settings” is a second file: methods, settings, version, digest and counts.")
+        st.caption("“Settings” downloads a second file with methods, settings, version, data digest and counts.")
         provenance.show(dataset, found.methods(asked), _command(options, asked.settings, dataset), {}, "labels")
 
 

@@ -61,7 +61,11 @@ def _restarts(shown: Fitted, n_restarts: int) -> Fitted:
     if not found.differs:
         return shown
     which = st.segmented_control(
-        "Show", ["Start from the votes", "Best restart"], default="Start from the votes", required=True, key="which"
+        "Show",
+        ["Start from the majority vote", "Best restart"],
+        default="Start from the majority vote",
+        required=True,
+        key="which",
     )
     return replace(shown, fit=found.best) if which == "Best restart" else shown
 
@@ -71,7 +75,7 @@ def _shown(fitted: list[Fitted], n_restarts: int) -> Fitted:
     titles = [one.title for one in fitted]
     place = 0
     if len(fitted) > 1:
-        options = {"key": "model_shown", "help": "The model that the tabs are about", "persist_state": "session"}
+        options = {"key": "model_shown", "help": "Model shown in the tabs", "persist_state": "session"}
         if st.session_state.get("model_shown") not in titles:
             st.session_state["model_shown"] = titles[0]
         if len(titles) > MOST_SIDE_BY_SIDE:
@@ -161,14 +165,14 @@ def _page() -> None:
     verdict = any_of("rater model", view)
     if not verdict.possible:
         title.title("Only a majority vote is possible with these data")
-        st.info(f"Rater models are not possible: {markdown(verdict.reason)}.", icon=":material/block:")
+        st.info(f"Cannot fit rater models: {markdown(verdict.reason)}.", icon=":material/block:")
         _vote_alone(view)
         return
     requests, n_restarts = models_choose.choose(view)
     fitted = models_jobs.fits(view, requests)
     if not fitted:
         if models_choose.vote_opens(view):
-            title.title("Majority vote: no rater model can be judged on these data")
+            title.title("Majority vote: these data cannot show how good a rater model is")
             _vote_alone(view)
             _held_out_scores(view)
         elif not requests:
@@ -204,7 +208,9 @@ def _page() -> None:
 def _soft_labels(view: Dataset, models: FittedModels) -> None:
     """Probabilities of the model in detail, and the way to the labels of the average."""
     blocks.answer(MODELS.part("soft_labels"), view, needed=models)
-    st.page_link("pages/labels.py", label="Labels of all cases, with certainty and reviews", icon=":material/label:")
+    st.page_link(
+        "pages/labels.py", label="Labels of all cases, with certainty and review status", icon=":material/label:"
+    )
 
 
 def _calibration(view: Dataset, models: FittedModels) -> None:

@@ -108,7 +108,8 @@ def _leave_out(raters: list[str], key: str) -> None:
         icon=":material/person_remove:",
         on_click=_exclude,
         args=raters,
-        help="Selects the other annotations. The selection is shown above every page, and one click removes it.",
+        help="Selects the annotations of all other raters. The selection is shown at the top of every page; remove "
+        "it there with one click.",
         key=key,
     )
 
@@ -164,7 +165,8 @@ def _one(view: Dataset, found: AssessedRaters) -> None:
         on_click="ignore",
         key="rater_report",
         type="primary",
-        help="One page (A4) about this rater to print or send. The other raters are pooled and not named.",
+        help="A one-page report (A4) about this rater to print or send. It pools the other raters and does not "
+        "name them.",
     )
     blocks.show(one.flags(found, place))
     if act.following is not None:
@@ -175,7 +177,7 @@ def _one(view: Dataset, found: AssessedRaters) -> None:
         blocks.show(scale.one_rater(fit, rater))
     if view.time is None:
         st.info(
-            "Not available: these annotations have no dates, so changes over time cannot be shown.",
+            "Cannot show changes over time: these annotations have no dates.",
             icon=":material/block:",
         )
     elif act.following is None and card.own_classes:
@@ -194,7 +196,7 @@ def _over_time(found: AssessedRaters, place: int) -> None:
         "Control chart", ["cusum", "ewma"], default="cusum", required=True, format_func=str.upper, key="chart_kind",
         help=widgets.explained("control chart"),
     )  # fmt: skip
-    rate = right.select_slider("False alarms of the chart", _RATES, value=0.05, format_func=percent,
+    rate = right.select_slider("False alarms of the control chart", _RATES, value=0.05, format_func=percent,
                                key="chart_alarms", width=260)  # fmt: skip
     try:
         drift = drift_of(found.table.panel, place, kind=kind, false_alarm=rate)
@@ -235,7 +237,7 @@ def _trust(dataset: Dataset) -> None:
     """Draw the estimated reliability of each rater with its interval, or the cost of estimating it."""
     model = trusted_raters.default_model(dataset)
     view = plausibility_models.data_for(model.name, dataset, quietly=True)
-    widgets.heading("How far does each rater follow the case?", plausibility_models.method(model.name))
+    widgets.heading("How closely does each rater follow the cases?", plausibility_models.method(model.name))
     model = trusted_raters.asked_for(view, model)
     if model is not None:
         blocks.show(RATERS.part("trust").blocks(model.trusted, view))
@@ -246,8 +248,8 @@ def _instead(dataset: Dataset, reason: str) -> None:
     st.info(f"Cannot compare raters with these data: {markdown(reason)}.", icon=":material/block:")
     if not dataset.raters_identified:
         st.markdown(
-            "You can still see how much annotations agree and which cases are uncertain. "
-            "If the file says who annotated, open it again and choose that column as the rater."
+            "You can still see how much raters agree and which cases are uncertain. If your file names the raters, "
+            "open it again and choose that column as the rater."
         )
     with st.container(horizontal=True):
         if any_of("coefficient", dataset).possible:
@@ -300,7 +302,7 @@ def _tabs(dataset: Dataset, view: Dataset, found: AssessedRaters) -> None:
     parts = {
         "All raters": lambda: _all(view, found),
         "One rater": lambda: _one(view, found),
-        "Who overlaps with whom": lambda: blocks.answer(coverage, view),
+        "Shared cases of raters": lambda: blocks.answer(coverage, view),
         "Shared errors": lambda: shared_errors.show(view, (), "raters"),
         "Planning": lambda: raters_plan.show(view, found.act.acceptable),
     }

@@ -23,7 +23,7 @@ def _threshold(place, study: ReadingStudy, measure: str) -> float | None:
     scores = np.unique(study.scores[~np.isnan(study.scores)]).tolist()
     if len(scores) == 2:
         return scores[1]
-    label, key = "Positive from the score", f"study_threshold-{study.digest}"
+    label, key = "Lowest positive score", f"study_threshold-{study.digest}"
     if len(scores) <= MOST_CHOICES:
         return place.selectbox(
             label, scores[1:], index=None, placeholder="Choose a score", format_func=typed, key=key, width=220
@@ -36,7 +36,7 @@ def _options(study: ReadingStudy) -> ModalityOptions | None:
         found = blocks.controls(STUDY.part("modalities"))
         threshold = _threshold(st, study, found.measure)
     if found.measure != "auc" and threshold is None:
-        st.info("Choose the score from which on a case counts as positive.", icon=":material/info:")
+        st.info("Choose the lowest score that counts as positive.", icon=":material/info:")
         return None
     return ModalityOptions(**asdict(found) | {"threshold": threshold})
 

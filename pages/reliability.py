@@ -63,8 +63,8 @@ def _so_far(found: SweepTable | PointScores | None, reliabilities: tuple[float, 
         return
     sweep, scores = (found, None) if isinstance(found, SweepTable) else (SweepTable((), ()), found)
     n = plural(len(reliabilities), "reliability", "reliabilities")
-    more = " Each ×: score against a single label per case, which does not depend on γ." if scores else ""
-    st.caption(f"{len(sweep.reliabilities):,} of {n} so far.{more}")
+    more = " ×: score against a single label per case; it does not depend on γ." if scores else ""
+    st.caption(f"{len(sweep.reliabilities):,} of {n} computed.{more}")
     if sweep.evaluation or scores:
         metric = st.session_state.get("metric") or first_metric(TOP, n_classes)
         blocks.show([lines(reliabilities, sweep.evaluation, metric, scores)])
@@ -100,7 +100,7 @@ def _page() -> None:
     model, reliabilities, opened = _settings(dataset)
     view = plausibility_models.data_for(model.name, dataset)
     if not reliabilities:
-        st.info("Choose at least one reliability.")
+        st.info("Choose at least one value of γ.")
         return
     model = trusted_raters.asked_for(view, model, len(reliabilities))
     if model is None:

@@ -117,10 +117,10 @@ def _questions() -> dict[str, str]:
     if own is None:
         return {}
     wanted = st.toggle(
-        f"All {plural(len(found), 'question')} of this upload",
+        f"All {plural(len(found), 'question')} in this upload",
         key="report_questions",
         persist_state="session",
-        help="Compares the questions, and adds the sections of each.",
+        help="Compares the questions and adds the sections of each question.",
     )
     return {own: found.pop(own), **found} if wanted else {}
 
@@ -190,13 +190,13 @@ def _page() -> None:
     dataset = gold_of_reviews.applied(reading.dataset)
     st.title("Export a report")
     st.write(
-        "One self-contained HTML file with figures, tables, methods and the source of the data. It works offline and "
-        "prints."
+        "One self-contained HTML file with figures, tables, methods and data source. It works offline and can be "
+        "printed."
     )
     split = None if dataset.kind == "score" else widgets.split(dataset)
     left, middle, right = st.columns([4, 2, 3], vertical_alignment="bottom")
     sections = left.multiselect(
-        "Sections, in their order",
+        "Sections, in order",
         list(SECTIONS),
         default=list(SECTIONS),
         format_func=SECTIONS.get,
@@ -261,9 +261,9 @@ def _reference_standard(request: ReportRequest) -> None:
         return
     with st.expander("Reference standard"):
         st.markdown(
-            "How the reference standard was made: who annotated, the process, blinding, agreement before adjudication, "
-            "cases without a determinable truth, with checklists of STARD 2015, CLAIM 2024 and GRRAS 2011. What data "
-            f"do not show is marked “{TO_WRITE}”."
+            "How the reference standard was made: raters, process, blinding, agreement before adjudication and "
+            "cases without a determinable truth. Includes checklists of STARD 2015, CLAIM 2024 and GRRAS 2011. "
+            f"Items that the data cannot fill are marked “{TO_WRITE}”."
         )
         with st.container(horizontal=True):
             for ending, (label, mime) in _DOCUMENTS.items():

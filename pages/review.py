@@ -29,7 +29,7 @@ def _page() -> None:
     if error := st.session_state.pop("review_error", None):
         st.error(markdown(error), icon=":material/error:")
     if not state.selection().everything:
-        st.caption("A review always includes all annotations, regardless of the selection.")
+        st.caption("A review always includes all annotations, even if you selected some of them.")
     if desk is None:
         review_start.ask_name(store, dataset)
     people = state.people_of(dataset)

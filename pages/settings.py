@@ -23,22 +23,24 @@ if settings.remote_images:
     leaves = "nothing leaves this computer except requests for images on other computers"
 if elsewhere(settings.cluster):
     leaves = (
-        f"{leaves} but data for the cluster" if leaves.endswith("computer") else f"{leaves}, and data for the cluster"
+        f"{leaves} except data sent to the cluster"
+        if leaves.endswith("computer")
+        else f"{leaves}, and data sent to the cluster"
     )
 st.markdown(f"**Plurality {__version__}** · {leaves}, no usage statistics are sent.")
 rows = {
     "Folder of saved datasets (PLURALITY_HOME)": str(settings.home),
     "Reviews (PLURALITY_DATABASE_URL)": store_url().render_as_string(hide_password=True),
-    "Folder of the images of cases (PLURALITY_IMAGES)": str(settings.images) if settings.images else "none",
+    "Folder of case images (PLURALITY_IMAGES)": str(settings.images) if settings.images else "none",
     "Images from other computers (PLURALITY_REMOTE_IMAGES)": "loaded" if settings.remote_images else "not loaded",
     "Folder of compiled kernels (NUMBA_CACHE_DIR)": os.environ["NUMBA_CACHE_DIR"],
-    "Largest file (PLURALITY_MAX_UPLOAD_MB)": f"{settings.max_upload_mb:,} MB",
+    "Maximum file size, MB (PLURALITY_MAX_UPLOAD_MB)": f"{settings.max_upload_mb:,} MB",
     "Memory for reading a small file (PLURALITY_READING_MB)": f"{settings.reading_mb:,} MB",
-    "Largest model (PLURALITY_MAX_MODEL_CELLS)": f"{settings.max_model_cells:,} numbers",
-    "Processes for heavy work, at most (PLURALITY_WORKERS)": f"{settings.workers:,}",
-    "Cluster that makes draws (PLURALITY_CLUSTER)": settings.cluster or "none",
-    "Results on disk, at most (PLURALITY_RESULTS_MB)": f"{settings.results_mb:,} MB",
-    "Results in memory, at most (PLURALITY_MEMORY_MB)": f"{settings.memory_mb:,} MB",
+    "Maximum model size (PLURALITY_MAX_MODEL_CELLS)": f"{settings.max_model_cells:,} numbers",
+    "Maximum number of worker processes (PLURALITY_WORKERS)": f"{settings.workers:,}",
+    "Cluster that computes draws (PLURALITY_CLUSTER)": settings.cluster or "none",
+    "Maximum size of results on disk, MB (PLURALITY_RESULTS_MB)": f"{settings.results_mb:,} MB",
+    "Maximum size of results in memory, MB (PLURALITY_MEMORY_MB)": f"{settings.memory_mb:,} MB",
     "Processors": str(os.cpu_count()),
 }
 st.html(  # a table cut its second column off on a telephone
@@ -51,7 +53,7 @@ st.html(  # a table cut its second column off on a telephone
 )
 if settings.images is not None and not settings.images.is_dir():
     st.warning(
-        "Could not find the folder of images, so no image is shown. Set PLURALITY_IMAGES to a folder on this computer.",
+        "Could not find the image folder, so no image is shown. Set PLURALITY_IMAGES to a folder on this computer.",
         icon=":material/folder_off:",
     )
 st.subheader("Details for a bug report", anchor=False)
@@ -62,5 +64,5 @@ details = [
     *(f"{name}: {value}" for name, value in rows.items()),
 ]
 st.code("\n".join(details), language=None)
-st.caption("Use the copy icon. Contains folder paths, but no data.")
+st.caption("Use the copy icon. The text contains folder paths, but no data.")
 administration.sections()

@@ -42,16 +42,16 @@ _HEADER = {"Detect automatically": None, "Yes": True, "No": False}
 
 
 def _files():
-    label = "Files of annotations, or a zip of them"
+    label = "Annotation files, or a zip of them"
     uploads = upload_files.brought(label, upload_files.annotations_key(), several=True)
     cached.prepare_reading()
     if not uploads:
         st.caption(
-            "Tables (CSV, TSV, Excel, Parquet; any column names, one row per annotation, a column or a row per rater, "
-            "counts, rankings) and what Label Studio, Prodigy, MTurk, doccano, Labelbox, Encord, Zooniverse, REDCap "
-            "and others write. Files stay on this computer."
+            "Tables (CSV, TSV, Excel, Parquet; any column names; one row per annotation, one column or row per "
+            "rater, counts, rankings) and exports of Label Studio, Prodigy, MTurk, doccano, Labelbox, Encord, "
+            "Zooniverse, REDCap and others. Files stay on this computer."
         )
-        with st.expander("All formats that are recognised"):
+        with st.expander("All supported formats"):
             for title in formats().values():
                 st.markdown(f"- {markdown(title)}")
         _templates()
@@ -88,7 +88,7 @@ def _overruled(files: tuple[str, ...]) -> tuple[str | None, bool | None]:
             persist_state="session",
         )
         header = st.radio(
-            "Tables: the first row contains column names",
+            "Tables: the first row must contain column names",
             list(_HEADER),
             key=f"header-{stamp}",
             persist_state="session",
@@ -169,15 +169,15 @@ def _done(digest: str) -> None:
     reading = cached.registry().get(digest)
     if reading is None:
         return
-    st.success(f"{markdown(reading.dataset.name)} is in use.", icon=":material/check_circle:")
+    st.success(f"{markdown(reading.dataset.name)} is open.", icon=":material/check_circle:")
     upload_report.counts(reading.dataset)
     if several := cached.questions(digest):
-        st.caption(f"One of {len(several):,} questions of this upload: switch between them in the sidebar.")
+        st.caption(f"One of {len(several):,} questions in this upload: switch between them in the sidebar.")
     left, right, third = st.columns(3)
     left.page_link("pages/agreement.py", label="How much do the raters agree?", icon=":material/handshake:")
     right.page_link("pages/cases.py", label="Which cases are uncertain?", icon=":material/view_list:")
     if library.is_kept(digest):
-        third.caption("Saved on this computer. Its address keeps working.")
+        third.caption("Saved on this computer. Its address stays the same.")
     elif access.may_change(digest) and third.button("Save on this computer", icon=":material/save:", key="keep"):
         cached.keep(reading)
         st.rerun()
@@ -199,9 +199,13 @@ def _perhaps_machines(raters: tuple[str, ...]) -> None:
         return
     listed = markdown(", ".join(shorten(name, 24) for name in found[:6]) + (" …" if len(found) > 6 else ""))
     of = f"{len(found):,} of {plural(len(raters), 'rater')} may be"
-    said = f"By their names, {of} AI raters ({listed}). Until they are marked they count as people, on every page."
+    said = (
+        f"Judging by their names, {of} AI raters ({listed}). Until you mark them, they count as people on every page."
+    )
     if len(found) == 1:
-        said = f"By its name, {of} an AI rater ({listed}). Until it is marked it counts as a person, on every page."
+        said = (
+            f"Judging by its name, {of} an AI rater ({listed}). Until you mark it, it counts as a person on every page."
+        )
     st.info(said, icon=":material/smart_toy:")
     one = len(found) == 1
     label = f"Mark {'it' if one else 'them'}, and test whether {'it' if one else 'one'} can replace a rater"
@@ -225,7 +229,7 @@ def _page() -> None:
         return
     left, right = st.columns([2, 3], gap="large")
     with left:
-        st.subheader("What the columns mean", anchor=False)
+        st.subheader("What do the columns mean?", anchor=False)
         question = replace(guess, mapping=upload_mapping.choose_mapping(source, guess, begin, stamp, first_rows))
         upload_mapping.recognised(said, source, guess.mapping, question.mapping, key[3])
         about_classes = st.container()
@@ -285,7 +289,7 @@ def _understood(
     asked = replace(question, ordinal=ordinal) if changed else question
     choices |= {"treatment": treatment, "classes": classes, "ordinal": ordinal} if changed else {}
     if changed or source.side.classes is not None:
-        built = _build(key, "Applying what is known of classes", source, asked, titled, **choices)
+        built = _build(key, "Applying class names and order", source, asked, titled, **choices)
         if built is None:
             return None
         reading = built
@@ -415,7 +419,7 @@ def _offer(
     with st.container(horizontal=True, vertical_alignment="bottom"):
         says_nothing = name.casefold() in _SAYS_NOTHING
         called = st.text_input(
-            "Name of these data" if says_nothing else "Name",
+            "Name of the data" if says_nothing else "Name",
             value="" if says_nothing else name,
             placeholder=name if says_nothing else None,
             key=f"name-{stamp}",

@@ -77,7 +77,7 @@ def adaptive_collection(dataset: Dataset, level: float = 0.99, ci_level: float =
     """
     if dataset.kind != "class":
         raise NotApplicableError(
-            f"Cannot compare first annotations: this needs single classes, and these annotations are {dataset.kind}s."
+            f"Cannot compare first annotations: these annotations are {dataset.kind}s, not single classes."
         )
     n = np.diff(dataset.case_ptr)
     usable = n >= 2
@@ -119,12 +119,14 @@ def _why_not(dataset: Dataset, n: np.ndarray, usable: np.ndarray, size: list[int
         return "undefined: no case has two annotations in a known order"
     if sum(longer) in (0, sum(size)):
         few = "no" if sum(longer) == 0 else "every"
-        return f"undefined: {few} case has more than two annotations, so none was added selectively"
+        return f"undefined: only {few} case has more than two annotations, too few to show selective addition"
     if min(size) < LEAST_CASES:
         what = "agree" if size[0] < size[1] else "disagree"
-        return f"undefined: the first two annotations {what} on only {min(size)} cases; {LEAST_CASES} are needed"
+        return (
+            f"undefined: the first two annotations {what} on only {min(size)} cases; at least {LEAST_CASES} are needed"
+        )
     if dataset.time is None and _sorted_by_answer(dataset, n):
-        return "undefined: equal annotations are adjacent in every case, so their order is not that of time"
+        return "undefined: equal annotations are adjacent in every case, so their order does not show time"
     return ""
 
 

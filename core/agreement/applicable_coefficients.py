@@ -80,23 +80,23 @@ class ApplicableCoefficients(Result):
         quoted, percent = self.quoted, self.percentage
         if self.kind == "set":
             if quoted.value is None:
-                return f"Agreement of the sets of labels cannot be computed: {_why(quoted)}"
+                return f"Agreement on label sets cannot be computed: {_why(quoted)}"
             beyond = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
             cases = plural(quoted.n_cases, "case")
-            return f"Beyond chance raters agree on the sets of labels by α = {beyond} (MASI distance); {cases}"
+            return f"Beyond chance, raters agree on label sets by α = {beyond} (MASI distance); {cases}"
         if percent is None:
             if quoted.value is None:
-                return f"Agreement of the scores cannot be computed: {_why(quoted)}"
+                return f"Agreement on scores cannot be computed: {_why(quoted)}"
             said = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
             cases = plural(quoted.n_cases, "case")
             if quoted.value < 1 and (quoted.ci_low is None or quoted.ci_low <= 0):
                 return f"No evidence that raters agree on scores: intraclass correlation {said}; n = {cases}"
-            return f"The case, not the rater, explains {said} of score variance; n = {cases}"
+            return f"The case explains {said} of score variance, the rater does not; n = {cases}"
         if percent.value is None:
             return f"Agreement cannot be computed: {_why(percent)}"
         words = f"Raters agree on {in_percent(percent)} of {self.pairs}"
         if quoted.value is None:
-            return f"{words}; agreement beyond chance cannot be determined, because {_why(quoted)}"
+            return f"{words}; agreement beyond chance cannot be determined because {_why(quoted)}"
         beyond = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
         return f"{words}; beyond chance α = {beyond}; {plural(quoted.n_cases, 'case')}"
 
@@ -126,13 +126,13 @@ class ApplicableCoefficients(Result):
         return next(one for one in self.coefficients if one.name == KRIPPENDORFF_ALPHA and one.weights == wanted)
 
 
-_PAIRS = {"ranking": "pairs of first choices", "ordinal": "pairs, counting near classes in part by rank"}
+_PAIRS = {"ranking": "pairs of first choices", "ordinal": "pairs (neighbouring classes count in part, by rank)"}
 _REASONS = {
     "nominal": "α allows any number of raters and missing annotations, and counts only equal classes",
-    "ordinal": "the order of the classes is declared to be meaningful, so both count near classes in part, by rank",
-    "ranking": "both are of first choices; α allows any number of raters and missing annotations",
-    "set": "it counts sets that share labels in part, and less if neither contains the other",
-    "score": "it shows how reliable one score of one rater is",
+    "ordinal": "the classes are ordered, so both count neighbouring classes in part, by rank",
+    "ranking": "both use first choices; α allows any number of raters and missing annotations",
+    "set": "it counts sets that share labels in part, and less if neither set contains the other",
+    "score": "it shows how reliable a single score by one rater is",
 }
 
 
@@ -201,9 +201,9 @@ _NO_NUMBERS = (LeftOut("intraclass correlations, interval and ratio alpha", "the
 
 def left_out_of(dataset: Dataset) -> tuple[LeftOut, ...]:
     """List coefficients that classes without an order, or too few for one, do not get."""
-    why = "the order of the classes is not declared to be meaningful"
+    why = "the classes have no declared order"
     if dataset.ordinal:
-        why = "with fewer than three classes they are the same as without weights"
+        why = "with fewer than three classes, weights make no difference"
     return (LeftOut("weighted coefficients and ordinal alpha", why), *_NO_NUMBERS, *_raters(dataset))
 
 
@@ -219,7 +219,10 @@ def _raters(dataset: Dataset) -> tuple[LeftOut, ...]:
 
 def _of_scores(dataset: Dataset, level: float) -> ApplicableCoefficients:
     left_out = [
-        LeftOut("percent agreement, SPA and kappas", "scores are rarely exactly equal; set a threshold to make classes")
+        LeftOut(
+            "percent agreement, SPA and kappas",
+            "scores are rarely exactly equal; set a threshold to split them into classes",
+        )
     ]
     if (dataset.score < 0).any():
         left_out.append(LeftOut("ratio alpha", "some scores are below 0"))
@@ -235,7 +238,7 @@ def _of_sets(dataset: Dataset, level: float) -> ApplicableCoefficients:
     left_out = (
         LeftOut(
             "percent agreement, SPA and kappas of whole sets",
-            "sets of labels are rarely exactly equal; choose a label to compute them for it",
+            "sets of labels are rarely exactly equal; choose one label",
         ),
         LeftOut("weighted coefficients, intraclass correlations", "the annotations are sets of labels"),
     )

@@ -64,7 +64,7 @@ def benchmark_labels(coefficient: Coefficient, scale: str = "landis_koch") -> tu
         Bands from the lowest to the highest.
     """
     if scale not in SCALES:
-        raise OptionError(f"scale must be one of {', '.join(SCALES)}, not {scale!r}")
+        raise OptionError(f"scale must be one of {', '.join(SCALES)}; got {scale!r}")
     names, inner = SCALES[scale]
     edges = np.array([-1.0, *inner, 1.0])
     why = _why_not(coefficient)
@@ -117,7 +117,7 @@ def before_opinions(coefficient: Coefficient) -> tuple[str, str] | None:
             "the interval includes 0: add second annotations to more cases",
         )
     return (
-        "Agreement is hardly beyond chance",
+        "Agreement is barely beyond chance",
         "review classes and instructions first: more annotations of this kind would not settle the cases",
     )
 
@@ -134,9 +134,9 @@ def _below_chance(coefficient: Coefficient) -> bool:
 
 def _why_not(coefficient: Coefficient) -> str:
     if not beyond_chance(coefficient):
-        return "undefined: the scales were made for coefficients beyond chance"
+        return "undefined: these scales apply only to coefficients beyond chance"
     if coefficient.value is None:
-        return coefficient.note or "undefined: the coefficient is"
+        return coefficient.note or "undefined: the coefficient is undefined"
     if coefficient.se is None:
         return "undefined: the coefficient has no standard error"
     if coefficient.se < 1e-12:

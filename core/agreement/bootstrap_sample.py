@@ -38,7 +38,7 @@ class CoefficientOptions:
     def __post_init__(self) -> None:
         for weighting in self.spa_weightings:
             if weighting not in SPA_WEIGHTINGS:
-                raise OptionError(f"weighting must be one of {', '.join(SPA_WEIGHTINGS)}, not {weighting!r}")
+                raise OptionError(f"weighting must be one of {', '.join(SPA_WEIGHTINGS)}; got {weighting!r}")
 
     def metric_of(self, n_classes: int) -> Metric:
         """Return how alpha compares classes: by a metric, or else by the weights."""
@@ -68,11 +68,11 @@ def chosen(data: ClassCounts | Dataset, names: Sequence[str] | None) -> list[str
     allowed = [name for name in known if name not in barred]
     for name in allowed if names is None else names:
         if name not in known:
-            raise OptionError(f"Unknown coefficient {name!r}. Coefficients: {', '.join(known)}")
+            raise OptionError(f"Unknown coefficient {name!r}. Use one of {', '.join(known)}.")
         if name in barred:
             raise NotApplicableError(
-                f"{name} compares raters who are identified, "
-                f"{'more than' if 'raters' in known[name].needs else 'exactly'} two of them; these data have {used:,}."
+                f"Cannot compute {name}: it compares {'more than' if 'raters' in known[name].needs else 'exactly'} "
+                f"two identified raters; these data have {used:,}. Choose another coefficient."
             )
     return allowed if names is None else [name for name in known if name in names]
 
@@ -177,8 +177,8 @@ def _ratio_distances(values: np.ndarray) -> np.ndarray:
     limit = current_settings().max_model_cells
     if values.size**2 > limit:
         raise LimitError(
-            f"Resampling the ratio metric of {values.size:,} classes needs {values.size**2:,} cells, more than the "
-            f"limit of {limit:,}. Use the interval metric of the logarithms."
+            f"Could not resample the ratio metric: {values.size:,} classes need {values.size**2:,} cells, the "
+            f"limit is {limit:,}. Use the interval metric of the logarithms."
         )
     total = values[:, None] + values
     return np.divide(values[:, None] - values, total, out=np.zeros_like(total), where=total > 0) ** 2

@@ -90,18 +90,16 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
     known = methods("coefficient")
     possible = [name for name, one in known.items() if one.formula and one.formula.of in _OF_COUNTS]
     if coefficient not in possible:
-        raise OptionError(f"coefficient must be one of {', '.join(possible)}, not {coefficient!r}")
+        raise OptionError(f"coefficient must be one of {', '.join(possible)}; got {coefficient!r}")
     if dataset.kind != "class":
-        raise NotApplicableError(
-            f"Cannot compare raters: this needs single classes, and these annotations are {dataset.kind}s."
-        )
+        raise NotApplicableError(f"Cannot compare raters: these annotations are {dataset.kind}s, not single classes.")
     if not dataset.raters_identified:
         raise NotApplicableError("Cannot compare raters: the annotations are anonymous.")
     limit = current_settings().max_model_cells
     if dataset.n_raters * dataset.n_classes > limit:
         raise LimitError(
-            f"{dataset.n_raters:,} raters by {dataset.n_classes:,} classes are more than the limit of {limit:,}. "
-            "Select fewer raters."
+            f"Cannot compare {dataset.n_raters:,} raters with {dataset.n_classes:,} classes: the limit is "
+            f"{limit:,} cells. Select fewer raters."
         )
     counts = class_counts(dataset)
     csr = counts.ptr, counts.class_code, counts.count
@@ -166,7 +164,7 @@ def _with_others(runs: tuple[np.ndarray, ...], n_raters: int, level: float) -> t
     largest = np.zeros(n_raters)
     np.maximum.at(largest, rater, share)
     return tuple(
-        undefined("with_others", "edges", "nobody else annotated this rater's cases")
+        undefined("with_others", "edges", "no other rater annotated this rater's cases")
         if n_cases[r] == 0
         else with_wilson_interval(
             "with_others",
@@ -221,8 +219,7 @@ def intra_rater(dataset: Dataset, level: float = 0.95) -> IntraRater:
     """
     if dataset.kind != "class":
         raise NotApplicableError(
-            f"Cannot compare raters with themselves: this needs single classes, and these "
-            f"annotations are {dataset.kind}s."
+            f"Cannot compare raters with themselves: these annotations are {dataset.kind}s, not single classes."
         )
     if not dataset.raters_identified:
         raise NotApplicableError("Cannot compare raters with themselves: the annotations are anonymous.")

@@ -136,7 +136,9 @@ def scott_pi(
     if isinstance(data, Dataset) and repeats_of(data):
         return undefined("scott_pi", resolve_weights(weights, counts.n_classes, labels)[0], REPEATS)
     if most > 2:
-        raise NotApplicableError(f"Scott's pi needs two raters, and a case has {most} annotations. Use Fleiss' kappa.")
+        raise NotApplicableError(
+            f"Cannot compute Scott's pi: it needs two raters, but a case has {most} annotations. Use Fleiss' kappa."
+        )
     return replace(fleiss_kappa(counts, level, weights, labels), name="scott_pi")
 
 
@@ -227,11 +229,11 @@ METHODS = (
         "Percent agreement",
         percent_agreement,
         lambda asked: [percent_agreement(asked.counts, **asked.how)],
-        plainly="How often two raters who looked at the same case gave the same annotation.",
+        plainly="How often two raters of the same case chose the same annotation.",
         exactly="Mean over cases of the share of agreeing pairs; interval by Gwet's linearised variance (2014), t on "
         "n − 1; Wilson's where all cases agree alike.",
         sources=(GWET,),
-        assumes="no model of chance; chance alone can make it high when one class is common.",
+        assumes="not corrected for chance; high by chance alone if one class is common.",
         formula=_PERCENT,
         place=10,
         warm=True,
@@ -241,11 +243,11 @@ METHODS = (
         "Scott π",
         scott_pi,
         lambda asked: [scott_pi(asked.dataset, **asked.how)] if identified(asked.dataset) == 2 else [],
-        plainly="Agreement of two raters beyond chance, when both are taken to have the same habits.",
+        plainly="Agreement of two raters beyond chance, if both guess with the same class shares.",
         exactly="p_e from the pooled margins; Gwet's linearised variance (Scott 1955).",
         sources=("Scott, Public Opinion Quarterly 19 (1955), 321-325", GWET),
         needs=("overlap", "two raters"),
-        assumes="two raters who guess by the same shares of the classes.",
+        assumes="assumes that two raters guess with the same class shares.",
         formula=_SCOTT,
         place=50,
         beyond_chance=True,
@@ -255,11 +257,11 @@ METHODS = (
         "Fleiss κ",
         fleiss_kappa,
         lambda asked: [fleiss_kappa(asked.counts, **asked.how)],
-        plainly="Agreement beyond what guessing at random would give: 0 is chance, 1 is perfect.",
+        plainly="Agreement beyond random guessing: 0 is chance, 1 is perfect.",
         exactly="(p_a − p_e)/(1 − p_e), p_e from class shares averaged over cases; Gwet's linearised variance (Fleiss "
         "1971).",
         sources=("Fleiss, Psychological Bulletin 76 (1971), 378-382", GWET),
-        assumes="raters are exchangeable and guess by the classes' average shares.",
+        assumes="assumes exchangeable raters who guess with the average class shares.",
         formula=_FLEISS,
         place=70,
         beyond_chance=True,
@@ -269,11 +271,11 @@ METHODS = (
         "Gwet AC1",
         gwet_ac,
         lambda asked: [gwet_ac(asked.counts, **asked.how)],
-        plainly="Agreement beyond chance that does not fall when nearly all cases are of one class.",
+        plainly="Agreement beyond chance that stays high if nearly all cases have the same class.",
         exactly="AC1: p_e = Σ π(1 − π)/(q − 1); linearised variance (Gwet 2008).",
         sources=("Gwet, British Journal of Mathematical and Statistical Psychology 61 (2008), 29-48", GWET),
         title_weighted="Gwet AC2",
-        assumes="chance agreement happens on hard cases only; steady where one class is common.",
+        assumes="assumes that chance agreement occurs only on hard cases; steady if one class is common.",
         formula=_GWET,
         place=80,
         beyond_chance=True,
@@ -283,10 +285,10 @@ METHODS = (
         "Brennan-Prediger",
         brennan_prediger,
         lambda asked: [brennan_prediger(asked.counts, **asked.how)],
-        plainly="Agreement beyond what equal guessing over all classes would give.",
+        plainly="Agreement beyond equal guessing over all classes.",
         exactly="p_e = 1/q for q declared classes; linearised variance (Brennan & Prediger 1981).",
         sources=("Brennan & Prediger, Educational and Psychological Measurement 41 (1981), 687-699", GWET),
-        assumes="guesses fall on every class of the list alike.",
+        assumes="assumes guesses that are spread equally over all classes.",
         formula=_BRENNAN_PREDIGER,
         place=90,
         beyond_chance=True,

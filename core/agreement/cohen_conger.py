@@ -58,7 +58,7 @@ def warn_repeated(found: Coefficient, repeats: int) -> Coefficient:
     """Add a note on annotations that raters repeated, if any, to Conger's kappa."""
     if not repeats or found.value is None:
         return found
-    note = f"annotations that a rater repeated on a case count as those of others: {repeats:,}"
+    note = f"a rater's repeated annotations on a case count as another rater's: {repeats:,}"
     return replace(found, note="; ".join(filter(None, (found.note, note))))
 
 
@@ -116,7 +116,7 @@ def cohen_kappa_classic(
     if found.value is None:
         return replace(found, name="cohen_kappa_classic")
     if (np.diff(dataset.case_ptr) == 1).any():
-        return undefined("cohen_kappa_classic", name, "a case was annotated by only one of the two")
+        return undefined("cohen_kappa_classic", name, "only one of the two raters annotated the case")
     first = dataset.rater == dataset.rater.min()
     # Both raters annotated the same cases once each, so their annotations stand in the same order of cases.
     a, b = dataset.answer[first], dataset.answer[~first]
@@ -159,12 +159,16 @@ def check_raters(dataset: Dataset, what: str, *, two: bool = False) -> None:
     NotApplicableError
     """
     if dataset.kind != "class":
-        raise NotApplicableError(f"{what} needs one class per annotation, and these annotations are {dataset.kind}s.")
+        raise NotApplicableError(
+            f"Cannot compute {what}: it needs one class per annotation, but these annotations are {dataset.kind}s."
+        )
     if not dataset.raters_identified:
-        raise NotApplicableError(f"{what} compares raters, and the annotations are anonymous.")
+        raise NotApplicableError(f"Cannot compute {what}: it compares raters, but the annotations are anonymous.")
     n_used = raters_used(dataset)
     if two and n_used != 2:
-        raise NotApplicableError(f"{what} needs two raters, and these data have {n_used:,}. Select two.")
+        raise NotApplicableError(
+            f"Cannot compute {what}: it needs two raters, but these data have {n_used:,}. Select two."
+        )
 
 
 def repeats_of(dataset: Dataset) -> int:
@@ -253,8 +257,8 @@ def check_margins(n_raters: int, n_classes: int) -> None:
     limit = current_settings().max_model_cells
     if n_raters * n_classes > limit:
         raise LimitError(
-            f"{n_raters:,} raters by {n_classes:,} classes need {n_raters * n_classes:,} cells, more than the limit "
-            f"of {limit:,}. Select fewer raters."
+            f"Cannot compare {n_raters:,} raters with {n_classes:,} classes: this needs {n_raters * n_classes:,} "
+            f"cells, the limit is {limit:,}. Select fewer raters."
         )
 
 
@@ -279,11 +283,11 @@ METHODS = (
         "Cohen κ",
         cohen_kappa,
         lambda asked: [cohen_kappa(asked.dataset, **asked.how)] if identified(asked.dataset) == 2 else [],
-        plainly="Agreement of two raters beyond chance, when each has habits of their own.",
+        plainly="Agreement of two raters beyond chance, if each guesses with their own class shares.",
         exactly="p_e from both raters' own margins; Gwet's linearised variance (Cohen 1960).",
         sources=("Cohen, Educational and Psychological Measurement 20 (1960), 37-46", GWET),
         needs=("overlap", "two raters"),
-        assumes="two raters, each guessing by their own shares of the classes.",
+        assumes="assumes that each of two raters guesses with their own class shares.",
         formula=replace(_OWN_MARGINS, of_pairs=True),
         place=40,
         beyond_chance=True,
@@ -297,7 +301,7 @@ METHODS = (
         exactly="p_e averaged over pairs of raters' own margins; Gwet's linearised variance (Conger 1980).",
         sources=("Conger, Psychological Bulletin 88 (1980), 322-328", GWET),
         needs=("overlap", "raters"),
-        assumes="every rater guesses by their own shares of the classes.",
+        assumes="assumes that every rater guesses with their own class shares.",
         formula=_OWN_MARGINS,
         place=60,
         beyond_chance=True,

@@ -206,7 +206,7 @@ def _difference(
     value = first_value - second_value
     se, low, high, note = percentiles(apart, min(n_first, n_second), level)
     if paired and value == 0 and not apart.any():
-        se, low, high, note = 0.0, 0.0, 0.0, "the same on every resample"
+        se, low, high, note = 0.0, 0.0, 0.0, "the same in every resample"
     seen = apart[~np.isnan(apart)]
     larger = float(np.mean((seen > 0) + 0.5 * (seen == 0))) if seen.size else None
     return Difference(*known, value, se, low, high, n_first, n_second, larger, paired, note)

@@ -146,11 +146,16 @@ def review_guideline(
     check_level(level)
     check_whole(n_resamples, "The number of resamples", 20)
     if dataset.n_classes > MOST_CLASSES:
-        raise LimitError(f"{dataset.n_classes:,} classes are more than the limit of {MOST_CLASSES}. Select some cases.")
+        raise LimitError(
+            f"Cannot find confused classes: {dataset.n_classes:,} classes are more than the limit of "
+            f"{MOST_CLASSES}. Select some cases."
+        )
     counts = _dense(dataset)
     kept = np.flatnonzero(counts.sum(axis=1) > 1)
     if not kept.size:
-        raise NotApplicableError("Cannot find confused classes: no case has two annotations. Add some.")
+        raise NotApplicableError(
+            "Cannot find confused classes: no case has two annotations. Add second annotations to some cases."
+        )
     begun = _first_times(dataset)[kept] if since is not None else None
     table = _Coincidences(counts[kept], truth[kept], _weights(kept.size, n_resamples, seed), level)
     alpha = krippendorff_alpha(class_counts(dataset), level)
@@ -191,18 +196,17 @@ def merge_classes(dataset: Dataset, first: str, second: str, name: str = "") -> 
         There is no such class, the classes are ordered and not neighbours, or the name is that of another class.
     """
     if dataset.kind != "class":
-        raise NotApplicableError(
-            f"Cannot merge classes: this needs single classes, and these annotations are {dataset.kind}s."
-        )
+        raise NotApplicableError(f"Cannot merge classes: these annotations are {dataset.kind}s, not single classes.")
     for each in (first, second):
         if each not in dataset.classes:
             raise InputError(f"Unknown class {each!r}.", f"Use two of {', '.join(dataset.classes[:20])}.")
     one, two = sorted((dataset.classes.index(first), dataset.classes.index(second)))
     if one == two:
-        raise InputError("Both classes are the same one.", "Name two classes.")
+        raise InputError("Cannot merge a class with itself.", "Name two classes.")
     if dataset.ordinal and two - one > 1:
         raise InputError(
-            "Ordered classes merge only with their neighbours.", "Name two classes that follow each other."
+            "Cannot merge these classes: ordered classes can be merged only with their neighbours.",
+            "Choose two neighbouring classes.",
         )
     name = name or f"{dataset.classes[one]} / {dataset.classes[two]}"
     rest = [each for place, each in enumerate(dataset.classes) if place not in (one, two)]
@@ -237,7 +241,9 @@ def _weights(n: int, n_resamples: int, seed: int) -> np.ndarray:
 
 def _first_times(dataset: Dataset) -> np.ndarray:
     if dataset.time is None:
-        raise NotApplicableError("These annotations have no dates. Choose their column when you open the file.")
+        raise NotApplicableError(
+            "Cannot compare dates: these annotations have no dates. Choose the date column when you open the file."
+        )
     found = np.full(dataset.n_cases, np.iinfo(np.int64).max)
     known = dataset.time != MISSING_TIME
     np.minimum.at(found, dataset.case_of_annotation[known], dataset.time[known])

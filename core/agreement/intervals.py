@@ -10,7 +10,7 @@ from ..result_base import Result
 
 NO_ERROR = 1e-12
 Z95 = 1.959963984540054  # Number of standard errors to each end of a 95% interval.
-EVERYTHING = "too few cases: the interval is the whole range of the coefficient"
+EVERYTHING = "too few cases: the interval covers the whole range of the coefficient"
 WITHOUT_ERROR = "undetermined interval: the estimated standard error is 0"
 
 

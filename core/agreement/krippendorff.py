@@ -192,7 +192,7 @@ def krippendorff_alpha(
     _check_metric(metric)
     if isinstance(data, Dataset) and data.kind == "score":
         if weights is not None or metric == "nominal":
-            raise NotApplicableError(f"Alpha of scores needs one of {', '.join(METRICS[1:])}.")
+            raise NotApplicableError(f"Alpha for scores needs one of {', '.join(METRICS[1:])}.")
         counts, values = _scores(data, metric)
         return _alpha(counts, Metric(f"{metric} metric", metric, values), level, "score")
     counts = as_counts(data)
@@ -208,11 +208,7 @@ def _alpha(counts: ClassCounts, metric: Metric, level: float, what: str) -> Coef
     def least() -> float:
         return least_beyond_chance(cases.n, 1 - chance, metric.distance, own=True)
 
-    why = (
-        f"only one {what} was used; raw agreement is 1"
-        if alike
-        else "the weights make all classes that were used agree"
-    )
+    why = f"only one {what} was used; raw agreement is 1" if alike else "the weights treat all used classes as equal"
     return with_error("krippendorff_alpha", metric.called, _ALPHA, cases, chance, level, least, why)
 
 
@@ -289,7 +285,7 @@ def metric_of_classes(
     if metric == "nominal":
         return Metric("nominal") if matrix is None else Metric(f"{name} weights", distance=distance_of(matrix))
     if weights is not None:
-        raise OptionError("alpha takes a metric or weights, not both")
+        raise OptionError("alpha takes either a metric or weights; got both")
     values = class_labels(n_classes, labels, at_least_zero=metric == "ratio")
     if metric == "ratio":
         _check_ratio(values)
@@ -323,14 +319,16 @@ def scaled(values: np.ndarray, pooled: np.ndarray) -> np.ndarray:
 
 def _check_metric(metric: str) -> None:
     if metric not in METRICS:
-        raise OptionError(f"metric must be one of {', '.join(METRICS)}, not {metric!r}")
+        raise OptionError(f"metric must be one of {', '.join(METRICS)}; got {metric!r}")
 
 
 def _scores(data: Dataset, metric: str) -> tuple[ClassCounts, np.ndarray]:
     """Count scores by value, and scale the values to at most 1; only ratios need each value once."""
     score = data.score / max(float(np.abs(data.score).max(initial=0.0)), np.finfo(float).tiny)
     if metric == "ratio" and (score < 0).any():
-        raise InputError(f"The score {exact(data.score.min())} is negative.", "Ratios need scores of 0 or more.")
+        raise InputError(
+            f"Could not use the score {exact(data.score.min())}: it is negative.", "Ratios need scores of 0 or more."
+        )
     if metric == "interval":
         codes = np.arange(score.size, dtype=np.int32)
         return ClassCounts(data.case_ptr, codes, np.ones(score.size, np.int64), score.size), score
@@ -364,12 +362,12 @@ METHOD = coefficient_method(
             weights=asked.weights if asked.metric is None else None,
         )
     ],
-    plainly="Agreement beyond chance that copes with missing annotations: 0 is chance, 1 is perfect.",
+    plainly="Agreement beyond chance that allows missing annotations: 0 is chance, 1 is perfect.",
     exactly="1 − D_o/D_e over cases with two annotations or more; the distance is nominal, ordinal, interval or ratio "
     "(Krippendorff 2004).",
     sources=("Krippendorff, Content Analysis (2004)",),
     takes={**ONE_CLASS, "score": AS_IS},
-    assumes="as Fleiss κ, with gaps; corrected for small samples.",
+    assumes="like Fleiss κ, but allows missing annotations; corrected for small samples.",
     formula=_ALPHA,
     place=100,
     beyond_chance=True,

@@ -46,7 +46,7 @@ def set_distance(first: np.ndarray, second: np.ndarray, metric: str = "masi") ->
         The metric is unknown.
     """
     if metric not in SET_METRICS:
-        raise OptionError(f"metric must be one of {', '.join(SET_METRICS)}, not {metric!r}")
+        raise OptionError(f"metric must be one of {', '.join(SET_METRICS)}; got {metric!r}")
     first, second = np.asarray(first, np.float64), np.asarray(second, np.float64)
     sizes = first.sum(axis=1)[:, None], second.sum(axis=1)[None, :]
     common = first @ second.T
@@ -83,8 +83,8 @@ def distinct_sets(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
         which[annotation] = n_classes + places.setdefault(key, len(places))
     if len(places) > MOST_SETS:
         raise LimitError(
-            f"Distances allow at most {MOST_SETS:,} different sets of labels; these data have {len(places):,}. Use "
-            "agreement for each label."
+            f"Could not compute distances: {len(places):,} different sets of labels are more than the limit of "
+            f"{MOST_SETS:,}. Use agreement for each label."
         )
     sets = np.zeros((n_classes + len(places), n_classes), bool)
     sets[np.arange(n_classes), np.arange(n_classes)] = True
@@ -116,7 +116,7 @@ def alpha_of_sets(dataset: Dataset, level: float = 0.95, metric: str = "masi") -
     """
     _check(dataset)
     if metric not in SET_METRICS:
-        raise OptionError(f"metric must be one of {', '.join(SET_METRICS)}, not {metric!r}")
+        raise OptionError(f"metric must be one of {', '.join(SET_METRICS)}; got {metric!r}")
     sets, which = distinct_sets(dataset)
     ptr, code, count = count_classes(dataset.case_ptr, which, len(sets))
     counts = ClassCounts(ptr, code, count, len(sets))
@@ -155,7 +155,7 @@ def mean_label_alpha(dataset: Dataset, level: float = 0.95) -> Coefficient:
         one = alpha_and_deviations(class_counts(dataset.as_classes(label)[0]))
         found.append(one) if one is not None else left_out.append(label)
     if not found:
-        return undefined(MEAN_LABEL_ALPHA, "identity", "no label was given by some and not by others")
+        return undefined(MEAN_LABEL_ALPHA, "identity", "no label was chosen by some raters and not by others")
     value = float(np.mean([alpha for alpha, _ in found]))
     deviation = np.mean([own for _, own in found], axis=0)
     n = np.diff(dataset.case_ptr)
@@ -189,7 +189,7 @@ def set_agreement(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
 def _check(dataset: Dataset) -> None:
     if dataset.kind != "set":
         words = {"class": "single classes", "ranking": "rankings", "score": "scores"}[dataset.kind]
-        raise NotApplicableError(f"Distances of sets need sets of labels, and these annotations are {words}.")
+        raise NotApplicableError(f"Distances between sets need sets of labels, but these annotations are {words}.")
 
 
 METHODS = (
@@ -198,7 +198,7 @@ METHODS = (
         "Krippendorff α of sets",
         alpha_of_sets,
         lambda asked: [alpha_of_sets(asked.dataset, asked.level, metric) for metric in SET_METRICS],
-        plainly="Agreement beyond chance on sets of labels; sets that share labels agree in part.",
+        plainly="Agreement beyond chance on sets of labels; sets that share labels count in part.",
         exactly="1 − D_o/D_e with the distance 1 − |A∩B|/|A∪B| (Jaccard), or 1 − m |A∩B|/|A∪B| with m = 1, 2/3, 1/3, 0 "
         "for equal, held, overlapping and disjoint sets (MASI, Passonneau 2006).",
         sources=(
@@ -206,7 +206,7 @@ METHODS = (
             "Krippendorff, Content Analysis (2004)",
         ),
         takes={"set": AS_IS},
-        assumes="as Krippendorff α; sets that share labels agree in part.",
+        assumes="like Krippendorff α; sets that share labels count in part.",
         place=135,
         beyond_chance=True,
     ),
@@ -220,7 +220,7 @@ METHODS = (
         "influence of each case on that mean.",
         sources=("Krippendorff, Content Analysis (2004)",),
         takes={"set": AS_IS},
-        assumes="every label counts the same, however rare.",
+        assumes="every label has the same weight, even if it is rare.",
         place=140,
         beyond_chance=True,
         says_how=False,
@@ -234,7 +234,7 @@ METHODS = (
         exactly="Krippendorff's nominal α of the two classes: the annotation has the label, or not.",
         sources=("Krippendorff, Content Analysis (2004)",),
         takes={"set": AS_IS},
-        assumes="a label that is not named was considered and rejected.",
+        assumes="a label that the rater did not name counts as absent.",
         place=150,
         beyond_chance=True,
     ),

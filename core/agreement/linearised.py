@@ -271,7 +271,7 @@ def _mean_shares(counts: ClassCounts, seen: Observed) -> np.ndarray:
 
 def why_certain(n_used: int | np.integer) -> str:
     """Explain why chance alone makes all agree, by how many classes were used."""
-    return ONE_CLASS if n_used < 2 else "the weights make all classes that were used agree"
+    return ONE_CLASS if n_used < 2 else "the weights treat all used classes as equal"
 
 
 def mostly_of_others(counts: ClassCounts) -> tuple[int, int]:
@@ -299,7 +299,7 @@ def warn_rare_classes(found: Coefficient, counts: ClassCounts, few: int = FEW_OF
     if others >= few or found.note == EVERYTHING:
         return found
     note = (
-        f"only {others:,} of {usable:,} cases have mostly other classes than the most common one, so the interval "
+        f"only {others:,} of {usable:,} cases have mostly classes other than the most common one, so the interval "
         "tends to be too narrow"
     )
     return replace(found, note="; ".join(filter(None, (found.note, note))))

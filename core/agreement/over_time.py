@@ -108,13 +108,15 @@ def over_time(
     if unknown or by not in ("cases", "period", *PERIODS):
         raise OptionError(f"unknown: {unknown[0] if unknown else by!r}")
     if dataset.kind != "class":
-        raise NotApplicableError(f"Agreement over time needs single classes; these are {dataset.kind}s.")
+        raise NotApplicableError(
+            f"Cannot show agreement over time: these annotations are {dataset.kind}s, not single classes."
+        )
     if n_windows < 1:
         raise InputError(f"The number of windows must be at least 1; got {n_windows:,}.", "Use 1 or more.")
     began = _first_times(dataset)
     dated = np.flatnonzero(began != MISSING_TIME)
     if dated.size == 0:
-        raise InputError("These annotations have no dates.")
+        raise InputError("Cannot show agreement over time: these annotations have no dates.")
     dated = dated[np.argsort(began[dated], kind="stable")]
     times = began[dated]
     by = period_for(int(times[-1] - times[0])) if by == "period" else by

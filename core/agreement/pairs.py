@@ -92,10 +92,10 @@ class PairMatrix(Result):
     def why(self, i: int, j: int) -> str:
         """Explain why a cell is undefined; empty if it is defined."""
         if i == j:
-            return "undefined: a rater is not compared with themselves"
+            return "undefined: raters are not compared with themselves"
         if self.n[i, j] == 0:
-            return "undefined: the two share no case"
-        return "undefined: both gave one and the same class throughout" if np.isnan(self.value[i, j]) else ""
+            return "undefined: the two raters share no case"
+        return "undefined: both raters chose the same single class throughout" if np.isnan(self.value[i, j]) else ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,22 +146,22 @@ def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.9
         The matrix of raters × raters, or the tables, would not fit into memory.
     """
     if coefficient not in pair_coefficients():
-        raise OptionError(f"coefficient must be one of {', '.join(pair_coefficients())}, not {coefficient!r}")
+        raise OptionError(f"coefficient must be one of {', '.join(pair_coefficients())}; got {coefficient!r}")
     _check(dataset)
     n_raters, n_classes, limit = dataset.n_raters, dataset.n_classes, current_settings().max_model_cells
     if n_raters**2 > limit:
         raise LimitError(
-            f"Comparing {n_raters:,} raters pairwise needs {n_raters**2:,} cells, more than the "
-            f"limit of {limit:,}. Select fewer raters."
+            f"Cannot compare {n_raters:,} raters pairwise: this needs {n_raters**2:,} cells, the limit is "
+            f"{limit:,}. Select fewer raters."
         )
     if coefficient == PERCENT:
         n, agree = rater_pairs(dataset.case_ptr, dataset.rater, dataset.answer, n_raters)
         return PairMatrix(dataset.raters, n, agree, coefficient, _share(agree, n), np.full(n.shape, np.nan), level, 0.0)
     if (n_raters * n_classes) ** 2 > limit:
         raise LimitError(
-            f"Tables of {n_classes:,} classes for every two of {n_raters:,} raters need "
-            f"{(n_raters * n_classes) ** 2:,} cells, more than the limit of {limit:,}. Select fewer raters, or use "
-            "percent agreement."
+            f"Cannot compare {n_raters:,} raters pairwise: tables of {n_classes:,} classes need "
+            f"{(n_raters * n_classes) ** 2:,} cells, the limit is {limit:,}. Select fewer raters, or use percent "
+            "agreement."
         )
     tables = pair_tables(dataset.case_ptr, dataset.rater, dataset.answer, n_raters, n_classes)
     formula = method_named("coefficient", coefficient).formula
@@ -191,7 +191,7 @@ def cases_of_disagreement(dataset: Dataset, rater_a: str, rater_b: str) -> Disag
     _check(dataset)
     for rater in (rater_a, rater_b):
         if rater not in dataset.raters:
-            raise NotFoundError(f"Unknown rater {rater!r} in {dataset.name}.")
+            raise NotFoundError(f"Could not find rater {rater!r} in {dataset.name}.")
     if rater_a == rater_b:
         raise NotApplicableError("Cannot compare a rater with themselves. Choose two different raters.")
     a, b = (np.flatnonzero(dataset.rater == dataset.raters.index(rater)) for rater in (rater_a, rater_b))
@@ -301,7 +301,7 @@ METHOD = Method(
     "pairs",
     "analysis",
     "Pairwise agreement",
-    plainly="Every two raters compared on the cases that both of them annotated.",
+    plainly="Compares every two raters on the cases that both annotated.",
     exactly="Share of agreeing pairs of annotations with Wilson's 95% interval; n pairs in every cell.",
     sources=(),
     takes=ONE_CLASS,

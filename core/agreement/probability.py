@@ -215,7 +215,7 @@ def weights_of_sizes(n: np.ndarray, weighting: str, share: np.ndarray | None = N
         # Under uniform classes S3 = S2², and 1/var is the number of pairs up to scale.
         return n * (n - 1) / 2
     if weighting != "inv_var_class" or share is None:
-        raise OptionError(f"weighting must be one of {', '.join(SPA_WEIGHTINGS)}, not {weighting!r}")
+        raise OptionError(f"weighting must be one of {', '.join(SPA_WEIGHTINGS)}; got {weighting!r}")
     s2, s3 = (share * share).sum(axis=0), (share * share * share).sum(axis=0)
     rho = np.where(s2 < 1, (s3 - s2 * s2) / np.where(s2 < 1, s2 - s2 * s2, 1.0), 0.0)
     return n * (n - 1) / (1 + 2 * rho * np.maximum(n - 2, 0))
@@ -399,7 +399,7 @@ METHODS = (
         exactly="Sparse probability of agreement, Σ wᵢPᵢ / Σ wᵢ; Wilson interval on the jackknife's effective n "
         "(Nørregaard & Derczynski 2022).",
         sources=(SPA_SOURCE,),
-        assumes="assumes that whether a case got an annotation did not depend on the other annotations.",
+        assumes="assumes that the other annotations of a case did not influence whether it got another one.",
         formula=Formula(raw_agreement, of="none", by_size=True, few_of_others=0),
         place=20,
         says_how=False,
@@ -409,11 +409,10 @@ METHODS = (
         "SPA beyond chance",
         spa_corrected,
         lambda asked: [spa_corrected(asked.counts, level=asked.level)],
-        plainly="Agreement weighted by the number of annotations, beyond what annotations of different cases share by "
-        "chance.",
+        plainly="Agreement weighted by the number of annotations, beyond the agreement between different cases.",
         exactly="(P − P_e)/(1 − P_e), P_e between cases; Fieller interval on 1 − P and 1 − P_e (jackknife covariance).",
         sources=(SPA_SOURCE,),
-        assumes="as SPA; chance is agreement between different cases.",
+        assumes="like SPA, but corrected for the agreement between different cases.",
         formula=Formula(beyond_chance, of="other cases", by_size=True),
         place=30,
         beyond_chance=True,

@@ -36,8 +36,8 @@ EXACT = 1e-13  # of the other mean squares: rounding
 FEW_RATERS = 6
 LEAST_DF = 1e-3  # F quantiles of fewer are no numbers
 SAME = "all scores are the same"
-ALIKE = "the cases do not differ, or less than they would by chance"
-EXACTLY = "the scores of a case differ only by raters"
+ALIKE = "the cases do not differ, or differ less than by chance"
+EXACTLY = "scores of a case differ only between raters"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +111,7 @@ def intraclass(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
     if dataset.kind != "score":
         kinds = {"class": "classes", "ranking": "rankings"}
         raise NotApplicableError(
-            f"Intraclass correlations need scores, and these annotations are {kinds[dataset.kind]}."
+            f"Cannot compute intraclass correlations: these annotations are {kinds[dataset.kind]}, not scores."
         )
     scored = _joined(dataset)
     n = np.bincount(scored.case)
@@ -124,7 +124,7 @@ def intraclass(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
         found += _by_components(dataset, scored, n, level)
     if not scored.n_repeats:
         return found
-    note = f"{plural(scored.n_repeats, 'repeated score')} of a rater on a case joined into means"
+    note = f"{plural(scored.n_repeats, 'repeated score')} of a rater on a case averaged"
     return [_noted(one, note) for one in found]
 
 
@@ -153,7 +153,7 @@ def _by_anova(dataset: Dataset, scored: Scored, n: np.ndarray, level: float) -> 
     two = [undefined(name, "ANOVA", why) for name in (ICC_2, ICC_3)]
     sizes = np.unique(n[n >= 2])
     if sizes.size > 1 or (n >= 2).sum() < 2:
-        return [undefined(ICC_1, "ANOVA", "cases have different numbers of scores, or there is one"), *two]
+        return [undefined(ICC_1, "ANOVA", "cases have different numbers of scores, or only one"), *two]
     table = scored.score[(n >= 2)[scored.case]].reshape(-1, int(sizes[0]))
     return [*one_way_anova(table, level, f"ANOVA, {sizes[0]} scores per case", ICC_1), *two]
 
@@ -176,7 +176,7 @@ def _by_components(dataset: Dataset, scored: Scored, n: np.ndarray, level: float
         return found + [undefined(name, "REML" + of, why, n.size, size[0]) for name in (ICC_2, ICC_3)]
     fit = two_way(scored.case, scored.rater, scored.score, level)
     if fit is None:
-        why = "the scores vary less between cases than by chance, and are too many for likelihood"
+        why = "the scores vary less between cases than by chance, and there are too many for likelihood"
         return found + [undefined(name, "Henderson" + of, why, n.size, size[0]) for name in (ICC_2, ICC_3)]
     return [
         *found,
@@ -361,7 +361,7 @@ def _icc(name: str, title: str, place: int, assumes: str) -> Method:
         title,
         intraclass,
         lambda asked: [one for one in intraclass(asked.dataset, asked.level) if one.name == name],
-        plainly="How much of the differences between scores comes from the cases, and not from who scored them.",
+        plainly="Share of score variance due to the cases, not to the raters.",
         exactly="Intraclass correlation by analysis of variance on complete cases, F intervals (Shrout & Fleiss 1979; "
         "McGraw & Wong 1996), and by REML with gaps.",
         sources=(
@@ -376,17 +376,17 @@ def _icc(name: str, title: str, place: int, assumes: str) -> Method:
 
 
 METHODS = (
-    _icc("icc_1", "ICC(1)", 110, "each score may come from any rater: all differences between raters count as error."),
-    _icc("icc_1k", "ICC(1,k)", 111, "as ICC(1), for the mean of k scores."),
+    _icc("icc_1", "ICC(1)", 110, "any rater may give a score: all differences between raters count as error."),
+    _icc("icc_1k", "ICC(1,k)", 111, "like ICC(1), for the mean of k scores."),
     _icc(
         "icc_2",
         "ICC(2,1)",
         112,
-        "the same raters scored all cases and are a sample: level differences count as error.",
+        "the same raters scored all cases and are a sample of raters: differences in level count as error.",
     ),
-    _icc("icc_2k", "ICC(2,k)", 113, "as ICC(2,1), for the mean of k scores."),
-    _icc("icc_3", "ICC(3,1)", 114, "only these raters matter, and their different levels do not count as error."),
-    _icc("icc_3k", "ICC(3,k)", 115, "as ICC(3,1), for the mean of k scores."),
+    _icc("icc_2k", "ICC(2,k)", 113, "like ICC(2,1), for the mean of k scores."),
+    _icc("icc_3", "ICC(3,1)", 114, "only these raters matter: differences in level do not count as error."),
+    _icc("icc_3k", "ICC(3,k)", 115, "like ICC(3,1), for the mean of k scores."),
 )
 ICC_1, ICC_1K, ICC_2, ICC_2K, ICC_3, ICC_3K = (method.name for method in METHODS)
 INTRACLASS = tuple(method.name for method in METHODS)

@@ -52,12 +52,15 @@ def from_contingency(
     counts = _whole_numbers(table)
     n_classes = len(counts)
     if counts.shape[1] != n_classes:
-        raise InputError(f"The table is {n_classes:,} by {counts.shape[1]}.", "Use one row and one column per class.")
+        raise InputError(
+            f"Could not read the table: it has {n_classes:,} rows and {counts.shape[1]} columns.",
+            "Use one row and one column per class.",
+        )
     names = [str(k + 1) for k in range(n_classes)] if classes is None else list(classes)
     if len(names) != n_classes or len(set(names)) != n_classes:
-        raise InputError(f"{n_classes:,} classes need as many different names.")
+        raise InputError(f"Could not name the classes: {n_classes:,} classes need {n_classes:,} different names.")
     if len(raters) != 2 or raters[0] == raters[1]:
-        raise InputError("Two raters need two different names.")
+        raise InputError("Could not name the raters: two raters need two different names.")
     first, second = (np.repeat(code, counts.ravel()) for code in np.indices(counts.shape).reshape(2, -1))
     case = np.arange(first.size)
     return Dataset.from_classes(
@@ -75,13 +78,13 @@ def _whole_numbers(table: np.ndarray) -> np.ndarray:
     try:
         given = np.array(table, np.float64)
     except (TypeError, ValueError):
-        raise InputError("The table contains a value that is not a number.") from None
+        raise InputError("Could not read the table: it contains a value that is not a number.") from None
     if given.ndim != 2 or given.shape[1] == 0:
-        raise InputError("The table needs rows and columns.")
+        raise InputError("Could not read the table: it has no rows or no columns.")
     if not ((given >= 0) & (given <= _MOST) & (given == np.floor(given))).all():
         row, column = np.argwhere(~((given >= 0) & (given <= _MOST) & (given == np.floor(given))))[0]
         raise InputError(
-            f"Row {row + 1}, column {column + 1} of the table is {exact(given[row, column])}.",
-            "Counts are whole numbers of 0 or more.",
+            f"Could not read the table: row {row + 1}, column {column + 1} contains {exact(given[row, column])}.",
+            "Counts must be integers of 0 or more.",
         )
     return given.astype(np.int64)

@@ -42,7 +42,7 @@ def weight_matrix(family: str, n_classes: int, labels: Sequence[float] | None = 
         The matrix would not fit into memory.
     """
     if family not in WEIGHT_FAMILIES:
-        raise OptionError(f"weights must be one of {', '.join(WEIGHT_FAMILIES)}, not {family!r}")
+        raise OptionError(f"weights must be one of {', '.join(WEIGHT_FAMILIES)}; got {family!r}")
     _check_size(n_classes)
     x = class_labels(n_classes, labels, at_least_zero=family == "ratio")
     if n_classes < 2 or family == "identity":
@@ -88,16 +88,25 @@ def checked_weights(matrix: np.ndarray, n_classes: int) -> np.ndarray:
     try:
         w = np.array(matrix, np.float64)
     except (TypeError, ValueError):
-        raise InputError("The weights are not a table of numbers.") from None
+        raise InputError("Could not use the weights: they are not a table of numbers.") from None
     if w.shape != (n_classes, n_classes):
-        raise InputError(f"The weights have the shape {w.shape}.", f"Use {n_classes:,} rows of {n_classes:,} numbers.")
+        raise InputError(
+            f"Could not use the weights: their shape is {w.shape}.", f"Use {n_classes:,} rows of {n_classes:,} numbers."
+        )
     _check_size(n_classes)
     if not np.isfinite(w).all() or (w < 0).any() or (w > 1).any():
-        raise InputError("A weight is not between 0 and 1.", "Use 1 for full agreement and 0 for none.")
+        raise InputError(
+            "Could not use the weights: a weight is not between 0 and 1.", "Use 1 for full agreement and 0 for none."
+        )
     if (np.diag(w) != 1).any():
-        raise InputError("A weight on the diagonal is not 1.", "A class agrees fully with itself.")
+        raise InputError(
+            "Could not use the weights: a weight on the diagonal is not 1.",
+            "Use 1 on the diagonal: a class agrees fully with itself.",
+        )
     if not np.allclose(w, w.T, rtol=0, atol=1e-12):
-        raise InputError("The weights are not symmetric.", "Use the same numbers in both halves of the matrix.")
+        raise InputError(
+            "Could not use the weights: they are not symmetric.", "Use the same numbers in both halves of the matrix."
+        )
     return (w + w.T) / 2
 
 
@@ -136,15 +145,22 @@ def class_labels(n_classes: int, labels: Sequence[float] | None, *, at_least_zer
     try:
         x = np.array(labels, np.float64)
     except (TypeError, ValueError):
-        raise InputError("The labels of the classes are not numbers.") from None
+        raise InputError("Could not use the class labels: they are not numbers.") from None
     if x.shape != (n_classes,):
-        raise InputError(f"There are {x.size} labels for {n_classes:,} classes.", "Use one number per class.")
+        raise InputError(
+            f"Could not use the class labels: there are {x.size} labels for {n_classes:,} classes.",
+            "Use one number per class.",
+        )
     if not (np.abs(x) <= _EXTREME).all():
-        raise InputError("A label is not a finite number of reasonable size.")
+        raise InputError("Could not use the class labels: a label is not a finite number of reasonable size.")
     if at_least_zero and (x < 0).any():
-        raise InputError(f"The label {exact(x.min())} is negative.", "Ratios need labels of 0 or more.")
+        raise InputError(
+            f"Could not use the label {exact(x.min())}: it is negative.", "Ratios need labels of 0 or more."
+        )
     if np.unique(x).size < n_classes or (n_classes > 1 and np.ptp(x) < 1 / _EXTREME):
-        raise InputError("Two classes have the same label.", "Use a different number for each class.")
+        raise InputError(
+            "Could not use the class labels: two classes have the same label.", "Use a different number for each class."
+        )
     return x
 
 
@@ -152,6 +168,6 @@ def _check_size(n_classes: int) -> None:
     limit = current_settings().max_model_cells
     if n_classes**2 > limit:
         raise LimitError(
-            f"Weights of {n_classes:,} classes need {n_classes**2:,} cells, more than the limit of {limit:,}. "
+            f"Could not use weights: {n_classes:,} classes need {n_classes**2:,} cells, the limit is {limit:,}. "
             "Use identity weights."
         )

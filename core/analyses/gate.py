@@ -42,7 +42,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 _REQUIREMENT = re.compile(r"\s*([A-Za-z_]\w*)\s*(>=|<=|>|<)\s*([-+]?(?:\d+\.?\d*|\.\d+))\s*(%?)\s*")
 _ROUNDING = 1e-12
 _NO_SECOND = "no case has two annotations"
-_EXIT = "The command ends with 0 if all requirements are met, with 1 if not, and with 2 for bad input."
+_EXIT = "Exit status: 0 if all requirements are met, 1 if not, 2 for invalid input."
 _WORKFLOW = """name: Annotations
 on: [push]
 jobs:
@@ -168,7 +168,7 @@ class GateResult(Result):
         }
         said += "".join(f" Cannot determine {name}: {why}." for name, why in unknown.items())
         if self.look:
-            said += f" Look {self.look:,}: all looks together err at most {percent(1 - self.level)} of the time."
+            said += f" Look {self.look:,}: over all looks, the error rate is at most {percent(1 - self.level)}."
         return said
 
 
@@ -218,7 +218,7 @@ def parsed(text: str) -> Requirement:
 def compute(dataset: Dataset, options: GateOptions) -> GateResult:
     """Measure what is required, and compare."""
     if not options.requirements:
-        raise InputError("The requirements are missing.", "Add one, such as alpha >= 0.6.")
+        raise InputError("No requirements were given.", "Add a requirement, such as alpha >= 0.6.")
     measures = _Measures(dataset, options)
     checks = []
     for text in options.requirements:
@@ -348,7 +348,7 @@ def present(found: GateResult, dataset: Dataset, options: GateOptions) -> list[B
     return [
         Heading("Do the data meet the requirements?", TERM),
         Words(found.words(), "lead"),
-        Grid(table, "Requirements with what was measured.", 60, COLUMNS, "gate_checks"),
+        Grid(table, "Requirements and measured values.", 60, COLUMNS, "gate_checks"),
         Download(table, "Requirements", "requirements", "gate_table"),
         Details(
             "Command, and a template for CI",

@@ -98,14 +98,18 @@ def present(found: GroupReview, dataset: Dataset, options: GroupOptions) -> list
         blocks.append(_figure(ratios, "agreement within / across", 1.0, "groups_association"))
     small = [f"{fact} ({n:,})" for fact, n in found.too_small]
     hidden = (
-        f" Not shown, with fewer than {FEWEST_RATERS} raters or others: groups of {', '.join(small)}." if small else ""
+        f" Not shown because they have fewer than {FEWEST_RATERS} raters, or leave fewer than {FEWEST_RATERS} "
+        f"others: groups of {', '.join(small)}."
+        if small
+        else ""
     )
     return [
         *blocks,
         Grid(table, f"Groups of at least {FEWEST_RATERS} raters.{hidden}", 60, COLUMNS, "groups_table"),
         Words(
-            "Ratio above 1: the group agrees with itself more than with others. p by permuting facts of raters. "
-            f"“Differs”: at a false discovery rate of {number(found.q, 2)} over {plural(found.n_tests, 'test')}.",
+            "A ratio above 1 means that the group agrees more with itself than with others. p: by permuting the "
+            f"facts about raters. “Differs”: at a false discovery rate of {number(found.q, 2)} over "
+            f"{plural(found.n_tests, 'test')}.",
             "note",
         ),
         Download(table, "Groups of raters", "groups", "groups_download"),
@@ -113,7 +117,7 @@ def present(found: GroupReview, dataset: Dataset, options: GroupOptions) -> list
 
 
 def _figure(lines: list[tuple[str, float, float, float]], axis: str, reference: float, key: str) -> Figure:
-    title = f"Groups against the other raters: {axis}"
+    title = f"Groups compared with the other raters: {axis}"
     alt = f"{title}, with intervals"
     return Figure(lambda theme: estimates(lines, theme, title, axis, reference, strong=len(lines)), alt, key)
 
@@ -170,11 +174,11 @@ def table_of(found: GroupReview, dataset: Dataset, options: GroupOptions) -> pd.
 def _applicable(dataset: Dataset) -> Verdict:
     reason = ""
     if dataset.kind not in ("class", "score"):
-        reason = f"does not take {dataset.kind}s; choose a label"
+        reason = f"does not support {dataset.kind}s; choose a label"
     elif not dataset.raters_identified:
         reason = "the annotations are anonymous"
     elif dataset.n_raters < 2 * FEWEST_RATERS:
-        reason = f"two groups of {FEWEST_RATERS} raters are needed, and there are {plural(dataset.n_raters, 'rater')}"
+        reason = f"it needs two groups of {FEWEST_RATERS} raters; these data have {plural(dataset.n_raters, 'rater')}"
     return Verdict("groups", "Groups of raters", not reason, reason or AS_IS)
 
 
@@ -186,12 +190,13 @@ def compute_cases(dataset: Dataset, options: GroupOptions) -> CasesApart:
 def present_cases(found: CasesApart, dataset: Dataset, options: GroupOptions) -> list[Block]:
     """Show the number of cases that groups clearly see differently, and the cases in which they differ most."""
     table = table_of_cases(found, dataset, options)
-    blocks: list[Block] = [Heading("Which cases do groups see differently?", TERM), Words(lead_of_cases(found), "lead")]
+    blocks: list[Block] = [Heading("On which cases do groups differ?", TERM), Words(lead_of_cases(found), "lead")]
     if not found.cases:
         return blocks
     note = (
-        f"Compared on cases that {FEWEST_ON_CASE} of the group and {FEWEST_ON_CASE} others annotated; p by permuting "
-        f"them. Differences are shown from {FEWEST_RATERS} of each on, because they could name the members."
+        f"A case is compared if at least {FEWEST_ON_CASE} raters of the group and {FEWEST_ON_CASE} others "
+        f"annotated it; p: by permuting them. Differences need {FEWEST_RATERS} of each, because smaller groups "
+        "could reveal their members."
     )
     return [
         *blocks,
@@ -216,12 +221,12 @@ def lead_of_cases(found: CasesApart) -> str:
     found : CasesApart
     """
     if not found.n_compared:
-        return f"No case has annotations of {FEWEST_ON_CASE} raters of a group and {FEWEST_ON_CASE} others."
+        return f"No case has annotations by {FEWEST_ON_CASE} raters of a group and {FEWEST_ON_CASE} others."
     clear = len({one.case_id for one in found.cases if one.clear})
     tested = f"{plural(found.n_compared, 'test')} of cases and groups"
     if not clear:
-        return f"No case is clearly seen differently by a group ({tested}). Those below may differ by chance."
-    return f"{plural(clear, 'case is', 'cases are')} clearly seen differently by a group of raters ({tested})."
+        return f"No case clearly differs between groups ({tested}). The differences below may be due to chance."
+    return f"{plural(clear, 'case is', 'cases are')} clearly different between groups of raters ({tested})."
 
 
 def table_of_cases(found: CasesApart, dataset: Dataset, options: GroupOptions) -> pd.DataFrame:
@@ -242,11 +247,11 @@ _GROUPS = AnalysisPart(
 )
 _CASES = AnalysisPart(
     "cases",
-    "Cases that groups see differently",
+    "Cases on which groups differ",
     _applicable,
     f"{__name__}:compute_cases",
     f"{__name__}:present_cases",
     f"{__name__}:table_of_cases",
     GroupOptions,
 )
-GROUPS = Analysis("groups", "Groups of raters", "Do groups of raters see cases differently?", (_GROUPS, _CASES))
+GROUPS = Analysis("groups", "Groups of raters", "On which cases do groups of raters differ?", (_GROUPS, _CASES))

@@ -28,7 +28,7 @@ _WHO = {
     "everybody": "Confused by everybody.",
     "some raters": "Confused mostly by ",
     "one rater": "Confused mostly by ",
-    "unknown": "Cannot determine who confuses them: this needs three named raters.",
+    "unknown": "Cannot determine which raters confuse them: this needs three named raters.",
 }
 COLUMNS = (
     Column("first", "class"),
@@ -107,8 +107,8 @@ def present(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions)
         *blocks,
         Grid(table, caption, 40, COLUMNS, "guideline_pairs"),
         Words(
-            "α rises by construction when classes merge: compare the information lost. Confused by everybody: the "
-            "guideline is unclear; by one rater: the rater needs it explained.",
+            "Merging classes tends to raise α, so compare the information lost. If all raters confuse two classes, "
+            "the guideline is unclear; if one rater does, explain the classes to that rater.",
             "note",
         ),
         Selector(
@@ -124,7 +124,7 @@ def _title(found: GuidelineReview) -> str:
     if found.by_chance or shares[-1] < 0.5:
         return "Pairs of classes by share of disagreement"
     most = int(np.argmax(shares >= 0.5)) + 1
-    return f"Half of the disagreement: {most:,} of {plural(found.n_pairs, 'pair')} of classes"
+    return f"{most:,} of {plural(found.n_pairs, 'pair')} of classes cause half of the disagreement"
 
 
 def _one_pair(found: GuidelineReview, pair: ConfusedPair, dataset: Dataset, options: GuidelineOptions) -> list[Block]:
@@ -138,10 +138,10 @@ def _one_pair(found: GuidelineReview, pair: ConfusedPair, dataset: Dataset, opti
         blocks.append(Words(_change(pair, options.since)))
     votes = [_votes(dataset, case) for case in pair.cases]
     table = pd.DataFrame({"case": list(pair.cases), "annotations": votes})
-    caption = "Cases that show this pair best."
+    caption = "Cases that show the confusion best."
     return [
         *blocks,
-        Words((caption, OnPage(" Select a row to open the case.")), "note"),
+        Words((caption, OnPage(" Choose a row to open the case.")), "note"),
         Grid(table, caption, key="guideline_cases", opens_case=True),
         Slot("guideline_merge", (pair.first, pair.second)),
     ]
@@ -159,7 +159,7 @@ def _change(pair: ConfusedPair, since: int) -> str:
     """Compare disagreement between two classes before a date with that from the date on."""
     day = utc(since).strftime("%d %b %Y").lstrip("0")
     if pair.before is None or pair.after is None or pair.change is None or pair.change.value != pair.change.value:
-        return f"Cannot compare disagreement before and from {day}: one side has no cases."
+        return f"Cannot compare disagreement before {day} and after: one side has no cases."
     before, after = percent_with_interval(*pair.before), percent_with_interval(*pair.after)
     value, low, high = (100 * each for each in pair.change)
     points = with_interval(value, low, high, 1).replace("-", "−").replace(" (", " points (", 1)
@@ -179,18 +179,22 @@ def lead(found: GuidelineReview) -> list[Span]:
     said: list[Span] = [Name(one.first), " and ", Name(one.second), " account for "]
     said.append(f"{percent_with_interval(*one.share)} of all disagreement.")
     if found.by_chance:
-        return [*said, " Raters do not clearly agree beyond chance, so that no change of classes is advised."]
+        return [*said, " Raters do not clearly agree beyond chance, so Plurality suggests no change of classes."]
     if one.who in ("one rater", "some raters"):
         said += [" Without ", *_named(one.raters), " it falls by half or more."]
     elif one.who == "everybody":
-        said.append(" It is not due to single raters.")
+        said.append(" No single rater causes it.")
     if one.advice in ("merge", "rewrite"):
         said.append(f" Merging them loses {percent_with_interval(*one.lost)} of the information about the truth.")
     counts = [(name, sum(pair.advice == name for pair in found.pairs)) for name in _DO]
     parts = [f"{_DO[name]} {plural(n, 'pair')} of classes" for name, n in counts if n]
     said.append(f" Advice: {'; '.join(parts)}." if parts else " No pair of classes needs a change.")
     if found.broad:
-        said += [" Split or describe again: ", *_named(found.broad), ", which everybody confuses with several classes."]
+        said += [
+            " Split or describe more clearly: ",
+            *_named(found.broad),
+            ", which all raters confuse with several classes.",
+        ]
     return said
 
 
@@ -215,11 +219,11 @@ def table_of(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions
 
 def _applicable(dataset: Dataset) -> Verdict:
     if dataset.kind != "class":
-        return Verdict("guideline", "Guideline", False, f"does not take {dataset.kind}s; choose a threshold or a label")
-    if dataset.n_classes < FEWEST_CLASSES:
         return Verdict(
-            "guideline", "Guideline", False, "there are fewer than three classes, so that none can be merged"
+            "guideline", "Guideline", False, f"does not support {dataset.kind}s; choose a threshold or a label"
         )
+    if dataset.n_classes < FEWEST_CLASSES:
+        return Verdict("guideline", "Guideline", False, "there are fewer than three classes, so none can be merged")
     return any_of("coefficient", dataset)
 
 

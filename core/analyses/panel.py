@@ -96,18 +96,18 @@ def present(found: PanelWorth, dataset: Dataset, options: PanelOptions) -> list[
     table = table_of(found, dataset, options)
     title = found.verdict().split(":")[0]
     blocks: list[Block] = [
-        Heading("What is the panel worth?", TERM),
+        Heading("How accurate is the panel?", TERM),
         Words(found.words(), "lead"),
         Figure(
-            lambda theme: estimates(_accuracies(found), theme, title, "share of cases that are correct", strong=1),
-            "Accuracy of each AI rater with its interval, and of the vote of the panel",
+            lambda theme: estimates(_accuracies(found), theme, title, "Share of correct cases", strong=1),
+            "Accuracy of each AI rater with its interval, and of the panel's vote",
             "panel_accuracies",
         ),
         Words(_independence(found), "note"),
         Words(_people(found), "note"),
     ]
     if len(found.added) > 1:
-        blocks.append(Words(("Order in which the vote gains most: ", *_order(found), "."), "note"))
+        blocks.append(Words(("Best order of adding members: ", *_order(found), "."), "note"))
     blocks += [Words(("Left out: ", Name(name), f" ({why})."), "note") for name, why in found.left_out]
     caption = f"Panel, people, members and families; n = {plural(found.n_cases, 'case')}."
     return [
@@ -127,18 +127,18 @@ def _independence(found: PanelWorth) -> str:
     value, low, high = (100 * share for share in found.shortfall)
     points = with_interval(value, low, high, 0)
     return (
-        f"If the same errors were independent, the vote would be correct on {percent(found.independent)} of cases; "
+        f"If these errors were independent, the vote would be correct on {percent(found.independent)} of cases; "
         f"shared mistakes cost {points} points."
     )
 
 
 def _people(found: PanelWorth) -> str:
     if found.people_effective is None:
-        return "Cannot determine the same for people: no two of them have 30 cases with a known truth in common."
+        return "Cannot determine the same for people: no two people share 30 cases with a known truth."
     count = with_interval(*found.people_effective, digits=1)
-    said = f"On the same truth, {found.n_people:,} people per case count as {count}."
+    said = f"Judged by the same truth, {found.n_people:,} people per case are worth {count}."
     if found.truth == "joint":
-        said += " Mistakes that people share cannot be seen this way; compare with gold, or see “Shared errors”."
+        said += " This cannot detect mistakes that people share; compare with gold, or see “Shared errors”."
     return said
 
 
@@ -189,15 +189,15 @@ def _ends(name: str, one: IntervalEstimate) -> dict[str, float]:
 
 def _applicable(dataset: Dataset) -> Verdict:
     if dataset.kind != "class":
-        reason = f"does not take {dataset.kind}s; choose a threshold or a label"
+        reason = f"does not support {dataset.kind}s; choose a threshold or a label"
     elif not dataset.raters_identified:
         reason = "the annotations are anonymous"
     else:
         reason = "" if dataset.n_raters > 1 else "there is only one rater"
-    return Verdict("panel", "Worth of a panel", not reason, reason or ONE_CLASS["class"])
+    return Verdict("panel", "Accuracy of a panel", not reason, reason or ONE_CLASS["class"])
 
 
 _WORTH = AnalysisPart(
     "worth", "Panel", _applicable, f"{__name__}:compute", f"{__name__}:present", f"{__name__}:table_of", PanelOptions
 )
-PANEL = Analysis("panel", "Panel of AI raters", "What is a panel of AI raters worth?", (_WORTH,))
+PANEL = Analysis("panel", "Panel of AI raters", "How accurate is a panel of AI raters?", (_WORTH,))

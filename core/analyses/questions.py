@@ -22,7 +22,7 @@ from .raters import RATERS
 from .schema import Column, frame_of, intervals
 
 _MOST_NAMED = 5
-_OF_SCORES = "correlation with the case"
+_OF_SCORES = "Correlation with the case"
 COLUMNS = (
     Column("question"),
     Column("kind", "annotations are"),
@@ -139,7 +139,7 @@ def _summary(name: str, dataset: Dataset, options: QuestionOptions, token: Cance
     except PluralityError as error:
         unjudged = str(error).rstrip(".")
     if unjudged:
-        notes.append(f"Raters cannot be judged: {unjudged}")
+        notes.append(f"Cannot judge raters: {unjudged}")
     return QuestionSummary(
         name, dataset.kind, quoted, dataset.n_cases, dataset.n_raters if dataset.raters_identified else 0,
         dataset.n_annotations, model, flagged, ". ".join(notes),
@@ -151,7 +151,7 @@ def _flagged(
 ) -> tuple[str, tuple[str, ...] | None, str]:
     """Return the model that judges raters, those flagged (None if not judged), and the reason if none can be."""
     if dataset.kind == "set":
-        return "", None, "sets of labels are judged label by label"
+        return "", None, "sets of labels are judged one label at a time"
     scored = dataset.kind == "score"
     part, data = RATERS.part("scores" if scored else "raters"), dataset if scored else dataset.as_classes()[0]
     verdict = part.applicable(data)
@@ -182,7 +182,7 @@ def present(found: QuestionsOverview, inputs: Inputs, options: QuestionOptions) 
             draw = partial(estimates, lines, title="Agreement on each question", axis=name)
             alt = f"Agreement on each question by {name}, with its interval"
             blocks.append(Figure(draw, alt, f"questions_agreement-{place}"))
-    caption = "Questions of this upload. Coefficients of different kinds are not compared."
+    caption = "Questions in this upload. Coefficients of different kinds cannot be compared."
     return [
         *blocks,
         Grid(table, caption, 100, COLUMNS, "questions_table"),
@@ -203,7 +203,7 @@ def lead(found: QuestionsOverview) -> list[Span]:
     said += [f" {of}{title} is lowest for “", Name(low.question), f"”, {with_interval(*ends[0])}, and highest for “"]
     said += [Name(high.question), f"”, {with_interval(*ends[1])}."]
     if not ends[0][2] < ends[1][1]:
-        said.append(" Their intervals overlap, so this order may be due to chance.")
+        said.append(" The intervals overlap, so this order may be due to chance.")
     return said
 
 
@@ -260,4 +260,4 @@ _OVERVIEW = AnalysisPart(
     "questions", "Questions", _applicable, f"{__name__}:compute", f"{__name__}:present", f"{__name__}:table_of",
     QuestionOptions,
 )  # fmt: skip
-QUESTIONS = Analysis("questions", "Questions", "How do the questions of this upload compare?", (_OVERVIEW,))
+QUESTIONS = Analysis("questions", "Questions", "How do the questions in this upload compare?", (_OVERVIEW,))

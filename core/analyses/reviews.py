@@ -23,7 +23,7 @@ REVIEWERS = (
     Column("reads", unit="count"),
     Column("of them blind", unit="count"),
     Column("agree with the panel"),
-    Column("changed after the reveal"),
+    Column("changed after seeing the panel"),
     Column(_UNDER),
 )
 
@@ -67,7 +67,7 @@ def present(found: ReviewFigures, inputs: Inputs, options) -> list[Block]:
     summary, table = found.summary, table_of(found, inputs, options)
     settled = summary.states["closed"] + summary.states["adjudicated"]
     alpha = summary.alpha
-    figures: list[Block] = [_metric("Blind reads agree with each other", summary.with_each_other, "read")]
+    figures: list[Block] = [_metric("Blind opinions agree with each other", summary.with_each_other, "read")]
     if alpha.value is not None:
         beyond = f"beyond chance (α) {with_interval(alpha.value, alpha.ci_low, alpha.ci_high)}"
         figures.append(Words(beyond, "note"))
@@ -77,15 +77,15 @@ def present(found: ReviewFigures, inputs: Inputs, options) -> list[Block]:
         Row(
             (
                 Stack(1, [KeyFigure("Cases reviewed", reviewed, f"{settled:,} of them settled")]),
-                Stack(1, [_metric("Blind reads agree with the panel", summary.with_panel, "read")]),
+                Stack(1, [_metric("Blind opinions agree with the panel", summary.with_panel, "read")]),
                 Stack(1, figures),
-                Stack(1, [_metric("Minds changed by the reveal", summary.minds.share, "mind")]),
+                Stack(1, [_metric("Opinions changed after seeing the panel", summary.minds.share, "mind")]),
             )
         ),
         *([Words((Name(options.by.words()),), "note", "sample or queue")] if options.by else []),
         Heading("Reviewers"),
-        Grid(table, "Reads of each reviewer.", columns=REVIEWERS, key="review_people"),
-        Words("Only blind reads are compared; intervals are Wilson's, 95%, over cases.", "note"),
+        Grid(table, "Opinions of each reviewer.", columns=REVIEWERS, key="review_people"),
+        Words("Only blind opinions are compared; 95% Wilson intervals over cases.", "note"),
         _counted(summary),
         *(Words(words, "note") for words in (_time(summary), quick_words(summary.decided)) if words),
     ]
@@ -126,10 +126,10 @@ def _counted(summary: Summary) -> Row:
             Stack(
                 1,
                 _counts("Changed minds", "direction", ways, "times", "review_minds",
-                        "Nobody has changed an opinion after the reveal."),
+                        "No reviewer has changed an opinion after seeing the panel."),
             ),
             Stack(
-                1, _counts("Reasons given", "reason", reasons, "times", "review_reasons", "Nobody has given a reason.")
+                1, _counts("Reasons given", "reason", reasons, "times", "review_reasons", "No reviewer gave a reason.")
             ),
         ),
         gap="large",
@@ -148,7 +148,7 @@ def _time(summary: Summary) -> str:
         return ""
     low, middle, high = summary.seconds
     spread = f", half of them between {span(low)} and {span(high)}" if summary.n_timed > 2 else ""
-    return f"Time on a case: {span(middle)}{spread}; measured {plural(summary.n_timed, 'time')}."
+    return f"Time per case: {span(middle)}{spread}; measured {plural(summary.n_timed, 'time')}."
 
 
 REVIEWS = Analysis(

@@ -27,7 +27,7 @@ from .schema import Column, frame_of, intervals
 
 TERM = "reader study"
 N_READERS = (3, 5, 8, 10, 15, 20)  # of next studies
-FEW_READERS = " So few readers show little about other readers, which makes intervals wide."
+FEW_READERS = " With so few readers, the result says little about other readers, so intervals are wide."
 MOST_PAIRS_NAMED = 3
 _MEASURES = {str(name): title for name, title in TITLES.items()}
 METHOD_TITLES = {
@@ -38,9 +38,9 @@ METHOD_TITLES = {
 TRUTH_TITLES = {
     "gold": "known truth",
     "panel_majority": "majority of the panel",
-    "drawn": "panel, its errors allowed for",
+    "drawn": "panel, corrected for its errors",
 }
-NO_TRUTH = "the truth is unknown; add the truth of each case, or opinions of a panel"
+NO_TRUTH = "the truth is unknown; add the truth of each case, or a panel's opinions"
 _VALUE = (
     *intervals("value", unit="difference", heads=("95% low", "95% high")),
     Column("se", "standard error", "error"),
@@ -115,10 +115,11 @@ class SizeOptions(ModalityOptions):
     """
 
     effect: float = field(
-        default=0.05, metadata={"option": PartOption("Difference to find", help="Difference that a next study finds")}
+        default=0.05,
+        metadata={"option": PartOption("Difference to find", help="Difference that the next study should detect")},
     )
     power: float = field(
-        default=0.8, metadata={"option": PartOption("Power", help="Probability that a next study finds it")}
+        default=0.8, metadata={"option": PartOption("Power", help="Probability that the next study detects it")}
     )
 
 
@@ -186,7 +187,7 @@ def present_modalities(found: AnalysedStudy, study: ReadingStudy, options: Modal
     blocks: list[Block] = [Heading("Do the modalities differ?", TERM), Words(lead(found), "lead")]
     if found.analysis.in_doubt is not None:
         blocks.append(
-            Words(("With the majority of the panel taken as truth, as is common: ", *said(found.analysis.taken)))
+            Words(("If the panel's majority counts as the truth, as is common: ", *said(found.analysis.taken)))
         )
     title, axis = _title(best), f"difference of {_measure(best)}"
     blocks.append(
@@ -214,14 +215,14 @@ def present_readers(found: AnalysedStudy, study: ReadingStudy, options: Modality
         f" The first {MOST_READERS} of {len(study.readers):,} readers." if len(study.readers) > MOST_READERS else ""
     )
     return [
-        Heading("How do the readers do?", TERM),
+        Heading("How do the readers perform?", TERM),
         Words(_by_reader(best), "lead"),
         Figure(
             lambda theme: forest(shown, theme, title, _measure(best)),
             "Each reader in each modality with an interval, and the mean over readers",
             "study_readers",
         ),
-        Words(f"Intervals of readers are over cases, those of means over readers and cases.{beyond}", "note"),
+        Words(f"Intervals of readers are over cases; intervals of means are over readers and cases.{beyond}", "note"),
         Grid(table, f"{title}; intervals of {percent(options.level)} over cases.", 60, READERS, "study_reader_table"),
         Download(table, "Readers", "readers", "study_readers_download"),
     ]
@@ -243,7 +244,7 @@ def present_roc(curves: RocCurves, study: ReadingStudy, options: ModalityOptions
         ),
         Words(
             f"Line: mean sensitivity of readers at each specificity · {marks}."
-            + (" Each case counts with and without the condition by its probability." if in_doubt else ""),
+            + (" Each case counts as with and without the condition, weighted by its probability." if in_doubt else ""),
             "note",
         ),
         Download(table, "ROC curves", "roc", "study_roc_download"),
@@ -254,15 +255,15 @@ def present_size(found: tuple[NextStudy, ...], study: ReadingStudy, options: Siz
     """Show the number of cases that a next study needs, by its number of readers."""
     table = table_of_size(found, study, options)
     return [
-        Heading("How large must a next study be?", TERM),
+        Heading("How large must the next study be?", TERM),
         Words(_size(found, study, options), "lead"),
         Words(
-            "From the variance of readers, cases and the truth in this study, with its share of cases with the "
-            f"condition; two-sided significance {number(1 - options.level, 2)}. The estimate is rough if the study has "
-            "few readers.",
+            "Based on the variance of readers, cases and the truth in this study, and its share of cases with the "
+            f"condition; two-sided significance {number(1 - options.level, 2)}. The estimate is rough if the study "
+            "has few readers.",
             "note",
         ),
-        Grid(table, "Fewest cases by number of readers.", 60, SIZES, "study_sizes"),
+        Grid(table, "Minimum number of cases by number of readers.", 60, SIZES, "study_sizes"),
         Download(table, "Sizes", "study_sizes", "study_sizes_download"),
     ]
 
@@ -321,7 +322,7 @@ def lead(found: AnalysedStudy) -> list[Span]:
     found : AnalysedStudy
     """
     best = _best(found.analysis)
-    before = "Allowing for errors of the panel: " if found.analysis.in_doubt is not None else ""
+    before = "Corrected for the panel's errors: " if found.analysis.in_doubt is not None else ""
     return [before, *said(best)] if before else said(best)
 
 
@@ -356,9 +357,9 @@ def design(found: AnalysedStudy) -> str:
     n = round(best.n_with + best.n_without)
     about = "about " if best.truth == "drawn" else ""
     return (
-        f"{plural(len(found.study.readers), 'reader')} and {plural(n, 'case')}, {about}{round(best.n_with):,} with the "
-        f"condition. {METHOD_TITLES[best.method]} with readers and cases random: the result is about others like them."
-        f"{FEW_READERS if len(found.study.readers) < 4 else ''}"
+        f"{plural(len(found.study.readers), 'reader')} and {plural(n, 'case')}, {about}{round(best.n_with):,} with "
+        f"the condition. {METHOD_TITLES[best.method]} with random readers and cases: the result applies to similar "
+        f"readers and cases.{FEW_READERS if len(found.study.readers) < 4 else ''}"
     )
 
 
@@ -370,7 +371,7 @@ def _pair(found: StudyEstimates, one: StudyEstimate, *, clear: bool) -> list[Spa
     if one.low != one.low:
         return [
             "Cannot determine whether ", Name(first), " and ", Name(second),
-            f" differ in {_measure(found)} ({both}): readers and cases do not vary.",
+            f" differ in {_measure(found)} ({both}), without variation between readers and cases.",
         ]  # fmt: skip
     low, high = (one.low, one.high) if one.value >= 0 else (-one.high, -one.low)
     ends = f"{_said(found, low, True)} to {_said(found, high, True)}"
@@ -440,14 +441,14 @@ def _size(found: tuple[NextStudy, ...], study: ReadingStudy, options: SizeOption
         finds = f"a difference of {number(each.effect, 2)} with a power of {percent(each.target)}"
         enough = next(((size.n_readers, size.n_cases) for size in each.sizes if size.n_cases is not None), None)
         if one.n_cases is not None:
-            words.append(f"{plural(one.n_readers, 'reader')} and {plural(one.n_cases, 'case')} find {finds}. ")
+            words.append(f"{plural(one.n_readers, 'reader')} and {plural(one.n_cases, 'case')} can detect {finds}. ")
         elif enough is not None:
             words.append(
-                f"{plural(one.n_readers, 'reader')} are too few to find {finds}: {plural(enough[0], 'reader')} "
-                f"with {plural(enough[1], 'case')} do. "
+                f"{plural(one.n_readers, 'reader')} are too few to detect {finds}; {plural(enough[0], 'reader')} "
+                f"with {plural(enough[1], 'case')} can. "
             )
         else:
-            words.append(f"No number of cases and up to {N_READERS[-1]} readers find {finds}. ")
+            words.append(f"Up to {N_READERS[-1]} readers cannot detect {finds} with any number of cases. ")
     return words
 
 

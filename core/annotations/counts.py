@@ -61,7 +61,7 @@ def class_counts(dataset: Dataset, cases: range | None = None) -> ClassCounts:
         The annotations are not classes; use `Dataset.as_classes` first.
     """
     if dataset.kind != "class":
-        raise NotApplicableError(f"Counts need one class per annotation; these are {dataset.kind}s.")
+        raise NotApplicableError(f"Could not count classes: these annotations are {dataset.kind}s, not single classes.")
     case_ptr, answer = dataset.case_ptr, dataset.answer
     if cases is not None:
         case_ptr = case_ptr[cases.start : max(cases.start, cases.stop) + 1]

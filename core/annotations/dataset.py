@@ -130,9 +130,12 @@ class Dataset(Result):
         for what in ("cases", "raters", "classes"):
             put(what, checked_names(getattr(self, what), what))
         if not self.cases:
-            raise InputError("The dataset has no cases.", "Provide at least one.")
+            raise InputError("Could not build the dataset: it has no cases.", "Provide at least one case.")
         if bool(self.classes) == (self.kind == "score"):
-            found = f"There are {len(self.classes):,} classes, and the annotations are of the kind {self.kind!r}."
+            found = (
+                f"Could not build the dataset: it has {len(self.classes):,} classes, but its annotations are of "
+                f"kind {self.kind!r}."
+            )
             raise InputError(found, "Declare classes for classes, rankings and sets, none for scores.")
         put("rater", checked_codes(self.rater, "rater", self.raters, "raters"))
         n = len(self.rater)
@@ -170,12 +173,12 @@ class Dataset(Result):
     def _check_sides(self, put: Callable[[str, object], None]) -> None:
         if self.kind == "score" and (self.class_risk is not None or self.gold is not None):
             raise InputError(
-                "Scores have no classes, so no gold class and no risk of classes.",
-                "Leave them out; known scores are gold_scores.",
+                "Could not build the dataset: scores have no gold class and no class risk.",
+                "Leave these out; use gold_scores for known scores.",
             )
         if self.kind == "set" and (self.gold is not None or self.ordinal):
             what = "gold class of a case" if self.gold is not None else "order of the classes"
-            raise InputError(f"Annotations are sets of labels, which have no single {what}.", "Leave it out.")
+            raise InputError(f"Could not use a single {what}: annotations are sets of labels.", "Leave it out.")
         if self.gold_sets is not None:
             put("gold_sets", self._checked_gold_sets())
         if self.gold_scores is not None:
@@ -195,7 +198,7 @@ class Dataset(Result):
     def _checked_gold_scores(self) -> np.ndarray:
         if self.kind != "score":
             raise InputError(
-                f"Known scores need annotations that are scores; these annotations are {self.kind}s.", "Leave them out."
+                f"Gold scores need annotations that are scores; these annotations are {self.kind}s.", "Leave them out."
             )
         given = np.asarray(self.gold_scores)
         told = ~np.isnan(given) if given.dtype.kind == "f" else np.ones(given.shape, bool)
@@ -207,13 +210,13 @@ class Dataset(Result):
     def _checked_gold_sets(self) -> np.ndarray:
         if self.kind != "set":
             raise InputError(
-                f"Known sets need annotations that are sets of labels; these annotations are {self.kind}s.",
+                f"Gold sets need annotations that are sets of labels; these annotations are {self.kind}s.",
                 "Leave them out.",
             )
         found = np.asarray(self.gold_sets)
         if found.shape != (len(self.cases), len(self.classes)):
             shape = f"({len(self.cases):,}, {len(self.classes):,})"
-            raise InputError(f"gold_sets has the shape {found.shape}.", f"Use {shape}: cases by labels.")
+            raise InputError(f"Could not use gold_sets: its shape is {found.shape}.", f"Use {shape}: cases by labels.")
         checked = checked_integers(found.ravel(), "gold_sets", np.int8)
         check_range(checked, "gold_sets", -1, 1, "1, 0, or -1 of a case whose set is not known")
         checked = np.ascontiguousarray(checked.reshape(found.shape))
@@ -221,7 +224,8 @@ class Dataset(Result):
         if (unknown.any(axis=1) & ~unknown.all(axis=1)).any():
             case = self.cases[int(np.flatnonzero(unknown.any(axis=1) & ~unknown.all(axis=1))[0])]
             raise InputError(
-                f"Case {case!r} has a known set with some labels missing.", "Provide all its labels, or none."
+                f"Could not use the gold set of case {case!r}: some labels are missing.",
+                "Provide all labels of the case, or none.",
             )
         return checked
 
@@ -581,7 +585,9 @@ class Dataset(Result):
             The annotations are not sets, or the label does not exist.
         """
         if self.kind != "set":
-            raise InputError(f"Labels need annotations that are sets; these are {self.kind}s.", "Use as_sets first.")
+            raise InputError(
+                f"Labels need annotations that are sets; these annotations are {self.kind}s.", "Use as_sets first."
+            )
         if label not in self.classes:
             known = ", ".join(map(repr, self.classes[:12]))
             raise InputError(f"Unknown label {label!r}.", f"Labels: {known}.")
@@ -804,11 +810,11 @@ def marked(
         keep &= wanted[dataset.case_of_annotation]
     if groups is not None:
         if dataset.case_group is None:
-            raise InputError("These data have no groups of cases.")
+            raise InputError("Could not select groups: these data have no groups of cases.")
         keep &= np.isin(np.array(dataset.case_group), list(groups))[dataset.case_of_annotation]
     if since is not None or until is not None:
         if dataset.time is None:
-            raise InputError("These annotations have no dates.")
+            raise InputError("Cannot show agreement over time: these annotations have no dates.")
         known = dataset.time != MISSING_TIME
         keep &= known & (dataset.time >= (since if since is not None else MISSING_TIME))
         keep &= dataset.time < until if until is not None else True
@@ -818,7 +824,7 @@ def marked(
 def keep_only(dataset: Dataset, keep: np.ndarray) -> Dataset:
     """Return a dataset of the annotations in ``keep``; remove cases and raters left without any, keep classes."""
     if not keep.any():
-        raise InputError("This selection leaves no annotations.", "Include more raters, cases or dates.")
+        raise InputError("Could not select annotations: none match.", "Include more raters, cases or dates.")
     counts = np.diff(keep_annotations(dataset.case_ptr, keep))
     case_kept = counts > 0
     rater_kept = np.zeros(dataset.n_raters, bool)
@@ -859,7 +865,7 @@ def as_classes(dataset: Dataset, threshold: float | str | None) -> tuple[Dataset
         return _by_label(dataset, threshold), 0
     if dataset.kind == "score":
         if threshold is None or isinstance(threshold, str):
-            raise InputError("Scores have no classes.", "Choose a threshold that splits them in two.")
+            raise InputError("Scores have no classes.", "Choose a threshold to split them into two classes.")
         if not np.isfinite(threshold):
             raise InputError(f"The threshold must be a finite number; got {threshold}.", "Choose another one.")
         known = dataset.gold_scores
@@ -922,7 +928,7 @@ def as_sets(dataset: Dataset, cut: int | None) -> Dataset:
         raise InputError("Scores have no classes, so they cannot become sets.", "Use as_classes with a threshold.")
     if cut is not None and cut < 1:
         raise InputError(
-            f"The cut must be at least 1; got {cut}.", "Use the number of positions of a ranking that are in the set."
+            f"The cut must be at least 1; got {cut}.", "Use the number of ranking positions that belong to the set."
         )
     if dataset.kind == "set":
         return dataset

@@ -54,7 +54,7 @@ class Selection:
         for name in ("first_day", "last_day"):
             day = getattr(self, name)
             if day is not None and not isinstance(day, str):
-                raise InputError(f"{shown(day)} is not a date.", "Write it as 2026-01-31.")
+                raise InputError(f"Could not read the date {shown(day)}.", "Write it as 2026-01-31.")
         for name in ("lowest", "highest"):
             if getattr(self, name) is not None:
                 check_number(getattr(self, name), f"The {name} score")
@@ -174,14 +174,14 @@ def _midnight(day: str | None, later: int) -> int | None:
     try:
         at = datetime.combine(date.fromisoformat(day), datetime.min.time(), UTC) + timedelta(days=later)
     except (ValueError, OverflowError):
-        raise InputError(f"{day!r} is not a date.", "Write it as 2026-01-31.") from None
+        raise InputError(f"Could not read the date {day!r}.", "Write it as 2026-01-31.") from None
     return int(at.timestamp())
 
 
 def _with_class(dataset: Dataset, classes: tuple[str, ...]) -> np.ndarray:
     """Return which cases have an annotation that names one of the classes."""
     if dataset.kind == "score":
-        raise InputError("Scores have no classes to select by.")
+        raise InputError("Cannot select by class: scores have no classes.")
     position = {name: code for code, name in enumerate(dataset.classes)}
     unknown = [name for name in classes if name not in position]
     if unknown:
@@ -200,7 +200,7 @@ def _with_class(dataset: Dataset, classes: tuple[str, ...]) -> np.ndarray:
 def _with_score(dataset: Dataset, lowest: float | None, highest: float | None) -> np.ndarray:
     """Return which cases have a score between two bounds, of which either may be open."""
     if dataset.kind != "score":
-        raise InputError(f"{dataset.name} has no scores to select by.", "Select by classes.")
+        raise InputError(f"Cannot select by score: {dataset.name} has no scores.", "Select by classes.")
     low, high = (-np.inf if lowest is None else lowest), (np.inf if highest is None else highest)
     found = np.zeros(dataset.n_cases, bool)
     found[dataset.case_of_annotation[(dataset.score >= low) & (dataset.score <= high)]] = True

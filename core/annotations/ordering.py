@@ -188,13 +188,14 @@ def with_class_order(dataset: Dataset, classes: Sequence[str]) -> Dataset:
         A class is missing, unknown, or named twice.
     """
     if dataset.kind != "class":
-        raise NotApplicableError(f"An order of classes needs single classes; these are {dataset.kind}s.")
+        raise NotApplicableError(f"An order of classes needs single classes; these annotations are {dataset.kind}s.")
     missing = [name for name in dataset.classes if name not in classes]
     if missing:
-        raise InputError(f"The order leaves out {missing[0]!r}.", "Include every class.")
+        raise InputError(f"Could not order the classes: {missing[0]!r} is missing.", "Include every class.")
     if len(classes) != dataset.n_classes:
         raise InputError(
-            f"The order has {len(classes):,} names for {dataset.n_classes:,} classes.", "Name each class once."
+            f"Could not order the classes: {len(classes):,} names were given for {dataset.n_classes:,} classes.",
+            "Name each class once.",
         )
     place = {name: code for code, name in enumerate(classes)}
     new = np.array([place[name] for name in dataset.classes], np.int32)

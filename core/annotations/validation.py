@@ -77,7 +77,7 @@ def checked_texts(values: Iterable[str], what: str) -> Texts:
         except UnicodeEncodeError as error:
             wrong = next(place for place, text in enumerate(texts) if joined[error.start] in text)
             raise InputError(
-                f"Place {wrong:,} of the {what}, {texts[wrong][:40]!r}, contains half a character.",
+                f"Could not read place {wrong:,} of the {what}, {texts[wrong][:40]!r}: it contains half a character.",
                 "Read its file again with the right encoding.",
             ) from None
     return Texts(texts)
@@ -94,12 +94,12 @@ def checked_names(values: Iterable[str], what: str) -> Names:
         for place, name in enumerate(names):
             if name in first:
                 raise InputError(
-                    f"{name[:80]!r} is in the {what} twice, at places {first[name]:,} and {place:,}.",
-                    "Use a different name for each, and the same code for the same thing.",
+                    f"Could not use the {what}: {name[:80]!r} occurs twice, at places {first[name]:,} and {place:,}.",
+                    "Use a different name for each item, and the same code for the same item.",
                 )
             first[name] = place
     if "" in distinct:
-        raise InputError(f"Place {names.index(''):,} of the {what} is an empty name.", "Provide a name.")
+        raise InputError(f"Place {names.index(''):,} of the {what} has an empty name.", "Provide a name.")
     return Names(names)
 
 
@@ -254,7 +254,7 @@ def checked_numbers(values, what: str, largest: float) -> np.ndarray:
         finite = "" if np.isfinite(array[wrong]) else ", not a finite number"
         raise InputError(
             f"{what}[{wrong:,}] is {array[wrong]}{finite}.",
-            f"Leave the annotation out, or use a number within ±{exact(largest)}.",
+            f"Leave out the annotation, or use a number within ±{exact(largest)}.",
         )
     return array + 0.0 if ((array == 0) & np.signbit(array)).any() else array
 
@@ -288,7 +288,7 @@ def check_time_order(time: np.ndarray, case_ptr: np.ndarray) -> None:
         inside = falls[~np.isin(falls, case_ptr, assume_unique=False)]
         if inside.size:
             raise InputError(
-                f"time[{inside[0]:,}] is earlier than the time of the previous annotation on the same case.",
+                f"Could not use time[{inside[0]:,}]: it is earlier than the previous annotation of the same case.",
                 "Build the dataset with from_classes, from_rankings or from_scores, which put annotations in order.",
             )
 
@@ -345,7 +345,7 @@ def check_sets(
         place = int(np.flatnonzero(size == 0)[0])
         raise InputError(
             f"Annotation {place:,}, of {whose(place)}, names no label.",
-            "Leave it out if it was not made. If none of the labels applies, use a label for that.",
+            "If it was not made, leave it out. If no label applies, add a label for that.",
         )
     annotation = np.repeat(np.arange(size.size), size)
     by = np.lexsort((entry_class, annotation))
@@ -427,7 +427,9 @@ def check_length(array: np.ndarray | tuple, n: int, what: str, of: str) -> None:
     InputError
     """
     if len(array) != n:
-        raise InputError(f"{what} has {len(array):,} entries for {n:,} {of}.", "Provide one for each.")
+        raise InputError(
+            f"Could not use {what}: it has {len(array):,} entries for {n:,} {of}.", "Provide one entry for each."
+        )
 
 
 def checked_flag(value: object, what: str) -> bool:
@@ -469,7 +471,7 @@ def one_dimensional(values, what: str) -> np.ndarray:
     if type(values) is np.ndarray and values.ndim == 1:
         return values
     if np.ma.is_masked(values):
-        raise InputError(f"{what} has masked entries.", "Leave those annotations out.")
+        raise InputError(f"Could not use {what}: it has masked entries.", "Leave out these annotations.")
     try:
         array = np.asarray(values)
     except Exception:  # a foreign object may raise any error when its values are read
@@ -480,7 +482,9 @@ def one_dimensional(values, what: str) -> np.ndarray:
 
 
 def _refuse_shape(what: str, found: str) -> NoReturn:
-    raise InputError(f"{what} is {found}, not a list.", "Provide one entry per annotation, in a list or an array.")
+    raise InputError(
+        f"Could not use {what}: it is {found}, not a list.", "Provide one entry per annotation, in a list or an array."
+    )
 
 
 def _short(dtype: type) -> str:

@@ -123,14 +123,14 @@ def default_reliability(
     else:
         value, source, reason = model.default_reliability, "default", _by_default(model)
     if source not in ("gold", "prior") and truth is not None:
-        reason += f" Gold is known for {plural(truth.n_cases, 'case')}; it decides from {LEAST_GOLD}."
+        reason += f" Gold is known for {plural(truth.n_cases, 'case')}; gold decides γ from {LEAST_GOLD} cases on."
     marks = [mark for mark in (_gold(truth), _readers(model, readers), _beta(dataset, model, beta)) if mark]
     scale = method_named("plausibility", model.name).reliability
     published = "" if scale is None else scale.published
     name, sentence = (
         ("published", published)
         if published
-        else ("default", f"Default: {_g(model.default_reliability)}. No value was published.")
+        else ("default", f"Default: {_g(model.default_reliability)}. No published value exists.")
     )
     marks.append(ReliabilityAnchor(name, model.default_reliability, None, None, sentence))
     alpha, sentence = _prior(model, value, readers, prior)
@@ -148,20 +148,20 @@ def _reach(curve: TruthCurve | HeldOutCurve) -> str:
 
 def _by_gold(truth: TruthCurve) -> str:
     loss, n = number(truth.cross_validated, 3), plural(truth.n_cases, "case")
-    ends = {truth.reliability[0]: " It is the lowest γ tried.", truth.reliability[-1]: " It is the highest γ tried."}
+    ends = {truth.reliability[0]: " It is the lowest γ tested.", truth.reliability[-1]: " It is the highest γ tested."}
     return (
-        f"γ = {_g(truth.best)} has the smallest log loss of {truth.scored} on the {n} with gold "
-        f"({loss}, cross-validated).{ends.get(truth.best, '')}"
+        f"γ = {_g(truth.best)} has the smallest log loss of {truth.scored} on {n} with gold ({loss}, "
+        f"cross-validated).{ends.get(truth.best, '')}"
     )
 
 
 def _by_beta(dataset: Dataset, beta: float) -> str:
     if beta >= 1:
-        return "γ = 1: by held-out annotations, annotations of a case are practically independent (β = 1)."
+        return "γ = 1: held-out annotations suggest that annotations of a case are practically independent (β = 1)."
     n = round(float(np.median(np.diff(dataset.case_ptr))))
-    so = f", {n} as about {_g(beta * n)}." if n > 1 else "."
+    so = f", {n} like about {_g(beta * n)}." if n > 1 else "."
     why = "raters share mistakes, or have too few annotations each"
-    return f"γ = β = {_g(beta)}: {why}; n annotations of a case count here as {_g(beta)} n{so}"
+    return f"γ = β = {_g(beta)}: {why}; n annotations of a case count like {_g(beta)} n{so}"
 
 
 def _by_default(model: PlausibilityModel) -> str:
@@ -188,9 +188,9 @@ def _readers(model: PlausibilityModel, readers: HeldOutCurve | None) -> Reliabil
     """Describe the best γ by held-out readers; None for counts and PrIRN, which determine γ/α or ε/γ, and at an end."""
     if readers is None or readers.at_end or isinstance(model, DirichletCounts | OrdinalTruth | PrIRN):
         return None
-    unsaid = "close the panel is to the truth" if isinstance(model, GaussianScores) else "certain the top class is"
+    unsaid = "close the panel is to the truth" if isinstance(model, GaussianScores) else "certain the leading class is"
     sentence = (
-        f"Readers: γ = {_g(readers.best)} ({_reach(readers)}) best predicts one more rater. It does not show how "
+        f"Raters: γ = {_g(readers.best)} ({_reach(readers)}) best predicts one more rater. It does not show how "
         f"{unsaid}."
     )
     return ReliabilityAnchor("readers", readers.best, readers.low, readers.high, sentence, readers.open_ends)
@@ -215,6 +215,6 @@ def _prior(
             f"suggest α = {significant(alpha, 2)}. Both estimate α/γ: how often raters of a case agree."
         )
     return alpha, (
-        f"Prior α = {_g(alpha)} with γ = {_g(value)} best predicts one more rater (γ/α = {_g(ratio)}). It is a prior "
-        "of every class, not a reliability."
+        f"Prior α = {_g(alpha)} with γ = {_g(value)} best predicts one more rater (γ/α = {_g(ratio)}). This is a "
+        "prior of every class, not a reliability."
     )

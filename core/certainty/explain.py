@@ -36,7 +36,7 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
     ):  # The classes are a label of sets, and its absence.
         sentence = _of_label(votes[1], n_answers, dataset.classes[-1])
     elif n_answers == 1 and not n_tied:
-        sentence = "There is one annotation only"
+        sentence = "There is only one annotation"
     elif not votes:
         sentence = f"{_count(n_answers, 'annotation')}, and no rater has a single first choice"
     elif len(votes) == 1 and not n_tied:
@@ -50,7 +50,7 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
         sentence = f"{_count(named, 'annotation')} {'names' if named == 1 else 'name'} one class first"
     else:
         split = " to ".join(str(votes_of) for _, votes_of in votes.most_common())
-        sentence = f"{_count(n_answers, 'annotation')} split {split} over {_word(len(votes))} classes"
+        sentence = f"{_count(n_answers, 'annotation')} are split {split} over {_word(len(votes))} classes"
     left_out = n_answers - n_used
     n_open = sum(any(len(block) > 1 for block in blocks) for blocks in rankings)
     if not left_out and n_open:
@@ -63,7 +63,7 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
 
 def _of_label(n_with: int, n_answers: int, label: str) -> str:
     if n_answers == 1:
-        return f"the one annotation {'names' if n_with else 'does not name'} {label}"
+        return f"the only annotation {'names' if n_with else 'does not name'} {label}"
     if not n_with:
         nobody = "neither of the two" if n_answers == 2 else f"none of the {_word(n_answers)}"
         return f"{nobody} annotations names {label}"

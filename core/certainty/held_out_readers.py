@@ -88,8 +88,8 @@ def held_out_annotations(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     held = np.sort(first[np.bincount(case, minlength=dataset.n_cases)[case] >= 2])
     if held.size == 0:
         raise NotApplicableError(
-            "Cannot predict a rater from the others: no case has annotations of two raters. Add annotations to some "
-            "cases."
+            "Cannot predict a rater from the others: no case has annotations by two raters. Add annotations to "
+            "some cases."
         )
     return held, reader
 
@@ -118,8 +118,8 @@ def closed_form(dataset: Dataset, model: PlausibilityModel, held: np.ndarray, re
     if isinstance(model, GaussianScores):
         return _scores(dataset, model, held, reader)
     raise NotApplicableError(
-        f"No held-out score is available for {getattr(model, 'name', type(model).__name__)!r}: it needs a model with "
-        "independent cases, such as Plackett-Luce."
+        f"Cannot compute a held-out score for {getattr(model, 'name', type(model).__name__)!r}: it needs a model "
+        "with independent cases, such as Plackett-Luce."
     )
 
 
@@ -134,7 +134,7 @@ def _groups(*columns: np.ndarray) -> np.ndarray:
 def _counts(dataset: Dataset, model: DirichletCounts, held: np.ndarray, reader: np.ndarray) -> ClosedForm:
     """Compute Dirichlet counts, which depend on how many of the other annotations name the class."""
     if dataset.kind != "class":
-        raise NotApplicableError(f"Counts need one class per annotation, and these annotations are {dataset.kind}s.")
+        raise NotApplicableError(f"Counts need one class per annotation; these annotations are {dataset.kind}s.")
     case, answer = dataset.case_of_annotation, dataset.answer
     own, same = _groups(case, reader), _groups(case, answer)
     own_same = _groups(own, answer)
@@ -182,7 +182,7 @@ def _first_blocks(dataset: Dataset, model: PrIRN, held: np.ndarray, reader: np.n
 def _scores(dataset: Dataset, model: GaussianScores, held: np.ndarray, reader: np.ndarray) -> ClosedForm:
     """Compute scores: y | others ~ t with 2 an degrees of freedom about mn, squared scale bn (κn + 1)/(an κn)."""
     if dataset.kind != "score":
-        raise NotApplicableError(f"Gaussian scores need numbers, and these annotations are {dataset.kind}s.")
+        raise NotApplicableError(f"Gaussian scores need numbers; these annotations are {dataset.kind}s.")
     from scipy.special import gammaln
 
     case, score = dataset.case_of_annotation, dataset.score
@@ -325,7 +325,8 @@ def held_out_curve(
     points = sorted({float(value) for value in (default if reliabilities is None else reliabilities)})
     if len(points) < 2:
         raise InputError(
-            f"At least two different values of γ are needed; got {len(points):,}.", "Add another value of γ."
+            f"Could not draw the curve: it needs at least two different values of γ; got {len(points):,}.",
+            "Add another value of γ.",
         )
     for value in points:
         check_sampling(value, n_draws)
@@ -479,7 +480,7 @@ def reach(low: float, high: float, open_ends: tuple[bool, bool], write: Callable
         Function that formats a γ.
     """
     if all(open_ends):
-        return f"any value that was tried, {write(low)} to {write(high)}"
+        return f"any value tested, {write(low)} to {write(high)}"
     if open_ends[1]:
         return f"{write(low)} or more"
     return f"{write(high)} or less" if open_ends[0] else f"{write(low)} to {write(high)}"
@@ -492,8 +493,8 @@ def _note(model: PlausibilityModel, at_end: str, n_cases: int) -> str:
     elif isinstance(model, PrIRN):
         stands = f"The curve depends only on ε/γ; it is shown for ε = {exact(model.epsilon)}. "
     ends = {
-        "lowest": "Annotations of the other raters do not help to predict a rater: the lowest γ is the best. ",
-        "highest": "Raters agree so often that the highest γ is the best. ",
+        "lowest": "Annotations by other raters do not help to predict a rater: the lowest γ is best. ",
+        "highest": "Raters agree so often that the highest γ is best. ",
     }.get(at_end, "")
     few = "There is only one case, so there is no standard error. " if n_cases < 2 else ""
     return f"{stands}{ends}{few}The curve does not detect mistakes that raters share."

@@ -113,7 +113,9 @@ def label_set_certainty(
     """
     model = model or DirichletCounts()
     if dataset.kind != "set" or not isinstance(model, DirichletCounts):
-        raise NotApplicableError("Certainty of sets needs sets of labels, and the model Dirichlet counts.")
+        raise NotApplicableError(
+            "Could not compute certainty of label sets: it needs sets of labels and the model Dirichlet counts."
+        )
     tops = [exact_top(model, dataset.as_classes(label)[0], reliability, cases) for label in dataset.classes]
     ids = dataset.cases if cases is None else dataset.cases[cases.start : cases.stop]
     certainty = np.stack([top.certainty for top in tops if top is not None], axis=1)

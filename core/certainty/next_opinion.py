@@ -77,9 +77,9 @@ class NextOpinion(Result):
         else:
             expected = "one more opinion is not expected to change it"
         if gain < 0.5:
-            worth = "The choice of a class would hardly improve"
+            worth = "The chosen class would barely improve"
         else:
-            worth = f"The choice of a class would be correct {number(gain, 0)} percentage points more often"
+            worth = f"The chosen class would be correct {number(gain, 0)} percentage points more often"
         sentence = f"Certainty is {number(now, 0)}% now; {expected}. {worth}."
         if self.after_se[case] > ROUGH:
             sentence += (
@@ -201,7 +201,7 @@ def next_opinions(model: PlausibilityModel, dataset: Dataset, reliability: float
     if isinstance(model, PlackettLuce):
         return NextOpinions(_plackett_luce(model, reliability))
     raise NotApplicableError(
-        "Cannot compute the effect of one more opinion for this model. Use Dirichlet counts, PrIRN or Plackett-Luce."
+        "Cannot compute the effect of one more opinion with this model. Use Dirichlet counts, PrIRN or Plackett-Luce."
     )
 
 

@@ -106,7 +106,7 @@ def p_correct(
     Cancelled
     """
     if not (possible := any_of("rater model", dataset)).possible:
-        raise NotApplicableError(f"P(correct) is not available: {possible.reason}.")
+        raise NotApplicableError(f"Cannot compute P(correct): {possible.reason}.")
     choice = choose(dataset, seed=seed, independent=False, token=token, progress=progress)
     return of_average(average_models(choice, dataset, token=token), dataset)
 
@@ -141,7 +141,7 @@ def why_they_differ(
             who = "" if hide_names else _who_weigh_most(found, dataset, case, best, leading)
             reason = f"the raters who chose {name} are more accurate{who}. P(correct) of {name} is {chance}"
         else:
-            reason = f"no rater chose {name}, and the models still give it {chance}"
+            reason = f"no rater chose {name}, but its P(correct) is still {chance}"
     elif lower and found.beta is not None and found.beta < SHARED_MISTAKES_BELOW:
         reason = "raters make similar mistakes, so their agreement proves less"
     elif answer.size <= _FEW:

@@ -127,8 +127,8 @@ def plausibilities(
     cells = dataset.n_cases * dataset.n_classes * (4 + min(n_kept, n_draws))
     if cells > MOST_CELLS:
         raise LimitError(
-            f"Plausibilities of {dataset.n_cases:,} cases and {dataset.n_classes:,} classes would have {cells:,} "
-            f"cells, at most {MOST_CELLS:,} are possible. Select fewer cases, or keep fewer draws."
+            f"Cannot draw plausibilities of {dataset.n_cases:,} cases and {dataset.n_classes:,} classes: this "
+            f"needs {cells:,} cells, the limit is {MOST_CELLS:,}. Select fewer cases, or keep fewer draws."
         )
     how: dict[str, Any] = {"n_draws": n_draws, "seed": seed, "token": token, "progress": progress, "runner": runner}
     reducer = KeepPlausibilities(dataset.n_classes, n_kept)

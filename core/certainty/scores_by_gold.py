@@ -61,8 +61,9 @@ class ScoresByGold(Result):
         held = percent_with_interval(self.held[place], self.held_low[place], self.held_high[place])
         off = f"{number(self.error[place], digits)}{ends}"
         return (
-            f"At γ = {exact(self.reliability[place])} plausible scores are {off} off from gold on average, and {held} "
-            f"of their {percent(INTERVAL_LEVEL)} intervals contain it; n = {plural(self.n, 'case')} with gold."
+            f"At γ = {exact(self.reliability[place])}, plausible scores are on average {off} away from gold, and "
+            f"{held} of their {percent(INTERVAL_LEVEL)} intervals contain it; n = {plural(self.n, 'case')} with "
+            "gold."
         )
 
 
@@ -87,9 +88,12 @@ def scores_by_gold(dataset: Dataset, trust: ScoreTrust) -> ScoresByGold:
 
     told = gold_cases(dataset)
     if dataset.gold_scores is None or not told.size:
-        raise NotApplicableError("No case with a score has a gold score.")
+        raise NotApplicableError("Could not compare scores with gold: no case with a score has a gold score.")
     if trust.m.shape[1] != dataset.n_cases:
-        raise InputError("The plausible scores belong to other cases.", "Compute them for all cases of the data.")
+        raise InputError(
+            "Could not use the plausible scores: they belong to other cases.",
+            "Compute them for all cases of these data.",
+        )
     n = told.size
     gold = dataset.gold_scores[told]
     off = np.abs(trust.m[:, told] - gold)

@@ -83,7 +83,9 @@ class CertaintyShares(Result):
             return ""
         one = int(self.single.sum())
         rest = f" {plural(one, 'case')} {'has' if one == 1 else 'have'} one annotation." if one else ""
-        return f"Unanimous cases have a certainty of {percent(self.reach)}. Cases are ranked by certainty.{rest}"
+        return (
+            f"Unanimous cases have a certainty of {percent(self.reach)}. You can still rank cases by certainty.{rest}"
+        )
 
     def headline(self, at: str = "", about: str = "") -> str:
         """Count the uncertain cases and those with one annotation, in a title.

@@ -254,10 +254,11 @@ def set_certainty(draws: CaseDraws, class_codes: Sequence[int]) -> SetCertainty:
     codes = checked_integers(class_codes, "class_codes", np.int32)
     check_range(codes, "class_codes", 0, np.iinfo(np.int32).max, "a code of a class")
     if codes.size == 0 or np.unique(codes).size < codes.size:
-        raise InputError("The set is empty or names a class twice.", "Name each class once.")
+        raise InputError("Could not use the set: it is empty or names a class twice.", "Name each class once.")
     if codes.size > draws.top.shape[1]:
         raise InputError(
-            f"The set has {codes.size} classes, but the draws distinguish only the first {draws.top.shape[1]} places.",
+            f"Could not use the set: it has {codes.size} classes, but the draws distinguish only the first "
+            f"{draws.top.shape[1]} places.",
             f"Set the depth of the plausibility model to {codes.size}.",
         )
     scores = score_case(draws, codes, np.arange(codes.size), codes.size)

@@ -162,10 +162,10 @@ def truth_curve(
     cases = gold_cases(dataset)
     if len(cases) < 2 or hasattr(model, "classes"):
         raise NotApplicableError(
-            f"Cannot compare certainty with gold: {len(cases):,} {'case has' if len(cases) == 1 else 'cases have'} a "
-            "gold class and an annotation, and at least 2 are needed."
+            f"Cannot compare certainty with gold: {len(cases):,} {'case has' if len(cases) == 1 else 'cases have'} "
+            "a gold class and an annotation; at least 2 are needed."
             if not hasattr(model, "classes")
-            else "Cannot compare certainty with gold: the classes of this model are sides of a threshold, not gold "
+            else "Cannot compare certainty with gold: this model splits scores at a threshold, so it has no gold "
             "classes."
         )
     points = _checked(GRID if reliabilities is None else reliabilities, n_draws)
@@ -191,7 +191,7 @@ def _checked(reliabilities: Sequence[float], n_draws: int) -> list[float]:
     """Return each reliability once, ascending."""
     points = sorted({float(value) for value in reliabilities})
     if not points:
-        raise InputError("No reliability was given.", "Use at least one value of γ.")
+        raise InputError("Could not start: no reliability γ was given.", "Use at least one value of γ.")
     for value in points:
         check_sampling(value, n_draws)
     return points

@@ -32,9 +32,7 @@ def describe(options) -> tuple[dict, Callable[[], "pd.DataFrame"]]:
     reading = read_file(options)
     dataset, report = reading.dataset, reading.report
     if report is None:
-        raise InputError(
-            "Could not describe these data: it is unknown how they were read.", "Describe the file that they come from."
-        )
+        raise InputError("Could not describe these data: their reading is unknown.", "Describe the original file.")
     answer = {
         "name": dataset.name,
         "kind": dataset.kind,
@@ -200,7 +198,10 @@ def read_facts(source: str, dataset: "Dataset") -> "RaterFacts":
     from .plausibilities import read_bytes
 
     if not Path(source).is_file():
-        raise InputError("The facts on raters are missing.", "Provide a table with one row per rater (--facts FILE).")
+        raise InputError(
+            "Could not compare groups: the facts about raters are missing.",
+            "Provide a table with one row per rater (--facts FILE).",
+        )
     return facts_of_file(Path(source).name, read_bytes(source), dataset.raters)
 
 
@@ -215,7 +216,9 @@ def _classifiers_by_group(
     from .plausibilities import read_classifiers
 
     if dataset.kind != "class":
-        raise NotApplicableError("Comparing classifiers needs single classes.", "Use --threshold or --label.")
+        raise NotApplicableError(
+            "Could not compare classifiers: this needs single classes.", "Use --threshold or --label."
+        )
     found = read_classifiers(options, dataset)
     if not found:
         raise InputError("No predictions.", "Add --predictions NAME=FILE.")

@@ -84,7 +84,8 @@ def answer_of(options, found: RaterModelFit) -> dict:
     accuracy = found.accuracy()
     if not whole:
         options.cautions.append(
-            f"The confusion matrices have {found.confusion.size:,} cells and are left out; --parameters writes them."
+            f"The confusion matrices have {found.confusion.size:,} cells and are left out; use --parameters to "
+            "write them."
         )
     return {
         "model": options.model,
@@ -129,10 +130,13 @@ def _of_labels(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
     """Fit every label of sets."""
     if options.model == AUTO:
         raise InputError(
-            "The model auto needs single classes.", "Name another model, or choose a label (--label NAME)."
+            "Could not use the model auto: it needs single classes.",
+            "Name another model, or choose a label (--label NAME).",
         )
     if options.evidence:
-        raise InputError("A classifier as evidence needs single classes.", "Choose a label (--label NAME).")
+        raise InputError(
+            "Could not use a classifier as evidence: this needs single classes.", "Choose a label (--label NAME)."
+        )
     return fit_of_labels(options, dataset, asked_for(options))
 
 
@@ -146,7 +150,8 @@ def _chosen(options, dataset: Dataset) -> tuple[Request, float | None, dict]:
     given += [name for name, value in vars(options).items() if name.startswith("variant_") and value is not None]
     if given:
         raise InputError(
-            "The model auto chooses the model and its options.", "Name a model to set options of your own."
+            "Could not set options: the model auto chooses the model and its options.",
+            "Name a model to set its options.",
         )
     say_duration(seconds_to_choose(dataset))
     found = choose(dataset, seed=options.seed, progress=progress)
@@ -181,7 +186,8 @@ def _variant(named: list[Method], options) -> Method:
     for name in given:
         if own is None or own.option != name:
             raise InputError(
-                f"{named[0].title} has no option --{name}.", "Leave it out, or name the model that has it."
+                f"Could not use --{name}: {named[0].title} has no such option.",
+                "Leave it out, or name a model that has it.",
             )
     if own is None:
         return named[0]
@@ -217,7 +223,7 @@ def _with_evidence(options, fitted: Fitted, beta: float | None) -> tuple[Fitted,
     """Return the fit with a classifier as evidence, weighted at the held-out β, or at that of the fit if unknown."""
     name, _, path = options.evidence.partition("=")
     if not path or not Path(path).is_file():
-        raise InputError(f"{options.evidence!r} does not name a file of predictions.", "Use NAME=FILE.")
+        raise InputError(f"Could not use {options.evidence!r}: it is not a predictions file.", "Use NAME=FILE.")
     if fitted.request.way != "em":
         raise InputError(
             f"{fitted.title} does not support a classifier as evidence.",
@@ -225,11 +231,16 @@ def _with_evidence(options, fitted: Fitted, beta: float | None) -> tuple[Fitted,
         )
     (predictions, *others), dataset = open_predictions(name, Path(path).read_bytes(), fitted.dataset), fitted.dataset
     if others:
-        raise InputError(f"{path} has {1 + len(others)} classifiers.", "Use a file with one.")
+        raise InputError(
+            f"Could not use {path}: it has {1 + len(others)} classifiers.", "Use a file with one classifier."
+        )
     options.cautions.extend(predictions.notes)
     probability = predictions.probabilities(dataset.n_classes)
     if probability is None:
-        raise InputError(f"{predictions.name} has no probabilities.", "Evidence needs the probability of each class.")
+        raise InputError(
+            f"Could not use {predictions.name} as evidence: it has no probabilities.",
+            "Provide the probability of each class.",
+        )
     model, fit = em_model(fitted.request), fitted.fit
     weighed = evidence_weight(
         dataset, model, predictions.name, probability, beta=fit.beta if beta is None else beta,

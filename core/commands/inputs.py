@@ -84,7 +84,9 @@ def read_file(options, kind: Kind | None = None, order: Sequence[str] | None = N
 def _listed(reading: Reading, options) -> Reading:
     """Return a sample or saved dataset with its classes in the order of ``--classes``, if given."""
     if options.missing:
-        raise InputError("--missing needs a file; these data have been read before.", "Read their file again.")
+        raise InputError(
+            "Could not use --missing: it needs a file, but these data were read before.", "Read the file again."
+        )
     given = class_list(options.classes)
     names = read_class_list(given.name, given.read_bytes()).names if isinstance(given, Path) else given
     if names is None or tuple(names) == reading.dataset.classes:
@@ -108,12 +110,12 @@ def kept_before(reading: Reading) -> list[str]:
         if library.is_left_apart(dataset.digest, now.digest):
             return []
         return [
-            f"This kept dataset is read in another way now. {differences(dataset, now)} Use the command bring-over to "
-            "change it."
+            f"This saved dataset is now read in another way. {differences(dataset, now)} To update it, use the "
+            "command bring-over."
         ]
     return [
-        f"Saved under the earlier digest {found.digest} of this file: {found.words}. Use the command bring-over to "
-        "continue with them."
+        f"Saved under the earlier digest {found.digest} of this file: {found.words}. To continue with them, use "
+        "the command bring-over."
         for found in found_before(dataset.digest, reading.earlier)
     ]
 
@@ -131,8 +133,8 @@ def check_codes(codes: Mapping[str, int]) -> None:
     listed = ", ".join(f"{shorten(name, 24)!r} ({plural(n, 'annotation')})" for name, n in codes.items())
     given = quote(",".join(codes))
     raise InputError(
-        f"The data may have codes for missing annotations: {listed}.",
-        f"Use --missing={given} to leave them out, or --not-missing={given} to count them.",
+        f"Could not continue: the data may have codes for missing annotations ({listed}).",
+        f"Use --missing={given} to leave them out, or --not-missing={given} to keep them as classes.",
     )
 
 
@@ -171,9 +173,11 @@ def read_warned(
     named = ", ".join(here[:5]) + (", …" if len(here) > 5 else "")
     out = {name for name in here if name not in keep}
     if options.with_machines or len(out) == reading.dataset.n_raters:
-        options.cautions.append(f"Machines by a column of the file count like people: {named}.")
+        options.cautions.append(f"AI raters marked by a column of the file are included: {named}.")
         return reading
-    options.cautions.append(f"Machines by a column of the file are left out (--with-machines counts them): {named}.")
+    options.cautions.append(
+        f"AI raters marked by a column of the file were left out: {named}. Use --with-machines to include them."
+    )
     people = tuple(name for name in reading.dataset.raters if name not in out)
     return replace(reading, dataset=Selection(raters=people).apply(reading.dataset))
 

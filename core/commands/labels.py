@@ -35,12 +35,12 @@ def fit_of_labels(options, dataset: Dataset, asked: Request) -> tuple[dict, pd.D
     model = em_model(asked) if asked.way == "em" else None
     if not isinstance(model, EmModel):
         raise InputError(
-            f"{asked.title} cannot be fitted to all labels at once.",
+            f"Could not fit {asked.title} to all labels at once.",
             "Choose a label (--label NAME), or a model fitted by expectation-maximisation, such as dawid-skene.",
         )
     for name in ("restarts", "intervals", "gold", "part"):
         if getattr(options, name):
-            raise InputError(f"--{name} is not available for all labels at once.", "Choose a label (--label NAME).")
+            raise InputError(f"Could not use --{name} for all labels at once.", "Choose a label (--label NAME).")
     found = fit_labels(dataset, model, shared=not options.own_trust, progress=progress)
     table = found.to_frame("cases")
     write_table(options.cases_out, table)
@@ -84,7 +84,8 @@ def counts_of_sets(options) -> DirichletCounts:
     """Return the model of each label with its prior; raise `InputError` if another model is named."""
     if options.model != COUNTS.name:
         raise InputError(
-            f"{options.model} has no certainty of sets.", f"Use {COUNTS.name}, or choose a label (--label NAME)."
+            f"Could not use {options.model}: it has no certainty of label sets.",
+            f"Use {COUNTS.name}, or choose a label (--label NAME).",
         )
     alpha = getattr(options, "alpha", None)
     return DirichletCounts() if alpha is None else DirichletCounts(alpha)

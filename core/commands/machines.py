@@ -39,7 +39,7 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
     left_out = options.leave_out.split(",") if options.leave_out else []
     if unknown := [name for name in left_out if name not in dataset.raters]:
         raise InputError(
-            f"Could not leave out {unknown[0]!r}: it is not a rater.", f"Raters: {', '.join(dataset.raters)}."
+            f"Could not leave out {unknown[0]!r}: this is not a rater.", f"Raters: {', '.join(dataset.raters)}."
         )
     people = [name for name in dataset.raters if name not in {*names, *left_out}]
     score = options.score
@@ -74,7 +74,7 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
         "people": [_row(one) for one in of_people],
         "versions": _versions(dataset, names, told, people, options),
         "notes": notes,
-        "note": "The test rewards being where most people are: a machine that shares their errors passes.",
+        "note": "The test rewards agreement with most people, so an AI rater that shares their errors passes.",
         **stamp(options, dataset),
     }
     return answer, _table(found, worth)
@@ -114,7 +114,10 @@ def _like_machines(people: list[str]) -> list[str]:
     if not found:
         return []
     listed = ", ".join(found[:5]) + (" and more" if len(found) > 5 else "")
-    return [f"Called like machines and counted as people: {listed}. --leave-out NAME,... takes them away."]
+    return [
+        f"Counted as people, although their names suggest AI raters: {listed}. Use --leave-out NAME,... to leave "
+        "them out."
+    ]
 
 
 def _numbers(dataset: Dataset, score: Score | None) -> list[str]:
@@ -123,7 +126,7 @@ def _numbers(dataset: Dataset, score: Score | None) -> list[str]:
         return []
     if not np.isfinite(to_numbers(dataset.classes)).all():
         return []
-    return ["Classes are numbers and count as equal or not. --score rmse compares how far apart they are."]
+    return ["Classes are numbers but count only as equal or different. Use --score rmse to compare distances."]
 
 
 def _missing(reading) -> list[str]:
@@ -133,7 +136,7 @@ def _missing(reading) -> list[str]:
 
 
 def _row(one: MachineStanding) -> dict:
-    why = None if one.raters else "no person has enough cases with it and another person"
+    why = None if one.raters else "no person shares enough cases with it and another person"
     return {
         "machine": one.machine,
         "omega": one.omega,
@@ -248,7 +251,7 @@ def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarra
     beside = _beside(options.file)
     if beside is not None and not files and not options.predictions and not set(asked) <= set(dataset.raters):
         files = [(None, beside)]
-        notes.append(f"The machines are in {beside.name}.")
+        notes.append(f"The AI raters are in {beside.name}.")
     if beside is not None and not files and not options.predictions and not asked:
         files = [(None, beside)]
     for title, file in files:
@@ -263,10 +266,11 @@ def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarra
     dataset, asked = _by_column(dataset, asked, [name for name, *_ in reading.machines], notes)
     if not asked:
         raise InputError(
-            "The machine is missing.", "Name a rater of the data (--machine NAME), or a file of its annotations."
+            "Could not test an AI rater: none is named.",
+            "Name a rater of the data (--machine NAME), or a file of its annotations.",
         )
     if unknown := [name for name in asked if name not in dataset.raters]:
-        raise InputError(f"Could not find the machine {unknown[0]!r}.", f"Raters: {', '.join(dataset.raters[:20])}.")
+        raise InputError(f"Could not find the AI rater {unknown[0]!r}.", f"Raters: {', '.join(dataset.raters[:20])}.")
     unasked = [name for name in of_files if name not in asked]
     if unasked:
         dataset = dataset.select(raters=[name for name in dataset.raters if name not in unasked])
@@ -279,7 +283,7 @@ def _by_column(dataset: Dataset, asked: list[str], told: list[str], notes: list[
     told = [name for name in told if name in dataset.raters and name not in asked]
     if told and asked:
         dataset = dataset.select(raters=[name for name in dataset.raters if name not in told])
-        notes.append(f"Raters who are machines by their column are not among the people: {', '.join(told[:5])}.")
+        notes.append(f"Not among the people, because a column marks them as AI raters: {', '.join(told[:5])}.")
     return dataset, asked or told
 
 
@@ -300,7 +304,7 @@ def _beside(file: str) -> Path | None:
 
 def _read(path: Path, options, labels: tuple[str, ...]) -> Dataset:
     if not path.is_file():
-        raise InputError(f"Could not find the file {str(path)!r}.", "Provide the file of the machine's annotations.")
+        raise InputError(f"Could not find the file {str(path)!r}.", "Provide a file with the AI rater's annotations.")
     reading = read_answers(path, labels=labels)
     if reading.report is not None:
         options.cautions.extend(one for one in reading.report.warnings if one != ONE_RATER)  # true of these files
@@ -317,7 +321,7 @@ def _with_predictions(
     for entry in options.predictions:
         name, _, path = entry.partition("=")
         if not path or not Path(path).is_file():
-            raise InputError(f"{entry!r} does not name a file of predictions.", "Use NAME=FILE.")
+            raise InputError(f"Could not use {entry!r}: it is not a predictions file.", "Use NAME=FILE.")
         opened: Callable[..., tuple[Predictions | ScorePredictions, ...]]
         opened = open_score_predictions if people.kind == "score" else open_predictions
         if is_of_label(people, whole):

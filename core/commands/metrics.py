@@ -15,7 +15,9 @@ def metrics(options) -> tuple[dict, pd.DataFrame]:
     """Compute each metric of each classifier, with the sentence of its page."""
     dataset, left_out = read_input(options)
     if dataset.kind in ("score", "set"):
-        raise InputError("Further metrics need single classes or rankings.", "Use sweep for scores and sets.")
+        raise InputError(
+            "Could not compute further metrics: they need single classes or rankings.", "Use sweep for scores and sets."
+        )
     classifiers = read_classifiers(options, dataset)
     if not classifiers:
         raise InputError("No predictions.", "Provide --predictions NAME=FILE.")

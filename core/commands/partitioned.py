@@ -60,9 +60,8 @@ def wanted(options, called: str) -> bool:
     if free is None or memory_needed(n_rows) < _OF_MEMORY * free:
         return False
     options.cautions.append(
-        f"{n_rows:,} rows are too many for {number(free / 2**30, 1)} GB of free memory, so they were worked on in "
-        "partitions "
-        f"on disk, in {tempfile.gettempdir()}."
+        f"{n_rows:,} rows are too many for {number(free / 2**30, 1)} GB of free memory, so Plurality worked in "
+        f"partitions on disk, in {tempfile.gettempdir()}."
     )
     return True
 
@@ -71,7 +70,8 @@ def _alone(options, called: str) -> bool:
     """Return False for a command without partitions; raise if its cluster would need them."""
     if getattr(options, "cluster", None) and called not in IN_MEMORY_TOO:
         raise NotApplicableError(
-            f"{called} --cluster needs Parquet, because workers read partitions of it. Write {options.file} as Parquet."
+            f"{called} --cluster needs Parquet, because workers read parts of the file. Write {options.file} as "
+            "Parquet."
         )
     return False
 
@@ -97,11 +97,11 @@ def opened(options) -> Iterator["PartitionedDataset"]:
         "restarts",
     ):
         if getattr(options, name, None):
-            raise NotApplicableError(f"--{name} is not available for data in partitions.")
+            raise NotApplicableError(f"Could not use --{name}: it is not available for data in partitions.")
     if options.kind not in (None, "class"):
         raise NotApplicableError(f"Partitions need single classes; these annotations are of the kind {options.kind!r}.")
     if getattr(options, "intervals", False):
-        raise NotApplicableError("--intervals is not available for data in partitions.")
+        raise NotApplicableError("Could not use --intervals: it is not available for data in partitions.")
     given = class_list(options.classes)
     columns = {"case": options.case, "rater": options.rater, "answer": options.answer}
     with tempfile.TemporaryDirectory(prefix="plurality-") as folder:
@@ -136,7 +136,7 @@ def _warn(data: "PartitionedDataset", options) -> None:
     if found:
         raise InputError(
             f"The data may have codes for missing annotations: {', '.join(map(repr, found))}.",
-            "Partitions need the list of classes: use --classes, with the codes if they are classes.",
+            "Use --classes, with the codes if they are classes: partitions need the list of classes.",
         )
 
 
@@ -249,9 +249,9 @@ def choose(options) -> Answer:
         if dataset.n_cases < data.n_cases:
             each, all_of_them = (significant(one.n_annotations / one.n_raters) for one in (dataset, data))
             options.cautions.append(
-                f"The models are scored on {dataset.n_cases:,} of {data.n_cases:,} cases, taken by a hash of their "
-                f"names. A rater has {each} annotations there on average, {all_of_them} in all: with more, larger "
-                "models gain."
+                f"Models are scored on {dataset.n_cases:,} of {data.n_cases:,} cases, chosen by a hash of their "
+                f"names. On these cases, a rater has {each} annotations on average ({all_of_them} in all data); "
+                "with more, larger models improve."
             )
         answer, table = answer_of(options, dataset, 0)
         return {**answer, "n_cases_scored": dataset.n_cases, **_stamp(options, data)}, table
@@ -312,7 +312,9 @@ def _means(options, data: "PartitionedDataset", reliabilities: list[float], runn
     from .plausibilities import chosen_model
 
     if method_named("plausibility", options.model).takes.get("class") is None:
-        raise NotApplicableError(f"{options.model} does not take classes, and partitions contain only classes.")
+        raise NotApplicableError(
+            f"Could not use {options.model}: it does not support classes, and partitions contain only classes."
+        )
     _warn(data, options)
     means = [MeanCertainty.of_none(options.top) for _ in reliabilities]
     how: dict[str, Any] = {"n_draws": options.draws, "max_top": options.top, "seed": options.seed, "progress": progress}

@@ -8,14 +8,14 @@ from ..errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-_REVIEWS = "look at what is shared with them, and review it"
+_REVIEWS = "open and review data shared with them"
 _MAY = {
     "reviewer": _REVIEWS,
     "manager": f"{_REVIEWS}; add data; change, share and delete their own data",
     "administrator": "open, change, share and delete everything",
     "ended": "nothing",
     "nobody": "nothing",
-    "claim": "what the role in the claim PLURALITY_ROLE_CLAIM allows; without one, what a reviewer may",
+    "claim": "actions that the role in the claim PLURALITY_ROLE_CLAIM allows; without it, those of a reviewer",
 }
 _COLUMNS = ["name", "role", "may", "groups", "issuer", "subject"]
 
@@ -34,7 +34,7 @@ def people(options) -> tuple[dict, "pd.DataFrame"]:
         raise InputError("The name to free is missing.", "Use: plurality people rebind NAME")
     name = normal_name(options.name)
     free(name)
-    answer = {"ok": True, "name": name, "next": "The next account that signs in under this name takes it."}
+    answer = {"ok": True, "name": name, "next": "The next account that signs in with this name takes it."}
     return answer, pd.DataFrame([answer])
 
 
@@ -85,7 +85,7 @@ def _everybody() -> dict:
     verified = (
         f"every address is trusted ({TRUSTED}=1)"
         if settings.email_trusted
-        else (f"required; if the provider verifies every address but never says so, set {TRUSTED}=1")
+        else (f"required; if the provider verifies every address but does not report it, set {TRUSTED}=1")
     )
     return {
         "list": str(settings.people) if settings.people else None,

@@ -53,16 +53,20 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
     if reading is not None and of_all_labels(options, reading.dataset):
         if options.reliability is None:
             raise InputError(
-                "Each label has a γ of its own.", "Provide --reliability, or choose a label (--label NAME)."
+                "Could not use one γ: each label has its own.",
+                "Provide --reliability, or choose a label (--label NAME).",
             )
         if options.plausibilities_out:
-            raise InputError("--plausibilities-out needs single classes or rankings.", "Choose a label (--label NAME).")
+            raise InputError(
+                "Could not use --plausibilities-out: it needs single classes or rankings.",
+                "Choose a label (--label NAME).",
+            )
         return _certainty_of_sets(options, reading.dataset)
     dataset, left_out = read_input(options, reading)
     if options.plausibilities_out and dataset.kind not in ("class", "ranking"):
         raise InputError(
-            "--plausibilities-out needs single classes or rankings.",
-            "Leave it out, or split the annotations in two classes.",
+            "Could not use --plausibilities-out: it needs single classes or rankings.",
+            "Leave it out, or split the annotations into two classes.",
         )
     learned = learned_of(options, dataset)
     options.reliability = opened_reliability(options, dataset)
@@ -145,7 +149,7 @@ def _learns(options) -> bool:
     if asked and (options.model not in (None, DirichletCounts.name) or alpha is not None or of_label):
         raise InputError(
             "--learned-prior needs Dirichlet counts of single classes, and sets α.",
-            "Use the model dirichlet without an α and without --label.",
+            "Use the model dirichlet without α and without --label.",
         )
     given = (getattr(options, name, None) is not None for name in ("reliability", "reliabilities", "beta", "alpha"))
     return asked or not (of_label or any(given))
@@ -171,7 +175,9 @@ def reliabilities_of(options) -> list[float]:
     try:
         return [float(value) for value in options.reliabilities.split(",")]
     except ValueError:
-        raise InputError(f"{options.reliabilities!r} is not a list of numbers.", "Use for example 1,3,10.") from None
+        raise InputError(
+            f"Could not read {options.reliabilities!r}: it is not a list of numbers.", "Use for example 1,3,10."
+        ) from None
 
 
 def sweep(options) -> tuple[dict, pd.DataFrame]:
@@ -181,7 +187,7 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
     if reading is not None and of_all_labels(options, reading.dataset):
         return _sweep_of_sets(options, reading.dataset, reliabilities)
     if options.gold:
-        raise InputError("--gold of sweep needs sets of labels.", "Leave it out.")
+        raise InputError("Could not use --gold: for sweep, it needs sets of labels.", "Leave it out.")
     dataset, left_out = read_input(options, reading)
     if _closed_form(options):
         return _gaussian_sweep(options, dataset, reliabilities)
@@ -325,9 +331,14 @@ def _run(options, model: PlausibilityModel, dataset: Dataset, reliabilities, cla
 def _gaussian_certainty(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
     """Return certainty of scores in closed form: without draws, and so without Monte Carlo error."""
     if dataset.kind != "score":
-        raise InputError("The Gaussian model needs scores; these annotations are not scores.", "Use another model.")
+        raise InputError(
+            "Could not use the Gaussian model: it needs scores; these annotations are not scores.", "Use another model."
+        )
     if options.p_correct:
-        raise InputError("--p-correct needs single classes, rankings or labels.", "Use another model and --threshold.")
+        raise InputError(
+            "Could not use --p-correct: it needs single classes, rankings or labels.",
+            "Use another model and --threshold.",
+        )
     model, fitted = _gaussian_model(options, dataset)
     asked, part = _inputs(dataset, model, options), CASES.part("scores")
     found = part.answer(asked)
@@ -462,7 +473,9 @@ def _gaussian_model(options, dataset: Dataset) -> tuple[GaussianScores, bool]:
         try:
             m0, k0, a0, b0 = (float(value) for value in options.prior.split(","))
         except ValueError:
-            raise InputError(f"{options.prior!r} is not a prior.", "Use four numbers: m0,k0,a0,b0.") from None
+            raise InputError(
+                f"Could not read {options.prior!r}: it is not a prior.", "Use four numbers: m0,k0,a0,b0."
+            ) from None
         return GaussianScores(options.threshold, m0, k0, a0, b0), False
     prior = fit_prior(dataset)
     options.cautions.extend(caution for caution in (prior.undetermined(), prior.alike()) if caution)
@@ -488,7 +501,7 @@ def _read_matched(options, dataset: Dataset, opened: Callable) -> tuple:
     for entry in options.predictions:
         name, _, path = entry.partition("=")
         if not path:
-            raise InputError(f"{entry!r} does not name a file of predictions.", "Use NAME=FILE.")
+            raise InputError(f"Could not use {entry!r}: it is not a predictions file.", "Use NAME=FILE.")
         found += opened(name, read_bytes(path), dataset)
     for predictions in found:
         options.cautions.extend(predictions.notes)
@@ -514,14 +527,18 @@ def _read_risk(path: str, dataset: Dataset) -> np.ndarray:
     if lines and all(line.casefold() in words for line in lines):
         if len(lines) != dataset.n_classes:
             raise InputError(
-                f"{path} has {len(lines):,} levels for {dataset.n_classes:,} classes.", "Provide one per class."
+                f"Could not use {path}: it has {len(lines):,} levels for {dataset.n_classes:,} classes.",
+                "Provide one level per class.",
             )
         return np.array([words[line.casefold()] for line in lines], np.int8)
     cells = list(csv.reader(lines))
     levels = {",".join(row[:-1]).strip(): row[-1].strip().casefold() for row in cells}  # a name may hold commas
     for name in dataset.classes:
         if levels.get(name) not in words:
-            raise InputError(f"{path} has no risk level for class {name!r}.", "Use low, medium or high (or 0, 1, 2).")
+            raise InputError(
+                f"Could not use {path}: it has no risk level for class {name!r}.",
+                "Use low, medium or high (or 0, 1, 2).",
+            )
     return np.array([words[levels[name]] for name in dataset.classes], np.int8)
 
 

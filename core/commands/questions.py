@@ -56,7 +56,10 @@ def answer_each(
     """
     writes = next((name for name in _WRITE if getattr(options, name, None)), None)
     if writes is not None:
-        raise InputError(f"--{writes.replace('_', '-')} writes one file.", "Name one question (--question NAME).")
+        raise InputError(
+            f"Could not use --{writes.replace('_', '-')}: it writes one file only.",
+            "Name one question (--question NAME).",
+        )
     answers: dict[str, dict] = {}
     tables, errors = {}, []
     for name, one in each_question(options):
@@ -94,7 +97,9 @@ def each_question(options) -> Iterator[tuple[str, Any]]:
         The questions cannot be listed.
     """
     if options.answer:
-        raise InputError("--class names the column of one question.", "Leave out --class, or name the question.")
+        raise InputError(
+            "Could not use --class: it names the column of one question.", "Leave out --class, or name the question."
+        )
     for name, file, question in _listed(options):
         one = copy(options)
         one.file, one.question, one.cautions = file, question, []
@@ -104,7 +109,7 @@ def each_question(options) -> Iterator[tuple[str, Any]]:
 def _listed(options) -> list[tuple[str, str, str | None]]:
     """List name, file and question of each dataset of the upload."""
     if options.file == PIPE:
-        raise InputError("A pipe can be read only once.", "Save it to a file to read all of its questions.")
+        raise InputError("Could not read the pipe again.", "Save it to a file to read all of its questions.")
     if not Path(options.file).exists():
         digest = library.present_digest(options.file) if _DIGEST.fullmatch(options.file) else ""
         found = belongings.questions_of(digest) if digest else {}

@@ -138,7 +138,9 @@ def known_scores(path: str) -> dict[str, float]:
     """
     raw = open_table(read_bytes(path))
     if len(raw.columns) < 2:
-        raise InputError(f"{path} has one column.", "Provide a table with the case and its score.")
+        raise InputError(
+            f"Could not use {path}: it has only one column.", "Provide a table with the case and its score."
+        )
     case, value = (raw.table[raw.columns[place]].to_pylist() for place in (0, 1))
     texts = tuple("" if text is None else str(text).strip() for text in value)
     number = to_numbers(texts, decimal_comma=raw.decimal_comma)
@@ -147,6 +149,6 @@ def known_scores(path: str) -> dict[str, float]:
         if not text or not case_id or not case_id.strip():
             continue
         if not np.isfinite(number[place]):
-            raise InputError(f"{path}: {text!r} in row {place + 1} is not a score.", "Use numbers.")
+            raise InputError(f"Could not use {path}: {text!r} in row {place + 1} is not a score.", "Use numbers.")
         found[case_id.strip()] = float(number[place])  # trimmed, as annotations are
     return found

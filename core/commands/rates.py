@@ -71,7 +71,7 @@ def _by_predictions(options, dataset: Dataset, name: str, path: str, code: int) 
     one, *others = open_predictions(name, read_bytes(path), dataset)
     options.cautions.extend(one.notes)
     if others:
-        options.cautions.append(f"{path} holds several classifiers; {one.name} is taken.")
+        options.cautions.append(f"{path} contains several classifiers; {one.name} is used.")
     case = np.repeat(np.arange(dataset.n_cases), np.diff(one.ptr))
     score = np.asarray(one.score)
     found = np.where(one.predicted, 0.0, np.nan)
@@ -79,7 +79,7 @@ def _by_predictions(options, dataset: Dataset, name: str, path: str, code: int) 
         here = one.class_code == code
         found[case[here]] = score[here]
         return found
-    options.cautions.append(f"{one.name}: the scores are not probabilities, so only the first class counts.")
+    options.cautions.append(f"{one.name}: the scores are not probabilities, so only the first class is used.")
     first = one.group == 0
     return _shares(dataset, case[first], one.class_code[first], code)
 
@@ -105,7 +105,7 @@ def _probabilities(options, dataset: Dataset) -> np.ndarray:
         raw = open_table(Path(options.file).read_bytes())
     except OSError as error:
         raise InputError(
-            f"Could not open {options.file}: {error.strerror}.", "Provide a table with the column."
+            f"Could not open {options.file}: {error.strerror}.", "Provide a table with that column."
         ) from None
     frame = raw.table.to_pandas()
     if options.probabilities not in frame.columns:
@@ -114,7 +114,7 @@ def _probabilities(options, dataset: Dataset) -> np.ndarray:
         )
     cases = options.case or next((name for name in frame.columns if name.casefold() in ("case", "case id")), None)
     if cases is None or cases not in frame.columns:
-        raise InputError("The column of cases is unknown.", "Use --case COLUMN.")
+        raise InputError("Could not find the case column.", "Use --case COLUMN.")
     told = pd.to_numeric(frame[options.probabilities], errors="coerce").to_numpy()
     of_case = dict(zip(frame[cases].astype(str), told, strict=True))
     return np.array([of_case.get(name, np.nan) for name in dataset.cases])

@@ -63,7 +63,10 @@ def upgrade(options) -> tuple[dict, "pd.DataFrame"]:
     role = None
     if owner_url() != url:
         if not url.username:
-            raise InputError("PLURALITY_DATABASE_URL does not name a role.", "Set it to postgresql://role@host/name.")
+            raise InputError(
+                "Could not use PLURALITY_DATABASE_URL: it does not name a role.",
+                "Set it to postgresql://role@host/name.",
+            )
         role = url.username
         grant(engine, role)
     engine.dispose()
@@ -76,7 +79,7 @@ def backup(options) -> tuple[dict, "pd.DataFrame"]:
     from ..backup import ENCRYPTED, back_up, expire_backups
 
     if (options.out is None) == (options.folder is None):
-        raise InputError("The place of the backup is missing.", "Use either a file or --folder.")
+        raise InputError("Could not write a backup: no place was given.", "Use either a file or --folder.")
     if options.folder is None:
         return _of(back_up(Path(options.out), options.encrypt_to or ""), options.out)
     folder = Path(options.folder)
@@ -102,10 +105,12 @@ def erase(options) -> tuple[dict, "pd.DataFrame"]:
     from ..erasure import erase_person, forget, unused
 
     if (options.person is None) == (options.unused is None):
-        raise InputError("The person or the data to erase are missing.", "Use either --person NAME or --unused DAYS.")
+        raise InputError(
+            "Could not delete: neither a person nor data are named.", "Use either --person NAME or --unused DAYS."
+        )
     if options.person is not None:
         if not options.yes:
-            raise InputError("Erasing a person cannot be undone.", "Make a backup, then add --yes.")
+            raise InputError("Deleting a person cannot be undone.", "Make a backup, then add --yes.")
         done = erase_person(options.person, options.by)
         answer = {"ok": True, "n_events": done.n_events, "n_datasets": done.n_datasets}
         return answer, pd.DataFrame([{"dataset": key, "n_events": n} for key, n in done.n_events.items()])

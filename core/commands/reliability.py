@@ -24,7 +24,9 @@ _GOLD = (
 def reliability(options) -> tuple[dict, pd.DataFrame]:
     """Return both curves and the default γ of pages; the table has the curve of held-out raters."""
     if options.beta is not None and options.model != DIRICHLET.name:
-        raise InputError("--beta needs the model of counts.", "Use it with: reliability dirichlet FILE --beta B.")
+        raise InputError(
+            "Could not use --beta: it needs the model of counts.", "Use it with: reliability dirichlet FILE --beta B."
+        )
     dataset, left_out = read_input(options)
     if options.gold:
         dataset = with_gold(dataset, options)

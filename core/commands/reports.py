@@ -23,7 +23,9 @@ from .studies import read as read_files_of_study
 def report(options) -> tuple[dict, pd.DataFrame]:
     """Write the report, of all questions of the file if requested; the table lists its sections."""
     if options.out is None and not options.reference_standard:
-        raise InputError("No file to write.", "Use --out FILE, or --reference-standard FILE.")
+        raise InputError(
+            "Could not write a report: no file was given.", "Use --out FILE, or --reference-standard FILE."
+        )
     (question, dataset, make), *others = _requests(options)
     sections = tuple(options.sections.split(",")) if options.sections else tuple(SECTIONS)
     request = make(CancelToken())
@@ -61,7 +63,7 @@ def _requests(options) -> list[tuple[str, Dataset, Callable[[CancelToken], Repor
             found.append((name, *_request_of(one)))
         except PluralityError as error:
             errors.append(error)
-            options.cautions.append(f"{name} is left out: {error}")
+            options.cautions.append(f"{name} was left out: {error}")
     if not found:
         raise errors[0]
     return found
@@ -73,7 +75,7 @@ def _request_of(options) -> tuple[Dataset, Callable[[CancelToken], ReportRequest
     dataset = reading.dataset
     every = read_file(options) if reading.machines and not options.with_machines else None  # machines, too
     if dataset.kind == "set" and options.label is None:
-        raise InputError("A report on sets of labels needs one label.", "Use --label NAME.")
+        raise InputError("Could not write a report on sets of labels: it needs one label.", "Use --label NAME.")
     if dataset.kind == "class":
         dataset = with_declared_order(dataset, options)
 

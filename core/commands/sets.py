@@ -21,7 +21,7 @@ def sets(options) -> tuple[dict, pd.DataFrame]:
     own = {entry.partition("=")[0] for entry in options.predictions}
     classifiers = sorted(read_classifiers(options, dataset), key=lambda one: one.name not in own)
     if not classifiers:
-        raise InputError("The classifier is missing.", "Use --predictions NAME=FILE.")
+        raise InputError("Could not compute prediction sets: no classifier was given.", "Use --predictions NAME=FILE.")
     model = chosen_model(options, learned_of(options, dataset))
     reliability = opened_reliability(options, dataset)
     kept = kept_plausibilities(

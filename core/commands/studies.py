@@ -62,7 +62,8 @@ def read(options, files: tuple[str, ...]) -> StudyReading:
     )
     if found.choices:
         raise InputError(
-            f"Cannot determine which class is the condition: {', '.join(found.choices)}.", "Use --positive CLASS."
+            f"Could not determine which class means “condition present”: {', '.join(found.choices)}.",
+            "Use --positive CLASS.",
         )
     return found
 

@@ -37,10 +37,10 @@ POLICY = (
 )
 # What people read where no process answers, in the place of a page and on one that is open.
 AWAY = (
-    "Plurality does not answer right now: it is being started again, or looked after. "
-    "Reviews that were confirmed are kept. This page tries again automatically."
+    "Plurality does not respond: it is restarting or under maintenance. Confirmed reviews are saved. This page "
+    "tries again automatically."
 )
-BUSY = "Too many requests came from this address. Wait ten seconds, then load the page again."
+BUSY = "Too many requests from this address. Wait ten seconds and reload the page."
 _AWAY_PAGE = (
     '<!doctype html><html lang="en" style="color-scheme: light dark"><head>'
     '<meta charset="utf-8"><meta http-equiv="refresh" content="3">'
@@ -76,22 +76,24 @@ class Part:
 
 
 PARTS = (
-    Part("install.sh", "run it", "All steps on a bare Debian machine, in their order; says what it does."),
+    Part("install.sh", "run it", "Steps for a bare Debian machine, in order, with explanations."),
     Part("plurality.env", "/etc/plurality/plurality.env", "Settings of every process, with the cookie secret.", True),
-    Part("secrets.toml", "/etc/plurality/secrets.toml", "The identity provider, which you fill in.", True),
-    Part("people.toml", "/etc/plurality/people.toml", "Who is what; read again as soon as it changes."),
+    Part("secrets.toml", "/etc/plurality/secrets.toml", "Settings of the identity provider; fill them in.", True),
+    Part("people.toml", "/etc/plurality/people.toml", "Roles of people; reloaded when the file changes."),
     Part("plurality@.service", "/etc/systemd/system", "One process of the dashboard; the name after @ is its port."),
-    Part("plurality.target", "/etc/systemd/system", "All processes together, to start and stop at once."),
+    Part("plurality.target", "/etc/systemd/system", "All processes together, to start and stop them at once."),
     Part("plurality-kernels.service", "/etc/systemd/system", "Compiles the kernels once, before the first page."),
-    Part("plurality-backup.service", "/etc/systemd/system", "A backup of reviews, data and results, then its check."),
-    Part("plurality-sign.service", "/etc/systemd/system", "A signed head of the record, where there is a key."),
-    Part("plurality-failed@.service", "/etc/systemd/system", "Says aloud that a backup or a check failed."),
-    Part("plurality-backup.timer", "/etc/systemd/system", "When a backup is made: every night."),
-    Part("plurality", "/usr/local/bin", "The command line, as the user and with the settings of the server."),
-    Part("haproxy.cfg", "/etc/haproxy/haproxy.cfg", "The door: TLS, one process for each browser, headers, limits."),
-    Part("Dockerfile", "image", "The same as an image: packages, kernels, a user without rights."),
-    Part("compose.yaml", "image", "The containers: processes, Postgres, the door, the nightly backup.", True),
-    Part("haproxy-containers.cfg", "image", "The door before containers."),
+    Part(
+        "plurality-backup.service", "/etc/systemd/system", "Backup of reviews, data and results, and its verification."
+    ),
+    Part("plurality-sign.service", "/etc/systemd/system", "Signed head of the record, if there is a key."),
+    Part("plurality-failed@.service", "/etc/systemd/system", "Alert if a backup or check fails."),
+    Part("plurality-backup.timer", "/etc/systemd/system", "Schedule of backups: every night."),
+    Part("plurality", "/usr/local/bin", "Command line with the user and settings of the server."),
+    Part("haproxy.cfg", "/etc/haproxy/haproxy.cfg", "HAProxy: TLS, one process per browser, headers, limits."),
+    Part("Dockerfile", "image", "The same as a container image: packages, kernels, an unprivileged user."),
+    Part("compose.yaml", "image", "Containers: processes, Postgres, proxy, nightly backup.", True),
+    Part("haproxy-containers.cfg", "image", "Proxy in front of the containers."),
 )
 
 
@@ -142,7 +144,9 @@ class Deployment:
     def check(self) -> None:
         """Raise `InputError` for a value that would change the meaning of a file."""
         if not _NAME.fullmatch(self.name):
-            raise InputError(f"{self.name!r} is not a host name.", "Use a name such as plurality.clinic.example.")
+            raise InputError(
+                f"Could not use {self.name!r}: it is not a host name.", "Use a name such as plurality.clinic.example."
+            )
         if not 1 <= self.processes <= MOST_PROCESSES:
             raise InputError(
                 f"Processes must be 1 to {MOST_PROCESSES}; got {self.processes}.", "Use about one per core."
@@ -150,19 +154,21 @@ class Deployment:
         for folder in (self.home, self.program, self.certificate):
             if not _FOLDER.fullmatch(folder) or ".." in PurePosixPath(folder).parts:
                 raise InputError(
-                    f"{folder!r} is not a path that all files can contain.",
+                    f"Could not use {folder!r}: a path must work in all generated files.",
                     "Use an absolute path of letters and digits, such as /srv/plurality.",
                 )
         if self.database and not re.fullmatch(r"postgresql(?:\+psycopg)?://[^\s\"'\\$#{}]+", self.database):
             raise InputError(
-                "The address of the database is not one of PostgreSQL.",
+                "Could not use the database address: it is not a PostgreSQL address.",
                 "Use postgresql://role:password@host/name, with special letters as %40.",
             )
         for port in (self.port, self.plain_port, *self.ports):
             if not 0 < port < 65_536:
                 raise InputError(f"Ports must be 1 to 65535; got {port}.", "Choose another port.")
         if len({self.port, self.plain_port, *self.ports}) < 2 + self.processes:
-            raise InputError("Two parts of the server would use the same port.", "Choose different ports.")
+            raise InputError(
+                "Could not use these ports: two parts of the server would share one.", "Choose different ports."
+            )
 
 
 def write_deployment(asked: Deployment, folder: Path) -> tuple[Part, ...]:
@@ -203,7 +209,8 @@ def write_deployment(asked: Deployment, folder: Path) -> tuple[Part, ...]:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise InputError(
-                f"The folder {folder} is not empty.", "Use a new one, so that no file of yours is replaced."
+                f"Could not write to {folder}: the folder is not empty.",
+                "Use a new folder, so that none of your files is replaced.",
             )
         for part in PARTS:
             text = templates.get_template(_template(part)).render(known, part=part)

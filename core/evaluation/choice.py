@@ -60,10 +60,10 @@ def verdict(
         Smallest probability of a clear leader, 0 to 1.
     """
     if not evaluations or len(evaluations[0].classifiers) < 2:
-        return "There is only one classifier. Add another to compare"
+        return "There is only one classifier. Add another one to compare"
     found = leaders(evaluations, metric)
     if not found:
-        return "No classifier predicts a case of these data"
+        return "No classifier has predictions for these cases"
     others = [place for place, leader in enumerate(found) if leader.name != found[0].name]
     if others:
         place = len(found) - 1 if found[-1].name != found[0].name else others[0]
@@ -77,12 +77,12 @@ def verdict(
         )
     known = [leader.p for leader in found if leader.p is not None]
     if not known:
-        return f"{found[0].name} shares no case with another classifier, so they cannot be compared"
+        return f"Cannot compare {found[0].name}: it shares no case with another classifier"
     least = min(known)
     if least >= sure:
         return f"{found[0].name} leads at every γ (probability {percent(at_least(least))} or more)"
     lead = f"{found[0].name} has the highest mean at every γ"
-    return f"No clear leader: {lead} (probability down to {percent(at_least(least))})"
+    return f"No clear leader: {lead} (probability as low as {percent(at_least(least))})"
 
 
 def _is_sure(leader: Leader, sure: float) -> bool:
@@ -96,5 +96,5 @@ def at_least(p: float) -> float:
 
 def _surely(leader: Leader) -> str:
     if leader.p is None:
-        return "unknown, no case in common"
+        return "unknown: no shared case"
     return probability(leader.p)

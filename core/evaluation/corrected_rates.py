@@ -31,8 +31,8 @@ HOLDS = {
         "from any source."
     ),
 }
-FEW_DIFFER = "Few labels differ, so the interval allows for errors that were not seen."
-WHOLE = "Every case is labelled, so the AI rater is not used. The interval is for more cases like these."
+FEW_DIFFER = "Few labels differ, so the interval allows for errors that are not in the sample."
+WHOLE = "Every case is labelled, so the AI rater is not used. The interval is for similar new cases."
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -232,8 +232,8 @@ def rogan_gladen_rate(
     p, q0, q1 = judged_positive, specificity, sensitivity
     if not all(0 <= share <= 1 for share in (p, q0, q1)) or min(n, n_negative, n_positive) < 1:
         raise InputError(
-            "Rogan-Gladen needs shares from 0 to 1, each of one case or more.",
-            "Label cases with the class and cases without it.",
+            "Rogan-Gladen needs shares from 0 to 1, each based on at least one case.",
+            "Label some cases with the class and some without it.",
         )
     apart = q0 + q1 - 1
     z = float(ndtri((1 + level) / 2))
@@ -364,7 +364,8 @@ def _checked(drawn: np.ndarray, f: np.ndarray) -> int:
     n = drawn.shape[1]
     if n != len(f):
         raise InputError(
-            f"There are {n:,} labels by people and {len(f):,} by the AI rater.", "Provide both for the same cases."
+            f"Could not match labels: people have {n:,}, the AI rater has {len(f):,}.",
+            "Provide labels by people and by the AI rater for the same cases.",
         )
     if n < 2:
         raise InputError(f"An interval needs at least 2 labelled cases; got {n}.", "Label more cases.")
@@ -430,7 +431,7 @@ def class_rate(
     if method == "sampled":
         if probability is None:
             raise InputError(
-                "The selection probabilities of the labelled cases are missing.",
+                "Could not estimate the rate: the selection probabilities of labelled cases are missing.",
                 "Choose the column that contains them.",
             )
         found = sampled_rate(drawn, labelled, f, np.asarray(probability, np.float64)[known], level=level)
@@ -442,7 +443,7 @@ def class_rate(
     notes = found.notes
     if (n_silent := int((~known).sum())) and method != "humans":
         notes += (
-            f"{plural(n_silent, 'case')} without a label of the AI rater {'was' if n_silent == 1 else 'were'} left "
+            f"{plural(n_silent, 'case')} without a label by the AI rater {'was' if n_silent == 1 else 'were'} left "
             "out.",
         )
     ends = [float(np.clip(value, 0.0, 1.0)) for value in (found.estimate, found.ci_low, found.ci_high)]
@@ -455,10 +456,11 @@ def _by_rogan_gladen(y: np.ndarray, f: np.ndarray, rest: np.ndarray, level: floa
     positive, negative, named = float(y.sum()), float((1 - y).sum()), f > 0.5
     if min(positive, negative) < 1:
         raise NotApplicableError(
-            "All labelled cases have the class, or none has it.", "Label cases with the class and cases without it."
+            "Could not estimate the rate: all labelled cases have the class, or none has it.",
+            "Label some cases with the class and some without it.",
         )
     found = rogan_gladen_rate(
         float((rest > 0.5).mean()), len(rest), float((1 - y)[~named].sum()) / negative, round(negative),
         float(y[named].sum()) / positive, round(positive), level=level,
     )  # fmt: skip
-    return replace(found, notes=(*found.notes, f"The rate is that of the {plural(len(rest), 'case')} without labels."))
+    return replace(found, notes=(*found.notes, f"The rate describes the {plural(len(rest), 'case')} without labels."))

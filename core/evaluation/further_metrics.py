@@ -90,7 +90,7 @@ def metrics_of(top: int, target: int) -> tuple[FurtherMetric, ...]:
         FurtherMetric(
             f"kendall_tau_{top}",
             f"Kendall's tau at {top}",
-            f"Order of the first {top} classes, −1 to 1; classes beyond them are tied.",
+            f"Order of the first {top} classes, −1 to 1; later classes count as tied.",
             True,
         ),
         FurtherMetric(
@@ -102,7 +102,7 @@ def metrics_of(top: int, target: int) -> tuple[FurtherMetric, ...]:
         FurtherMetric(
             f"top{target}_within_top{top}",
             f"Target top-{target} within top-{top}",
-            f"How often the {target} most plausible classes are all among the first {top} predicted ones.",
+            f"How often the {target} leading classes are all among the first {top} predicted classes.",
             True,
         ),
         FurtherMetric("cross_entropy", "Cross entropy", "In nats, 0 or more; lower is better.", False),
@@ -151,7 +151,9 @@ def further_metrics(
     check_whole(top, "The length of the lists, k,", 1)
     check_whole(target, "The size of the target, j,", 1)
     if target > top:
-        raise InputError(f"The target has {target} classes, the lists have {top}.", f"Use at most {top} (j ≤ k).")
+        raise InputError(
+            f"Could not use a target of {target} classes: the lists have only {top}.", f"Use at most {top} (j ≤ k)."
+        )
     top = min(top, dataset.n_classes)
     target = min(target, top)
     depth = getattr(model, "depth", None)

@@ -240,15 +240,15 @@ class PredictionSets(Result):
         share = _rounded(1 - self.alpha)
         if self.all_classes:
             return f"{self._why_all(share, reliability)} Every set contains {_all_of(self.n_classes)}."
-        given = f"if the truth is distributed as the plausibilities at γ = {exact(reliability)}"
+        given = f"if the truth follows the plausibilities at γ = {exact(reliability)}"
         whole = [one.value for one in self.strata if one.threshold == -np.inf]
-        given += f". Sets contain all classes in strata with too few cases: {', '.join(whole)}" if whole else ""
+        given += f". Strata with too few cases get sets of all classes: {', '.join(whole)}" if whole else ""
         if self.corrected:
             slack = np.sqrt(np.log(2 / _DELTA) / (2 * (self.n_calibration // 2)))
             least = _rounded(max(0.0, 1 - self.alpha - slack))
             return (
-                f"About {share} of the sets of new cases like these contain the truth, {given}. With probability "
-                f"{number(1 - _DELTA)} it is {least} or more."
+                f"About {share} of the sets of new cases like these contain the truth, {given}. With "
+                f"{number(1 - _DELTA)} probability, the share is at least {least}."
             )
         if self.n_labels > 1:
             least = _rounded(max(0.0, 1 - 2 * self.alpha))
@@ -263,11 +263,12 @@ class PredictionSets(Result):
         if not self.too_few:
             return (
                 f"{self.classifier} lists only some classes of a case, with {_rounded(self.listed)} of the "
-                f"plausibility at γ = {exact(reliability)}: too little to promise {share}."
+                f"plausibility at γ = {exact(reliability)}: too little to guarantee {share}."
             )
         few = plural(self.n_calibration, "calibration case is", "calibration cases are")
         return (
-            f"{few} too few to promise {share}, which needs {self.n_needed:,}{' in a stratum' if self.strata else ''}."
+            f"{few} too few to guarantee {share}, which needs "
+            f"{self.n_needed:,}{' in a stratum' if self.strata else ''}."
         )
 
 
@@ -460,10 +461,10 @@ class SetSettings:
         check_whole(self.folds, "The number of folds", 0)
         check_number(self.calibrate, "The share that calibrates")
         if self.folds == 1:
-            raise InputError("One fold leaves no case to calibrate on.", "Use 2 folds or more.")
+            raise InputError("Could not calibrate: one fold leaves no other case.", "Use 2 folds or more.")
         if not 0 < self.calibrate < 1:
             raise InputError(
-                f"The share that calibrates must be between 0 and 1; got {self.calibrate}.", "Use a share such as 0.5."
+                f"The calibration share must be between 0 and 1; got {self.calibrate}.", "Use a share such as 0.5."
             )
 
 
@@ -537,7 +538,8 @@ def _calibration(
     usable = np.flatnonzero(predictions.predicted & (np.diff(dataset.case_ptr) > 0))
     if usable.size < 2:
         raise NotApplicableError(
-            f"{predictions.name} predicts {plural(usable.size, 'annotated case')}; prediction sets need two or more.",
+            f"Could not compute prediction sets: {predictions.name} predicts "
+            f"{plural(usable.size, 'annotated case')}; at least two are needed.",
             "Add predictions of more cases.",
         )
     labels = _labels(dataset, means, how.n_labels + 1, how.seed)  # The last one checks if there is a correction.
@@ -644,10 +646,13 @@ def _applied(stratum: np.ndarray, thresholds: tuple[SetStratum, ...]) -> np.ndar
 
 def _check(predictions: Predictions, dataset: Dataset) -> None:
     if len(predictions.ptr) != dataset.n_cases + 1:
-        raise InputError(f"{predictions.name}: the predictions belong to other data.", "Match them to these data.")
+        raise InputError(
+            f"Could not use {predictions.name}: the predictions belong to other data.",
+            "Match the predictions to these data.",
+        )
     if predictions.score is None:
         raise NotApplicableError(
-            f"Cannot compute prediction sets of {predictions.name}: it has an order of classes, but no scores.",
+            f"Could not compute prediction sets of {predictions.name}: it has an order of classes, but no scores.",
             "Give scores.",
         )
 

@@ -166,15 +166,17 @@ def match_predictions(
     code = np.array([codes.get(class_name, -1) for class_name in class_names], np.int64)
     known = case >= 0
     if not known.any():
-        raise InputError(f"{name}: none of the predicted cases is in these data.", "Check the case IDs.")
+        raise InputError(f"Could not use {name}: none of the predicted cases is in these data.", "Check the case IDs.")
     if (unknown := np.flatnonzero(known & (code < 0))).size:
         raise InputError(
-            f"{name}: class {class_names[unknown[0]]!r} on case {case_ids[unknown[0]]!r} is not in the list.",
-            "Use the names of the data, or declare the class.",
+            f"Could not use {name}: class {class_names[unknown[0]]!r} on case {case_ids[unknown[0]]!r} is not in "
+            "the list of classes.",
+            "Use the class names of the data, or declare the class.",
         )
     if (bad := np.flatnonzero(known & ~np.isfinite(score))).size:
         raise InputError(
-            f"{name}: the score of class {class_names[bad[0]]!r} on case {case_ids[bad[0]]!r} is not a number.",
+            f"Could not use {name}: the score of class {class_names[bad[0]]!r} on case {case_ids[bad[0]]!r} is not "
+            "a number.",
             "Use a finite score for every listed class.",
         )
     notes = []
@@ -199,7 +201,8 @@ def _refuse_twice(dataset: Dataset, case: np.ndarray, code: np.ndarray, name: st
         frame = pd.DataFrame({"case": case, "code": code})
         first = frame[frame.duplicated()].iloc[0]
         raise InputError(
-            f"{name}: class {dataset.classes[first.code]!r} is predicted twice on case {dataset.cases[first.case]!r}.",
+            f"Could not use {name}: class {dataset.classes[first.code]!r} is predicted twice on case "
+            f"{dataset.cases[first.case]!r}.",
             "Keep one score per class.",
         )
 
@@ -211,14 +214,14 @@ def _remarks(dataset: Dataset, ptr: np.ndarray, sums: np.ndarray | None, name: s
     if n_missing:
         missing = [dataset.cases[place] for place in np.flatnonzero(n_listed == 0)[:3]]
         more = ", ..." if n_missing > len(missing) else ""
-        notes.append(f"{name}: no prediction of {plural(n_missing, 'case')} ({', '.join(missing)}{more}).")
+        notes.append(f"{name}: no prediction for {plural(n_missing, 'case')} ({', '.join(missing)}{more}).")
     if sums is not None:
         whole = n_listed == dataset.n_classes
         n_off = int(((sums > 1 + SUM_TOLERANCE) | (whole & (sums < 1 - SUM_TOLERANCE))).sum())
         if n_off:
             notes.append(
-                f"{name}: the scores of {plural(n_off, 'case')} do not sum to one. Metrics use only their order; "
-                "prediction sets use the scores without change."
+                f"{name}: the scores of {plural(n_off, 'case')} do not add up to one. Metrics use only their "
+                "order; prediction sets use them unchanged."
             )
     return notes
 
@@ -259,7 +262,10 @@ def open_predictions(
 def _of_answers(answers: Dataset, dataset: Dataset, name: str) -> tuple[Predictions, ...]:
     """Return the first answer of each rater to a case as the class that it predicts there."""
     if answers.kind != "class":
-        raise InputError(f"{name}: the answers are not classes.", "Provide one class per case, or a table of scores.")
+        raise InputError(
+            f"Could not use {name}: the annotations are not classes.",
+            "Provide one class per case, or a table of scores.",
+        )
     found = []
     for code, rater in enumerate(answers.raters if answers.raters_identified else (name,)):
         own = answers.rater == code if answers.raters_identified else np.ones(answers.n_annotations, bool)
@@ -296,10 +302,10 @@ def match_matrix(dataset: Dataset, matrix: np.ndarray, name: str, *, whole: Data
     columns = _numbered(whole.classes, n_columns, 0)
     if rows is None or columns is None:
         raise InputError(
-            f"{name}: a matrix of {n_rows:,} rows and {n_columns:,} columns, but there are "
+            f"Could not use {name}: the matrix has {n_rows:,} rows and {n_columns:,} columns, but there are "
             f"{plural(whole.n_cases, 'case')} and {plural(whole.n_classes, 'class', 'classes')}.",
-            "Use one row per case and one column per class, both in the order of the data. If some classes were never "
-            "used, open the data with the list of all classes.",
+            "Use one row per case and one column per class, in the order of the data. If raters never used some "
+            "classes, open the data with the list of all classes.",
         )
     selected = set(dataset.cases)
     kept = [place for place, case in enumerate(whole.cases) if case in selected]
@@ -351,7 +357,7 @@ def read_predictions(raw: RawTable, dataset: Dataset, name: str) -> tuple[Predic
         roles["rank"] = ""
     else:
         raise InputError(
-            f"Could not read {name}: it has no column of classes, and no columns named by class.",
+            f"Could not read {name}: it has no class column and no columns named by class.",
             "Use one row per case and class (case, class, score), or one column per class.",
         )
     who, case_ids, class_names, scores = columns
@@ -372,8 +378,12 @@ def read_predictions(raw: RawTable, dataset: Dataset, name: str) -> tuple[Predic
         except InputError as error:
             errors.append(error)
     if not found:
-        raise errors[0] if errors else InputError(f"{name}: no predictions were found.", notes[0] if notes else "")
-    notes += [f"{error} This classifier is left out." for error in errors]
+        raise (
+            errors[0]
+            if errors
+            else InputError(f"Could not use {name}: it contains no predictions.", notes[0] if notes else "")
+        )
+    notes += [f"{error} This classifier was left out." for error in errors]
     return (replace(found[0], notes=(*notes, *found[0].notes)), *found[1:])
 
 
@@ -501,12 +511,13 @@ def match_rows(
     n_predicted = np.bincount(code[rows], minlength=dataset.n_cases)
     if not rows.size:
         raise InputError(
-            f"{name}: no predicted {what} belongs to a case of these data.",
+            f"Could not use {name}: no predicted {what} belongs to a case of these data.",
             "Use the case IDs of the annotations, and numbers as scores.",
         )
     if (twice := np.flatnonzero(n_predicted > 1)).size:
         raise InputError(
-            f"{name}: case {dataset.cases[twice[0]]!r} has two predicted {what}s.", "Use one row per case."
+            f"Could not use {name}: case {dataset.cases[twice[0]]!r} has two predicted {what}s.",
+            "Use one row per case.",
         )
     left_out = {
         "{} of cases that are not in the data left out": (int((code < 0).sum()), "row"),

@@ -114,10 +114,15 @@ def score_errors(
     """
     check_whole(n_draws, "The number of draws", 2)
     if not predictions:
-        raise InputError("No predictions were given.", "Provide predictions of at least one predictor.")
+        raise InputError(
+            "Could not compare predictors: no predictions were given.", "Provide predictions of at least one predictor."
+        )
     for one in predictions:
         if one.cases != dataset.cases:
-            raise InputError(f"{one.name}: its predictions are matched to other cases.", "Match them to these data.")
+            raise InputError(
+                f"Could not use {one.name}: its predictions belong to other cases.",
+                "Match the predictions to these data.",
+            )
     posterior = model.posterior(dataset, reliability)
     guess = np.array([one.score for one in predictions])
     sums = _Sums(len(predictions), n_draws)
@@ -154,17 +159,17 @@ def errors_verdict(errors: Sequence[ScoreErrors]) -> str:
     best = [int(one.mean[:, 0].argmin()) for one in errors]
     ahead = [float(np.nanmin(np.append(each.better[one], np.inf))) for each, one in zip(errors, best, strict=True)]
     if not np.isfinite(ahead).any():
-        return "No case is predicted by two predictors, so their errors cannot be compared"
+        return "Cannot compare the errors of predictors: no case is predicted by two of them"
     if len({one for one, sure in zip(best, ahead, strict=True) if sure >= CLEARLY_AHEAD}) > 1:
         return "The predictor with the smallest error depends on γ"
     least, one = min(ahead), names[best[int(np.argmin(ahead))]]
     if least < CLEARLY_AHEAD or len(set(best)) > 1:
         return (
-            f"No predictor clearly has the smallest error: {one} is better with a probability down to "
+            f"No predictor clearly has the smallest error: {one} is better with a probability as low as "
             f"{probability(least)}"
         )
     always = "at every γ" if len(errors) > 1 else f"at γ = {exact(errors[0].reliability)}"
-    return f"{one} has the smallest error {always}, with a probability of {probability(least)} or more"
+    return f"{one} has the smallest error {always}, with at least {probability(least)} probability"
 
 
 def _result(reliability, predictors, metrics, sums: "_Sums", point: np.ndarray, n_cases: np.ndarray) -> ScoreErrors:

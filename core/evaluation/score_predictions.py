@@ -75,7 +75,7 @@ def open_score_predictions(name: str, content: bytes, dataset: Dataset) -> tuple
     if not found:
         raise InputError(
             f"Could not read {name}: it has no column of predicted scores.",
-            "Use one row per case (case, score, perhaps predictor), or one column per predictor.",
+            "Use one row per case (columns case, score and optionally predictor), or one column per predictor.",
         )
     return tuple(found)
 

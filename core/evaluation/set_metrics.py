@@ -118,7 +118,9 @@ def set_metrics(
     told = np.ones(dataset.n_cases, bool) if gold is None else gold.predicted
     said = np.array([one.predicted & told for one in predictions])
     if not said.any():
-        raise InputError("No case has both a prediction and a known set.", "Provide known sets of predicted cases.")
+        raise InputError(
+            "No case has both a prediction and a gold set.", "Could not evaluate: provide gold sets of predicted cases."
+        )
     guess = np.array([one.applies for one in predictions])
     sums = _Sums(len(predictions), dataset.n_classes, n_draws)
     cases = np.flatnonzero(said.any(axis=0))
@@ -136,10 +138,15 @@ def set_metrics(
 
 def _check(dataset: Dataset, predictions: Sequence[SetPredictions], gold: SetPredictions | None) -> None:
     if not predictions:
-        raise InputError("No predictions were given.", "Provide predictions of at least one classifier.")
+        raise InputError(
+            "Could not compare predictors: no predictions were given.",
+            "Provide predictions of at least one classifier.",
+        )
     for one in (*predictions, *(() if gold is None else (gold,))):
         if one.cases != dataset.cases or one.labels != dataset.classes:
-            raise InputError(f"{one.name}: its sets are matched to other cases.", "Match them to these data.")
+            raise InputError(
+                f"Could not use {one.name}: its sets belong to other cases.", "Match the predictions to these data."
+            )
 
 
 def _drawing(dataset: Dataset, model: DirichletCounts, reliability: float):

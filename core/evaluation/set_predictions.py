@@ -96,8 +96,8 @@ def open_set_predictions(name: str, content: bytes, dataset: Dataset) -> tuple[S
         applies, usable = _from_texts(texts_of(encode(raw.table[texts])), dataset.classes, name)
     elif "score" in roles:
         raise InputError(
-            f"Could not read {name}: it has one probability per case, without the label. Predictions must have all "
-            "labels.",
+            f"Could not read {name}: it has one probability per case, without the label. Provide predictions for "
+            "all labels.",
             _WHOLE,
         )
     else:
@@ -155,8 +155,8 @@ def _check_whole(across: list[str], dataset: Dataset, name: str) -> None:
     absent = [label for label in dataset.classes if label not in across and label != label_of_none(dataset)]
     if absent:
         raise InputError(
-            f"{name}: it predicts {len(across):,} of {plural(dataset.n_classes, 'label')}, and {absent[0]!r} has no "
-            "column. Predictions must have all labels.",
+            f"Could not use {name}: it predicts {len(across):,} of {plural(dataset.n_classes, 'label')}; "
+            f"{absent[0]!r} has no column. Provide predictions for all labels.",
             _WHOLE,
         )
 
@@ -182,7 +182,8 @@ def _from_columns(raw: RawTable, across: list[str], labels: Sequence[str], name:
         value = numbers_of(raw, column)
         if (odd := np.flatnonzero((value < 0) | (value > 1))).size:
             raise InputError(
-                f"{name}: {column!r} is {exact(value[odd[0]])} in row {odd[0] + 1}.", "Use 0 or 1, or a probability."
+                f"Could not use {name}: {column!r} is {exact(value[odd[0]])} in row {odd[0] + 1}.",
+                "Use 0 or 1, or a probability.",
             )
         applies[:, labels.index(column)] = value >= APPLIES_FROM
         usable |= np.isfinite(value)
@@ -197,7 +198,9 @@ def _from_texts(texts: np.ndarray, labels: Sequence[str], name: str) -> tuple[np
         codes = codes_of_text(text, place)
         if codes is None:
             unknown = unknown_label(text, place)
-            raise InputError(f"{name}: {unknown!r} is none of the labels.", "Use the labels of the annotations.")
+            raise InputError(
+                f"Could not use {name}: {unknown!r} is not one of the labels.", "Use the labels of the annotations."
+            )
         applies[row, codes] = True
     return applies, np.ones(len(texts), bool)
 

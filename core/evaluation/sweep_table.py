@@ -311,18 +311,21 @@ def _check(classifiers: Sequence[Predictions], dataset: Dataset) -> None:
     for classifier in classifiers:
         if len(classifier.ptr) != dataset.n_cases + 1:
             raise InputError(
-                f"{classifier.name}: the predictions are matched to {len(classifier.ptr) - 1:,} cases, the data have "
-                f"{dataset.n_cases:,}.",
-                "Match them to these data.",
+                f"Could not use {classifier.name}: its predictions belong to {len(classifier.ptr) - 1:,} cases, "
+                f"but the data have {dataset.n_cases:,}.",
+                "Match the predictions to these data.",
             )
         if classifier.class_code.size and classifier.class_code.max() >= dataset.n_classes:
             raise InputError(
-                f"{classifier.name}: the predictions contain class {classifier.class_code.max():,}, the data have "
-                f"{dataset.n_classes:,} classes.",
-                "Match them to these data.",
+                f"Could not use {classifier.name}: its predictions contain class {classifier.class_code.max():,}, "
+                f"but the data have {dataset.n_classes:,} classes.",
+                "Match the predictions to these data.",
             )
         if names.count(classifier.name) > 1:
-            raise InputError(f"Two classifiers have the name {classifier.name!r}.", "Use a different name for each.")
+            raise InputError(
+                f"Could not compare classifiers: two have the name {classifier.name!r}.",
+                "Use a different name for each.",
+            )
 
 
 def _part(progress: Callable[[float], None] | None, place: int, parts: int) -> Callable[[float], None] | None:

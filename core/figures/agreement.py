@@ -188,7 +188,7 @@ def case_agreement_histogram(agreement: np.ndarray, theme: Theme, title: str) ->
         data,
         title,
         260,
-        xaxis={"title": "share of agreeing pairs in a case", "range": [0, 1]},
+        xaxis={"title": "share of agreeing pairs per case", "range": [0, 1]},
         yaxis={"title": "cases"},
     )
 
@@ -221,7 +221,7 @@ def annotations_per_case(per_case: np.ndarray, theme: Theme, title: str) -> go.F
         data,
         title,
         260,
-        xaxis={"title": "annotations of a case", "dtick": 1 if values[-1] - values[0] <= 20 else None},
+        xaxis={"title": "annotations per case", "dtick": 1 if values[-1] - values[0] <= 20 else None},
         yaxis={"title": "cases"},
     )
 

@@ -214,7 +214,7 @@ def weight_curves(sizes: np.ndarray, curves: dict[str, np.ndarray], theme: Theme
         data,
         title,
         360,
-        xaxis={"title": "annotations of a case", "dtick": 1 if len(sizes) <= 20 else None},
+        xaxis={"title": "annotations per case", "dtick": 1 if len(sizes) <= 20 else None},
         yaxis={"title": "weight, largest 1", "range": [0, 1.05]},
         legend_below=True,
     )

@@ -26,7 +26,7 @@ def held_out_readers(curve: HeldOutCurve, theme: Theme, title: str) -> go.Figure
     around = _around(theme, curve.reliability, curve.diff - within, curve.diff + within)
     words = "γ %{x:.3~g}: %{customdata:.3f} nats a reader"
     line = _line(theme, curve.reliability, curve.diff, curve.score, words)
-    return _against_reliability([around, line], curve, theme, title, "score less the best, nats a reader")
+    return _against_reliability([around, line], curve, theme, title, "score minus the best, nats per rater")
 
 
 def certainty_loss(curve: TruthCurve, theme: Theme, title: str) -> go.Figure:
@@ -87,7 +87,7 @@ def reliability_diagram(bins: tuple[ReliabilityBin, ...], theme: Theme, title: s
         title,
         330,
         xaxis=axis_to_one("mean certainty of the cases in a bin"),
-        yaxis=axis_to_one("share whose top class is the truth"),
+        yaxis=axis_to_one("share with a correct leading class"),
     )
 
 

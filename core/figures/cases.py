@@ -143,7 +143,7 @@ def class_scale(
         96 + 34 * len(names),
         xaxis={
             "range": [-0.1, max(0.4, float(probability.max()) * 1.35)],
-            "title": "probability of being the true class",
+            "title": "probability that the class is true",
             "zeroline": False,
         },
         yaxis=_class_lines(labels, theme) | {"range": [len(names) - 0.5, -0.5]},

@@ -83,7 +83,7 @@ def _cases_above_differences(n_votes: int, theme: Theme) -> dict:
     return {
         "xaxis": {
             "anchor": "y2",
-            "title": "votes of a case",
+            "title": "votes per case",
             "dtick": 1 if n_votes <= 20 else None,
             "showgrid": False,
         },
@@ -147,7 +147,7 @@ def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: in
         data,
         title,
         380,
-        xaxis=raters_side_by_side(names if few else None, len(mine), " by what was observed"),
+        xaxis=raters_side_by_side(names if few else None, len(mine), " by observed value"),
         yaxis={"title": "share of annotations"} | shares,
         legend_below=True,
     )
@@ -204,7 +204,7 @@ def loo_forest(compared: tuple[LooRow, ...], theme: Theme, title: str) -> go.Fig
         data,
         title,
         110 + row_height([row.name for row in compared]) * len(compared),
-        xaxis={"title": "elpd less the best model's, ± SE", "nticks": 6},
+        xaxis={"title": "elpd minus the best model's, ± SE", "nticks": 6},
         yaxis=rows(names, theme),
         shapes=[upright(0, {"color": theme.rest, "width": 1})],
         annotations=_beside(written, theme),

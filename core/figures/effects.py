@@ -11,18 +11,18 @@ from .theme import Theme, figure_of, scatter, with_opacity
 # Field of `Switches`, letter without it, what it is when on and when off, why.
 _RATER_EFFECTS = (
     ("bias", "D", "Bias: α<sup>sens</sup> ≠ α<sup>spec</sup>", "No bias", "a rater may lean towards one class"),
-    ("ability", "E", "Ability: α differs", "Raters alike", "some raters are better than others"),
+    ("ability", "E", "Ability: α differs", "Raters alike", "some raters are more accurate than others"),
 )
 _CASE_EFFECTS = (
-    ("difficulty", "C", "Difficulty β", "No difficulty", "on hard cases everybody errs more"),
+    ("difficulty", "C", "Difficulty β", "No difficulty", "every rater makes more errors on hard cases"),
     (
         "discrimination",
         "B",
         "Discrimination δ",
         "No discrimination",
-        "good raters stand out more on some cases",
+        "accurate raters stand out more on some cases",
     ),
-    ("guessing", "A", "Guessing λ", "No guessing", "some cases are annotated rightly whatever the rater's ability"),
+    ("guessing", "A", "Guessing λ", "No guessing", "some cases can be answered correctly without ability"),
 )
 
 
@@ -41,7 +41,7 @@ def effects_diagram(on: Switches, tag: str, theme: Theme, title: str) -> go.Figu
     """
     plates = [_plate(theme, (0.0, 0.48), "each rater"), _plate(theme, (0.52, 1.0), "each case")]
     boxes = [_box(theme, (0.55, 0.97), 0.845, "Truth z ~ π", "", True)]
-    hover = [(0.76, 0.845, "Truth z: the class of the case, unknown; prevalence π is how often it is positive")]
+    hover = [(0.76, 0.845, "True class z of the case, unknown; prevalence π: how often it is positive")]
     for effects, span, top in ((_RATER_EFFECTS, (0.03, 0.45), 0.765), (_CASE_EFFECTS, (0.55, 0.97), 0.725)):
         for row, (name, letter, present, absent, why) in enumerate(effects):
             switched = getattr(on, name)
@@ -51,7 +51,7 @@ def effects_diagram(on: Switches, tag: str, theme: Theme, title: str) -> go.Figu
             )
             state = "on" if switched else f"off, letter {letter}"
             hover.append((sum(span) / 2, height, f"{name.capitalize()}, {state}: {why}"))
-    hover.append((0.5, 0.2, "Probability that an annotation is right, given the effects that are switched on"))
+    hover.append((0.5, 0.2, "Probability of a correct annotation, given the effects that are switched on"))
     spelled = "nothing is left out" if tag == "Full" else f"without {_listed(on)}"
     result = {"type": "rect", "x0": 0.08, "x1": 0.92, "y0": 0.135, "y1": 0.265, "layer": "below"}
     points = scatter(

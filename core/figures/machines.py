@@ -72,7 +72,10 @@ def against_raters(standings: Sequence[MachineStanding], epsilon: float, theme: 
         data,
         title,
         140 + each * max(3, len(names)),
-        xaxis={"title": "ρ: share of cases on which the machine is as near to the others, or nearer", "range": [0, 1]},
+        xaxis={
+            "title": "ρ: share of cases on which the AI rater agrees with the others at least as well",
+            "range": [0, 1],
+        },
         yaxis=rows([plotly(shorten(name, 24)) for name in names], theme),
         shapes=[upright(0.5, {"color": theme.quiet, "dash": "dot", "width": 1.2})],
         legend_below=True,
@@ -113,7 +116,7 @@ def over_epsilon(standings: Sequence[MachineStanding], epsilon: float, theme: Th
         data,
         title,
         340,
-        xaxis={"title": "ε, what a rater costs more than the machine", "range": [0, 0.5]},
+        xaxis={"title": "ε: extra cost of a rater compared with the AI rater", "range": [0, 0.5]},
         yaxis={"title": "winning rate ω", "range": [-0.03, 1.03]},
         shapes=[level(PASSES, quiet), upright(epsilon, quiet)],
         legend_below=True,
@@ -220,13 +223,13 @@ def worth_in_readers(
                 hovertemplate=f"{plotly(one.machine)}: %{{y:.3f}}, worth {plotly(one.words())}<extra></extra>",
             )
         )
-    words = {"agreement": "agreement with one more reader", "log": "log score", "squared": "− squared distance"}
+    words = {"agreement": "agreement with one more rater", "log": "log score", "squared": "− squared distance"}
     return figure_of(
         theme,
         data,
         title,
         340,
-        xaxis={"title": "people in the panel", "dtick": 1},
+        xaxis={"title": "raters in the panel", "dtick": 1},
         yaxis={"title": words[first.score]},
         legend_below=True,
     )
@@ -345,7 +348,9 @@ def leads_by_part(found: Sequence[SubgroupDifference], epsilon: float, theme: Th
         data,
         title,
         150 + max(24, 9 * len(machines)) * max(3, len(parts)),
-        xaxis={"title": f"how much more often a rater than the machine is nearer (ε = {exact(epsilon)})"},
+        xaxis={
+            "title": f"how much more often a rater than the AI rater is closer to the others (ε = {exact(epsilon)})"
+        },
         yaxis=rows([plotly(shorten(value, 28)) for _, value in parts], theme),
         shapes=[
             upright(epsilon, {"color": theme.quiet, "dash": "dot", "width": 1.2}),

@@ -32,7 +32,7 @@ def sensitivity_specificity(fit: RaterModelFit, theme: Theme, title: str) -> go.
     told = (fit.evidence[chosen] > 0).all(axis=1)
     spam = told & (specificity + sensitivity < 1)
     told_well = told & ~spam
-    data = [dashed([0, 1], [1, 0], "says nothing of the truth", theme.mean)]
+    data = [dashed([0, 1], [1, 0], "independent of the truth", theme.mean)]
     few = len(chosen) <= INTERVAL_RATERS
     for mask, name, symbol, colour in (
         (told_well, "raters", "circle", theme.accent),
@@ -67,8 +67,8 @@ def sensitivity_specificity(fit: RaterModelFit, theme: Theme, title: str) -> go.
         data,
         title,
         460,
-        xaxis={"title": f"specificity: right on {negative}", "range": [-0.03, 1.03]},
-        yaxis={"title": f"sensitivity: right on {positive}", "range": [-0.03, 1.03]},
+        xaxis={"title": f"specificity: correct on {negative}", "range": [-0.03, 1.03]},
+        yaxis={"title": f"sensitivity: correct on {positive}", "range": [-0.03, 1.03]},
         legend_below=True,
     )
 
@@ -115,7 +115,7 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
             x=place,
             y=accuracy[chosen],
             mode="markers",
-            name="right by the model",
+            name="correct, by the model",
             marker={"color": theme.accent if few else theme.ink, "size": 8 if few else 3},
             customdata=[
                 [
@@ -139,7 +139,7 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
         title,
         400,
         xaxis=raters_side_by_side(names, len(chosen), ", sorted"),
-        yaxis={"title": "right, by the model's matrix", "range": [-0.03, 1.03]},
+        yaxis={"title": "correct, by the model's matrix", "range": [-0.03, 1.03]},
         legend_below=True,
     )
 

@@ -135,7 +135,7 @@ def trust_of_raters(trust: RaterTrust, theme: Theme, title: str) -> go.Figure:
         [data],
         title,
         130 + 22 * max(4, len(shown)),
-        xaxis={"title": "trust: share of annotations that follow the case (no accuracy)"},
+        xaxis={"title": "weight: share of annotations that follow the case (not accuracy)"},
         yaxis={
             "tickmode": "array",
             "tickvals": np.arange(len(shown)),

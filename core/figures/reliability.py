@@ -152,7 +152,7 @@ def risk_certainty(risk: RiskResult, theme: Theme, title: str) -> go.Figure:
     theme : Theme
     title : str
     """
-    pairs = (("of the top-1 class", risk.of_top1, "solid"), ("of most plausibility", risk.summed, "dash"))
+    pairs = (("of the leading class", risk.of_top1, "solid"), ("of most plausibility", risk.summed, "dash"))
     data = [
         _sorted_curve(values, name, {"color": theme.accent, "width": 2.5, "dash": dash}) for name, values, dash in pairs
     ]

@@ -34,8 +34,8 @@ _WHO = 6  # raters named at a tick
 METRIC_TITLES = {
     "absolute": "mean absolute error",
     "root_squared": "root mean squared error",
-    "bias": "bias, predicted less plausible",
-    "right_side": "share on the right side",
+    "bias": "bias, predicted minus plausible",
+    "right_side": "share on the correct side",
 }
 _MOST_POINTS = 600
 MOST_RATERS = 60
@@ -376,7 +376,7 @@ def biases(found: ScoreGold, theme: Theme, title: str) -> go.Figure:
     """
     ends = found.bias, found.bias_low, found.bias_high
     nobody = np.zeros(len(found.raters), bool)
-    return _of_raters(found, ends, nobody, theme, title, "scores above the known score", 0.0)
+    return _of_raters(found, ends, nobody, theme, title, "score minus gold", 0.0)
 
 
 def severity_over_time(found: ScoreDrift, theme: Theme, title: str) -> go.Figure:
@@ -406,7 +406,7 @@ def severity_over_time(found: ScoreDrift, theme: Theme, title: str) -> go.Figure
             x=dates((first + last) / 2),
             y=mean,
             mode="lines+markers",
-            name="mean of a stretch, 95%",
+            name="mean of a period, 95%",
             line={"color": theme.accent, "width": 2},
             error_y=error_bars(high - mean, mean - low, with_opacity(theme.accent, 0.6), 1.5, 3),
             customdata=[[score_between(a, b), f"{int(count):,}"] for a, b, count in zip(low, high, n, strict=True)],

@@ -82,7 +82,7 @@ def contingency_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], No
         No column has the classes of the rows, a cell is not an integer of at least 0, or there are too many cases.
     """
     if mapping.case is None:
-        raise InputError("The column with the classes of the rows is missing.", "Choose that column.")
+        raise InputError("Could not read the table: the column with the row classes is missing.", "Choose that column.")
     label = encode(raw.table[mapping.case])
     counts = np.stack([_counts(raw, column) for column in mapping.across], 1)
     tell(0.2)
@@ -127,7 +127,7 @@ def pattern_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None])
         annotations.
     """
     if mapping.count is None:
-        raise InputError("The column with the number of cases of a pattern is missing.", "Choose that column.")
+        raise InputError("Could not read the patterns: no column has the number of cases.", "Choose that column.")
     count = _counts(raw, mapping.count)
     tell(0.1)
     _refuse_more(int(count.sum()), MOST_CASES, "cases")
@@ -159,14 +159,14 @@ def _counts_of_shares(raw: RawTable, mapping: Mapping) -> np.ndarray | None:
         return None
     if mapping.count is None:
         raise InputError(
-            "The columns have shares from 0 to 1, and no column gives the number of annotations of a case.",
-            "Add a column with that number, such as n_annotations, or write counts. If these are probabilities of a "
-            "classifier, open them next to annotations.",
+            "Could not read shares from 0 to 1: no column has the number of annotations per case.",
+            "Add a column with that number, such as n_annotations, or write counts. If these are classifier "
+            "probabilities, open them as predictions.",
         )
     counts = shares * _counts(raw, mapping.count)[:, None]
     if np.abs(counts - np.round(counts)).max() > _ROUNDED * max(1.0, counts.max()):
         raise InputError(
-            f"Shares times {mapping.count!r} are not integers.",
+            f"Could not use {mapping.count!r}: shares times this number are not integers.",
             "Use counts of annotations, or open the columns as scores of raters (--format wide).",
         )
     return np.round(counts).astype(np.int64)
@@ -179,7 +179,7 @@ def _counts(raw: RawTable, column: str) -> np.ndarray:
     if wrong.size:
         row = int(wrong[0])
         raise InputError(
-            f"Column {column!r} has {coded.values[coded.code[row]]!r} where a count is expected.",
+            f"Could not read column {column!r}: {coded.values[coded.code[row]]!r} is not a count.",
             "Counts are integers of 0 or more; choose another layout or leave the column out.",
             line=int(raw.line[row]),
         )
@@ -190,7 +190,7 @@ def _counts(raw: RawTable, column: str) -> np.ndarray:
 def _refuse_more(count: float, most: int, what: str) -> None:
     if count > most:
         raise InputError(
-            f"The counts add up to {number(count, 0)} {what}, the limit is {most:,}.",
+            f"Could not read counts: they add up to {number(count, 0)} {what}; the limit is {most:,}.",
             "Check that these are counts.",
         )
 

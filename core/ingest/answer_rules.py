@@ -22,7 +22,10 @@ _CANNOT_TELL = frozenset(
 )
 
 
-AS_POSITIONS = "No annotation is a name of the list of classes: they were read as places in it, counted from 0."
+AS_POSITIONS = (
+    "No annotation is a name in the list of classes, so annotations were read as positions in the list, starting "
+    "with 0."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +94,8 @@ def treat(rows: Rows, raw: RawTable, treatment: Treatment) -> list[str]:
     counts = np.bincount(rows.answer_code, minlength=len(rows.answer.values))
     for code, name in enumerate(rows.answer.values):
         if name in treatment.missing and counts[code]:
-            notes.append(f"{name!r} counts as no annotation ({plural(int(counts[code]), 'annotation')}).")
-            drop(rows, raw, rows.answer_code == code, f"{name!r} counts as no annotation")
+            notes.append(f"{name!r} counts as a missing annotation ({plural(int(counts[code]), 'annotation')}).")
+            drop(rows, raw, rows.answer_code == code, f"{name!r} counts as a missing annotation")
     renamed = {
         name: new.strip() for name, new in treatment.renamed.items() if new.strip() and name not in treatment.missing
     }
@@ -106,7 +109,7 @@ def treat(rows: Rows, raw: RawTable, treatment: Treatment) -> list[str]:
     codes, names = compact(rows.answer_code, rows.answer.values)
     rows.answer, recode = _in_order([renamed.get(name, name) for name in names], rows.answer.missing)
     rows.answer_code = recode[codes]
-    drop(rows, raw, rows.answer_code < 0, "its class was renamed to no annotation")
+    drop(rows, raw, rows.answer_code < 0, "its class was marked as missing")
     return notes
 
 
@@ -129,7 +132,7 @@ def merge_raters(rows: Rows, treatment: Treatment | None) -> list[str]:
     for old, new in merged.items():
         codes[code_of[old]] = code_of[new]
     rows.rater_code = codes[rows.rater_code]
-    return [f"Rater {old!r} is {new!r}." for old, new in merged.items()]
+    return [f"Rater {old!r} was merged into {new!r}." for old, new in merged.items()]
 
 
 def take_apart(rows: Rows, raw: RawTable, separators: tuple[str, str]) -> None:

@@ -153,7 +153,10 @@ def build_dataset(
 def _check(raw: RawTable, mapping: Mapping, kind: Kind | None) -> None:
     check_mapping(mapping, raw.columns)
     if kind == "ranking" and not mapping.ranked:
-        raise InputError("A ranking needs a column of ranks.", "Choose the column with 1, 2, 3, ... (1 = first).")
+        raise InputError(
+            "Could not read rankings: the column of ranks is missing.",
+            "Choose the column with 1, 2, 3, ... (1 = first).",
+        )
 
 
 def _understood(
@@ -206,8 +209,8 @@ def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, said: tuple[
         if nothing.any():
             zeros = "0 or nothing" if mapping.empty == "none" else "0"
             cautions.append(
-                f"{plural(int(nothing.sum()), 'annotation')} with {zeros} in every column of labels: they count as the "
-                f"label {none_of(mapping)!r} unless you mark it as missing."
+                f"{plural(int(nothing.sum()), 'annotation')} with {zeros} in every label column count as the label "
+                f"{none_of(mapping)!r}, unless you mark them as missing."
             )
         return
     columns = [mapping.answer] if mapping.layout == "long" else list(mapping.raters)
@@ -216,13 +219,13 @@ def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, said: tuple[
     if sign is not None:
         labels_apart(rows, raw, sign)
         notes.append(
-            f"Annotations were taken as sets of labels with {sign!r} between them. If it is part of a name, choose "
+            f"Annotations were read as sets of labels separated by {sign!r}. If the sign is part of a name, choose "
             "classes as the kind of annotation."
         )
     twice = np.stack([annotation_of(rows), rows.answer_code], 1)
     n_twice = len(twice) - len(np.unique(twice, axis=0))
     if n_twice:
-        cautions.append(f"Labels that are repeated in an annotation: {n_twice:,}. Each counts once.")
+        cautions.append(f"Repeated labels in an annotation: {n_twice:,}. Each counts once.")
 
 
 def _only_single(rows: Rows, raw: RawTable, cautions: list[str]) -> None:
@@ -231,10 +234,10 @@ def _only_single(rows: Rows, raw: RawTable, cautions: list[str]) -> None:
     several = np.bincount(of_row)[of_row] > 1
     n_several = len(np.unique(of_row[several]))
     if n_several:
-        drop(rows, raw, several, "names several labels where one class is wanted")
+        drop(rows, raw, several, "names several labels instead of one class")
         cautions.append(
-            f"{plural(n_several, 'annotation')} of several labels, left out because nearly all others name one class. "
-            "Choose sets of labels as the kind of annotation to use them."
+            f"{plural(n_several, 'annotation')} with several labels left out, because nearly all others name one "
+            "class. To use them, choose sets of labels as the kind of annotation."
         )
     rows.annotation = None
 
@@ -248,9 +251,7 @@ def _only_answers(
         numbers = written_numbers(rows.answer.values, decimal_comma=raw.decimal_comma)
         limits = np.array([value[0] in "<>\u2264\u2265" for value in rows.answer.values], bool)
         if n_limits := int((limits & np.isfinite(numbers))[rows.answer_code].sum()):
-            cautions.append(
-                f"{plural(n_limits, 'annotation')} with a limit, such as <5: the number of the limit counts."
-            )
+            cautions.append(f"{plural(n_limits, 'annotation')} with a limit, such as <5, read as the number.")
         if raw.decimal_comma and any("," in value for value in rows.answer.values):
             cautions.append("Commas in the annotations were read as decimal commas.")
         drop(rows, raw, ~np.isfinite(numbers)[rows.answer_code], "the annotation is not a finite number")
@@ -270,8 +271,11 @@ def _only_answers(
         leave_out = drop_whole if kind == "set" else drop
         leave_out(rows, raw, unlisted, "the annotation is not in the declared list of classes")
     if rows.row.size == 0:
-        first = f" The first one: line {rows.dropped[0].line:,}, {rows.dropped[0].reason}." if rows.dropped else ""
-        raise InputError("No row has a case, a rater and an annotation.", f"Check the mapping of the columns.{first}")
+        first = f" First: line {rows.dropped[0].line:,}, {rows.dropped[0].reason}." if rows.dropped else ""
+        raise InputError(
+            "Could not read annotations: no row has a case, a rater and an annotation.",
+            f"Check the column roles.{first}",
+        )
     return numbers
 
 
@@ -362,7 +366,7 @@ def _kind_of(rows: Rows, mapping: Mapping, decimal_comma: bool) -> Kind:
 def _declared(answer: Coded, code: np.ndarray, classes: Sequence[str]) -> tuple[Coded, np.ndarray]:
     position = {name: place for place, name in enumerate(classes)}
     if len(position) < len(classes):
-        raise InputError("The declared list repeats a class.", "Use each class once.")
+        raise InputError("Could not use the list of classes: a class occurs twice.", "Use each class once.")
     recode = np.array([position.get(value, -1) for value in answer.values], np.int32)
     return Coded(recode[code], tuple(classes), answer.missing), recode[code] < 0
 
@@ -390,7 +394,9 @@ def _groups(
     of_case[case_code[::-1]] = of_row[::-1]
     n_differ = len(np.unique(case_code[(of_row >= 0) & (of_row != of_case[case_code])]))
     if n_differ:
-        cautions.append(f"Column {mapping.group!r} gives {plural(n_differ, 'case')} several groups; the first counts.")
+        cautions.append(
+            f"Column {mapping.group!r} has several groups for {plural(n_differ, 'case')}; the first is used."
+        )
     return tuple(names[of_case])
 
 
@@ -430,7 +436,7 @@ def _with_gold(
     n_differ = len(np.unique(case_code[given[code[given] != of_case[case_code[given]]]]))
     if n_differ:
         what = "scores" if dataset.kind == "score" else "classes"
-        cautions.append(f"Column {column!r} gives {plural(n_differ, 'case')} several gold {what}; the first counts.")
+        cautions.append(f"Column {column!r} has several gold {what} for {plural(n_differ, 'case')}; the first is used.")
     known = {dataset.cases[case]: gold.values[of_case[case]] for case in np.flatnonzero(of_case >= 0)}
     if AS_POSITIONS in cautions and (named := positions(sorted(set(known.values())), dataset.classes)) is not None:
         known = {case: named[place] for case, place in known.items()}

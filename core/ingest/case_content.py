@@ -104,8 +104,8 @@ def _matched(
         notes.append(
             f"{plural(len(used), 'image')} of {plural(len(images), 'case')}."
             if not n_without
-            else f"{plural(n_without, 'image')} of {len(pictures):,} could not be matched to a case: name the files "
-            "after the cases, or add a case table with a column of their paths."
+            else f"Could not match {plural(n_without, 'image')} of {len(pictures):,} to a case: name the files after "
+            "the cases, or add a case table with a column of their paths."
         )
     return images
 

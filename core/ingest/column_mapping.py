@@ -16,12 +16,12 @@ Empty = Literal["unsaid", "none"]
 Role = Literal["case", "rater", "answer", "rank", "time", "group", "confidence", "count", "gold"]
 LAYOUTS: dict[Layout, str] = {
     "long": "one row per annotation, or per ranked class",
-    "wide": "one row per case, a column for each rater",
-    "transposed": "one row per rater, a column for each case",
-    "counts": "one row per case, a column for each class with how many gave it",
-    "contingency": "two raters: a row and a column for each class, with how many cases are in both",
-    "patterns": "a column for each rater, and how many cases have these annotations",
-    "labels": "one row per annotation, a column of 0 and 1 for each label",
+    "wide": "one row per case, one column per rater",
+    "transposed": "one row per rater, one column per case",
+    "counts": "one row per case, one column per class with its number of annotations",
+    "contingency": "two raters: one row and one column per class, with numbers of cases",
+    "patterns": "one column per rater, and the number of cases with these annotations",
+    "labels": "one row per annotation, one column of 0 and 1 per label",
 }
 
 ROLES: dict[Role, str] = {
@@ -168,23 +168,25 @@ class Mapping:
 
     def __post_init__(self) -> None:
         check_choice(self.layout, "The layout", LAYOUTS)
-        check_choice(self.empty, "What an empty cell says", get_args(Empty))
+        check_choice(self.empty, "Meaning of an empty cell", get_args(Empty))
         for role in _SYNONYMS:
             column = getattr(self, role)
             if column is not None and not isinstance(column, str):
-                raise InputError(f"The column of the {role} is {shown(column)}.", "Use the name of a column.")
+                raise InputError(f"Could not use {shown(column)} as the column of the {role}.", "Use a column name.")
         for roles in ("raters", "across"):
             names = getattr(self, roles)
             if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-                raise InputError(f"The columns of {roles} are {shown(names)}.", "Use a list of names of columns.")
+                raise InputError(f"The columns of {roles} are {shown(names)}.", "Use a list of column names.")
             object.__setattr__(self, roles, tuple(names))
         if self.separators is not None:
             signs = self.separators
             if not isinstance(signs, list | tuple) or [type(sign) for sign in signs] != [str, str]:
-                raise InputError(f"The signs between ranked classes are {shown(signs)}.", "Use two, such as > and =.")
+                raise InputError(
+                    f"The signs between ranked classes are {shown(signs)}.", "Use two signs, such as > and =."
+                )
             object.__setattr__(self, "separators", tuple(signs))
         if self.label_sign is not None and not (isinstance(self.label_sign, str) and self.label_sign):
-            raise InputError(f"The sign between labels is {shown(self.label_sign)}.", "Use one, such as ;.")
+            raise InputError(f"The sign between labels is {shown(self.label_sign)}.", "Use one sign, such as ;.")
 
     def reasons(self) -> list[str]:
         """Return why each column has its role, in words."""
@@ -276,7 +278,7 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
         why["case"] = "it is the first column"
     if len(raters) < 2 or single_answer:
         return Mapping("long", **found, why=why)
-    why["raters"] = "one column for each rater: no column holds rater ids"
+    why["raters"] = "one column for each rater: no column contains rater ids"
     return Mapping(
         "wide", case=found.get("case"), raters=raters, group=found.get("group"), gold=found.get("gold"), why=why
     )
@@ -328,40 +330,51 @@ def check_mapping(mapping: Mapping, columns: Sequence[str]) -> None:
         if column not in present:
             raise InputError(f"Could not find the column {column!r}.", f"Columns: {listed}.")
         if count > 1:
-            raise InputError(f"Column {column!r} has two roles.", "Choose another column for one of them.")
+            raise InputError(
+                f"Could not use column {column!r}: it has two roles.", "Choose another column for one of them."
+            )
     if mapping.layout not in LAYOUTS:
         raise InputError(f"Unknown layout {mapping.layout!r}.", f"Use one of {', '.join(LAYOUTS)}.")
     if mapping.separators is not None and (len(set(mapping.separators)) < 2 or not all(mapping.separators)):
         raise InputError(
-            "The signs between ranked classes are empty or the same.", "Use > and =, or the signs in the file."
+            "Could not read rankings: the signs between classes are empty or the same.",
+            "Use > and =, or the signs in the file.",
         )
     if mapping.annotation is not None and mapping.annotation not in present:
         raise InputError(f"Could not find the column {mapping.annotation!r}.", f"Columns: {listed}.")
     if mapping.layout in ("wide", "patterns"):
         if len(mapping.raters) < 1:
-            raise InputError("No column is marked as a rater.", f"Choose rater columns among {listed}.")
+            raise InputError(
+                "Could not read the table: no column is marked as a rater.", f"Choose rater columns among {listed}."
+            )
         if mapping.layout == "patterns" and mapping.count is None:
-            raise InputError("No column has the number of cases with these annotations.", f"Choose it among {listed}.")
+            raise InputError(
+                "Could not read the table: no column has the number of cases with these annotations.",
+                f"Choose it among {listed}.",
+            )
     elif mapping.layout == "long":
         _check_long(mapping, listed)
     elif len(mapping.across) < (1 if mapping.layout in ("transposed", "labels") else 2):
         what = {"transposed": "case", "labels": "label"}.get(mapping.layout, "class")
-        raise InputError(f"No column is marked as a {what}.", f"Choose the columns among {listed}.")
+        raise InputError(
+            f"Could not read the table: no column is marked as a {what}.", f"Choose the columns among {listed}."
+        )
 
 
 def _check_long(mapping: Mapping, listed: str) -> None:
     for role, what, column in (("case", "case", mapping.case), ("answer", "annotation", mapping.answer)):
         if column is None:
             raise InputError(
-                f"No column was recognised as the {what}.", f"Choose it among {listed} (--{_FLAGS[role]} NAME)."
+                f"Could not recognise the column of the {what}.", f"Choose it among {listed} (--{_FLAGS[role]} NAME)."
             )
     if sum((mapping.rank is not None, mapping.confidence is not None, mapping.separators is not None)) > 1:
         raise InputError(
-            "The order of ranked classes is given twice.", "Use ranks, or confidences, or signs inside the annotations."
+            "Could not order ranked classes: the order is given twice.",
+            "Use only one of ranks, confidences, or signs inside the annotations.",
         )
     if mapping.rater is None and "anonymous" not in mapping.why:
         raise InputError(
-            "No column was recognised as the rater.",
+            "Could not recognise the rater column.",
             f"Choose it among {listed} (--rater NAME), or declare the annotations anonymous (--rater none). If "
             "this is gold, use it with the file of annotations (--gold FILE).",
         )

@@ -140,16 +140,16 @@ def long_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     if len(marks) > 2 and not guess.instead and set(answers) <= set(marks):
         why = {role: reason for role, reason in guess.why.items() if role != "answer"}
         labels = Mapping("labels", case=guess.case, rater=guess.rater, time=guess.time, group=guess.group,
-                         across=tuple(marks), why=why | {"across": "these columns hold 0 and 1 alone"})  # fmt: skip
+                         across=tuple(marks), why=why | {"across": "these columns contain only 0 and 1"})  # fmt: skip
         questions = {ALL_LABELS: labels} | questions
     return questions
 
 
 _ZERO_TO_ONE = (
-    "The columns hold numbers from 0 to 1. They may be scores of raters, shares of annotations per class, or "
-    "probabilities of a classifier, which belong next to annotations."
+    "The columns contain numbers from 0 to 1. They may be scores of raters, shares of annotations per class, or "
+    "classifier probabilities, which belong in a predictions file."
 )
-_LEFT = "no other column can hold annotations"
+_LEFT = "no other column can contain annotations"
 
 
 def _with_answer(guess: Mapping, answer: str | None, why: dict[str, str]) -> Mapping:
@@ -352,19 +352,19 @@ def _with_pair(seen: ColumnEvidence, guess: Mapping) -> Mapping:
             return _either(seen, guess, one, other)
         first = leaning > 0
     case, rater = (one, other) if first else (other, one)
-    why = {"case": f"{case!r} and {rater!r} tell the rows apart"} | guess.why
+    why = {"case": f"{case!r} and {rater!r} identify each row"} | guess.why
     return replace(guess, case=case, rater=rater, why=why | {"rater": f"no two rows of a case have the same {rater!r}"})
 
 
 def _either(seen: ColumnEvidence, guess: Mapping, one: str, other: str) -> Mapping:
     """Return both readings of two columns either of which may be the case; first that with more cases than raters."""
     case, rater = (one, other) if seen.n_values(one) >= seen.n_values(other) else (other, one)
-    why = guess.why | {"case": f"{case!r} and {rater!r} tell the rows apart"}
+    why = guess.why | {"case": f"{case!r} and {rater!r} identify each row"}
     likeliest = replace(guess, case=case, rater=rater, why=why)
     return in_doubt(likeliest, replace(likeliest, case=rater, rater=case), doubt=SWAPPED)
 
 
-SWAPPED = "Nothing in the file shows which names are cases and which are raters."
+SWAPPED = "The file does not show which names are cases and which are raters."
 
 
 def leaning_of(seen: ColumnEvidence, one: str, other: str) -> int:

@@ -117,9 +117,9 @@ def _with_cases(dataset: Dataset, table: CaseTable, notes: list[str]) -> Dataset
     n_unknown = sum(case not in known for case in dataset.cases)
     if n_unknown:
         notes.append(
-            f"The table of cases has no row for {plural(n_unknown, 'case')}."
+            f"The case table has no row for {plural(n_unknown, 'case')}."
             if n_unknown < dataset.n_cases
-            else "The table of cases was left out, because no row has a case of these data."
+            else "The case table was left out, because none of its cases is in these data."
         )
     if n_unknown == dataset.n_cases:
         return dataset
@@ -131,7 +131,7 @@ def _with_cases(dataset: Dataset, table: CaseTable, notes: list[str]) -> Dataset
         of_case = np.array([seconds.get(case, MISSING_TIME) for case in dataset.cases], np.int64)
         if (of_case != MISSING_TIME).any():
             dataset = replace(dataset, time=of_case[dataset.case_of_annotation])
-            notes.append("Annotations have no dates of their own; the dates in the table of cases are used instead.")
+            notes.append("The annotations have no dates; the dates in the case table are used instead.")
     return dataset
 
 
@@ -162,8 +162,8 @@ def _note_left_out(
         notes.append(f"Gold values that are not numbers ({named}) were left out.")
     elif unlisted:
         notes.append(
-            f"Gold names {plural(len(unlisted), *kind)} that are not in the list ({named}); those cases have no gold. "
-            f"Declare the {kind[1]} to use it."
+            f"Gold contains {plural(len(unlisted), *kind)} not in the list ({named}); these cases have no gold. To "
+            f"use the gold, declare the {kind[1]}."
         )
     n_cases = len(gold) - sum(case in gold for case in dataset.cases)
     if n_cases:
@@ -209,29 +209,31 @@ def _with_known_sets(dataset: Dataset, gold: dict[str, str], notes: list[str]) -
 def _with_classes(dataset: Dataset, table: ClassTable, notes: list[str]) -> Dataset:
     known = set(table.names)
     if not known & set(dataset.classes):
-        notes.append("No class of the class table is an annotation; it was skipped.")
+        notes.append("The class table was left out, because none of its classes is in the annotations.")
         return dataset
     last = [name for name in dataset.classes if name not in known]
     if last:
         named = ", ".join(map(repr, last[:3]))
-        notes.append(f"The class table lacks {plural(len(last), 'class', 'classes')} that raters gave ({named}).")
+        notes.append(f"The class table lacks {plural(len(last), 'class', 'classes')} in the annotations ({named}).")
     order = [*table.names, *last]
     if len(set(order)) < len(order):
-        raise InputError("The class table repeats a class.", "Use one row per class.")
+        raise InputError("Could not use the class table: a class occurs twice.", "Use one row per class.")
     position = {name: code for code, name in enumerate(order)}
     dataset = _reordered(dataset, np.array([position[name] for name in dataset.classes], np.int32), tuple(order))
     if table.risk is not None:
         levels = [risk.strip().casefold() for risk in table.risk]
         wrong = next((risk for risk in levels if risk not in (*RISK_LEVELS, "0", "1", "2", "")), None)
         if wrong is not None:
-            raise InputError(f"The class table has the unknown risk {wrong!r}.", "Use low, medium, high, or 0, 1, 2.")
+            raise InputError(
+                f"Could not use the class table: {wrong!r} is not a risk level.", "Use low, medium, high, or 0, 1, 2."
+            )
         codes = [RISK_LEVELS.index(risk) if risk in RISK_LEVELS else int(risk or -1) for risk in levels]
         dataset = replace(dataset, class_risk=np.array(codes + [-1] * len(last), np.int8))
     if table.display is not None:
         names = tuple(shown or name for name, shown in zip(table.names, table.display, strict=True)) + tuple(last)
         if len(set(names)) < len(names):
             raise InputError(
-                f"The class table shows two classes as {first_twice(names)!r}.",
+                f"Could not use the class table: two classes have the display name {first_twice(names)!r}.",
                 "Merge them, or use a different name for each.",
             )
         dataset = replace(dataset, classes=names)

@@ -66,27 +66,27 @@ def weigh(numbers: np.ndarray, blank: np.ndarray, columns: Sequence[str], classe
     """
     names = _names(columns, classes)
     if names >= 2:
-        return Weighed(True, True, "the columns are named as classes or as numbers of annotations")
+        return Weighed(True, True, "the columns are named like classes or numbers of annotations")
     sums = numbers.sum(1)
     low, high = int(sums.min()), int(sums.max())
     if len(numbers) < _FEWEST or numbers.max() < 2:
         return Weighed(False, True, "there are too few rows, or no number above 1")
     if low == high >= 2 and (numbers == 0).any() and (len(numbers) >= _FEW or names >= 0):
-        return Weighed(True, True, f"whole numbers that add up to {low} in every row")
+        return Weighed(True, True, f"integers that add up to {low} in every row")
     margin = _competition(numbers)
     # A case without annotations, or zeros next to blanks: these are rather grades, with 0 as one of them.
     as_grades = low == 0 or (bool(blank.any()) and bool(((numbers == 0) & ~blank).any()))
     if margin <= -_MARGIN:
-        why = f"whole numbers that add up to {low} to {high} in every row, high in one column, low in the others"
+        why = f"integers that add up to {low} to {high} in every row, high in one column, low in the others"
         return Weighed(True, not as_grades and (names >= 0 or margin <= -2 * _MARGIN), why)
     if margin >= _MARGIN:
         return Weighed(
             names > 0, names < 0 or (names == 0 and _one_scale(numbers)), "the numbers rise and fall together"
         )
     if names < 0:
-        return Weighed(False, True, "the columns are numbered as raters are")
+        return Weighed(False, True, "the columns are numbered like raters")
     if names > 0 and not as_grades:
-        return Weighed(True, True, "the columns are named as classes are")
+        return Weighed(True, True, "the columns are named like classes")
     sure = names == 0 and as_grades and numbers.max() <= _LARGEST_GRADE and margin > -2.0
     return Weighed(names > 0 or (margin < 0 and not as_grades), sure, "whole numbers")
 

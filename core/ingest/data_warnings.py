@@ -14,7 +14,7 @@ from .formats.raw_table import UNANSWERED
 from .label_columns import UNDECIDED
 from .look_alikes import look_alikes
 
-ONE_CASE = "There is only one case: what is found here says nothing of other cases, and no interval over cases exists."
+ONE_CASE = "There is only one case, so results do not generalise and intervals are not available."
 _ENOUGH, _NEARLY_ALL = 20, 0.75  # annotations, and what share of them has a rater or a class of its own
 ONE_RATER = "There is only one rater, so agreement and rater models cannot be computed."
 
@@ -48,15 +48,15 @@ def repeated(n_repeats: int, n_same: int, n_annotations: int | None) -> list[str
     """
     if not n_repeats:
         return []
-    caution = f"Annotations of a rater who had annotated the same case before: {n_repeats:,}"
+    caution = f"Repeated annotations by a rater on the same case: {n_repeats:,}"
     if n_annotations is None:
-        return [f"{caution}. Each is kept."]
+        return [f"{caution}. All are used."]
     same = f", of which {n_same:,} {'repeats' if n_same == 1 else 'repeat'} the same class" if n_same else ""
     if n_same == n_repeats:
         same = ", with the same class" if n_same == 1 else ", all with the same class"
-    caution += f"{same}. Each is kept."
+    caution += f"{same}. All are used."
     if n_same == n_repeats:
-        caution += " If these rows were written twice, use only the first."
+        caution += " If these rows were exported twice, use only the first."
     elif not n_same and 5 * n_repeats > n_annotations:
         caution += " If they are labels of one annotation, choose sets of labels as the kind of annotation."
     return [caution]
@@ -85,9 +85,9 @@ def of_several_files(
     where = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) < 4 else f"{len(named)} files"
     others = f", as {plural(len(who) - 1, 'other rater')} do" if len(who) > 2 else ", as another rater does"
     return [
-        f"{shorten(raters[most], 40)} annotates {plural(int(n_cases.max()), 'case')} in more than one file ({where})"
-        f"{others if len(who) > 1 else ''}, and counts as one rater. A namesake, or a machine, needs a name of its own "
-        "in its file."
+        f"{shorten(raters[most], 40)} annotates {plural(int(n_cases.max()), 'case')} in more than one file "
+        f"({where}){others if len(who) > 1 else ''}, and counts as one rater. If these are different raters, use "
+        "different names in the files."
     ]
 
 
@@ -104,8 +104,8 @@ def unnamed(dropped: Sequence[str], mapping: Mapping) -> list[str]:
     if partly := sum(reason.startswith(UNDECIDED) for reason in dropped):
         who, them = ("1 annotation leaves", "it is") if partly == 1 else (f"{partly:,} annotations leave", "they are")
         said.append(
-            f"{who} some labels without 0 or 1, and {them} left out whole: it is unknown whether such a label "
-            "does not apply or was not asked about. If an empty cell means that it does not apply, choose that option."
+            f"{who} some labels without 0 or 1, so {them} left out: it is unknown whether such a label does not "
+            "apply or was not asked. If an empty cell means that it does not apply, choose that option."
         )
     n = sum(reason == "no annotation" or reason.endswith(UNANSWERED) for reason in dropped)
     if not n:
@@ -114,8 +114,8 @@ def unnamed(dropped: Sequence[str], mapping: Mapping) -> list[str]:
     instead = ", or choose that empty cells mean it" if mapping.holds_sets and mapping.empty == "unsaid" else ""
     return [
         *said,
-        f"{who} no label, and {them} left out: it is unknown whether no label applies or nothing was "
-        f"annotated. If no label applies, write {NONE_APPLIES!r} in the file{instead}.",
+        f"{who} no label, so {them} left out: it is unknown whether no label applies or nothing was annotated. If "
+        f"no label applies, write {NONE_APPLIES!r} in the file{instead}.",
     ]
 
 
@@ -169,24 +169,24 @@ def contradictions(dataset: Dataset, wide: bool) -> list[str]:
     found, n = [], dataset.n_annotations
     if dataset.n_raters > 1 and len(dataset.cases_by_size) == 2:
         found.append(
-            "Every case has exactly one annotation: agreement and accuracy cannot be estimated. "
-            "Some tools lose raters on export."
+            "Every case has exactly one annotation, so agreement and accuracy cannot be estimated. Some tools omit "
+            "raters on export."
         )
     if n >= _ENOUGH and dataset.raters_identified and dataset.n_raters > _NEARLY_ALL * n:
         found.append(
-            f"Nearly every annotation has a rater of its own ({dataset.n_raters:,} raters, {n:,} annotations). "
-            "Check whether the column of raters holds ids of something else."
+            f"Nearly every annotation has a different rater ({dataset.n_raters:,} raters, {n:,} annotations). "
+            "Check whether the rater column contains other ids."
         )
     if n >= _ENOUGH and dataset.kind == "class" and dataset.n_classes > _NEARLY_ALL * n:
         found.append(
-            f"Nearly every annotation is a class of its own ({dataset.n_classes:,} classes, {n:,} annotations). "
-            "Check whether the column of annotations holds ids, texts or scores."
+            f"Nearly every annotation has a different class ({dataset.n_classes:,} classes, {n:,} annotations). "
+            "Check whether the annotation column contains ids, texts or scores."
         )
     if wide and dataset.kind == "class" and dataset.n_raters > 1 and (alone := _share_no_answer(dataset)):
         names = ", ".join(map(repr, alone[:5]))
         found.append(
-            f"Columns taken for raters that share no annotation with any other: {names}. Check the mapping of "
-            "the columns, and whether the table has one row per annotation."
+            f"Columns read as raters that share no annotation with other columns: {names}. Check the column roles, "
+            "and whether the table has one row per annotation."
         )
     return found
 
@@ -198,19 +198,19 @@ def cautions_about(dataset: Dataset, wide: bool) -> list[str]:
         cautions.append(ONE_RATER)
     if dataset.kind != "score" and dataset.n_classes == 1:
         cautions.append(
-            f"Every annotation is {dataset.classes[0]!r}: with one class, chance-corrected agreement is undefined."
+            f"Every annotation is {dataset.classes[0]!r}. With one class, chance-corrected agreement is undefined."
         )
     cautions += contradictions(dataset, wide)
     if dataset.kind == "class" and (several := [name for name in dataset.classes if _holds_labels(name)]):
         names = ", ".join(map(repr, several[:2]))
         cautions.append(
-            f"{plural(len(several), 'class', 'classes')} with a sign between names, such as {names}: read as a class "
-            "of that name. If they are several labels, choose sets of labels as the kind of annotation."
+            f"{plural(len(several), 'class', 'classes')} with a separator in the name, such as {names}, read as "
+            "one class. If they are several labels, choose sets of labels as the kind of annotation."
         )
     cautions.extend(
         f"Classes that differ only in {what}: {', '.join(repr(dataset.classes[code]) for code in codes)}."
         for codes, what in look_alikes(dataset.classes)
     )
     if dataset.time is not None and (unknown := int((dataset.time == MISSING_TIME).sum())):
-        cautions.append(f"{plural(unknown, 'annotation')} without a date that could be understood.")
+        cautions.append(f"{plural(unknown, 'annotation')} with an unreadable date.")
     return cautions

@@ -117,12 +117,14 @@ def _as_written(raw: RawTable, guess: Mapping) -> Mapping:
         answers = [guess.answer] if guess.layout == "long" else list(guess.raters)
         signs = _signs_in(raw, [column for column in answers if column is not None])
         if signs is not None:
-            why = guess.why | {"separators": f"annotations hold {signs[0]!r} between places; {signs[1]!r} ties classes"}
+            why = guess.why | {
+                "separators": f"annotations contain {signs[0]!r} between positions; {signs[1]!r} ties classes"
+            }
             return replace(guess, separators=signs, why=why)
         sign = sign_of_labels(raw, [column for column in answers if column is not None])
         if sign is not None:
             return replace(
-                guess, label_sign=sign, why=guess.why | {"labels": f"annotations hold {sign!r} between labels"}
+                guess, label_sign=sign, why=guess.why | {"labels": f"annotations contain {sign!r} between labels"}
             )
     return guess
 
@@ -215,7 +217,7 @@ def _contingency(raw: RawTable, guess: Mapping) -> Mapping | None:
     # A last column with the sums of the others is not a class.
     if len(across) > 2 and (numbers[:, :-1].sum(1) == numbers[:, -1]).all():
         across = across[:-1]
-    why = {"case": "the rows are named as the columns", "across": "the columns are named as the rows"}
+    why = {"case": "rows and columns have the same names", "across": "the columns are named as the rows"}
     return Mapping("contingency", case=first, across=across, why=why)
 
 
@@ -384,7 +386,7 @@ def _groups_of_cases(raw: RawTable, guess: Mapping) -> Mapping:
     repeated = n_rows > 1
     if repeated.sum() < _FEW or (n_groups[repeated] > 1).mean() <= 0.5:
         return guess
-    why = guess.why | {"group": f"not taken, {guess.group!r} differs between the rows of most cases"}
+    why = guess.why | {"group": f"not used: {guess.group!r} differs between the rows of most cases"}
     return replace(guess, group=None, why=why)
 
 

@@ -110,10 +110,10 @@ def _one(address: str, content: bytes | Path | None, settings: Settings) -> Case
     if scheme is not None and scheme.group(1).casefold() in ("http", "https"):
         if settings.remote_images:
             return CaseImage(address.strip(), address)
-        return CaseImage(None, address, "images of other computers are not loaded (PLURALITY_REMOTE_IMAGES is off)")
+        return CaseImage(None, address, "images from other computers are not loaded (PLURALITY_REMOTE_IMAGES is off)")
     if settings.images is None:
-        return CaseImage(None, address, "no folder of images is set (PLURALITY_IMAGES)")
-    return CaseImage(None, address, "the image is not in the folder of images")
+        return CaseImage(None, address, "no image folder is set (PLURALITY_IMAGES)")
+    return CaseImage(None, address, "the image is not in the image folder")
 
 
 def _in_folder(address: str, folder: Path) -> Path | None:

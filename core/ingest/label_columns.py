@@ -75,9 +75,9 @@ def label_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -
     if nobody:
         first = ", ".join(repr(column) for column in nobody[:_NAMED]) + " …" * (len(nobody) > _NAMED)
         labels_are = "label is" if len(nobody) == 1 else "labels are"
-        rows.notes.append(f"Nobody gave {first}: the {labels_are} left out unless named among the classes.")
+        rows.notes.append(f"No rater chose {first}, so the {labels_are} left out unless you list them as classes.")
     if only_marks:
-        rows.notes.append("No column of labels has a 0, so an empty cell next to a given label counts as 0.")
+        rows.notes.append("No label column contains a 0, so an empty cell next to a chosen label counts as 0.")
     rows.dropped += [raw.drop(place, reason) for place, reason in dropped.items()]
     drop(rows, raw, rows.case_code < 0, "no case")
     drop(rows, raw, rows.rater_code < 0, "no rater")
@@ -149,7 +149,7 @@ def label_columns(raw: RawTable, guess: Mapping) -> Mapping | None:
         if guess.rater is not None or len(np.unique(code)) == code.size:
             return None
     why = {role: reason for role, reason in guess.why.items() if role in ("case", "rater", "time", "group")}
-    why = {"case": "it is the first column"} | why | {"across": "these columns hold 0 and 1 alone"}
+    why = {"case": "it is the first column"} | why | {"across": "these columns contain only 0 and 1"}
     if told:
         why["rater"] = f"{case!r} repeats, and no two rows of one have the same {rater!r}"
     if rater is None:
@@ -275,7 +275,7 @@ def labels_apart(rows: Rows, raw: RawTable, sign: str) -> None:
         Sign between labels.
     """
     pieces = [_pieces(text, sign) for text in rows.answer.values]
-    drop(rows, raw, np.array([not piece for piece in pieces], bool)[rows.answer_code], "no label stands there")
+    drop(rows, raw, np.array([not piece for piece in pieces], bool)[rows.answer_code], "the label is missing")
     names = [name for piece in pieces for name in piece]
     coded = encode(pa.chunked_array([pa.array(names, pa.string())]))
     size = np.array([len(piece) for piece in pieces], np.int64)

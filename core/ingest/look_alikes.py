@@ -65,7 +65,7 @@ def _difference(names: list[str]) -> str:
     if len({_spaced(name).casefold() for name in names}) == 1:
         return CAPITALS
     if len({_spaced(_visible(name)).casefold() for name in names}) == 1:
-        return "characters that cannot be seen"
+        return "invisible characters"
     if len({_spaced(_composed(_visible(name))).casefold() for name in names}) == 1:
         return "forms of the same letters"
     return "letters of another alphabet"

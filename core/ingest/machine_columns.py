@@ -37,7 +37,7 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str
         if not by_name or len(mapping.raters) - len(by_name) < 2:
             return (), []
         names = listed([f"“{name}”" for name in by_name])
-        return tuple((name, "", "") for name in by_name), [f"{names} taken as AI raters, by the names of the columns"]
+        return tuple((name, "", "") for name in by_name), [f"{names} read as AI raters, by the names of the columns"]
     if mapping.layout != "long" or mapping.rater is None or raw.table.num_rows == 0:
         return (), []
     taken = {getattr(mapping, role) for role in ("case", "rater", "answer", "rank", "time", "group", "confidence")}
@@ -62,13 +62,12 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str
         several = [
             name for found, one in zip(details, one_each, strict=True) if not one for name, told in found if not told
         ]
-        left = f"; {listed([f'“{name}”' for name in several])} not used: one rater has several" if several else ""
-        return machines, [f"“{column}” marks who is a machine ({plural(len(machines), 'rater')}){beside}{left}"]
+        left = f"; {listed([f'“{name}”' for name in several])} not used: a rater has several" if several else ""
+        return machines, [f"“{column}” marks AI raters ({plural(len(machines), 'rater')}){beside}{left}"]
     if not used:
         return (), []
     return (), [
-        f"{listed(used)} not used: no column says who is a machine; write them under AI as a rater where a machine "
-        "is marked"
+        f"{listed(used)} not used: no column marks AI raters; enter them under AI as a rater where you mark an AI rater"
     ]
 
 

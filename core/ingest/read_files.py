@@ -135,7 +135,9 @@ def read(
 def dataset_of_frame(frame: Any, **reading) -> Dataset:
     """Return a dataset from a DataFrame, see `Dataset.from_frame`; for ``reading`` see `read`."""
     if not is_frame(frame):
-        raise InputError(f"{type(frame).__name__} is not a DataFrame.", "Use a DataFrame; core.read opens files.")
+        raise InputError(
+            f"Could not use {type(frame).__name__}: it is not a DataFrame.", "Use a DataFrame; core.read opens files."
+        )
     return read(frame, **reading).dataset
 
 
@@ -162,8 +164,8 @@ def choose_question(source: Source, name: str | None, *, columns_given: bool = F
         return source.questions[0]
     if name is None:
         raise InputError(
-            f"This {source.title} has {len(source.questions):,} questions: {names}.",
-            "Choose one (--question NAME).",
+            f"Could not choose a question: this {source.title} has {len(source.questions):,}: {names}.",
+            "Choose a question (--question NAME).",
         )
     raise InputError(f"Unknown question {name!r}.", f"Questions: {names}.")
 
@@ -422,7 +424,8 @@ def _files_of(source: str | Path | bytes | Sequence[str | Path], name: str | Non
         paths = [Path(path) for path in ([source] if isinstance(source, str | Path) else source)]
     except TypeError:
         raise InputError(
-            f"{type(source).__name__} is not a file or a table.", "Use a path, several paths, bytes, or a DataFrame."
+            f"Could not use {type(source).__name__}: it is not a file or a table.",
+            "Use a path, several paths, bytes, or a DataFrame.",
         ) from None
     return [_named(path) for path in paths], name or (paths[0].stem if paths else "data")
 

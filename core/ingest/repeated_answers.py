@@ -51,12 +51,12 @@ def treat_repeats(rows: Rows, raw: RawTable, repeats: Repeats, first: np.ndarray
     if repeats == "refuse":
         place = int(np.flatnonzero(repeated)[0])
         raise InputError(
-            f"Rater {rows.rater.values[rows.rater_code[place]]!r} annotates case "
+            f"Could not read annotations: rater {rows.rater.values[rows.rater_code[place]]!r} annotates case "
             f"{rows.case.values[rows.case_code[place]]!r} more than once ({plural(count, 'repeat')} in the file).",
-            "Keep them, or use only the first annotation.",
+            "Keep all, or use only the first annotation.",
             line=int(raw.line[rows.row[place]]),
         )
-    drop(rows, raw, repeated, "a repeated annotation of the same rater on the same case")
+    drop(rows, raw, repeated, "a repeated annotation by the same rater on the same case")
     return count, 0
 
 

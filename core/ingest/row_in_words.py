@@ -153,7 +153,10 @@ def _pairs(row: _Row, mapping: Mapping) -> str:
         return ""
     column, cell = given[0]
     cases = plural(round(float(cell)), "case")
-    return f"{cases}: {_quoted(row[mapping.case])} by the rater of the rows, {_quoted(column)} by that of the columns."
+    return (
+        f"{cases}: {_quoted(row[mapping.case])} by the rater of the rows, {_quoted(column)} by the rater of the "
+        "columns."
+    )
 
 
 def _pattern(row: _Row, mapping: Mapping) -> str:

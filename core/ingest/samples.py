@@ -45,36 +45,36 @@ SAMPLES = (
         "400 cases × 12 raters",
         "differential diagnoses",
         "A simulated panel of dermatologists over 18 months, with known truth: easy cases, and cases with two "
-        "plausible truths.",
+        "plausible classes.",
     ),
     Sample(
         "dermatology",
         "Three dermatology cases",
         "3 cases × 3 to 6 raters",
         "differential diagnoses",
-        "The cases printed in the paper on uncertain ground truth: raters who name quite different conditions.",
+        "The cases printed in the paper on uncertain ground truth: raters name quite different conditions.",
     ),
     Sample(
         "caries",
         "Caries",
         "3,869 X-rays × 5 dentists",
         "two classes",
-        "Dentists of very different strictness: a majority vote gets the prevalence wrong.",
+        "Dentists with very different thresholds: a majority vote gives the wrong prevalence.",
     ),
     Sample(
         "anaesthesia",
         "Anaesthesia",
         "45 patients × 5 observers",
         "four classes",
-        "The first data set that raters' confusion matrices were estimated from, with repeated readings.",
+        "The first dataset used to estimate raters' confusion matrices, with repeated readings.",
     ),
     Sample(
         "knees",
         "Knees",
         "260 X-rays × 8 readers",
         "five ordered grades",
-        "Simulated grades with known truth: a severe and a lenient reader, one who reads widely, one who often slips; "
-        "the order of the grades helps.",
+        "Simulated grades with known truth: a severe and a lenient rater, one who uses a wide scale, one who often "
+        "slips. The order of the grades matters.",
         ordinal=True,
     ),
     Sample(
@@ -82,23 +82,24 @@ SAMPLES = (
         "Street",
         "200 photos × 8 raters",
         "several labels each",
-        "Simulated photos with up to seven labels each and known truth: one rater overlooks much, another names too "
-        "much, on every label.",
+        "Simulated photos with up to seven labels each and known truth: one rater misses many labels, another adds "
+        "too many.",
     ),
     Sample(
         "essays",
         "Essays",
         "160 essays × 9 raters",
         "scores, 0 to 10",
-        "Simulated marks with known truth: severe and lenient raters, one who is erratic, essays that divide.",
+        "Simulated marks with known truth: severe and lenient raters, one erratic rater, and essays on which "
+        "raters disagree.",
     ),
     Sample(
         "replies",
         "Replies",
-        "900 cases × 6 raters and 4 machines",
+        "900 cases × 6 raters and 4 AI raters",
         "four classes",
-        "A simulated panel and four machines, with known truth: two versions of one model that share errors, a good "
-        "one, and one that is sure of everything.",
+        "A simulated panel and four AI raters, with known truth: two versions of one model that share errors, an "
+        "accurate one, and one that is always confident.",
     ),
 )
 

@@ -43,12 +43,12 @@ TEMPLATES = (
     ),
     Template(
         "a_column_per_rater",
-        "A column per rater",
+        "One column per rater",
         "case,Ann,Bob,Cem\ncase 1,benign,malignant,benign\ncase 2,malignant,malignant,\ncase 3,benign,benign,benign\n",
     ),
     Template(
         "a_row_per_rater",
-        "A row per rater",
+        "One row per rater",
         "rater,case 1,case 2,case 3\nAnn,benign,malignant,benign\nBob,malignant,malignant,benign\n",
     ),
     Template(
@@ -64,7 +64,7 @@ TEMPLATES = (
     ),
     Template(
         "a_column_per_label",
-        "A column per label",
+        "One column per label",
         "case,rater,edema,effusion,fracture\ncase 1,Ann,1,0,0\ncase 1,Bob,1,1,0\ncase 2,Ann,0,0,1\ncase 2,Bob,0,0,1\n",
     ),
     Template(

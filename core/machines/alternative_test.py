@@ -372,22 +372,22 @@ class HumanPanel:
         if not dataset.raters_identified:
             raise NotApplicableError(
                 "Cannot compare raters with an AI rater: the annotations are anonymous. To evaluate the AI rater "
-                "without names, add its predictions under Reliability, or to `sweep` and `sets`."
+                "without names, add its predictions on Reliability, or use `sweep` and `sets`."
             )
         code = {name: place for place, name in enumerate(dataset.raters)}
         for name in (*machines, *(people or ())):
             if name not in code:
-                raise InputError(f"Unknown rater {name!r} in {dataset.name}.", "Check the names of the raters.")
+                raise InputError(f"Could not find rater {name!r} in {dataset.name}.", "Check the names of the raters.")
         if not machines:
-            raise InputError("No AI rater is named.", "Name at least one rater who is an AI rater.")
+            raise InputError("Could not start the test: no AI rater is named.", "Name at least one AI rater.")
         if people is not None and (both := set(machines) & set(people)):
             raise InputError(
-                f"{sorted(both)[0]!r} is named as an AI rater and as a person.",
+                f"Could not use {sorted(both)[0]!r}: it is named both as an AI rater and as a person.",
                 "Use each name in one of the two lists.",
             )
         self.people = tuple(people) if people is not None else tuple(n for n in dataset.raters if n not in machines)
         if len(self.people) < 2:
-            raise NotApplicableError("The test needs two people or more in addition to the AI rater.")
+            raise NotApplicableError("The test needs at least two people in addition to the AI rater.")
         self.dataset = dataset
         self.score = AnnotationScore(dataset, score)
         self._code = code

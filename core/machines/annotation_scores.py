@@ -14,9 +14,9 @@ Score = Literal["accuracy", "rmse", "overlap"]
 SCORES: tuple[Score, ...] = get_args(Score)
 DEPTH = 3
 TITLES: dict[Score, str] = {
-    "accuracy": "share of the others with the same annotation",
-    "rmse": "root mean squared distance to the others",
-    "overlap": f"average overlap with the others to place {DEPTH}",
+    "accuracy": "share of the other raters with the same annotation",
+    "rmse": "root mean squared distance from the other raters",
+    "overlap": f"average overlap with the other raters to place {DEPTH}",
 }
 
 
@@ -41,7 +41,7 @@ class AnnotationScore:
     def __init__(self, dataset: Dataset, name: Score | None = None) -> None:
         if dataset.kind == "set":
             raise NotApplicableError(
-                "AI raters are compared label by label, and these annotations are sets of labels. Choose a label."
+                "Could not compare AI raters: these annotations are sets of labels. Choose a label."
             )
         if name is None:
             by_kind: dict[str, Score] = {"class": "accuracy", "score": "rmse", "ranking": "overlap"}
@@ -49,7 +49,7 @@ class AnnotationScore:
         check_choice(name, "The score", SCORES)
         if (name == "overlap" and dataset.kind == "score") or (name != "overlap" and dataset.kind == "ranking"):
             what = "scores" if dataset.kind == "score" else "rankings"
-            raise NotApplicableError(f"The score {name!r} is not for {what}.")
+            raise NotApplicableError(f"Could not use the score {name!r} for {what}.")
         self.name: Score = name
         self._dataset = dataset
         self._value = _numbers(dataset) if name == "rmse" else dataset.score if dataset.kind == "score" else None
@@ -97,6 +97,8 @@ def _numbers(dataset: Dataset) -> np.ndarray:
     if not np.isfinite(of_class).all():
         if not dataset.ordinal:
             named = next(name for name, value in zip(dataset.classes, of_class, strict=True) if not np.isfinite(value))
-            raise NotApplicableError(f"The score 'rmse' needs numbers, and the class {named!r} is not a number.")
+            raise NotApplicableError(
+                f"Could not use the score 'rmse': it needs numbers, and the class {named!r} is not a number."
+            )
         of_class = np.arange(dataset.n_classes, dtype=float)
     return of_class[dataset.answer]

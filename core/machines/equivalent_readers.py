@@ -192,10 +192,13 @@ def _cases(
     n_of = np.bincount(dataset.case_of_annotation[human], minlength=dataset.n_cases)
     k_max = _largest(n_of[has & (n_of >= 2)], machine) if k_max is None else k_max
     if not 1 <= k_max <= LARGEST:
-        raise InputError(f"The panel must be of 1 to {LARGEST} raters; got {k_max}.", "Choose another size.")
+        raise InputError(f"The panel must have 1 to {LARGEST} raters; got {k_max}.", "Choose another size.")
     cases = np.flatnonzero(has & (n_of > k_max))
     if not cases.size:
-        raise NotApplicableError(f"No case annotated by {machine!r} has more than {plural(k_max, 'person', 'people')}.")
+        raise NotApplicableError(
+            f"Could not compute the worth of {machine!r}: none of its cases has more than "
+            f"{plural(k_max, 'person', 'people')}."
+        )
     return cases, k_max
 
 
@@ -244,9 +247,11 @@ def _score_of(dataset: Dataset, score: Foretells | None, probability: np.ndarray
     if score is None:
         return "squared" if dataset.kind == "score" else "agreement"
     if (score == "squared") != (dataset.kind == "score"):
-        raise NotApplicableError(f"The score {score!r} does not suit annotations of kind {dataset.kind}.")
+        raise NotApplicableError(f"Could not use the score {score!r} for annotations of kind {dataset.kind}.")
     if score == "log" and (probability is None or probability.shape != (dataset.n_cases, dataset.n_classes)):
-        raise NotApplicableError("The log score needs a probability for every class. Compare by agreement.")
+        raise NotApplicableError(
+            "Could not compute the log score: it needs a probability for every class. Compare by agreement."
+        )
     return score
 
 
@@ -262,7 +267,7 @@ def _sides(dataset: Dataset, machine: str, people: tuple[str, ...]) -> tuple[np.
 
 def _largest(n: np.ndarray, machine: str) -> int:
     if not n.size:
-        raise NotApplicableError(f"No case of {machine!r} has two people.")
+        raise NotApplicableError(f"Could not compute the worth of {machine!r}: none of its cases has two people.")
     return int(np.clip(np.floor(np.quantile(n - 1, QUANTILE)), 1, LARGEST))
 
 

@@ -45,7 +45,7 @@ def joined(people: Dataset, machines: Dataset) -> tuple[Dataset, tuple[str, ...]
     people, machines = _of_one_kind(people, machines)
     if people.kind != machines.kind:
         raise InputError(
-            f"Could not join people's annotations ({people.kind}) with those of the AI rater ({machines.kind}).",
+            f"Could not join people's annotations ({people.kind}) with the AI rater's ({machines.kind}).",
             "Provide both as classes, as rankings, or as scores.",
         )
     position = {case: place for place, case in enumerate(people.cases)}
@@ -54,9 +54,9 @@ def joined(people: Dataset, machines: Dataset) -> tuple[Dataset, tuple[str, ...]
     kept = case >= 0
     if not kept.any():
         raise InputError(
-            f"The AI rater annotated no case of these data: its cases are {_some(machines.cases)}, those of the people "
+            f"Could not match cases: the AI rater annotated {_some(machines.cases)}, people annotated "
             f"{_some(people.cases)}.",
-            "Use the same case names in both files. If they are the same, check which column holds the cases.",
+            "Use the same case names in both files. If they are the same, check which column contains the cases.",
         )
     taken = set(people.raters)
     names = tuple(name + APART if name in taken else name for name in machines.raters)
@@ -111,7 +111,8 @@ def as_scores(dataset: Dataset) -> tuple[Dataset, int]:
     known = np.isfinite(value)
     if dataset.kind != "class" or 2 * known.sum() <= known.size:
         raise InputError(
-            f"The annotations of {dataset.name} are not numbers.", "Compare them as classes (--score accuracy)."
+            f"Could not compare distances: the annotations of {dataset.name} are not numbers.",
+            "Compare them as classes (--score accuracy).",
         )
     kept = known[dataset.answer]
     side: dict[str, Any] = {"case_group": dataset.case_group, "raters_identified": dataset.raters_identified}
@@ -147,7 +148,7 @@ def called(machines: Dataset, name: str) -> Dataset:
     """
     if np.diff(machines.case_ptr).max() > 1 or (machines.raters_identified and machines.n_raters > 1):
         raise InputError(
-            f"The file of {name!r} contains annotations of several raters.",
+            f"Could not use {name!r}: the file contains annotations by several raters.",
             "Provide the file without a name: its raters are then the AI raters.",
         )
     return replace(machines, raters=(name,), rater=np.zeros_like(machines.rater), raters_identified=True)
@@ -195,7 +196,7 @@ def _notes(
         notes.append(f"{plural(n_other, 'case')} annotated only by AI raters left out.")
     if added := classes[people.n_classes :]:
         listed = ", ".join(added[:3]) + (" and more" if len(added) > 3 else "")
-        notes.append(f"{plural(len(added), 'class', 'classes')} given only by an AI rater: {listed}.")
+        notes.append(f"{plural(len(added), 'class', 'classes')} chosen only by an AI rater: {listed}.")
     return tuple(notes)
 
 
@@ -221,11 +222,13 @@ def of_predictions(people: Dataset, predictions: Predictions | ScorePredictions)
         )
     if people.kind == "score":
         raise InputError(
-            "The predictions are classes, and the annotations are scores.", "Provide scores of the AI rater."
+            "Could not use the predictions: they are classes, but the annotations are scores.",
+            "Provide scores by the AI rater.",
         )
     if people.kind == "set":
         raise InputError(
-            "The predictions are one class per case, and the annotations are sets of labels.", "Choose a label."
+            "Could not use the predictions: they have one class per case, but the annotations are sets of labels.",
+            "Choose a label.",
         )
     sizes = np.diff(predictions.ptr)
     if people.kind == "ranking":
@@ -242,7 +245,8 @@ def of_predictions(people: Dataset, predictions: Predictions | ScorePredictions)
     cases = np.flatnonzero(sizes)[~tied]
     if not cases.size:
         raise InputError(
-            f"{predictions.name}: every case has several first classes.", "Provide scores that differ between classes."
+            f"Could not use {predictions.name}: every case has several first classes.",
+            "Provide scores that differ between classes.",
         )
     answer = predictions.class_code[first[~tied]]
     return Dataset.from_classes(

@@ -137,7 +137,7 @@ def likelihood_of_people(people: Dataset) -> np.ndarray:
     """
     if int((np.diff(people.case_ptr) > 1).sum()) < LEAST_CASES:
         raise NotApplicableError(
-            f"Cannot determine how often people err: fewer than {LEAST_CASES} cases have annotations of two people.",
+            f"Cannot determine people's error rates: fewer than {LEAST_CASES} cases have annotations by two people.",
             "Use gold or the majority of people as the truth.",
         )
     fits = [DawidSkene("pooled").fit(people), OneCoin("pooled").fit(people)]

@@ -146,13 +146,14 @@ class PanelWorth(Result):
         n = plural(len(self.raters), "AI rater")
         against = {"joint": "Corrected for people's own mistakes", "gold": "Against gold"}
         said = (
-            f"{against.get(self.truth, 'Against the majority of people')}, {n} count as about {_few(self.n_effective)} "
+            f"{against.get(self.truth, 'Compared with the majority of people')}, {n} are worth about "
+            f"{_few(self.n_effective)} "
         )
         said += "independent raters"
         if self.against_majority is not None:
-            said += f", and against the majority of people as {_few(self.against_majority)}"
+            said += f", and compared with the majority of people about {_few(self.against_majority)}"
         best, vote = (percent_with_interval(*one) for one in (self.best_accuracy, self.vote))
-        return f"{said}. The vote is correct on {vote} of cases, the best single rater on {best}. {self.verdict()}."
+        return f"{said}. The vote is correct on {vote} of cases, the best member on {best}. {self.verdict()}."
 
     def verdict(self) -> str:
         """State whether the vote or the best single rater is better."""
@@ -260,10 +261,14 @@ def _likelihood(dataset: Dataset, people: np.ndarray, voices: np.ndarray, truth:
     """Compute the likelihood of each truth without the panel; 0 throughout if there is no information."""
     if truth == "gold":
         if dataset.gold is None:
-            raise NotApplicableError("No case has a gold class. Add a gold file, or use another truth.")
+            raise NotApplicableError(
+                "Cannot judge by gold: no case has a gold class. Add a gold file, or use another truth."
+            )
         return (dataset.gold[:, None] == np.arange(dataset.n_classes)).astype(float)
     if not people.size:
-        raise NotApplicableError("All raters are AI raters. Use gold as the truth, or add annotations of people.")
+        raise NotApplicableError(
+            "Cannot judge by people: all raters are AI raters. Use gold as the truth, or add people's annotations."
+        )
     if truth == "majority":
         return majority_likelihood(_counts(voices, dataset.n_classes))
     alone = dataset.select(raters=[dataset.raters[code] for code in people])
@@ -283,7 +288,7 @@ def _judgeable(
         n = int(given.sum())
         likely = likelihood[given].argmax(axis=1) == answers[given, place]
         if n < LEAST_CASES:
-            left_out.append((name, f"{plural(n, 'case')} with a known truth, {LEAST_CASES} are needed"))
+            left_out.append((name, f"{plural(n, 'case')} with a known truth; {LEAST_CASES} are needed"))
         elif likely.all() or not likely.any():
             left_out.append((name, f"{'correct' if likely.all() else 'wrong'} on every case"))
     out = {name for name, _ in left_out}

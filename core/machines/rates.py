@@ -224,7 +224,7 @@ def machine_rates(
     if machine not in dataset.raters:
         raise InputError(f"Unknown rater {machine!r}.", "Check the names of the raters.")
     if dataset.kind != "class":
-        raise NotApplicableError("Rates of classes need one class per annotation.")
+        raise NotApplicableError("Could not estimate rates: they need one class per annotation.")
     first = first_classes(dataset, machine)
     said = first >= 0
     labelled = said & np.isfinite(labels).all(axis=1)
@@ -336,7 +336,7 @@ def likely_right(dataset: Dataset, people: Sequence[str], machine: str) -> np.nd
 
 def _check(dataset: Dataset) -> None:
     if dataset.kind != "class":
-        raise NotApplicableError("What a sample is to estimate needs one class per annotation.")
+        raise NotApplicableError("Could not draw a sample for this rate: it needs one class per annotation.")
 
 
 def _drawn_to_all(dataset: Dataset, people: Sequence[str], share: np.ndarray) -> np.ndarray:

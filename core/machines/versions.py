@@ -128,8 +128,8 @@ class VersionDrift(Result):
         cases = plural(self.n_cases, "case")
         if not self.versions:
             return (
-                f"Cannot determine drift of {self.family}: too few cases ({cases}) have annotations of all versions "
-                "and a person."
+                f"Cannot determine drift of {self.family}: too few cases ({cases}) have annotations by all "
+                "versions and a person."
             )
         steps = self.changes[: len(self.versions) - 1]
         sure = [_said(one, self.score) for one in self.changes if one.sure]
@@ -142,8 +142,8 @@ class VersionDrift(Result):
         else:
             most = max(max(abs(one.low), abs(one.high)) for one in steps)
             told = (
-                f"{self.family}: no version clearly differs from the one before in agreement with people; a difference "
-                f"of {number(most)} cannot be ruled out"
+                f"{self.family}: no version clearly differs from the previous one in agreement with people; a "
+                f"difference of {number(most)} cannot be ruled out"
             )
         return f"{told} ({cases}). Annotations changed on {listed}."
 

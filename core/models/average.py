@@ -312,7 +312,7 @@ def at_beta(
     """
     fit, held = standing.fit, standing.held
     if fit is None or held is None:
-        raise NotApplicableError(f"{standing.candidate.title} was not scored.")
+        raise NotApplicableError(f"Could not use {standing.candidate.title}: it was not scored.")
     if fit.settings.get("tag") is not None:
         from .difficulty.model import tempered_at_mode
 
@@ -335,7 +335,7 @@ def _as_one(
     unsettled = [
         each.standing.candidate.title for each in members if each.standing.fit and not each.standing.fit.converged
     ]
-    notes = tuple(f"{title} had not converged when its iterations ended." for title in unsettled)
+    notes = tuple(f"{title} had not converged after the last iteration." for title in unsettled)
     return replace(
         vote,
         model=METHOD.name,
@@ -383,8 +383,8 @@ METHOD = Method(
     "model-average",
     "rater model",
     "Average of models",
-    plainly="All rater models together, each weighted by how well it predicts annotations that it has not seen. Models "
-    "that give agreed cases another class are left out.",
+    plainly="Average of all rater models, weighted by how well each predicts unseen annotations. It leaves out "
+    "models that change the class of unanimous cases.",
     exactly="Stacking of predictive distributions with a Dirichlet prior towards equal weights of models within two "
     "standard errors of the best, a fixed share of the smoothed vote, and each model averaged over the posterior of "
     "its β.",

@@ -94,7 +94,7 @@ def beta_posterior(held: HeldOut, *, differ: bool = True) -> BetaPosterior:
     elif held.n < FEWEST_HELD_OUT:
         why = f"only {plural(held.n, 'annotation')} could be held out"
     elif low <= _WIDE[0] and high >= _WIDE[1]:
-        why = f"anything from {significant(low, 2)} to {significant(high, 2)} is likely"
+        why = f"any value from {significant(low, 2)} to {significant(high, 2)} is plausible"
     return BetaPosterior(found.betas, found.weight, why)
 
 

@@ -73,7 +73,7 @@ def request(model: str, way: str | None = None, **options: Any) -> Request:
     method = method_named("rater model", model)
     way = way or method.ways[0]
     if way not in method.ways:
-        raise InputError(f"{method.title} cannot be fitted by {way!r}.", f"Use {' or '.join(method.ways)}.")
+        raise InputError(f"Could not fit {method.title} by {way!r}.", f"Use {' or '.join(method.ways)}.")
     return Request(model, way, tuple(method.checked(options).items()))
 
 
@@ -161,7 +161,7 @@ def fit_request(
     run = {option.name: request.option(option.name) for option in method.options if option.of_run}
     of_model = {name: value for name, value in request.options if name not in run}
     if method.fit is None:
-        raise NotApplicableError(f"{method.title} cannot be fitted.")
+        raise NotApplicableError(f"Could not fit {method.title}: this model has no fit.")
     found = method.fit(method.make(**of_model), dataset, request.way, run, token, progress)
     bayes = found if isinstance(found, BayesianFit) else None
     fit = replace(found, model=request.model) if bayes is None else bayes.fit

@@ -121,7 +121,7 @@ def predictive_checks(
         On request.
     """
     if dataset.kind != "class" or dataset.n_classes < 2:
-        raise NotApplicableError("Predictive checks need one class per annotation, out of two classes or more.")
+        raise NotApplicableError("Predictive checks need one class per annotation and at least two classes.")
     draws = np.ascontiguousarray(np.atleast_2d(draws), np.float64)
     if not len(draws) or not dataset.n_annotations:
         raise InputError(

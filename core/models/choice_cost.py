@@ -56,8 +56,8 @@ def check_cost(dataset: Dataset) -> None:
         return
     minutes, size = max(round(seconds_to_score(dataset) / 60), 1), _bytes(dataset) / 1e9
     raise LimitError(
-        f"To score it would take about {plural(minutes, 'minute')} and {number(size, 1)} GB with "
-        f"{dataset.n_classes:,} classes. Name it to fit it, or merge rare classes."
+        f"Could not score this model: it would take about {plural(minutes, 'minute')} and {number(size, 1)} GB "
+        f"with {dataset.n_classes:,} classes. To fit it, choose it by name, or merge rare classes."
     )
 
 

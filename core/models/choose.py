@@ -95,7 +95,8 @@ class Standing(Result):
             return request(self.candidate.name, repeats=repeats, use_gold=use_gold, **shown)
         if use_gold:
             raise NotApplicableError(
-                f"{self.candidate.title} is the default for these data and cannot hold gold fixed. Name another model."
+                f"Could not fix gold classes: {self.candidate.title}, the default for these data, does not support "
+                "it. Choose another model."
             )
         return request(self.candidate.name, **shown)
 
@@ -273,7 +274,7 @@ def _judged(dataset: Dataset, standings: list[Standing]) -> list[Standing]:
     """Exclude rater models from opening if most raters give one class."""
     if not one_class_raters(dataset).most:
         return standings
-    why = "Most raters give one class: which cases they annotate is the information, and it does not use that."
+    why = "Most raters use one class, so the information is in which cases they annotate; this model does not use it."
     return [replace(each, excluded=each.excluded or why) for each in standings]
 
 
@@ -413,7 +414,7 @@ def _fooled(data: HeldOutData) -> str:
     """Explain why a model with case difficulty cannot open if families of raters gave most annotations."""
     if data.independent >= _TOLD_FROM_EASY:
         return ""
-    return "Cases on which raters copied each other look like easy ones to it."
+    return "This model mistakes cases with copied annotations for easy cases."
 
 
 def _run_away(dataset: Dataset, fit: RaterModelFit) -> str:
@@ -422,7 +423,7 @@ def _run_away(dataset: Dataset, fit: RaterModelFit) -> str:
     share = float((dataset.answer == top).mean())
     if fit.prevalence[top] < _RUN_AWAY or share >= _MIXED or len(fit.classes) < 2:
         return ""
-    return f"Its prevalence runs to one class, which only {number(share)} of the annotations name."
+    return f"Its prevalence goes to a single class that only {number(share)} of the annotations name."
 
 
 def _lost(dataset: Dataset, standing: Standing) -> str:
@@ -433,7 +434,7 @@ def _lost(dataset: Dataset, standing: Standing) -> str:
     named = float(share[standing.fit.prevalence < _LOST].max(initial=0.0))
     if named < _NAMED:
         return ""
-    return f"By it no case is of a class that {number(named)} of the annotations name."
+    return f"It assigns no case to a class that {number(named)} of the annotations name."
 
 
 def _losing_no_class(dataset: Dataset, standings: list[Standing]) -> list[Standing]:
@@ -449,7 +450,7 @@ def _losing_no_class(dataset: Dataset, standings: list[Standing]) -> list[Standi
 
 
 def _nothing(dataset: Dataset, reference: Standing, why: str, seed: int) -> Choice:
-    reason = f"Majority vote opens, because no rater model can be estimated: {why[0].lower()}{why[1:]}"
+    reason = f"Majority vote opens because no rater model can be estimated: {why[0].lower()}{why[1:]}"
     others = [
         Standing(each, each.parameters_of(dataset), excluded=why) for each in candidates_of(dataset, difficulty=True)
     ]
@@ -484,13 +485,13 @@ def _why_votes(dataset: Dataset, choice: Choice) -> str:
     found = one_class_raters(dataset)
     if found.most:
         return (
-            f"{SMOOTHED.title} opens, because {found.n:,} of {plural(found.n_enough, 'rater')} with {FEWEST} "
-            f"annotations or more give one class on at least {percent(ONE_CLASS_ONLY)} of them: which cases they "
-            "annotate is the information, and no rater model uses it."
+            f"{SMOOTHED.title} opens because {found.n:,} of {plural(found.n_enough, 'rater')} with at least "
+            f"{FEWEST} annotations use one class for at least {percent(ONE_CLASS_ONLY)} of them. The information "
+            "is then in which cases they annotate, and no rater model uses it."
         )
     first = next(each for each in choice.standings if not each.by_vote)
     why = first.excluded[0].lower() + first.excluded[1:].removesuffix(".")
-    return f"{SMOOTHED.title} opens, because no rater model can be used ({first.candidate.title}: {why})."
+    return f"{SMOOTHED.title} opens because no rater model can be used ({first.candidate.title}: {why})."
 
 
 def _simplest_of_the_best(able: list[tuple[Standing, HeldOut]], few: bool) -> tuple[Standing, HeldOut]:
@@ -529,8 +530,8 @@ def _no_better(best: HeldOut, shares: HeldOut) -> str:
     if ahead > 2 * error:
         return ""
     return (
-        "; not surely better than how common each class is does, whatever the case "
-        f"({number(shares.score, 3)} nats; two standard errors)"
+        f"; not clearly better than predicting each class by its overall frequency ({number(shares.score, 3)} "
+        "nats; two standard errors)"
     )
 
 
@@ -539,10 +540,10 @@ def _together(found: tuple[tuple[str, ...], ...], n_raters: int) -> str:
     if not found:
         return ""
     who = f" {sum(map(len, found)):,} of {n_raters:,} raters"
-    alike = "say the same more often than independent raters would, as if they copied each other"
+    alike = "have the same annotations more often than independent raters would, as if they copied each other"
     if len(found) == 1:
-        return f"{who} {alike}: what one of them says was predicted without the rest of them."
-    return f"{who}, in {len(found):,} families, {alike}: what one says was predicted without the rest of the family."
+        return f"{who} {alike}. Each of them was predicted without the others."
+    return f"{who}, in {len(found):,} families, {alike}. Each rater was predicted without the rest of the family."
 
 
 def _reason(choice: Choice) -> str:
@@ -554,13 +555,13 @@ def _reason(choice: Choice) -> str:
     ]
     what = f"{choice.n_hidden:,} held-out {'annotation' if choice.n_hidden == 1 else 'annotations'}"
     if choice.n_hidden < FEWEST_TO_TELL:
-        what += ", hardly enough to tell models apart,"
+        what += ", hardly enough to compare models,"
     title = best.candidate.title
     if not others or best.held is None:
         return f"{title} is the only rater model that could be scored on {what.removesuffix(',')}."
     second, second_held = others[0]
     if second.diff is not None and abs(second.diff) <= SAME_SCORE:
-        return f"{title} predicts {what} as well as {second.candidate.title} does, with no more parameters."
+        return f"{title} predicts {what} as well as {second.candidate.title}, with no more parameters."
     if second.diff is not None and second.diff > 0:
         return (
             f"{title} predicts {what} as well as {second.candidate.title} within one standard "

@@ -104,11 +104,11 @@ class EvidenceWeight(Result):
             )
             return f"{self.classifier} is not used: it does not clearly improve held-out predictions ({told})."
         left = self.n_cases - self.n_predicted
-        without = f" {plural(left, 'case')} without a prediction stay as they are." if left else ""
+        without = f" {plural(left, 'case')} without a prediction do not change." if left else ""
         return (
-            f"{self.classifier} counts as evidence with weight {number(self.weight, 1)}: held-out predictions improve "
-            f"by {number(gain, 3)} ± {number(error, 3)} nats each.{without} Errors that it shares with "
-            "the raters, for example because it was trained on their annotations, cannot be detected."
+            f"{self.classifier} is used as evidence with weight {number(self.weight, 1)}: held-out predictions "
+            f"improve by {number(gain, 3)} ± {number(error, 3)} nats each.{without} Errors that it shares with "
+            "raters, for example because it was trained on their annotations, cannot be detected."
         )
 
 
@@ -207,21 +207,24 @@ def _checked(dataset: Dataset, classifier: str, probability: np.ndarray) -> np.n
     """Check the probabilities, and raise them to `FLOOR`, so that a short list excludes no class."""
     if classifier in dataset.raters:
         raise InputError(
-            f"{classifier!r} is a rater of these data and would count twice.",
-            "Leave the rater out, or do not count the predictions.",
+            f"Could not use {classifier!r} as evidence: it is also a rater and would count twice.",
+            "Leave out the rater, or do not use the predictions.",
         )
     given = np.asarray(probability, np.float64)
     if given.shape != (dataset.n_cases, dataset.n_classes):
         raise InputError(
-            f"The probabilities of {classifier} have the shape {given.shape}, the data "
+            f"Could not use the probabilities of {classifier}: their shape is {given.shape}, the data need "
             f"{(dataset.n_cases, dataset.n_classes)}.",
             "Use one row per case and one column per class.",
         )
     told = np.isfinite(given.sum(axis=1))
     if not told.any():
-        raise InputError(f"{classifier} predicts no case of these data.", "Check the case IDs.")
+        raise InputError(f"Could not use {classifier}: it predicts no case in these data.", "Check the case IDs.")
     if (given[told] < 0).any() or (abs(given[told].sum(axis=1) - 1) > _SUM).any():
-        raise InputError(f"The scores of {classifier} are not probabilities.", "Use shares that sum to one.")
+        raise InputError(
+            f"Could not use {classifier} as evidence: its scores are not probabilities.",
+            "Use shares that add up to one.",
+        )
     given = np.maximum(given, FLOOR)
     return np.where(np.expand_dims(told, 1), given / given.sum(axis=1, keepdims=True), np.nan)
 
@@ -259,11 +262,13 @@ def with_classifier(
     """
     if fit.method != "em" or fit.cases != dataset.cases or fit.classes != dataset.classes:
         raise InputError(
-            f"{fit.model} by {fit.method} does not support a classifier as evidence here.",
+            f"Could not use a classifier as evidence: {fit.model} by {fit.method} does not support it.",
             "Use a fit of these data by expectation-maximisation.",
         )
     if CLASSIFIER in fit.settings:
-        raise InputError(f"The fit counts {fit.settings[CLASSIFIER]} as evidence already.", "Use the fit without it.")
+        raise InputError(
+            f"Could not add evidence: the fit already uses {fit.settings[CLASSIFIER]}.", "Use the fit without it."
+        )
     if not found.weight:
         return fit
     given = _checked(dataset, found.classifier, probability)
@@ -299,7 +304,7 @@ def _believed(fit: RaterModelFit, data: Design, given: np.ndarray, weight: float
 
 
 def _not_judged(classifier: str) -> str:
-    return f"{classifier} must not be judged by these class probabilities: it would agree with itself."
+    return f"Do not evaluate {classifier} with these class probabilities: it would be compared with itself."
 
 
 def evidence_settings(fit: RaterModelFit) -> dict[str, str]:
@@ -326,6 +331,6 @@ def check_not_evidence(fit: RaterModelFit, classifiers: tuple[str, ...] | None =
     used = fit.settings.get(CLASSIFIER)
     if used is not None and (classifiers is None or used in classifiers):
         raise NotApplicableError(
-            f"{used} is evidence in these class probabilities (weight {number(fit.settings[WEIGHT])}), so it cannot be "
-            "judged by them: it would agree with itself. Take the fit without it."
+            f"Cannot evaluate {used} with these class probabilities: it is evidence in them (weight "
+            f"{number(fit.settings[WEIGHT])}) and would be compared with itself. Use the fit without it."
         )

@@ -95,10 +95,13 @@ def compare_fits(dataset: Dataset, fits: Sequence[RaterModelFit]) -> ModelAgreem
     """
     for fit in fits:
         if fit.cases != dataset.cases or fit.classes != dataset.classes:
-            raise InputError(f"The fit of {fit.model} belongs to other cases or classes.", "Fit this dataset.")
+            raise InputError(
+                f"Could not compare models: the fit of {fit.model} belongs to other cases or classes.",
+                "Fit this dataset.",
+            )
     rated = np.diff(dataset.case_ptr) > 0
     if not rated.any():
-        raise NotApplicableError("No case has an annotation, so there is nothing to compare.")
+        raise NotApplicableError("Could not compare models: no case has an annotation.")
     n = len(fits)
     same, distance = np.ones((n, n)), np.zeros((n, n))
     probability = [fit.class_probability[rated] for fit in fits]
@@ -234,8 +237,9 @@ class ModelsAgree:
         low, high = percent(self.low), percent(self.high)
         tied = f" ({self.n_tied:,} tied)" if self.n_tied else ""
         return (
-            f"{self.n_models:,} models agree on the class of {self.n_same:,} of {plural(self.n_cases, 'case')}{tied}, "
-            f"and put the prevalence of {shorten(self.name, 30)} at {low if low == high else f'{low} to {high}'}"
+            f"{self.n_models:,} models agree on the class of {self.n_same:,} of "
+            f"{plural(self.n_cases, 'case')}{tied}; their prevalence of {shorten(self.name, 30)} is "
+            f"{low if low == high else f'{low} to {high}'}"
         )
 
 
@@ -293,7 +297,7 @@ class VoteChanges:
     def words(self) -> str:
         """Sentence on the changes, without its full stop."""
         cases = plural(self.n_cases, "case")
-        weighing = f"Weighing raters, with {self.classifier} as evidence," if self.classifier else "Weighing raters"
+        weighing = f"The model, with {self.classifier} as evidence," if self.classifier else "Weighing raters"
         if self.n_decided and not self.n_changed:
             return f"{weighing} decides {plural(self.n_decided, 'tie')} and changes no majority of {cases}"
         words = f"{weighing} changes the majority class of {self.n_changed:,} of {cases}"

@@ -122,6 +122,8 @@ def check_answers(title: str, dataset: Dataset) -> None:
     if not dataset.raters_identified:
         raise NotApplicableError("Cannot estimate the accuracy of raters: the annotations are anonymous.")
     if dataset.n_classes < 2:
-        raise NotApplicableError(f"{title} needs at least two classes; {dataset.n_classes:,} is declared.")
+        raise NotApplicableError(
+            f"Could not fit {title}: it needs at least two classes; {dataset.n_classes:,} is declared."
+        )
     if not np.size(dataset.answer):
-        raise NotApplicableError(f"{title} needs at least one annotation; there is none.")
+        raise NotApplicableError(f"Could not fit {title}: it needs at least one annotation; there is none.")

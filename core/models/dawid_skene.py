@@ -100,8 +100,7 @@ METHOD = em_method(
     "dawid-skene",
     "Dawid-Skene",
     DawidSkene,
-    plainly="Estimates the accuracy of raters from their agreement with the others, and weights their annotations "
-    "accordingly.",
+    plainly="Estimates rater accuracy from agreement with the other raters, and weights annotations accordingly.",
     exactly="Latent class model with a confusion matrix per rater, by EM in log space; assumes that raters err "
     "independently given the class (Dawid & Skene 1979).",
     sources=(DAWID_SKENE_1979,),
@@ -118,8 +117,8 @@ EMPIRICAL = em_method(
     "dawid-skene-empirical",
     "Dawid-Skene, empirical Bayes",
     partial(DawidSkene, "empirical"),
-    plainly="Dawid-Skene for sparse data: each rater's confusion matrix is shrunk towards that rater's overall "
-    "accuracy and towards the average rater.",
+    plainly="Dawid-Skene for sparse data: shrinks confusion matrices towards the rater's overall accuracy and towards "
+    "the average rater.",
     exactly="Rows of confusion matrices are Dirichlet around the pooled rows with one factor of each rater on the odds "
     "of being right, their concentrations by the marginal likelihood of the expected counts (Minka's fixed point), and "
     "their posterior means in the E-step.",

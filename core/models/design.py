@@ -129,8 +129,9 @@ def design(title: str, dataset: Dataset, use_gold: bool = False, repeats: Repeat
     n_repeats = int((~first).sum())
     if n_repeats and repeats == "refuse":
         raise NotApplicableError(
-            f"{n_repeats:,} annotations repeat an earlier one of the same rater on the same case, which {title} counts "
-            "as independent. Keep the first of each, or let them count."
+            f"Could not fit {title}: {n_repeats:,} annotations repeat an earlier one by the same rater on the same "
+            "case, and this model would count them as independent. Use only the first, or choose a rule for "
+            "repeats."
         )
     if n_repeats and repeats == "first":
         dataset = replace(

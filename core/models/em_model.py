@@ -30,7 +30,7 @@ from .tempering import (
 )
 
 _USUAL = StoppingRule()
-_NOT_CONVERGED = "Not converged: the numbers may still move. Allow more iterations."
+_NOT_CONVERGED = "Not converged: results may still change. Allow more iterations."
 _MET, _THIN, _FEWEST_CLASSES = 0.5, 2.0, 3
 _SAID_BY = dict.fromkeys(("pooled", "empirical"), "their values come mostly from all raters together.")
 
@@ -120,8 +120,8 @@ class Problem:
             return self.notes
         return (
             *self.notes,
-            f"{n:,} of {self.data.dataset.n_annotations:,} annotations repeat an earlier one of the same rater on the "
-            "same case and count as independent, so these cases look more certain than they are.",
+            f"{n:,} of {self.data.dataset.n_annotations:,} annotations repeat an earlier one by the same rater on "
+            "the same case and count as independent, so these cases look more certain than they are.",
         )
 
 
@@ -174,7 +174,7 @@ class EmModel(ABC):
         if self.smoothing is not None:
             check_choice(self.smoothing, "The smoothing", self.smoothings)
         if not isinstance(self.stopping, StoppingRule):
-            raise InputError(f"The rule for stopping is {shown(self.stopping)}.", "Use a StoppingRule.")
+            raise InputError(f"Could not use the stopping rule {shown(self.stopping)}.", "Use a StoppingRule.")
         check_flag(self.use_gold, "use_gold")
         check_choice(self.repeats, "The rule for repeats", get_args(Repeats))
 
@@ -280,6 +280,6 @@ def _thin_rows(evidence: np.ndarray, smoothing: str) -> tuple[str, ...]:
     if not met.size or evidence.shape[1] < _FEWEST_CLASSES or float(np.median(met)) >= _THIN:
         return ()
     return (
-        f"Half of the {met.size:,} rows of the confusion matrices rest on fewer than {number(_THIN, 0)} annotations "
-        "each: " + _SAID_BY.get(smoothing, "they contain almost no information on these raters."),
+        f"Half of the {met.size:,} rows of the confusion matrices are based on fewer than {number(_THIN, 0)} "
+        "annotations each: " + _SAID_BY.get(smoothing, "they contain almost no information on these raters."),
     )

@@ -63,7 +63,7 @@ def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
     strongest = np.argsort(-np.abs(adds), kind="stable")
     answers = tuple((dataset.raters[rater[i]], dataset.classes[answer[i]], float(adds[i])) for i in strongest)
     if not rater.size:
-        sentence = "Nobody annotated this case: its probabilities are those of all cases."
+        sentence = "No rater annotated this case: its probabilities are those of all cases."
     elif fit.settings.get("use_gold") and dataset.gold is not None and dataset.gold[case] >= 0:
         sentence = f"It is known to be {dataset.classes[top]}."
     elif np.isclose(
@@ -72,33 +72,33 @@ def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
         sentence = f"{dataset.classes[top]} and {dataset.classes[order[1]]} are equally probable."
     elif CLASSIFIER in fit.settings and prior + fit.beta * adds.sum() < 0:
         sentence = (
-            f"{fit.settings[CLASSIFIER]}, which counts as evidence, makes it {dataset.classes[top]}; by its "
-            f"annotations only, {dataset.classes[against]} is more probable."
+            f"{fit.settings[CLASSIFIER]}, used as evidence, makes it {dataset.classes[top]}; by the annotations "
+            f"alone, {dataset.classes[against]} is more probable."
         )
     else:
         n, name, other = rater.size, dataset.classes[top], dataset.classes[against]
         if votes[top] == n:
-            sentence = f"All {n} say {name}." if n > 1 else f"The only annotation is {name}."
+            sentence = f"All {n} annotations name {name}." if n > 1 else f"The only annotation is {name}."
         elif votes[top] > n - votes[top]:
-            sentence = f"{votes[top]} of {n} say {name}, and the others do not outweigh them."
+            sentence = f"{votes[top]} of {n} annotations name {name}, and the others do not outweigh them."
         else:
             most = against if outvoted else top
             commoner = adds.sum() <= 0 < prior
             why = f"{name} is more probable because it is the more common class" if commoner else None
             why = why or _because(fit, rater[answer == top], rater[answer == against], top, against, name, other)
-            sentence = f"{votes[most]} of {n} say {dataset.classes[most]}; {why}."
+            sentence = f"{votes[most]} of {n} annotations name {dataset.classes[most]}; {why}."
     return Reason(top, against, prior, answers, sentence)
 
 
 def _because(fit: RaterModelFit, yes: np.ndarray, no: np.ndarray, top: int, against: int, name: str, other: str) -> str:
     """Explain how the annotations decide: raters of ``top`` are more accurate on it, or all annotations together."""
     if not yes.size:
-        return f"nobody says {name}, but their annotations are likelier where the truth is {name}"
+        return f"no annotation names {name}, but they are more likely if the truth is {name}"
     number = _NUMBERS[yes.size] if yes.size < len(_NUMBERS) else f"{yes.size:,}"
     who = f"the {number} who {'says' if yes.size == 1 else 'say'} {name}"
     if no.size and _right_on(fit, yes, top).mean() > _right_on(fit, no, against).mean():
-        return f"{who} {'is' if yes.size == 1 else 'are'} right more often on {name} than the others on {other}"
-    return f"taken together the annotations are likelier where the truth is {name}"
+        return f"{who} {'is' if yes.size == 1 else 'are'} correct more often on {name} than the others on {other}"
+    return f"together, the annotations are more likely if the truth is {name}"
 
 
 def _right_on(fit: RaterModelFit, raters: np.ndarray, of_class: int) -> np.ndarray:

@@ -18,7 +18,7 @@ def known_classes(dataset: Dataset, use_gold: bool) -> np.ndarray:
     if not use_gold:
         return np.empty(0, np.int32)
     if dataset.gold is None or not (dataset.gold >= 0).any():
-        raise NotApplicableError("Cannot hold gold fixed: no case has a gold class. Fit without gold.")
+        raise NotApplicableError("Could not fix gold classes: no case has one. Fit without gold.")
     return np.array(dataset.gold, np.int32)
 
 
@@ -43,7 +43,7 @@ def judging_gold(dataset: Dataset, fit: RaterModelFit) -> tuple[np.ndarray, np.n
     """
     cases = gold_cases(dataset)
     if dataset.gold is None or not cases.size:
-        raise NotApplicableError("No case with an annotation has a gold class.")
+        raise NotApplicableError("Cannot judge by gold: no case with an annotation has a gold class.")
     if fit.settings.get("use_gold"):
-        raise NotApplicableError("This fit held the gold classes fixed, so they cannot judge it. Fit without them.")
+        raise NotApplicableError("Cannot judge this fit by gold: it fixed the gold classes. Fit without them.")
     return cases, dataset.gold[cases]

@@ -180,7 +180,8 @@ def beta_by_gold(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0, token: 
     cases, truth = judging_gold(dataset, fit)
     if cases.size < FEWEST_FOR_BETA:
         raise NotApplicableError(
-            f"β by gold needs {FEWEST_FOR_BETA} gold cases with an annotation; there are {cases.size}."
+            f"Cannot determine β by gold: this needs {FEWEST_FOR_BETA} gold cases with an annotation; there are "
+            f"{cases.size}."
         )
     loss = np.stack(
         [

@@ -302,7 +302,7 @@ def prepare(
         sets = [draw(dataset, seed, 0, family)]
     n = int(sets[0].scored.sum())
     if n == 0:
-        raise NotApplicableError("Cannot score models: no case has annotations of two raters, so none can be held out.")
+        raise NotApplicableError("Cannot score models: no case has annotations by two raters, so none can be held out.")
     if n < FEWEST_FOR_ONE_SET:
         sets += [draw(dataset, seed, number, family) for number in range(1, N_SETS)]
     refits = []

@@ -24,8 +24,8 @@ def two_per_case(dataset: Dataset) -> tuple[str, ...]:
     if dataset.n_classes < 2 or most_per_case(dataset) > 2:
         return ()
     return (
-        "Not identified: no case has three annotations. Other confusion matrices and another prevalence explain the "
-        "same annotations equally well; what is shown is where the votes and the smoothing led.",
+        "Not identified: no case has three annotations. Other confusion matrices and another prevalence explain "
+        "the annotations equally well; the result depends on the votes and the smoothing.",
     )
 
 
@@ -35,8 +35,8 @@ def tap_identifiability(dataset: Dataset, common: bool) -> tuple[str, ...]:
         return ()
     if dataset.n_classes == 2:
         return (
-            "Not identified: with two classes and two annotations per case, accuracy, prevalence and guesses cannot "
-            "be told apart, unless raters are alike and guess each class as often as it is true.",
+            "Not identified: with two classes and two annotations per case, the data cannot separate accuracy, "
+            "prevalence and guesses, unless raters are alike and guess each class as often as it is true.",
         )
     if common:
         return ()
@@ -45,8 +45,8 @@ def tap_identifiability(dataset: Dataset, common: bool) -> tuple[str, ...]:
         return ()
     named = ", ".join(dataset.raters[rater] for rater in lost[:3]) + (" and others" if lost.size > 3 else "")
     return (
-        f"Not identified: with two annotations per case the accuracy of {lost.size:,} of {dataset.n_raters:,} raters "
-        f"({named}) is known only in products with those they were paired with, for the pairs around them form no odd "
+        f"Not identified: with two annotations per case, the accuracy of {lost.size:,} of {dataset.n_raters:,} "
+        f"raters ({named}) is known only as a product with that of their partners, because their pairs form no odd "
         "cycle.",
     )
 
@@ -61,14 +61,16 @@ def left_free(accuracy: np.ndarray) -> tuple[str, ...]:
     notes = []
     never, always = int((accuracy <= _EDGE).sum()), int((accuracy >= 1 - _EDGE).sum())
     if never == accuracy.size:
-        notes.append("All accuracies are 0 in this fit: annotations are guesses, and the prevalence t is free.")
+        notes.append(
+            "All accuracies are 0 in this fit: annotations are guesses, and the data do not determine the prevalence t."
+        )
     elif never:
         notes.append(
-            f"Accuracy 0 for {never:,} of {accuracy.size:,} raters: their annotations say nothing about the truth."
+            f"Accuracy 0 for {never:,} of {accuracy.size:,} raters: their annotations do not depend on the truth."
         )
     if always and accuracy.size:
         notes.append(
-            f"Accuracy 1 for {always:,} of {accuracy.size:,} {'raters' if accuracy.size > 1 else 'set of parameters'}: "
-            "what they would guess is free."
+            f"Accuracy 1 for {always:,} of {accuracy.size:,} "
+            f"{'raters' if accuracy.size > 1 else 'set of parameters'}: the data do not show what they would guess."
         )
     return tuple(notes)

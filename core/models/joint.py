@@ -110,7 +110,9 @@ def kappa_check(dataset: Dataset, fit: RaterModelFit) -> KappaCheck:
         The fit is of another model, or no case has two annotations.
     """
     if fit.model != TAP[0].name:
-        raise NotApplicableError(f"Kappa is compared with the accuracies of t-a-p; this is a fit of {fit.model}.")
+        raise NotApplicableError(
+            f"Could not compare kappa with accuracies: this needs a fit of t-a-p, not of {fit.model}."
+        )
     _, expected, _, meant, n_paired, n_rated = _tables(dataset, fit)
     chance = float(((meant / n_rated) ** 2).sum())
     agreed = float(np.trace(expected)) / n_paired

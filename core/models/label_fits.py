@@ -226,7 +226,7 @@ def fit_labels(
     check_flag(shared, "shared")
     if dataset.kind != "set":
         words = {"class": "single classes", "ranking": "rankings", "score": "scores"}[dataset.kind]
-        raise NotApplicableError(f"Labels are fitted of sets; these are {words}.")
+        raise NotApplicableError(f"Could not fit labels: this needs sets of labels; these annotations are {words}.")
     views = [dataset.as_classes(label)[0] for label in dataset.classes]
     factor, n = np.zeros((dataset.n_raters, 2)), len(views)
     problems, none = [model.problem(view, token) for view in views], label_of_none(dataset)
@@ -253,8 +253,9 @@ def _with_shared_trust(
     """
     if any(p.settings["smoothing"] != "pooled" or p.prior.answers.ndim != 2 for p in problems):
         raise InputError(
-            f"{model.title} with smoothing {problems[0].settings['smoothing']!r} shares no trust between labels.",
-            "Use the smoothing 'pooled', or fit each label by itself.",
+            f"Could not share accuracies between labels: {model.title} with smoothing "
+            f"{problems[0].settings['smoothing']!r} does not support it.",
+            "Use the smoothing 'pooled', or fit each label separately.",
         )
     pools = np.stack([problem.prior.answers for problem in problems])  # label, annotated, true
     size = pools.sum(axis=1)

@@ -67,7 +67,9 @@ class PsisLoo(Result):
             The pattern of each case is unknown.
         """
         if self.case_pattern is None:
-            raise InputError("The annotation pattern of each case is unknown.", "Call psis_loo with case_pattern.")
+            raise InputError(
+                "Could not score: the annotation pattern of each case is unknown.", "Call psis_loo with case_pattern."
+            )
         return np.where(self.case_pattern >= 0, self.pointwise[self.case_pattern], 0.0)
 
 
@@ -131,7 +133,7 @@ def psis_loo(log_likelihood: np.ndarray, case_count: np.ndarray, case_pattern: n
         case_pattern = np.ascontiguousarray(case_pattern, np.int64)
         used = case_pattern[case_pattern >= 0]
         if not np.array_equal(np.bincount(used, minlength=len(case_count)), case_count):
-            raise InputError("case_pattern and case_count do not count the same cases.")
+            raise InputError("Could not score: case_pattern and case_count describe different cases.")
     pointwise, pareto_k, in_sample = _smoothed(log_likelihood)
     elpd, se = _sum_and_error(pointwise, case_count)
     limit = k_limit(len(log_likelihood))
@@ -167,7 +169,10 @@ def compare_loo(models: dict[str, PsisLoo]) -> tuple[LooRow, ...]:
     rows = []
     for name in order:
         if not np.array_equal(answered[name], answered[best]):
-            raise InputError("The models were fitted to different cases.", "Fit them to the same data to compare them.")
+            raise InputError(
+                "Could not compare models: they were fitted to different cases.",
+                "Fit them to the same data to compare them.",
+            )
         difference = (values[name] - values[best])[answered[best]]
         _, error = _sum_and_error(difference, np.ones(len(difference), np.int64))
         loo = models[name]
@@ -220,13 +225,15 @@ def _checked(log_likelihood: np.ndarray, count: np.ndarray) -> tuple[np.ndarray,
     count = np.ascontiguousarray(count, np.int64)
     if log_likelihood.ndim != 2 or count.shape != log_likelihood.shape[1:] or not count.size or count.min() < 1:
         raise InputError(
-            f"Log probabilities of shape {log_likelihood.shape} do not fit {count.shape} counts.",
-            "One column and one positive count per pattern are needed.",
+            f"Could not score: log probabilities of shape {log_likelihood.shape} do not match {count.shape} counts.",
+            "Provide one column and one positive count per pattern.",
         )
     if len(log_likelihood) < LEAST_DRAWS:
-        raise InputError(f"There are {len(log_likelihood):,} draws.", f"Leave-one-out needs at least {LEAST_DRAWS}.")
+        raise InputError(
+            f"Could not score: there are only {len(log_likelihood):,} draws.", f"Use at least {LEAST_DRAWS} draws."
+        )
     if not np.isfinite(log_likelihood).all():
-        raise InputError("A log probability is not finite: the model overflowed in some draw.")
+        raise InputError("Could not score: a log probability is not finite, because the model overflowed in a draw.")
     return log_likelihood, count
 
 

@@ -128,8 +128,7 @@ METHODS = (
         "one-coin",
         "One coin",
         OneCoin,
-        plainly="Estimates one accuracy for every rater, regardless of the true class, and weights their annotations "
-        "by it.",
+        plainly="Estimates one accuracy per rater, whatever the true class, and weights annotations by it.",
         exactly="Latent class model with one accuracy per rater and errors spread evenly over the other classes, by EM "
         "(Dawid & Skene 1979 with one parameter per rater).",
         sources=(DAWID_SKENE_1979, EM_SOURCE),

@@ -49,8 +49,8 @@ _SEED = 1
 _TARGET_ACCEPT = 0.9  # spread and slip trade places along a bent ridge: shorter steps follow it
 _FALSE_DISCOVERIES = 0.05
 AT_THE_MODE = (
-    "Intervals of severity, spread and slip take the other raters as known here, and hold less often than they say; "
-    "those of the full posterior do not."
+    "Intervals of severity, spread and slip treat the other raters as known, so they are too narrow. Intervals of "
+    "the full posterior are not."
 )
 
 
@@ -121,7 +121,7 @@ class Ordinal(EmModel):
         """
         if self.shown_at != (1.0, 0.0, False) or self.use_gold:
             raise InputError(
-                "The sampled ordinal model does not support β, doubt or gold held fixed.",
+                "Could not sample the ordinal model: sampling does not support β, doubt or fixed gold.",
                 "Leave them out, or fit it by expectation-maximisation (em).",
             )
         data = design(self.title, dataset, False, self.repeats).dataset
@@ -158,7 +158,7 @@ class Ordinal(EmModel):
 def _check_order(dataset: Dataset) -> None:
     if not dataset.ordinal or dataset.n_classes < 2:
         raise NotApplicableError(
-            "The ordinal model needs two classes or more in an order that means something. Declare the order."
+            "Could not fit the ordinal model: it needs at least two ordered classes. Declare the order."
         )
 
 
@@ -392,8 +392,8 @@ METHOD = Method(
     make=Ordinal,
     fit=_fit,
     ways=("em", "nuts"),
-    plainly="For ordered classes: says of every rater how much higher or lower they read than the panel, how widely "
-    "their readings scatter, and how often a reading is a slip.",
+    plainly="For ordered classes: estimates for every rater how much higher or lower than the panel they are, how much "
+    "their annotations scatter, and how often they slip.",
     exactly="Readings are normal around the true class plus the rater's severity, cut to the classes, mixed with slips "
     "from the shares of all annotations; by EM at the posterior mode, or by NUTS (after Patz et al. 2002).",
     sources=("Patz, Junker, Johnson & Mariano, Journal of Educational and Behavioral Statistics 27 (2002), 341-384",),

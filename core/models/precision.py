@@ -162,7 +162,7 @@ def information_errors(
         curvature[place], by_prevalence[place], by_confusion[place] = of_score, of_prevalence, of_confusion.ravel()
     information, directions = np.linalg.eigh(-(curvature + curvature.T) / 2)
     if n and information[0] < -max(10 * _NOTHING, 1e-6 * information[-1]):
-        raise NotApplicableError("The fit is not a maximum, so its curvature does not give its precision.")
+        raise NotApplicableError("Could not determine precision: the fit is not at a maximum.")
     known = information > _NOTHING
     diagonal = np.einsum("pjkk->pjk", by_confusion.reshape(n, *confusion.shape))
     by_accuracy = diagonal @ prevalence + by_prevalence @ np.einsum("jkk->kj", confusion)
@@ -263,8 +263,8 @@ MOST_PARAMETERS = 600
 MOST_KEPT = 20_000_000
 N_REPLICATES = 200
 _SMOOTHED = (
-    "Pseudo-annotations of the smoothing count as evidence here: the intervals of raters with few annotations who are "
-    "unlike the pool hold less often than they say."
+    "Pseudo-annotations of the smoothing count as evidence here: for raters with few annotations who differ from "
+    "the others, intervals are too narrow."
 )
 
 

@@ -208,7 +208,7 @@ def right_in_all(prevalence: np.ndarray, confusion: np.ndarray) -> np.ndarray:
 def worse_than_chance(prevalence: np.ndarray, confusion: np.ndarray) -> tuple[str, ...]:
     """Return the note that the median rater is less accurate than guessing, 1 in n_classes, if so."""
     if len(prevalence) > 1 and float(np.median(right_in_all(prevalence, confusion))) < 1 / len(prevalence):
-        return ("The typical rater is worse than chance in this fit: the classes may have changed places.",)
+        return ("The typical rater is worse than chance in this fit: the classes may be swapped.",)
     return ()
 
 

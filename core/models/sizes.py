@@ -16,14 +16,16 @@ def check_size(title: str, dataset: Dataset) -> None:
         Says what to use instead.
     """
     if dataset.kind != "class":
-        raise NotApplicableError(f"{title} needs one class per annotation; these are {dataset.kind}s.")
+        raise NotApplicableError(
+            f"Could not fit {title}: it needs one class per annotation; these annotations are {dataset.kind}s."
+        )
     limit = current_settings().max_model_cells
     per_case = dataset.n_cases * dataset.n_classes
     check_raters(title, dataset.n_raters, dataset.n_classes)
     if per_case > limit:
         raise LimitError(
-            f"{title} would need {dataset.n_cases:,} cases × {dataset.n_classes:,} classes = {per_case:,} numbers, "
-            f"more than the limit of {limit:,}. Merge rare classes or use fewer cases."
+            f"Could not fit {title}: {dataset.n_cases:,} cases × {dataset.n_classes:,} classes = {per_case:,} "
+            f"numbers; the limit is {limit:,}. Merge rare classes or use fewer cases."
         )
 
 
@@ -40,7 +42,6 @@ def check_raters(title: str, n_raters: int, n_classes: int) -> None:
     per_rater = n_raters * n_classes**2
     if per_rater > limit:
         raise LimitError(
-            f"{title} would need {n_raters:,} raters × {n_classes:,}² classes = {per_rater:,} numbers, "
-            f"more than the limit of {limit:,}. Use majority vote with fewer classes, merge rare classes, or model "
-            "fewer raters."
+            f"Could not fit {title}: {n_raters:,} raters × {n_classes:,}² classes = {per_rater:,} numbers; the "
+            f"limit is {limit:,}. Use majority vote, merge rare classes, or model fewer raters."
         )

@@ -16,8 +16,8 @@ from .stopping import StoppingRule
 Smoothing = Literal["none", "diagonal", "pooled", "empirical"]
 POOL_STRENGTH = 10.0
 NO_SHRINKAGE = (
-    "Maximum likelihood, no shrinkage: rates of raters with few annotations run to 0 and 1, and class probabilities "
-    "are more certain than the data."
+    "Maximum likelihood without shrinkage: estimates for raters with few annotations go to 0 and 1, and class "
+    "probabilities are overconfident."
 )
 _NEVER = 1e-100
 _POOL = StoppingRule(200, 1e-8)

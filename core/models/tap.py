@@ -179,9 +179,9 @@ def _method(name: str, title: str, raters: Literal["own", "common"], place: int,
         name,
         title,
         partial(TAP, raters=raters),
-        plainly=f"{words} knows the truth or guesses; says how often.",
-        exactly="With probability a the truth, else a guess from p, by an exact M-step (Eubanks, Kappa Zoo, 9); an "
-        "accuracy for each rater and a free prevalence is MACE (Hovy et al. 2013).",
+        plainly=f"{words} knows the truth or guesses; the model estimates how often.",
+        exactly="With probability a the truth, else a guess from p, by an exact M-step (Eubanks, Kappa Zoo, 9); with "
+        "one accuracy per rater and a free prevalence, it is MACE (Hovy et al. 2013).",
         sources=("Eubanks, The Kappa Zoo (2024), chapter 9", "Hovy et al., NAACL-HLT (2013), 1120-1130"),
         options=em_options("none", "pooled"),
         variant=Variant("tap", "raters", raters, "parameters of t-a-p", raters == "own"),

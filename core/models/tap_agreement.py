@@ -153,7 +153,7 @@ def tap_agreement(dataset: Dataset, seed: int = 0) -> TapAgreement:
         The annotations are not single classes, raters are anonymous, or no case has two annotations.
     """
     if dataset.kind != "class" or dataset.n_classes < 2:
-        raise NotApplicableError("t-a-p needs single classes, at least two of them.")
+        raise NotApplicableError("Could not fit t-a-p: it needs single classes, and at least two of them.")
     if not (np.diff(dataset.case_ptr) > 1).any():
         raise NotApplicableError("Cannot determine agreement: no case has two annotations.")
     model = TAP()
@@ -355,7 +355,7 @@ def simulate_ratings(
     check_whole(n_raters, "The number of raters", 1)
     for name, shares in (("t", t), ("p", p)):
         if np.min(shares) < 0 or abs(np.sum(shares) - 1) > 1e-9:
-            raise InputError(f"The shares {name} must sum to 1; got {np.round(shares, 3).tolist()}.", "Change them.")
+            raise InputError(f"The shares {name} must add up to 1; got {np.round(shares, 3).tolist()}.", "Change them.")
     rng = np.random.default_rng(seed)
     truth = rng.choice(len(t), n_cases, p=t)
     knows = rng.random((n_cases, n_raters)) < a

@@ -24,7 +24,7 @@ from .result import RaterModelFit
 
 SHARED_DOUBT = 0.1
 OPTION = "temper_prevalence"
-PREVALENCE_NOTE = "β lowers the weight of the prevalence of classes as well as that of annotations."
+PREVALENCE_NOTE = "β lowers the weight of the prevalence as well as that of the annotations."
 _INDEPENDENT = 0.9 - 1e-9
 _NO_SIGN = 0.8 - 1e-9
 _SPEAKS_OF = 3.0
@@ -39,7 +39,7 @@ def check_beta(beta: float) -> None:
 def check_doubt(doubt: float) -> None:
     """Raise `InputError` unless 0 <= ``doubt`` < 1."""
     if not 0 <= doubt < 1:
-        raise InputError(f"The doubt must be 0 to below 1; got {doubt}.", "Use a number such as 0.02.")
+        raise InputError(f"The doubt must be at least 0 and below 1; got {doubt}.", "Use a number such as 0.02.")
 
 
 def tempered_posterior(
@@ -107,9 +107,14 @@ def tempered(
     method = methods("rater model").get(fit.model) if fit.method == "map" else None
     own = None if method is None else getattr(method.make(), "tempered", None)
     if fit.method != "em" and own is None:
-        raise InputError(f"{fit.model} by {fit.method} does not support β.", "Use a fit by expectation-maximisation.")
+        raise InputError(
+            f"Could not use β: {fit.model} by {fit.method} does not support it.",
+            "Use a fit by expectation-maximisation.",
+        )
     if fit.cases != dataset.cases or fit.raters != dataset.raters or fit.classes != dataset.classes:
-        raise InputError(f"The fit of {fit.model} belongs to other data.", "Fit the model to this dataset.")
+        raise InputError(
+            f"Could not use the fit of {fit.model}: it belongs to other data.", "Fit the model to this dataset."
+        )
     if own is not None:
         return own(fit, dataset, beta=beta, doubt=doubt, token=token)
     data = design(fit.model, dataset, fit.settings["use_gold"], fit.settings["repeats"])
@@ -147,8 +152,8 @@ def dependence_note(dataset: Dataset, beta: float) -> tuple[str, ...]:
     typical = int(middle.sum()) // 2
     worth = beta * typical
     return (
-        f"To this model {typical:,} annotations of a case are worth {_independent(worth)} (β {significant(beta, 2)}): "
-        "raters make the same mistakes, or have too few annotations each.",
+        f"For this model, {typical:,} annotations of a case are worth {_independent(worth)} (β "
+        f"{significant(beta, 2)}): raters make the same mistakes, or have too few annotations each.",
     )
 
 
@@ -176,8 +181,8 @@ def doubt_note(doubt: float, rest: str = "the prevalence of classes") -> tuple[s
     if not doubt:
         return ()
     return (
-        f"Annotations decide at most about {percent(1 - doubt)} of what is believed of a case, and {rest} the rest: "
-        "where raters share mistakes, all of them may be wrong.",
+        f"Annotations decide at most about {percent(1 - doubt)} of the class probability of a case, and {rest} the "
+        "rest: if raters share mistakes, all of them may be wrong.",
     )
 
 

@@ -74,7 +74,7 @@ class Unanimous:
             k = lost[np.argmax(times[lost])]
             return (
                 f"It loses {shorten(self.classes[k], 40)}: prevalence {percent(fit.prevalence[k])}, but "
-                f"{percent(self.share[k])} of cases by vote and {plural(int(times[k]), 'unanimous case')}."
+                f"{percent(self.share[k])} of cases by majority vote and {plural(int(times[k]), 'unanimous case')}."
             )
         flipped = self.n_flipped(fit)
         if flipped > max(_FEWEST_FLIPS, _SHARE * self.n):
@@ -93,10 +93,12 @@ def flipped_in_words(flipped: int, n: int) -> str:
         Unanimous cases, one or more.
     """
     if n == 1:
-        return "gives the one unanimous case another class" if flipped else "keeps the class of the one unanimous case"
+        return (
+            "changes the class of the only unanimous case" if flipped else "keeps the class of the only unanimous case"
+        )
     if not flipped:
         return f"keeps the class of all {n:,} unanimous cases"
-    return f"gives {flipped:,} of {n:,} unanimous cases another class"
+    return f"changes the class of {flipped:,} of {n:,} unanimous cases"
 
 
 @cache_by_identity

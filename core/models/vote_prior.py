@@ -46,12 +46,12 @@ class VotePrior:
         cases = plural(self.n_cases, "case")
         if not self.learned:
             return (
-                f"The prior is one annotation per class: {cases} with two raters or more "
+                f"The prior is one annotation per class: {cases} with at least two raters "
                 f"{'is' if self.n_cases == 1 else 'are'} too few to learn it."
             )
         return (
-            f"The prior is worth {number(self.strength)} annotations, spread evenly over {n_classes:,} "
-            f"classes. It was learned from {cases} with two raters or more."
+            f"The prior counts like {number(self.strength)} annotations, spread equally over {n_classes:,} "
+            f"classes. It was learned from {cases} with at least two raters."
         )
 
 

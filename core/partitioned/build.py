@@ -137,11 +137,11 @@ def _class_list(
     names = [str(column) for column in (mapping.case, mapping.answer)]
     case = pa.array(range(len(given)), pa.int64()).cast(pa.string())
     raw = as_text(pa.table([case, given], names=names))
-    alone = replace(mapping, rater=None, time=None, why={"anonymous": "Partitions take only classes."})
+    alone = replace(mapping, rater=None, time=None, why={"anonymous": "Partitions support only classes."})
     every, report = build_dataset(raw, alone, rows.name, classes=classes, kind=kind)
     if every.kind != "class":
         raise NotApplicableError(
-            f"Could not read {rows.name} in partitions: annotations are {every.kind}s, and partitions need classes."
+            f"Could not read {rows.name} in partitions: annotations are {every.kind}s, but partitions need classes."
         )
     return every.classes, AS_POSITIONS in report.warnings
 
@@ -150,8 +150,8 @@ def _check_disk(n_rows: int, folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     if n_rows * _BYTES_A_ROW > free:
         raise InputError(
-            f"Partitions of {n_rows:,} rows take about {number(n_rows * _BYTES_A_ROW / 2**30, 1)} GB of disk, and "
-            f"{number(free / 2**30, 1)} GB are free in {folder.parent}.",
+            f"Could not write partitions: {n_rows:,} rows need about {number(n_rows * _BYTES_A_ROW / 2**30, 1)} GB "
+            f"of disk, and {number(free / 2**30, 1)} GB are free in {folder.parent}.",
             "Free some space, or set TMPDIR to a larger disk.",
         )
 

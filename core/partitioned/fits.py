@@ -174,8 +174,9 @@ def partitioned_design(title: str, data: PartitionedDataset, repeats: str, runne
     n_repeats = data.report.n_repeats
     if n_repeats and repeats != "independent":
         raise NotApplicableError(
-            f"{n_repeats:,} annotations repeat an earlier one of the same rater on the same case. Partitions can only "
-            "count them as independent. Remove the repeats from the table, or let them count."
+            f"Could not continue: {n_repeats:,} annotations repeat an earlier one by the same rater on the same "
+            "case, which partitions can only count as independent. Remove the repeats from the table, or count "
+            "them."
         )
     if len(data.cases_by_size) < 3:
         raise NotApplicableError(
@@ -218,7 +219,7 @@ def fit_partitioned(
     """
     if isinstance(model, Ordinal) or model.use_gold:
         what = "Gold classes held fixed" if model.use_gold else model.title
-        raise NotApplicableError(f"{what}: not available in partitions. Use data that fit into memory.")
+        raise NotApplicableError(f"Could not use {what} in partitions. Use data that fit into memory.")
     design = partitioned_design(model.title, data, model.repeats, runner or LocalExecutor())
     fit = model.problem_of(design, token).fit_from(design.start, model.stopping, token, progress)
     return replace(fit, settings={**fit.settings, "start": "vote"})

@@ -154,7 +154,7 @@ METHOD = Method(
     "dirichlet",
     "plausibility",
     "Dirichlet counts",
-    plainly="Counts how often each class was named; other classes remain possible.",
+    plainly="Counts how often raters named each class; other classes stay possible.",
     exactly="λ | b ~ Dirichlet(γ·counts + α), α for every class of the closed list (Stutz et al., appendix A).",
     sources=(UGT,),
     takes=ONE_CLASS,

@@ -50,7 +50,7 @@ def score_statistics(dataset: Dataset, cases: range | None = None) -> ScoreStati
     """
     if dataset.kind != "score":
         raise NotApplicableError(
-            f"Gaussian scores need numbers, and these annotations are "
+            "Gaussian scores need numbers; these annotations are "
             f"{'classes' if dataset.kind == 'class' else dataset.kind + 's'}."
         )
     cases = range(dataset.n_cases) if cases is None else cases
@@ -159,7 +159,8 @@ class GaussianPosterior(Result):
         """Return the distance of the threshold from m, in units of the scale √(b · spread / a) of a Student t."""
         if self.threshold is None:
             raise InputError(
-                "Cannot compute the certainty of a side: no threshold is set. Choose a threshold.", "Give one."
+                "Could not compute on which side of the threshold scores are: no threshold is set.",
+                "Choose a threshold.",
             )
         return (self.threshold - self.m) / np.sqrt(self.b * spread / self.a)
 

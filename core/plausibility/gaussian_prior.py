@@ -59,7 +59,11 @@ class FittedPrior:
         if not self.at_bounds:
             return ""
         names = [f"{name[0]}₀" for name in self.at_bounds]
-        ends = "its value is the end of the search" if len(names) == 1 else "their values are the ends of the search"
+        ends = (
+            "its value is at the limit of the search"
+            if len(names) == 1
+            else "their values are at the limits of the search"
+        )
         return f"The data do not determine {' and '.join(names)}: {ends}. {self._as_far_as_told()}".strip()
 
     def alike(self) -> str:
@@ -70,15 +74,15 @@ class FittedPrior:
         if self.k0 <= _ALIKE * self.n_scores / self.n_cases:
             return ""
         return (
-            "Scores of different cases hardly differ more than those of one case. The plausible score of each is close "
-            f"to the overall mean, {number(self.m0)}, and its interval is narrow because cases count as similar. "
-            "Raters who reverse the scale, or guess, have this effect: see Raters."
+            "Scores differ almost as much within cases as between cases, so the plausible score of each case is "
+            f"close to the overall mean, {number(self.m0)}, and its interval is narrow. Raters who reverse the "
+            "scale or guess have this effect: see Raters."
         )
 
     def _as_far_as_told(self) -> str:
         said = {
             "k0": "cases hardly differ" if self.k0 > 1 else "cases differ far more than the raters of a case",
-            "a0": "raters differ alike on all cases"
+            "a0": "the spread of raters is the same on all cases"
             if self.a0 > 1
             else "raters differ far more on some cases than on others",
             "b0": "raters hardly differ on many cases",

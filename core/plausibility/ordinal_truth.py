@@ -80,7 +80,9 @@ class OrdinalTruth:
             return self.ready[2]
         fit = self.fit(dataset, token=token, progress=progress) if self.fitted is None else self.fitted
         if fit.class_probability.shape != (dataset.n_cases, dataset.n_classes) or len(fit.raters) != dataset.n_raters:
-            raise InputError("The ordinal model was fitted to other data.", "Fit it to these data.")
+            raise InputError(
+                "Could not use the ordinal model: it was fitted to other data.", "Fit the model to these data."
+            )
         return tempered_posterior(design(Ordinal.title, dataset), point_of(fit), reliability, token=token)
 
     def fit(self, dataset: Dataset, *, token=None, progress=None) -> RaterModelFit:
@@ -156,8 +158,7 @@ METHOD = Method(
     OrdinalTruth.name,
     "plausibility",
     "Ordinal truth",
-    plainly="For ordered classes: the true class, corrected for how much higher or lower each rater reads; 3 is "
-    "between 2 and 4.",
+    plainly="For ordered classes: the true class, corrected for raters who are higher or lower; 3 is between 2 and 4.",
     exactly="P(z | y) ∝ π_z Π P(y | z, rater)^γ under the ordinal model at its mode (after Patz et al. 2002); "
     "certainty is the largest probability, in closed form.",
     sources=("Patz, Junker, Johnson & Mariano, Journal of Educational and Behavioral Statistics 27 (2002), 341-384",),

@@ -126,8 +126,8 @@ METHOD = Method(
     "prirn",
     "plausibility",
     "PrIRN",
-    plainly="First choices have weight 1, second choices a half, third choices a third, and so on; weights of raters "
-            "are added.",
+    plainly="First choices have weight 1, second choices 1/2, third choices 1/3, and so on; weights are added over "
+            "raters.",
     exactly="λ ~ Dirichlet(γ·IRN + ε), IRN the normalised sum of inverse ranks, ε = 0.01 (Stutz et al., B.2-B.3).",
     sources=(UGT,),
     takes=RANKED,
@@ -139,7 +139,7 @@ METHOD = Method(
         ),
         Option(
             "ties", str, "split", "Tied classes", "weight of tied classes",
-            choices={"split": "share the weight of their block", "full": "get the whole weight each"},
+            choices={"split": "share the weight of their block", "full": "each gets the whole weight"},
         ),
     ),
     place=20,
@@ -149,7 +149,7 @@ METHOD = Method(
         100.0,
         (10.0, 20.0, 30.0, 50.0, 100.0),
         (5.0, 10.0, 20.0, 30.0, 50.0, 100.0),
-        "Published: 30, the middle of the case study's 10 to 100.",
+        "Published: 30, the middle of 10 to 100 in the case study.",
     ),
     most_cases=3_000,
     sentence="Plausibilities of classes were drawn from a Dirichlet distribution around the inverse-rank-normalised "

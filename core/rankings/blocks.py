@@ -45,9 +45,9 @@ def ranked_entries(dataset: Dataset, annotations: range | None = None) -> Ranked
         The annotations are scores.
     """
     if dataset.kind == "score":
-        raise NotApplicableError("Rankings need classes or ranked classes; these are scores.")
+        raise NotApplicableError("Could not use rankings: these annotations are scores.")
     if dataset.kind == "set":
-        raise NotApplicableError("Rankings need classes or ranked classes; these are sets of labels without an order.")
+        raise NotApplicableError("Could not use rankings: these annotations are sets of labels without an order.")
     annotations = range(dataset.n_annotations) if annotations is None else annotations
     low, high = annotations.start, annotations.stop
     if dataset.kind == "class":
@@ -80,14 +80,16 @@ def entries_of(rankings: Sequence[Blocks], n_classes: int) -> RankedEntries:
         seen = set()
         for place, block in enumerate(blocks):
             if len(block) == 0:
-                raise InputError(f"Ranking {ranking}, block {place + 1}: it is empty.", "Leave it out.")
+                raise InputError(f"Could not read ranking {ranking}: block {place + 1} is empty.", "Leave it out.")
             for k in sorted(block):
                 if not 0 <= k < n_classes:
                     raise InputError(
                         f"Ranking {ranking}, block {place + 1}: classes are 0 to {n_classes - 1:,}; got {k}."
                     )
                 if k in seen:
-                    raise InputError(f"Ranking {ranking} names class {k} twice.", "Name each class once.")
+                    raise InputError(
+                        f"Could not read ranking {ranking}: it names class {k} twice.", "Name each class once."
+                    )
                 seen.add(k)
                 code.append(k)
                 number.append(place)

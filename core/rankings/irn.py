@@ -97,7 +97,7 @@ def entries_of_cases(dataset: Dataset, cases: range) -> tuple[np.ndarray, Ranked
     if len(answers) and answers.max() > MOST_ANSWERS:
         case = cases[int(answers.argmax())]
         raise LimitError(
-            f"Case {dataset.cases[case]!r} has {answers.max():,} annotations; ranks can be summed over "
+            f"Could not sum ranks: case {dataset.cases[case]!r} has {answers.max():,} annotations; the limit is "
             f"{MOST_ANSWERS:,}. Select fewer raters."
         )
     return case_ptr, entries
@@ -106,7 +106,7 @@ def entries_of_cases(dataset: Dataset, cases: range) -> tuple[np.ndarray, Ranked
 def whole_weights(entries: RankedEntries, ties: Ties) -> np.ndarray:
     """Return each entry's weight, 1/i or 1/(i · size), in whole numbers of 1/`UNIT`: int64, shape (n_entries,)."""
     if ties not in get_args(Ties):
-        raise OptionError(f"ties must be one of {', '.join(get_args(Ties))}, not {ties!r}")
+        raise OptionError(f"ties must be one of {', '.join(get_args(Ties))}; got {ties!r}")
     divisor = entries.block.astype(np.int64) + 1
     if ties == "split":
         divisor *= entries.size

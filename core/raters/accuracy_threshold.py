@@ -450,16 +450,16 @@ def why_not(dataset: Dataset) -> str:
 def _why(dataset: Dataset, careless: Sequence[int]) -> tuple[str, tuple[int, ...]]:
     """Explain why annotations cannot show who is wrong, and find raters without whom the others agree."""
     if dataset.n_classes < 2:
-        return "there is one class, so no annotation can be wrong", ()
+        return "there is only one class, so no annotation can be wrong", ()
     if raters_per_case(dataset).max(initial=0) < 2:
-        return "no case has annotations of two raters", ()
+        return "no case has annotations by two raters", ()
     first = dataset.case_ptr[:-1][np.diff(dataset.case_ptr) > 0]
     if (np.diff(dataset.answer)[~np.isin(np.arange(1, dataset.n_annotations), first)] == 0).all():
-        return "no two annotations on a case differ, so mistakes that all raters share cannot be detected", ()
+        return "no two annotations of a case differ, so shared mistakes cannot be detected", ()
     if one_class_raters(dataset).most:
         return (
-            "most raters give only one class, so the only information is which cases they annotate, and a model treats "
-            "that as random",
+            "most raters use only one class, so the information is in which cases they annotate, which rater "
+            "models ignore",
             (),
         )
     if why := why_no_order(dataset):
@@ -496,7 +496,7 @@ def why_no_order(dataset: Dataset) -> str:
     n = raters_per_case(dataset)[dataset.case_of_annotation]
     n = n[n >= 2]
     if not n.size or (n >= 3).mean() < 0.5:
-        return "most cases have two raters or fewer, and if two differ, it is unknown who is wrong"
+        return "most cases have at most two raters, so if they differ, it is unknown who is wrong"
     return ""
 
 

@@ -91,7 +91,7 @@ def coverage(dataset: Dataset, fit: RaterModelFit, few: int = FEW) -> Coverage:
         The matrix of raters × raters would not fit into memory.
     """
     if few < 1:
-        raise OptionError(f"few must be 1 or more, not {few}")
+        raise OptionError(f"few must be at least 1; got {few}")
     if dataset.kind != "class" or not dataset.raters_identified:
         raise NotApplicableError("Cannot compute overlap: it needs single classes and identified raters.")
     shared = pair_matrix(dataset).n.copy()
@@ -153,7 +153,7 @@ def _notes(dataset: Dataset, n_components: int, n_scarce: int, n_pairs: int, few
     notes = []
     if n_components > 1:
         notes.append(
-            f"Raters form {n_components:,} groups that share no case. Comparisons across groups assume similar cases."
+            f"Raters form {n_components:,} groups with no shared case. Comparisons across groups assume similar cases."
         )
     if n_scarce:
         notes.append(f"{n_scarce:,} of {plural(n_pairs, 'pair')} of raters share fewer than {few:,} cases.")

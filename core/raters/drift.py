@@ -159,7 +159,10 @@ def _check(kind: Chart, false_alarm: float, n_windows: int, n_orders: int, level
             f"The false-alarm rate must be 0.0005 to 0.5; got {false_alarm}.", "Use a number such as 0.05."
         )
     if n_windows < 1 or n_orders * false_alarm < 1 or not 0 < level < 1:
-        raise InputError("Windows, orders or level are out of range.", "Use one window or more, and more orders.")
+        raise InputError(
+            "Could not compute drift: windows, orders or level are out of range.",
+            "Use at least one window, and more orders.",
+        )
 
 
 def _dated(panel: Panel, rater: int) -> tuple[np.ndarray, int]:
@@ -169,7 +172,8 @@ def _dated(panel: Panel, rater: int) -> tuple[np.ndarray, int]:
         raise NotApplicableError("Cannot compute drift: these annotations have no times.")
     if rows.size < FEWEST:
         raise NotApplicableError(
-            f"{panel.dataset.raters[rater]} has {rows.size} dated annotations on cases of others. Drift needs {FEWEST}."
+            f"Could not compute drift: {panel.dataset.raters[rater]} has {rows.size} dated annotations on shared "
+            f"cases; {FEWEST} are needed."
         )
     return rows, n_undated
 

@@ -88,11 +88,11 @@ class FlaggedRaters(Result):
 
     def _accuracies(self, found: JudgedAccuracy) -> str:
         n_judged = found.n_judged
-        bar = f"acceptable ({number(found.acceptable)} of annotations right, as {_JUDGES[found.judged_by]})"
+        bar = f"the acceptable accuracy ({number(found.acceptable)}, judged by {_JUDGES[found.judged_by]})"
         about = round(found.n_below)
         if not found.n_flagged:
             unsure = f"; about {about:,} of {n_judged:,} raters may be" if n_judged > 1 else "; the one rater may be"
-            return f"Nobody is surely below what is {bar}{unsure if about else ''}.{_checked(found.check)}"
+            return f"No rater is clearly below {bar}{unsure if about else ''}.{_checked(found.check)}"
         total = float(np.nansum(found.expected_wrong))
         them = "This one" if found.n_flagged == 1 else f"These {found.n_flagged:,}"
         share = percent(found.cost / total) if total > 0 else "none"
@@ -101,14 +101,14 @@ class FlaggedRaters(Result):
         who = f"About {n_below:,} of {plural(n_judged, 'rater')}" if n_judged > 1 else "The one rater"
         flagged = f"{found.n_flagged:,} of them flagged for it" if n_below > 1 else "and is flagged for it"
         return (
-            f"{who} {'is' if n_below == 1 else 'are'} below what is {bar}, {flagged}. "
-            f"{them} gave {plural(n, 'annotation')}, of which about {round(found.cost):,} are wrong: "
-            f"{share} of all that are expected to be wrong.{_checked(found.check)}"
+            f"{who} {'is' if n_below == 1 else 'are'} below {bar}, {flagged}. {them} made "
+            f"{plural(n, 'annotation')}, of which about {round(found.cost):,} are wrong: {share} of all expected "
+            f"wrong annotations.{_checked(found.check)}"
         )
 
 
 _CARELESS = ("spam", "careless")  # rules by which annotations do not depend on the case
-_JUDGES = {"gold": "gold judges", "model": "the model judges"}
+_JUDGES = {"gold": "gold", "model": "the model"}
 
 
 def _checked(check: GoldCheck | None) -> str:
@@ -116,20 +116,20 @@ def _checked(check: GoldCheck | None) -> str:
     if check is None:
         return ""
     said = (
-        f" By gold, known of {plural(check.n, 'annotation')}, {with_interval(check.right, check.low, check.high)} are "
-        f"right; the model takes these raters to be right on {number(check.model)}"
+        f" Of {plural(check.n, 'annotation')} with gold, {with_interval(check.right, check.low, check.high)} are "
+        f"correct; the model estimates {number(check.model)}"
     )
     if check.agrees:
         said += ", which agrees."
     else:
         better = "better" if check.model > check.right else "worse"
-        said += f", so it takes raters for {better} than they are: what it says of each is less sure than it looks."
+        said += f", so it rates raters {better} than they are. Treat its estimates with caution."
     if check.n_missed:
         is_ = "rater is" if check.n_missed == 1 else "raters are"
-        said += f" Judged by gold {check.n_missed:,} more {is_} below what is acceptable."
+        said += f" By gold, {check.n_missed:,} more {is_} below the acceptable accuracy."
     if check.n_cleared:
         is_ = "is" if check.n_cleared == 1 else "are"
-        said += f" Of those flagged, {check.n_cleared:,} {is_} above it by gold."
+        said += f" Of the flagged raters, {check.n_cleared:,} {is_} above it by gold."
     return said
 
 
@@ -218,9 +218,8 @@ def _low(found: JudgedAccuracy, rater: int) -> str:
     chance = float(found.chance[rater])
     return (
         f"Accuracy {found.said(rater)}, judged by {judge} on {plural(int(found.accuracy.n[rater]), 'annotation')}; "
-        "acceptable "
-        f"is {number(found.acceptable)}, which this rater reaches with probability "
-        f"{probability(chance, 1)}."
+        f"acceptable: {number(found.acceptable)}, which this rater reaches with {probability(chance, 1)} "
+        "probability."
     )
 
 

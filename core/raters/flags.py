@@ -20,7 +20,7 @@ from .response_times import ResponseTimes
 FALSE_ALARMS = 0.05
 LEAST_SHARE = 0.05  # If a smaller share of the clear annotations favours a class, it is a habit and not carelessness.
 RULES = {
-    "low": "Accuracy below the acceptable one",
+    "low": "Accuracy below the acceptable level",
     "follow": "Hardly follows the cases",
     "one_class": "Names almost only one class",
     "below_others": "Accuracy far below that of the other raters",
@@ -29,8 +29,8 @@ RULES = {
     "careless": "Favours a class regardless of the case",
     "streaks": "Repeats the previous annotation",
     "fast": "Much faster than the other raters",
-    "drift": "Got worse over time",
-    "shift": "Reads the scale higher or lower than the others",
+    "drift": "Became less accurate over time",
+    "shift": "Higher or lower on the scale than the others",
     "spread": "Scatters more than the others",
 }
 # What to do about it, in words for whoever talks to the rater.
@@ -154,9 +154,9 @@ def careless_evidence(found: Carelessness, classes: tuple[str, ...]) -> Evidence
         n_over = int(found.n_over[rater])
         over = "another class" if n_over == 1 else f"one of {n_over} other classes"
         return (
-            f"Named {classes[found.favourite[rater]]} {plural(int(found.n_favourite[rater]), 'time')} on cases that "
-            f"the others assign to {over} and rarely (under {percent(FAR)}) annotate so; expected "
-            f"{number(found.expected[rater], 1)} of {found.n_far[rater]} such annotations."
+            f"Named {classes[found.favourite[rater]]} {plural(int(found.n_favourite[rater]), 'time')} on cases "
+            f"that the others assign to {over} and rarely (under {percent(FAR)}) to this class; expected "
+            f"{number(found.expected[rater], 1)} of {found.n_far[rater]} annotations."
         )
 
     enough = found.n_regardless >= LEAST_SHARE * np.maximum(found.n_clear, 1)
@@ -168,8 +168,8 @@ def spam_evidence(found: Carelessness) -> Evidence:
 
     def words(rater: int) -> str:
         return (
-            f"On {found.n_clear[rater]:,} cases that the others are certain of, annotations are better explained by "
-            f"fixed shares of the classes than by the case, by a factor of e^{number(found.log_factor[rater], 0)}."
+            f"On {found.n_clear[rater]:,} cases where the others are confident, fixed class shares explain this "
+            f"rater's annotations better than the case does, by a factor of e^{number(found.log_factor[rater], 0)}."
         )
 
     return Evidence(_judged(found.p_spam, np.isfinite(found.log_factor)), words)
@@ -214,8 +214,8 @@ def accuracy_evidence(p: np.ndarray, accuracy: np.ndarray, low: np.ndarray, high
 
     def words(rater: int) -> str:
         return (
-            f"Correct in {number(accuracy[rater])} of annotations ({number(low[rater])} to {number(high[rater])}); the "
-            f"mean of all raters is {number(pool)}."
+            f"Correct in {number(accuracy[rater])} of annotations ({number(low[rater])} to {number(high[rater])}); "
+            f"mean of all raters: {number(pool)}."
         )
 
     return Evidence(p, words)
@@ -226,8 +226,8 @@ def adversarial_evidence(p: np.ndarray, chance: np.ndarray) -> Evidence:
 
     def words(rater: int) -> str:
         return (
-            "Judged by the other raters, less accurate than the same shares of classes given blindly, which would be "
-            f"correct on {number(chance[rater])} of annotations. The classes may be swapped."
+            "Judged by the other raters, less accurate than blind guesses with the same class shares, which would "
+            f"be correct in {number(chance[rater])} of annotations. The classes may be swapped."
         )
 
     return Evidence(p, words)

@@ -96,7 +96,7 @@ class Following(Judged, Result):
     aside: tuple[int, ...]
 
     TABLES = ("raters",)
-    measure = "correlation with the case"
+    measure = "Correlation with the case"
     why_no_order = ""
 
     def _columns(self, table: str, most: int | None) -> Columns:
@@ -175,16 +175,16 @@ class Following(Judged, Result):
         n_judged, about = self.n_judged, round(self.n_below)
         bar = f"correlation below {_zero(self.acceptable)} with the case"
         if not self.n_flagged:
-            unsure = f"; about {about:,} of {plural(n_judged, 'rater')} may do so" if about else ""
-            return f"No rater clearly fails to follow the cases ({bar}){unsure}."
+            unsure = f"; about {about:,} of {plural(n_judged, 'rater')} may be below it" if about else ""
+            return f"No rater clearly has a {bar}{unsure}."
         n_below = max(about, self.n_flagged)
         n = int(self.n_annotations[self.flagged].sum())
         follow = "follows" if n_below == 1 else "follow"
         flagged = f"{self.n_flagged:,} of them {'is' if self.n_flagged == 1 else 'are'} flagged"
         return (
             f"About {n_below:,} of {plural(n_judged, 'rater')} hardly {follow} the cases ({bar}); {flagged}. "
-            f"Flagged raters gave {plural(n, 'annotation')}, which are worth {max(round(n - self.cost), 0):,} of the "
-            "average rater."
+            f"Flagged raters made {plural(n, 'annotation')}, which are worth {max(round(n - self.cost), 0):,} by "
+            "the average rater."
         )
 
     def _shifted(self) -> list[str]:
@@ -203,13 +203,14 @@ class Following(Judged, Result):
         chance = float(self.chance[rater])
         p = "below 0.001" if chance < 0.001 else _zero(chance, 3)
         return (
-            f"Correlation with the case {self.said(rater)}, by {judge} on {plural(int(self.rates.n[rater]), 'case')}; "
-            f"acceptable is {_zero(self.acceptable)}, which this rater reaches with probability {p}."
+            f"Correlation with the case {self.said(rater)}, judged by {judge} on "
+            f"{plural(int(self.rates.n[rater]), 'case')}; acceptable: {_zero(self.acceptable)}, which this rater "
+            f"reaches with probability {p}."
         )
 
     def _spread(self, scores: ScoreRaters, rater: int) -> str:
         own = _said(scores.spread[rater], scores.spread_low[rater], scores.spread_high[rater], self.digits)
-        return f"Scatters by {own} around the case; the median rater by {_zero(scores.median_spread, self.digits)}."
+        return f"Spread of {own} around the case; {_zero(scores.median_spread, self.digits)} for the median rater."
 
 
 def without_words(raters: Sequence[str], aside: Sequence[int]) -> str:
@@ -265,7 +266,8 @@ def following_of(
     check_asked(acceptable, q, judged_by, level, "correlation")
     if not can_follow(dataset):
         raise NotApplicableError(
-            "Cannot determine how raters follow cases: this needs scores, or three ordered classes, and named raters."
+            "Cannot determine how raters follow the cases: this needs named raters, and scores or at least three "
+            "ordered classes."
         )
     scores, why = _scores(dataset, level, token, progress)
     without, why = ((), why) if scores is None else _agreeing(dataset, scores, aside)
@@ -291,7 +293,7 @@ def _pool(likelihood: np.ndarray, cases: np.ndarray, n: np.ndarray, why: str) ->
     pool = LearnedPool(likelihood, cases)
     share = pool.mean_over(n)
     if share is None:
-        return pool, None, why or f"no rater has {_LEAST} cases with other raters on which annotations differ"
+        return pool, None, why or f"no rater shares {_LEAST} cases with other raters on which annotations differ"
     if share <= _EVEN:
         return LearnedPool(likelihood, 0 * cases), None, "the raters do not follow the cases on average"
     return pool, 2 * share - 1, why

@@ -27,7 +27,7 @@ FEWEST_ON_CASE = 3
 MOST_CASES = 20  # that are listed for each group
 N_PERMUTATIONS = 1_999
 N_RESAMPLES = 200
-COMPARED = "No group has 8 raters beside 8 others, and smaller ones are not shown."
+COMPARED = "No group has 8 raters and 8 others; smaller groups are not shown."
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -272,7 +272,7 @@ def rate_classifiers(
                 found.append(GroupRate(classifier.name, fact, group, int(member.sum()), *one))
     if not found:
         raise NotApplicableError(
-            COMPARED if not groups else "Cannot compare groups: none shares a predicted case with the other raters."
+            COMPARED if not groups else "Cannot compare groups: no group shares a predicted case with the other raters."
         )
     return GroupRates(tuple(found), level)
 

@@ -139,7 +139,7 @@ def facts_of_file(name: str, content: bytes, raters: Sequence[str]) -> RaterFact
     known = {column: len(wanted & set(one.values)) for column, one in coded.items()}
     if not known or max(known.values()) < FEWEST_RATERS:
         raise InputError(
-            f"{name} has no column with the names of the raters.", "Provide a table with one row per rater."
+            f"Could not use {name}: it has no column with rater names.", "Provide a table with one row per rater."
         )
     column = max(known, key=lambda one: (known[one], -len(coded[one].values)))
     who = coded.pop(column)
@@ -153,7 +153,8 @@ def facts_of_file(name: str, content: bytes, raters: Sequence[str]) -> RaterFact
             values.append(tuple(one.values[code] if code >= 0 else "" for code in codes))
     if not names:
         raise InputError(
-            f"{name} has no column with one value per rater.", "Add facts of the raters, such as a region."
+            f"Could not use {name}: it has no column with one value per rater.",
+            "Add facts about raters, such as a region.",
         )
     return RaterFacts(tuple(names), tuple(values))
 
@@ -200,7 +201,9 @@ def review_groups(
     """
     _check(dataset, q, level, n_permutations, n_resamples)
     if any(len(values) != dataset.n_raters for values in facts.values):
-        raise InputError("The facts belong to other raters.", "Provide one value for each rater of the dataset.")
+        raise InputError(
+            "Could not use the facts: they belong to other raters.", "Provide one value for each rater of the dataset."
+        )
     sums = _Sums(dataset)
     found, too_small = list[tuple[str, str, _Tested]](), list[tuple[str, int]]()
     spread: list[_Measures] = []
@@ -217,8 +220,8 @@ def review_groups(
             too_small.append((fact, small))
     if not found:
         raise NotApplicableError(
-            f"Cannot compare groups: no group has {FEWEST_RATERS} raters and {FEWEST_RATERS} others, and smaller ones "
-            "are not shown."
+            f"Cannot compare groups: no group has {FEWEST_RATERS} raters and {FEWEST_RATERS} others; smaller "
+            "groups are not shown."
         )
     p = np.array([[one.p_association, one.p_difference] for *_, one in found])
     rejected = set((benjamini_hochberg(p.ravel(), q) // 2).tolist())

@@ -135,13 +135,15 @@ def influence(
 def _check(dataset: Dataset, fit: RaterModelFit, names: tuple[str, ...], beta: float) -> None:
     unknown = [name for name in names if name not in set(dataset.raters)]
     if unknown:
-        raise NotFoundError(f"Unknown rater {unknown[0]!r} in these data.")
+        raise NotFoundError(f"Could not find rater {unknown[0]!r} in these data.")
     if not 0 < beta <= 1:
         raise InputError(
             f"The weight β of an annotation must be above 0 and at most 1; got {beta}.", "Use a number such as 1."
         )
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
-        raise InputError("The fit belongs to other cases, raters or classes.", "Fit the model to these data.")
+        raise InputError(
+            "Could not use the fit: it belongs to other cases, raters or classes.", "Fit the model to these data."
+        )
 
 
 def _annotations_of(dataset: Dataset, names: tuple[str, ...]) -> np.ndarray:
@@ -149,7 +151,8 @@ def _annotations_of(dataset: Dataset, names: tuple[str, ...]) -> np.ndarray:
     out = np.isin(dataset.rater, [dataset.raters.index(name) for name in names])
     if not names or out.all():
         raise InputError(
-            f"{len(names):,} of {dataset.n_raters:,} raters would be left out.", "Leave out some raters, but not all."
+            f"Could not leave out {len(names):,} of {dataset.n_raters:,} raters: some must remain.",
+            "Leave out some raters, but not all.",
         )
     return out
 

@@ -240,8 +240,8 @@ def _check(dataset: Dataset, level: float, false_alarms: float, certain: float, 
         raise InputError(f"The pause that ends a sitting must be at least 1 second; got {sitting}.", "Use 1 or more.")
     if dataset.kind != "class":
         raise NotApplicableError(
-            f"Cannot monitor raters: this needs single classes, and these annotations are {dataset.kind}s. Use first "
-            "choices, or a threshold."
+            f"Cannot monitor raters: these annotations are {dataset.kind}s, not single classes. Use first choices, "
+            "or a threshold."
         )
     if not dataset.raters_identified:
         raise NotApplicableError("Cannot monitor raters: the annotations are anonymous.")
@@ -337,13 +337,13 @@ def _evidence(
     def drifted(rater: int) -> str:
         drift = drift_of(panel, rater, false_alarm=float(np.clip(false_alarms, 0.0005, 0.5)), n_windows=1)
         if drift.change is None:
-            return "The chart of accuracy rose higher than that of a stable rater."
+            return "The accuracy chart rose higher than for a stable rater."
         p = float(p_drift[rater])
-        seldom = "less than one time in 1,000" if p < 0.001 else f"with probability {significant(p, 1)}"
+        seldom = "less than 1 time in 1,000" if p < 0.001 else f"with probability {significant(p, 1)}"
         day = np.datetime64(drift.time_of(drift.change), "s").astype("datetime64[D]")
         return (
-            f"Correct in {number(drift.before)} of annotations before about {day}, and in {number(drift.after)} since. "
-            f"A stable rater's chart rises as high {seldom}."
+            f"Correct in {number(drift.before)} of annotations before about {day}, {number(drift.after)} since. "
+            f"The chart of a stable rater rises as high {seldom}."
         )
 
     below = np.where(dependent, 1 - found.chance_below(chance, shrunk=False), np.nan)

@@ -258,15 +258,22 @@ def _check(dataset: Dataset, fit: RaterModelFit, plans: Sequence[Plan], level: f
     if dataset.kind != "class" or not dataset.raters_identified:
         raise NotApplicableError("Cannot make a plan: it needs single classes and identified raters.")
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
-        raise InputError("The fit belongs to other cases, raters or classes.", "Fit the model to these data.")
+        raise InputError(
+            "Could not use the fit: it belongs to other cases, raters or classes.", "Fit the model to these data."
+        )
     if n_worlds < 20 or not 0 < level < 1:
-        raise InputError("Worlds or the level are out of range.", "Use 20 worlds or more, and a level between 0 and 1.")
+        raise InputError(
+            "Could not simulate plans: the number of simulated datasets or the level is out of range.",
+            "Use at least 20 simulated datasets, and a level between 0 and 1.",
+        )
     for plan in plans:
         if plan.kind not in KINDS:
             raise InputError(f"Unknown plan {plan.kind!r}.", f"Use one of {', '.join(KINDS)}.")
         if plan.n < 1 or plan.each < 1:
-            raise InputError(f"{plan.title}: not a valid plan.", "Use one or more of each.")
+            raise InputError(f"Could not use the plan “{plan.title}”.", "Use at least one of each.")
         n_raters = dataset.n_raters + (plan.n if plan.kind == "new_raters" else plan.each)
         n_cases = dataset.n_cases + (plan.n if plan.kind == "new_cases" else 0)
         if max(n_raters * dataset.n_classes, n_cases) * dataset.n_classes > MOST_CELLS:
-            raise LimitError(f"{plan.title}: too much for the memory.", "Plan for fewer.")
+            raise LimitError(
+                f"Could not simulate the plan “{plan.title}”: it needs too much memory.", "Plan for fewer."
+            )

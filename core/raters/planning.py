@@ -214,7 +214,7 @@ def _summed_up(
     middle, soonest, latest = (_order_statistic(needed, q) for q in (0.5, (1 - level) / 2, (1 + level) / 2))
     notes: tuple[str, ...] = ()
     if n_asked.sum(axis=1).min() < extra[-1] and policy != "new_cases":
-        notes = ("Before the budget is spent, everybody who may be asked has annotated every case.",)
+        notes = ("Every available rater annotates every case before the budget is spent.",)
     counts = counts_of(dataset)
     now = ExtendedData(dataset, counts)
     first: tuple[str, ...] = ()
@@ -245,20 +245,22 @@ def _summed_up(
 
 def _check(dataset, fit, goal, policy, budget, n_steps, per_case, n_worlds, level, interval_level) -> None:
     if dataset.kind != "class" or not dataset.raters_identified:
-        raise NotApplicableError("Plans need single classes by identified raters.")
+        raise NotApplicableError("Cannot plan: this needs single classes and identified raters.")
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
-        raise InputError("The fit has other cases, raters or classes.", "Fit the model to these data.")
+        raise InputError(
+            "Could not use the fit: it has other cases, raters or classes.", "Fit the model to these data."
+        )
     if goal.quantity not in QUANTITIES:
         raise InputError(f"Cannot plan for the quantity {goal.quantity!r}.", f"Use one of {', '.join(QUANTITIES)}.")
     if policy not in POLICIES:
         raise InputError(f"Cannot plan with the policy {policy!r}.", f"Use one of {', '.join(POLICIES)}.")
     if budget < 1 or n_steps < 1 or per_case < 1 or n_worlds < 20 or budget < per_case:
         raise InputError(
-            "The budget, the steps, annotations per case or the number of draws are out of range.",
-            "Use one or more of each, a budget of at least one case, and 20 draws or more.",
+            "Could not plan: the budget, steps, annotations per case or number of draws are out of range.",
+            "Use at least one of each, a budget of at least one case, and at least 20 draws.",
         )
     if not (0 < level < 1 and 0 < interval_level < 1 and 0 < goal.target < 1):
-        raise InputError("A level or the target is out of range.", "Use numbers between 0 and 1.")
+        raise InputError("Could not plan: a level or the target is out of range.", "Use numbers between 0 and 1.")
 
 
 def _shares(dataset: Dataset, goal: Goal, raters: Sequence[str] | None) -> np.ndarray:

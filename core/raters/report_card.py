@@ -159,7 +159,7 @@ def report_card(
         The rater is unknown.
     """
     if rater not in table.raters:
-        raise NotFoundError(f"Unknown rater {rater!r} in these data.")
+        raise NotFoundError(f"Could not find rater {rater!r} in these data.")
     place, panel = table.raters.index(rater), table.panel
     rows = panel.of(place)
     clear, wrong = _clear_and_wrong(panel, rows, certain)

@@ -112,9 +112,9 @@ class ScoreDrifts(Result):
         """
         found = self.each[rater]
         if found is None:
-            return f"{self.raters[rater]} has too few dated scores on cases of others"
+            return f"{self.raters[rater]} has too few dated scores on shared cases"
         if found.before is None or found.after is None:
-            return f"{self.raters[rater]} shows no change of severity"
+            return f"{self.raters[rater]} shows no change in severity"
         moved = found.after[0] - found.before[0]
         side = "higher" if moved > 0 else "lower"
         return (

@@ -50,12 +50,12 @@ class ScoreGold(Result):
         """
         sure = np.flatnonzero((self.bias_low > 0) | (self.bias_high < 0))
         if not sure.size:
-            return "No rater clearly scores above or below the known scores"
+            return "No rater clearly scores above or below gold"
         one = int(sure[np.argmax(np.abs(self.bias[sure]))])
         ends = sorted(abs(end) for end in (self.bias_low[one], self.bias_high[one]))
         side = "lower" if self.bias[one] < 0 else "higher"
         return (
-            f"{self.raters[one]} scores {number(abs(self.bias[one]), digits)} {side} than the known scores "
+            f"{self.raters[one]} scores {number(abs(self.bias[one]), digits)} {side} than gold "
             f"({number(ends[0], digits)} to {number(ends[1], digits)}; n = {plural(int(self.n[one]), 'score')})"
         )
 
@@ -87,19 +87,21 @@ def score_gold(dataset: Dataset, gold: Mapping[str, float] | None = None, *, lev
 
     check_level(level)
     if dataset.kind != "score" or not dataset.raters_identified:
-        raise NotApplicableError("Cannot compute bias and error against gold: this needs scores by identified raters.")
+        raise NotApplicableError("Cannot compute bias and error: this needs scores by identified raters.")
     if gold is None:
         if dataset.gold_scores is None:
-            raise NotApplicableError("No case has a gold score.")
+            raise NotApplicableError("Cannot compare scores with gold: no case has a gold score.")
         known = dataset.gold_scores
     else:
         if any(not np.isfinite(value) for value in gold.values()):
-            raise InputError("A known score is not finite.", "Use a number for each case, or leave the case out.")
+            raise InputError(
+                "Could not use gold: a score is not finite.", "Use a number for each case, or leave the case out."
+            )
         known = np.array([gold.get(case, np.nan) for case in dataset.cases], np.float64)
     off = dataset.score - known[dataset.case_of_annotation]
     told = np.isfinite(off)
     if not told.any():
-        raise NotApplicableError("No case with a score has a gold score.")
+        raise NotApplicableError("Could not compare scores with gold: no case with a score has a gold score.")
     rater, n_raters = dataset.rater[told], dataset.n_raters
     n = np.bincount(rater, minlength=n_raters)
     with np.errstate(invalid="ignore", divide="ignore"):

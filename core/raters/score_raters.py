@@ -138,7 +138,7 @@ class ScoreRaters(Result):
                 "median rater "
                 f"by {number(self.median_spread, digits)}"
             )
-        return tuple(said) or ("No rater clearly scores above or below the others, or scatters more",)
+        return tuple(said) or ("No rater is clearly higher, lower or more scattered than the others",)
 
     def _against(self) -> str:
         """Return raters whose scores fall if the others' rise. With two raters, neither alone is reversed."""
@@ -148,8 +148,8 @@ class ScoreRaters(Result):
         n, judged = int(self.against.sum()), int(np.isfinite(self.with_others).sum())
         if 2 * n >= judged:
             return (
-                f"{self.raters[one]}'s scores fall as those of others rise (correlation {found}): some raters reverse "
-                "the scale, but it is unknown who"
+                f"{self.raters[one]}'s scores fall as those of others rise (correlation {found}): some raters "
+                "reverse the scale, but it is unknown which"
             )
         more = f"; so do those of {plural(n - 1, 'other rater')}" if n > 1 else ""
         return (
@@ -238,7 +238,7 @@ def _table(dataset: Dataset) -> _Table:
     shared = raters_per_case(dataset)[case] >= 2
     if not shared.any():
         raise NotApplicableError(
-            "Cannot estimate severity: no case has scores of two raters. Add scores to some cases."
+            "Cannot estimate severity: no case has scores by two raters. Add scores to some cases."
         )
     used, codes = np.unique(rater[shared], return_inverse=True)
     if used.size > MOST_RATERS:
@@ -254,7 +254,7 @@ def _table(dataset: Dataset) -> _Table:
     np.minimum.at(lowest, row, score)
     np.maximum.at(highest, row, score)
     if (lowest == highest).all():
-        raise NotApplicableError("Cannot estimate severity: no two scores of a case differ.")
+        raise NotApplicableError("Cannot estimate severity: all scores of each case are equal.")
     return _Table(row, codes, (score - middle) / unit, used, middle, unit, len(places))
 
 
@@ -397,7 +397,7 @@ def _result(dataset: Dataset, table: _Table, fit: _Fit, level: float, converged:
     error = np.sqrt(np.maximum(np.diag(contrast @ alone @ contrast), 0))
     told = fit.freedom >= _LEAST_FREEDOM
     if not told.any():
-        raise NotApplicableError("Cannot estimate severity: too few cases have scores of two raters.")
+        raise NotApplicableError("Cannot estimate severity: too few cases have scores by two raters.")
     # Neither is shrunk, because intervals of shrunk values have too low coverage with few raters.
     freedom = np.where(told, fit.freedom, np.nan)
     severity, spread = np.where(told, severity, np.nan), np.where(told, np.sqrt(fit.own), np.nan)

@@ -76,7 +76,8 @@ class TopSets:
         depth = draws.top.shape[1]
         if depth < self.max_top:
             raise InputError(
-                f"Cannot count sets of {self.max_top} classes: the draws distinguish only {depth} never-named classes.",
+                f"Cannot count sets of {self.max_top} classes: the draws distinguish only {depth} classes that no "
+                "rater named.",
                 f"Set the depth of the plausibility model to {self.max_top}.",
             )
         if (len(draws.classes) + 1) ** self.max_top >= 2**63:

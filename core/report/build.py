@@ -43,7 +43,7 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "guideline": ("Which classes to merge or rewrite?", data_sections.guideline),
     "groups": ("Do groups of raters differ?", group_section.groups),
     "raters": ("Who is right?", data_sections.raters),
-    "scores": ("How do raters score, and how well are scores known?", score_section.scores),
+    "scores": ("How do raters score, and how precise are scores?", score_section.scores),
     "gold": ("How do raters and models compare with gold?", gold_section.gold),
     "machines": ("Can an AI model replace a rater?", machine_section.machines),
     "reviews": ("What did reviews decide?", review_section.reviews),
@@ -52,7 +52,7 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "study": ("Do readers decide better in one modality?", study_section.study),
     "sets": ("How many classes must a classifier list?", truth_sections.sets),
     "methods": ("Methods", truth_sections.methods),
-    "data": ("The data, and how to reproduce these numbers", data_sections.provenance),
+    "data": ("Data, and how to reproduce these numbers", data_sections.provenance),
 }
 _OF_CLASSES = ("guideline", "raters", "gold", "certainty", "classifiers", "sets")
 _EVERYTHING = Selection()
@@ -297,6 +297,6 @@ def _summary(request: ReportRequest, built: Sequence[Section], todo: Sequence[Wo
     if isinstance(request.threshold, str) and dataset.kind == "set":
         blocks.append(Words(data_sections.of_label(request.threshold)))
     if answers:
-        blocks.append(Grid(pd.DataFrame(answers, columns=["question", "answer"]), "What the data show."))
+        blocks.append(Grid(pd.DataFrame(answers, columns=["question", "answer"]), "Data overview."))
     blocks += [Words("What to do", "lead"), *todo] if todo else []
     return Section("summary", f"{question}: Summary" if question else "Summary", tuple(blocks))

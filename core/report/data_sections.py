@@ -44,7 +44,7 @@ def agreement(request, sections, token, progress) -> list:
     found = part.answer(dataset)
     blocks = [
         Words(f"{found.words()}.", "lead"),
-        Words(f"These are the ones to quote: {found.reason}."),
+        Words(f"Quote these: {found.reason}."),
         *part.blocks(found, dataset),
     ]
     if dataset.kind == "score" or (dataset.kind == "set" and request.threshold is None):
@@ -114,7 +114,7 @@ def raters(request, sections, token, progress) -> list:
         return [*words, Words("No annotation can be used.")]
     verdict = can_use(DAWID_SKENE, view)
     if not verdict.possible:
-        return [*words, Words(f"Rater models are not possible: {verdict.reason}."), *_votes_alone(view)]
+        return [*words, Words(f"Cannot fit rater models: {verdict.reason}."), *_votes_alone(view)]
     part = RATERS.part("raters")
     options = part.resolve(seed=request.seed)
     averaged = request.settings.average(view, token)
@@ -190,11 +190,11 @@ def provenance(request, sections, token, progress) -> list:
         "version": __version__,
     }
     return [
-        Grid(pd.DataFrame(rows, columns=["what", "value"]), "Where the numbers come from."),
+        Grid(pd.DataFrame(rows, columns=["what", "value"]), "Source of the numbers."),
         *blocks,
         Words("Settings:", "note"),
         Words(json.dumps(settings, indent=1, ensure_ascii=False), "code"),
-        Words("On the command line (with the file in the place of its name):", "note"),
+        Words("On the command line (replace FILE with your file):", "note"),
         Words("\n".join(_commands(request)), "code"),
     ]
 
@@ -204,7 +204,7 @@ def _left_out(report) -> list:
     blocks: list = [Words(warning, "note") for warning in report.warnings]
     if report.dropped:
         left_out = pd.DataFrame(report.dropped, columns=["line", "reason"])
-        blocks.append(Grid(left_out, "Rows left out, with their reasons."))
+        blocks.append(Grid(left_out, "Rows left out, with reasons."))
         blocks.append(Words(f"Check {plural(len(left_out), 'row')} of the file that were left out.", "todo"))
     return blocks
 
@@ -243,7 +243,7 @@ def of_label(label: str) -> str:
     label : str
         Label that sets have, or do not have.
     """
-    return f"For sets of labels, this report uses one label, {label}: an annotation has it or does not have it."
+    return f"For sets of labels, this report uses one label, {label}: each annotation is with or without it."
 
 
 def _classes(request) -> tuple[Dataset, list]:
@@ -252,12 +252,13 @@ def _classes(request) -> tuple[Dataset, list]:
     if request.dataset.kind == "ranking":
         words.append(
             Words(
-                f"Rankings count by their first choice; left out for a tied one: {plural(left_out, 'annotation')}.",
+                "For rankings, only the first choice counts; left out because it is tied: "
+                f"{plural(left_out, 'annotation')}.",
                 "note",
             )
         )
     elif request.dataset.kind == "set" and request.threshold is not None:
         words.append(Words(of_label(request.threshold), "note"))
     elif request.dataset.kind == "score":
-        words.append(Words(f"Scores count as at most {exact(request.threshold)}, or above.", "note"))
+        words.append(Words(f"Scores are split into at most {exact(request.threshold)}, and above.", "note"))
     return view, words

@@ -42,7 +42,7 @@ def gold(request, sections, token, progress) -> list:
         ("log loss", measured.log_loss, n),
         ("Brier score", measured.brier, n),
         ("expected calibration error", measured.ece, n),
-        ("share right at 0.99 or more", measured.certain_right, measured.n_certain),
+        ("share correct at 0.99 or more", measured.certain_right, measured.n_certain),
     ]
     frame = pd.DataFrame(
         [
@@ -54,7 +54,7 @@ def gold(request, sections, token, progress) -> list:
     return [
         Words(_lead(title, measured.accuracy, n), "lead"),
         Words(_certain(measured.n_certain, measured.certain_right)),
-        Grid(frame, f"{title}, which opens with these data, against gold; intervals of 95% over cases."),
+        Grid(frame, f"{title}, the model that opens with these data, compared with gold; 95% intervals over cases."),
         *printed(part.blocks(part.answer(view, options, models), view, options)),
         *blocks,
     ]
@@ -63,14 +63,14 @@ def gold(request, sections, token, progress) -> list:
 def _lead(title: str, accuracy: GoldMeasure, n: int) -> str:
     said = with_interval(accuracy.value, accuracy.low, accuracy.high)
     name = "the average of rater models" if title == AVERAGE.title else title
-    return f"By gold, {name} names the right class on {said} of {plural(n, 'case')}; gold was not used to fit it."
+    return f"By gold, {name} is correct on {said} of {plural(n, 'case')}; the fit did not use gold."
 
 
 def _certain(n_certain: int, right: GoldMeasure | None) -> str:
     if right is None:
-        return "It gives no gold case a probability of 0.99 or more."
+        return "No gold case has a probability of 0.99 or more."
     said = with_interval(right.value, right.low, right.high)
-    return f"To {plural(n_certain, 'gold case')} it gives 0.99 or more; the share of them that is right is {said}."
+    return f"{plural(n_certain, 'gold case')} have a probability of 0.99 or more; {said} of them are correct."
 
 
 def _raters(view) -> Grid:
@@ -86,7 +86,7 @@ def _raters(view) -> Grid:
         }
     )
     caption = (
-        "Share of each rater's annotations on gold cases that is right, as it is, with Wilson's interval; the accuracy "
-        "above is shrunk towards all raters."
+        "Share of each rater's correct annotations on gold cases, without shrinkage, with Wilson's interval; the "
+        "accuracy above is shrunk towards the mean of all raters."
     )
     return Grid(frame, caption, 40)

@@ -38,7 +38,7 @@ def machines(request, sections, token, progress) -> list:
     tested = [one for one in found.machines if one.raters]
     blocks: list = [Words(f"{verdict(found)}.", "lead"), Grid(_table(found, dataset, people, request.seed), _CAPTION)]
     if tested:
-        title = "Filled: holds its own · bars: 95% over cases"
+        title = "Filled: not worse than this rater by more than ε · Bars: 95% interval"
         blocks.append(
             Figure(lambda theme: figures.against_raters(tested, found.epsilon, theme, title), "Machines against raters")
         )
@@ -48,7 +48,10 @@ def machines(request, sections, token, progress) -> list:
     blocks += [Words(one.words()) for one in drift]
     blocks += [*_rates(dataset, names, people), *_panel(dataset, names, request)]
     blocks += [Words(f"Left out: {why}", "note") for why in left_out]
-    return [*blocks, Words("The test rewards being where most raters are: a machine that shares their errors passes.")]
+    return [
+        *blocks,
+        Words("The test rewards agreement with most raters, so an AI rater that makes the same errors passes."),
+    ]
 
 
 def _panel(dataset: Dataset, machines: Sequence[str], request) -> list:
@@ -69,14 +72,14 @@ def _rates(dataset: Dataset, machines: Sequence[str], people: Sequence[str]) -> 
     if dataset.kind != "class":
         return []
     if dataset.n_classes > MOST_RATES:
-        return [Words(f"Rates among all cases are not listed for more than {MOST_RATES} classes.", "note")]
+        return [Words(f"Rates over all cases are not listed for more than {MOST_RATES} classes.", "note")]
     labels = people_labels(dataset, people)
     blocks: list = []
     for name in machines:
         try:
             found = machine_rates(dataset, name, labels)
         except NotApplicableError as error:
-            blocks.append(Words(f"No rates among all cases of {name}: {error}", "note"))
+            blocks.append(Words(f"Rates over all cases of {name} are not available: {error}", "note"))
             continue
         if found.n <= found.n_labelled:
             continue
@@ -90,16 +93,18 @@ def _rates(dataset: Dataset, machines: Sequence[str], people: Sequence[str]) -> 
             for one in found.rates
         ]
         cases = f"{found.n_labelled:,} of {plural(found.n, 'case')}"
-        blocks.append(Grid(pd.DataFrame(rows), f"Rates among all cases of {name}: people labelled {cases}; 95%."))
+        blocks.append(
+            Grid(pd.DataFrame(rows), f"Rates over all cases of {name}: people labelled {cases}; 95% intervals.")
+        )
         blocks.append(Words(_HOLD, "note"))
     return blocks
 
 
 _HOLD = (
-    "Rates hold where the cases that people labelled are a random sample of all; labels have people's errors in them, "
-    "so that a rate is of what a person would say."
+    "Rates are valid if the cases that people labelled are a random sample. Labels contain people's errors, so a "
+    "rate estimates what a person would answer."
 )
-_CAPTION = "Alternative annotator test, and the readers that each machine is worth; intervals of 95% over cases."
+_CAPTION = "Alternative annotator test, and the number of raters that each AI rater is worth; 95% intervals over cases."
 
 
 def _compared(request) -> tuple[Dataset, tuple[str, ...], list[str]]:

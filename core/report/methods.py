@@ -27,27 +27,28 @@ SENTENCES = {
         (GWET, SPA_SOURCE, *KRIPPENDORFF.sources),
     ),
     "guideline": (
-        "Classes that raters confuse were ranked by their share of the off-diagonal coincidences. The loss of a merger "
-        "is the mutual information of the truth, by a rater model, and the annotation before it, less that after it; "
-        "intervals come from resampling cases.",
+        "Classes that raters confuse were ranked by their share of the off-diagonal coincidences. The loss of a "
+        "merger is the mutual information of the truth (by a rater model) and the annotation before it, minus that "
+        "after it; intervals come from resampling cases.",
         (DAWID_SKENE_1979, *KRIPPENDORFF.sources),
     ),
     "machines": (
-        "Machines were compared with each rater by the alternative annotator test, one-sided t-tests with the "
-        "Benjamini-Yekutieli procedure over raters, and expressed in readers by survey equivalence; intervals come "
-        "from resampling cases.",
+        "AI raters were compared with each rater by the alternative annotator test (one-sided t-tests, "
+        "Benjamini-Yekutieli procedure over raters), and expressed as a number of raters by survey equivalence; "
+        "intervals come from resampling cases.",
         (ALTERNATIVE_TEST, SURVEY_EQUIVALENCE),
     ),
     "panel": (
-        "A panel of machines was expressed in independent raters by the mean correlation of their errors. The truth "
-        "was inferred from people's annotations and the answers that are judged, taken together as one rater, by "
-        "expectation-maximisation; intervals come from resampling cases.",
+        "A panel of AI raters was expressed as a number of independent raters by the mean correlation of their "
+        "errors. The truth was inferred by expectation-maximisation from people's annotations and the judged "
+        "annotations, which count together as one rater; intervals come from resampling cases.",
         (DAWID_SKENE_1979,),
     ),
     "study": (
         "Modalities were compared by the analysis of Obuchowski and Rockette with Hillis' degrees of freedom for "
-        "complete designs, by U-statistics for others; readers and cases are random. A truth that a panel gives was "
-        "drawn from its posterior given the panel and all readings, and the estimates were combined by Rubin's rules.",
+        "complete designs, by U-statistics for others; readers and cases are random. If a panel provided the "
+        "truth, it was drawn from its posterior given the panel and all readings, and the estimates were combined "
+        "by Rubin's rules.",
         MRMC,
     ),
     "rater models": (
@@ -58,30 +59,30 @@ SENTENCES = {
         (DAWID_SKENE_1979, *DIFFICULTY[0].sources, _LOO),
     ),
     "monitoring": (
-        "Each rater was judged by gold where the median rater had 20 annotations or more on gold cases, else by the "
-        "other raters of the same cases; accuracy was shrunk towards the mean of all raters, those below what is "
-        "acceptable were flagged at a Bayesian false discovery rate, and other flags raised at a family-wise "
+        "Each rater was judged by gold if the median rater had at least 20 annotations on gold cases, otherwise by "
+        "the other raters of the same cases. Accuracy was shrunk towards the mean of all raters, raters below the "
+        "acceptable accuracy were flagged at a Bayesian false discovery rate, and other flags at a family-wise "
         "false-alarm rate.",
         (DAWID_SKENE_1979,),
     ),
     "score raters": (
-        "Severity and spread of raters were estimated in a linear model with random cases and raters, a variance for "
-        "each rater, by restricted likelihood steps; variances of raters were shrunk towards each other.",
+        "Severity and spread of raters were estimated in a linear model with random cases and raters and a "
+        "variance for each rater, by restricted likelihood; variances of raters were shrunk towards each other.",
         (SMYTH,),
     ),
     "certainty": (
-        "Annotation certainty is the probability that the most plausible class stays the same over these draws; the "
+        "Annotation certainty is the probability that the leading class stays the same over these draws; the "
         "reliability γ multiplies the weight of every annotation and is a choice, not an estimate.",
         (UGT,),
     ),
     "classifiers": (
-        "Classifiers were scored against every draw of the truth of all cases at once; means, and intervals over "
-        "draws, are reported.",
+        "Classifiers were scored against every draw of the truth of all cases; means and intervals are over draws.",
         (UGT,),
     ),
     "sets": (
-        "Prediction sets were calibrated by Monte Carlo conformal prediction on labels drawn from the plausibilities: "
-        "their coverage is promised at the reliability γ, and was measured on cases that did not calibrate.",
+        "Prediction sets were calibrated by Monte Carlo conformal prediction on labels drawn from the "
+        "plausibilities. Their coverage is guaranteed at the reliability γ, and was measured on cases that were "
+        "not used to calibrate.",
         (CONFORMAL,),
     ),
 }

@@ -13,14 +13,14 @@ from .page import to_html
 _LISTED = 8  # cases and classes, as many as fit on the one page
 _CHART = 300  # height in pixels, likewise
 _JUDGES = {"gold": "gold", "model": "the others"}
-_NOT_OWN = "The classes of the model are not those of the raters"
+_NOT_OWN = "The model and the raters use different classes"
 
 
 def rater_report(card: ReportCard, dataset_name: str) -> bytes:
     """Return the file."""
     sections = [
         Section("summary", "In short", tuple(_summary(card))),
-        Section("differences", "Cases to look at again", tuple(_differences(card))),
+        Section("differences", "Cases to check again", tuple(_differences(card))),
         Section("answers", "Annotations by class", tuple(_answers(card))),
         Section("time", "Over time", tuple(_over_time(card))),
     ]
@@ -31,11 +31,14 @@ def rater_report(card: ReportCard, dataset_name: str) -> bytes:
 def _summary(card: ReportCard) -> list[Block]:
     rows = [
         ("annotations", f"{card.n_annotations:,} on {plural(card.n_cases, 'case')}"),
-        ("annotations that others judge", f"{card.n_judged:,}, of them {card.n_clear:,} on cases they are certain of"),
-        (f"accuracy, as {'gold' if card.judged_by == 'gold' else 'the model'} judges", _triple(card.accuracy)),
+        (
+            "annotations that the other raters judge",
+            f"{card.n_judged:,}, of which {card.n_clear:,} on cases where they are confident",
+        ),
+        (f"accuracy, judged by {'gold' if card.judged_by == 'gold' else 'the model'}", _triple(card.accuracy)),
         ("accuracy of the pool, median and middle half", _triple(card.pool_accuracy)),
         (
-            f"correlation with the case, by {_JUDGES[card.judged_by]}",
+            f"correlation with the case, judged by {_JUDGES[card.judged_by]}",
             card.follows or UNKNOWN,
         ),
         ("scale", card.reading or UNKNOWN),
@@ -64,7 +67,9 @@ def _answers(card: ReportCard) -> list[Block]:
     ]
     if len(rows) > _LISTED:
         rows = [rows[code] for code in np.argsort(-np.asarray(card.own.n), kind="stable")]
-    caption = "Where the other raters find a class: how often this rater does, and how often the pool does."
+    caption = (
+        "Cases where the other raters choose a class: how often this rater chooses it, and how often the pool does."
+    )
     return [Grid(pd.DataFrame(rows), caption, _LISTED)]
 
 
@@ -75,10 +80,10 @@ def _share(card: ReportCard, code: int) -> str:
 
 def _differences(card: ReportCard) -> list[Block]:
     if not card.own_classes:
-        return [Words(f"{_NOT_OWN}, so no annotation is called different.")]
+        return [Words(f"{_NOT_OWN}, so annotations are not compared.")]
     if not card.differences:
-        return [Words("On no case are the others certain and this rater of another opinion.")]
-    caption = f"{plural(card.n_differences, 'annotation')} in all, most certain first."
+        return [Words("There is no case on which the other raters are confident and this rater disagrees.")]
+    caption = f"{plural(card.n_differences, 'annotation')} in total, most confident first."
     return [Grid(differences_of(card), caption, _LISTED, DIFFERENCES)]
 
 
@@ -88,9 +93,9 @@ def _over_time(card: ReportCard) -> list[Block]:
         return [Words(card.why_not_over_time)]
     title = "Accuracy in windows, and the control chart with its limit"
     picture = Figure(lambda theme: rater_over_time(drift, theme, title, _CHART), "Accuracy over time")
-    told = f"A stable rater's chart crosses the limit with probability {percent(drift.false_alarm)}."
+    told = f"The chart of a stable rater crosses the limit with {percent(drift.false_alarm)} probability."
     if drift.alarm is not None:
-        told += f" This one does: accuracy {number(drift.before)} before, {number(drift.after)} after."
+        told += f" This chart does: accuracy {number(drift.before)} before, {number(drift.after)} after."
     return [picture, Words(told, "note")]
 
 

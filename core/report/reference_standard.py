@@ -34,20 +34,20 @@ ENDINGS = ("docx", "html")
 ITEMS: tuple[tuple[str, str, str, str], ...] = (
     ("STARD 2015", "10b", "The reference standard, in enough detail to repeat it", "process"),
     ("STARD 2015", "11", "Why this reference standard was chosen", ""),
-    ("STARD 2015", "12b", "Categories of its results, and whether they were fixed beforehand", "process"),
-    ("STARD 2015", "13b", "What its assessors knew of clinical facts and index test", "blinding"),
-    ("STARD 2015", "15", "What was done with indeterminate results", "undetermined"),
-    ("STARD 2015", "16", "What was done with missing data", "cases"),
+    ("STARD 2015", "12b", "Categories of its results, and whether they were set in advance", "process"),
+    ("STARD 2015", "13b", "What its assessors knew about clinical facts and the index test", "blinding"),
+    ("STARD 2015", "15", "Handling of indeterminate results", "undetermined"),
+    ("STARD 2015", "16", "Handling of missing data", "cases"),
     ("STARD 2015", "17", "Variability of diagnostic accuracy, and which analyses were planned", ""),
-    ("STARD 2015", "18", "Intended sample size, and why", ""),
+    ("STARD 2015", "18", "Intended sample size, and its reason", ""),
     ("STARD 2015", "22", "Time and treatment between index test and reference standard", ""),
     ("CLAIM 2024", "14", "How the reference standard was obtained", "process"),
     ("CLAIM 2024", "15", "Why this reference standard was chosen", ""),
-    ("CLAIM 2024", "16", "Source of the annotations: who annotated, with which qualifications", "readers"),
+    ("CLAIM 2024", "16", "Source of the annotations: raters and their qualifications", "readers"),
     ("CLAIM 2024", "17", "How the test set was annotated", "process"),
     ("CLAIM 2024", "18", "Measures of variability between and within raters", "agreement"),
-    ("GRRAS 2011", "1", "Title or abstract names agreement or reliability", ""),
-    ("GRRAS 2011", "2", "The diagnosis or measurement that was made", ""),
+    ("GRRAS 2011", "1", "Agreement or reliability in the title or abstract", ""),
+    ("GRRAS 2011", "2", "Diagnosis or measurement", ""),
     ("GRRAS 2011", "3", "The population of subjects", ""),
     ("GRRAS 2011", "4", "The population of raters", ""),
     ("GRRAS 2011", "5", "What is known about agreement, and why the study was done", ""),
@@ -107,11 +107,17 @@ def build_reference_standard(request: ReportRequest, ending: str) -> bytes:
         The annotations are not single classes, or there are none.
     """
     if ending not in ENDINGS:
-        raise InputError(f"Cannot write a document as {ending!r}.", f"Use a name that ends in {' or '.join(ENDINGS)}.")
+        raise InputError(
+            f"Could not write a document with the ending {ending!r}.",
+            f"Use a name that ends in {' or '.join(ENDINGS)}.",
+        )
     title = f"{request.dataset.name}: how the reference standard was made"
     found = sections_of(request)
     if ending == "html":
-        footer = "Made with Plurality from the annotations and the record of reviews. This file loads nothing."
+        footer = (
+            "Made with Plurality from the annotations and the review record. This file loads nothing from other "
+            "computers."
+        )
         return to_html(title, found, footer)
     from .word import to_docx
 
@@ -131,10 +137,10 @@ def sections_of(request: ReportRequest) -> list[Section]:
         The annotations are not single classes, or there are none.
     """
     if request.no_classes:
-        raise NotApplicableError("A reference standard of scores needs a threshold.", "Choose one.")
+        raise NotApplicableError("Could not describe the reference standard: scores need a threshold.", "Choose one.")
     view = request.dataset.as_classes(request.threshold)[0]
     if view.n_annotations == 0:
-        raise NotApplicableError("The data have no annotations.")
+        raise NotApplicableError("Could not describe the reference standard: the data have no annotations.")
     data = _Data(request, view, np.diff(view.case_ptr), np.asarray(MajorityVote().fit(view).class_probability))
     built = [
         Section(key, title, tuple(write(data)))
@@ -172,7 +178,7 @@ def checklist(sections: Sequence[Section]) -> Grid:
     rows = [(guideline, number, words, where(key)) for guideline, number, words, key in ITEMS]
     table = pd.DataFrame(rows, columns=["guideline", "item", "to report", "answered in"])
     n = sum(row[3] != TO_WRITE for row in rows)
-    return Grid(table, f"{n:,} of {plural(len(rows), 'item')} have an answer from the data.", len(rows))
+    return Grid(table, f"The data answer {n:,} of {plural(len(rows), 'item')}.", len(rows))
 
 
 def _is_to_write(block: Block) -> bool:
@@ -196,12 +202,12 @@ def _cases(data: _Data) -> list[Block]:
         kept = f"{request.report.n_kept:,} of {plural(request.report.n_rows, 'row')} of the file were used"
         blocks.append(Words(f"{kept}; {dropped:,} were left out."))
     empty, single = int((data.per_case == 0).sum()), int((data.per_case == 1).sum())
-    blocks.append(Words(f"{plural(empty, 'case')} without an annotation, {single:,} with a single one."))
+    blocks.append(Words(f"{plural(empty, 'case')} without annotations, {single:,} with only one."))
     known = None if view.time is None else view.time[view.time != MISSING_TIME]
     if known is not None and known.size:
         first, last = (utc(float(each)).strftime("%d %b %Y").lstrip("0") for each in (known.min(), known.max()))
         blocks.append(Words(f"Annotated from {first} to {last} (UTC)."))
-    blocks.append(_to_write("where and when cases were collected, who was eligible, and how cases were sampled"))
+    blocks.append(_to_write("where and when cases were collected, eligibility, and how cases were sampled"))
     return blocks
 
 
@@ -226,21 +232,21 @@ def _process(data: _Data) -> list[Block]:
     view = data.view
     n, settled = view.n_cases, _settled(data)
     tied = int(data.tied.sum())
-    others = f"For the other {plural(n - settled, 'case')} the" if settled else "No case is settled by review: the"
+    others = f"For the other {plural(n - settled, 'case')}, the" if settled else "No case was settled by review: the"
     before = f"{plural(settled, 'case is', 'cases are')} settled by review. " if settled else ""
     blocks: list[Block] = [
-        Words(f"{before}{others} class with most annotations counts.", "lead"),
+        Words(f"{before}{others} class with most annotations is used.", "lead"),
         Words(_pattern(data)),
         Words(("Classes: ", Name(", ".join(view.classes)), ".")),
     ]
     if tied:
-        blocks.append(Words(f"{plural(tied, 'case')} of {n:,} have several classes with most annotations."))
+        blocks.append(Words(f"In {plural(tied, 'case')} of {n:,}, several classes have most annotations."))
     counts = np.bincount(data.per_case)
     table = pd.DataFrame({"annotations per case": np.flatnonzero(counts), "cases": counts[counts > 0]})
     return [
         *blocks,
         Grid(table, "Annotations per case.", 40),
-        _to_write("whether the classes were fixed before the annotations, and the annotation tool"),
+        _to_write("whether the classes were set before the annotations, and the annotation tool"),
     ]
 
 
@@ -249,9 +255,9 @@ def _pattern(data: _Data) -> str:
     unanimous = data.share.max(axis=1) > 1 - 1e-12
     two, three = data.per_case == 2, data.per_case == 3
     if (data.per_case == 1).all():
-        return "Every case has one annotation: no second opinion."
+        return "Every case has one annotation, without a second opinion."
     if (two | three).all() and two.any() and three.any() and unanimous[two].all() and not unanimous[three].any():
-        return "All cases with two annotations agree, no case with three does: this looks like 2+1 reading."
+        return "All cases with two annotations agree, and no case with three does: this suggests 2+1 reading."
     if three.all():
         return "Every case has three annotations: the majority of three votes."
     if two.all():
@@ -265,9 +271,12 @@ def _blinding(data: _Data) -> list[Block]:
     reads, blind = (sum(getattr(one, name) for one in people) for name in ("n_reads", "n_blind"))
     blocks: list[Block] = []
     if reads:
-        said = f"In Review, {blind:,} of {plural(reads, 'opinion')} were recorded before the panel's answer was shown"
+        said = (
+            f"In Review, {blind:,} of {plural(reads, 'opinion')} were recorded before the panel's annotations were "
+            "shown"
+        )
         blocks.append(Words(f"{said} (blind).", "lead"))
-    what = "whether raters knew clinical facts, the index test, or the answers of others"
+    what = "whether raters knew clinical facts, the index test or other annotations"
     return [*blocks, _to_write(what)]
 
 
@@ -297,7 +306,7 @@ def _adjudication(data: _Data) -> list[Block]:
     request = data.request
     here = {case: request.reviews[case] for case in request.dataset.cases if case in request.reviews}
     if not here:
-        return [_to_write("whether cases were adjudicated, by whom, and how many; Plurality's record has none")]
+        return [_to_write("whether cases were adjudicated, by whom, and how many; Plurality has no record of this")]
     summary = summarise_reviews(request.dataset, here)
     n, reviewed = summary.n_cases, summary.n_reviewed
     ended = int(summary.states["adjudicated"])
@@ -324,7 +333,9 @@ def _undetermined(data: _Data) -> list[Block]:
     reviews = data.request.reviews
     waits = summarise_reviews(data.request.dataset, reviews).states["arbitration"] if reviews else 0
     blocks: list[Block] = [
-        Words(f"Of {plural(n, 'case')}, {_share(tied, n)} have no majority and {single:,} one annotation only.", "lead")
+        Words(
+            f"Of {plural(n, 'case')}, {_share(tied, n)} have no majority, and {single:,} only one annotation.", "lead"
+        )
     ]
     if waits:
         blocks.append(Words(f"Still in arbitration: {plural(waits, 'case')}."))
@@ -338,7 +349,11 @@ def _undetermined(data: _Data) -> list[Block]:
 def _subgroups(data: _Data) -> list[Block]:
     view = data.view
     if view.case_group is None or not any(view.case_group):
-        return [_to_write("agreement and numbers by subgroup, such as site, device, sex and age; the data name none")]
+        return [
+            _to_write(
+                "agreement and numbers by subgroup, such as site, device, sex and age; the data name no subgroups"
+            )
+        ]
     groups = np.array(view.case_group)
     rows = []
     for group in sorted(set(view.case_group) - {""}):
@@ -359,9 +374,9 @@ def _provenance(data: _Data) -> list[Block]:
         ("version of Plurality", __version__),
     ]
     if request.record is not None:
-        rows.append(("events in the record of reviews", f"{request.record.number:,}"))
+        rows.append(("events in the review record", f"{request.record.number:,}"))
         rows.append(("last hash of the record", request.record.hash))
-    return [Grid(pd.DataFrame(rows, columns=["what", "value"]), "Where the numbers come from.")]
+    return [Grid(pd.DataFrame(rows, columns=["what", "value"]), "Source of the numbers.")]
 
 
 def _share(count: int, n: int) -> str:

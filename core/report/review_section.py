@@ -23,7 +23,12 @@ def reviews(request, sections, token, progress) -> list:
     left = []
     if request.n_kept_back:
         what = plural(request.n_kept_back, "case")
-        left = [Words(f"Reviews by others of {what} are left out: the report's author can still review them blind.")]
+        left = [
+            Words(
+                f"Reviews of {what} by others are left out, because the author of this report can still review these "
+                "cases blind."
+            )
+        ]
     left = [*_assigned(request.assigned), *left]
     if not here:
         return left
@@ -38,7 +43,7 @@ def reviews(request, sections, token, progress) -> list:
     blocks += part.blocks(found, inputs, ReviewOptions(request.reviewed))
     if listed:
         table = decision_table(request.dataset, listed).drop(columns="data")
-        blocks.append(Grid(table, "Decisions that stand, the latest first.", _LISTED))
+        blocks.append(Grid(table, "Current decisions, the latest first.", _LISTED))
     return [*blocks, *left]
 
 
@@ -50,5 +55,5 @@ def _assigned(table: pd.DataFrame | None) -> list:
     late = int(standing["overdue"].sum())
     said = f"{plural(len(standing), 'assignment')} of cases{f', {late:,} overdue' if late else ''}."
     if standing["group"].any():
-        said += " In a group, each member reviews all cases, and a case is done when every member has done it."
+        said += " Each group member reviews all cases. A case is done when every member has reviewed it."
     return [Grid(standing, said, _LISTED)] if len(standing) else []

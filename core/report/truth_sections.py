@@ -110,7 +110,7 @@ def sets(request, sections, token, progress) -> list:
         return []
     usable = scored(request.classifiers)
     if not usable:
-        return [Words("Prediction sets are not available: the predictions have no scores of classes.")]
+        return [Words("Prediction sets are not available: the predictions have no class scores.")]
     view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
     if request.part is not None:
         kept = plausibilities_of(request.part(request.reliability, token, progress))
@@ -155,7 +155,7 @@ def methods(request, sections, token, progress) -> list:
         parts.append("classifiers")
     if "sets" in sections and request.classifiers:
         parts.append("sets")
-    return [Words(methods_text(parts) if parts else "No section with numbers was chosen.")]
+    return [Words(methods_text(parts) if parts else "No chosen section contains numbers.")]
 
 
 def drawn_once(request) -> Callable | None:

@@ -27,7 +27,8 @@ def to_docx(title: str, sections: Iterable[Section]) -> bytes:
         from docx import Document
     except ImportError:
         raise NotApplicableError(
-            "Word documents need the package python-docx.", "Install plurality[word], or use a name that ends in html."
+            "Could not write a Word document: the package python-docx is not installed.",
+            "Install plurality[word], or choose a name that ends in html.",
         ) from None
 
     document = Document()

@@ -76,7 +76,7 @@ def with_reviews(
     """
     check_name(rater, "further rater")
     if rater in dataset.raters:
-        raise InputError(f"Could not add adjudications: a rater {rater!r} exists already.", "Use another name.")
+        raise InputError(f"Could not add decisions: a rater {rater!r} already exists.", "Use another name.")
     added: list[tuple[int, Opinion, int]] = []
     left_out = []
     for case_id, (opinion, at) in results(reviews, closed=closed).items():
@@ -86,7 +86,7 @@ def with_reviews(
             left_out.append(case_id)
     if not added:
         raise InputError(
-            "Could not add adjudications: none is an annotation of these data.", "Adjudicate cases with a class first."
+            "Could not add decisions: none is an annotation of these data.", "Decide some cases with a class first."
         )
     return WithReviews(_with_rater(dataset, rater, added), len(added), tuple(left_out))
 

@@ -65,11 +65,12 @@ class Assignment:
         check_name(self.whom, "group" if self.group else "person to whom cases are assigned")
         if not self.title.strip() or len(self.title) > LONGEST_TITLE:
             raise InputError(
-                "The title of the assignment is missing or too long.", f"Use 1 to {LONGEST_TITLE} letters."
+                "Could not assign cases: the title is missing or too long.", f"Use 1 to {LONGEST_TITLE} characters."
             )
         if not self.cases or len({case.case_id for case in self.cases}) < len(self.cases):
             raise InputError(
-                "An assignment needs at least one case, and each only once.", "Choose another queue or fewer filters."
+                "Could not assign cases: at least one case is needed, each only once.",
+                "Choose another queue or fewer filters.",
             )
         if len(self.cases) > MOST_CASES:
             raise InputError(
@@ -159,7 +160,7 @@ def due_words(due: date | None, today: date | None = None) -> str:
     today = datetime.now(UTC).date() if today is None else today
     days, day = (due - today).days, f"{due.day} {due:%b %Y}"
     if days < 0:
-        return f"overdue, was due {day}"
+        return f"overdue since {day}"
     return "due today" if days == 0 else "due tomorrow" if days == 1 else f"due {day}"
 
 

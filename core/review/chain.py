@@ -136,7 +136,7 @@ class RecordCheck:
 
 def not_held(head: str) -> Fault:
     """Return the fault that the record does not contain a hash that was stored elsewhere."""
-    return Fault("", None, f"the record does not contain {head}: its end was cut off, or it was replaced or erased")
+    return Fault("", None, f"the record does not contain {head}: its end was cut off, or it was replaced or deleted")
 
 
 def event_hash(row: _Row) -> str:
@@ -262,7 +262,7 @@ def check_chain(
         number, said, at = int(str(row["number"])), str(row["hash"]), int(str(row["at"]))
         where = _named(row)
         if number <= head.number:
-            faults.append(Fault(dataset, number, f"{where} should be erased but is there, or is there twice"))
+            faults.append(Fault(dataset, number, f"{where} should be deleted, but is present or occurs twice"))
             continue
         if number > head.number + 1:
             gone = (
@@ -270,7 +270,7 @@ def check_chain(
             )
             faults.append(Fault(dataset, head.number + 1, f"{gone} missing before {where}"))
         elif row["previous"] != head.hash:
-            faults.append(Fault(dataset, number, f"{where} does not follow the event before it: put in another order"))
+            faults.append(Fault(dataset, number, f"{where} does not follow the event before it: the order was changed"))
         if not _is_as_recorded(row, now.get(number)):
             faults.append(Fault(dataset, number, f"{where} was changed"))
         if latest is not None and at < latest and number not in copied:
@@ -313,7 +313,7 @@ def _faults_of_former(dataset: str, rows: Sequence[_Row]) -> list[Fault]:
     if not former:
         return []
     if first is None or first["kind"] != MIGRATED or former[-1]["number"] > first["number"]:  # type: ignore[operator]
-        what = f"{_named(former[-1])} has a hash of the former form, and no upgrade of the record follows it"
+        what = f"{_named(former[-1])} has a hash in the former format, and no upgrade of the record follows it"
         return [Fault(dataset, int(str(former[-1]["number"])), what)]
     try:
         same = json.loads(str(first["settings"]))["former"] == former_digest(former)
@@ -338,7 +338,7 @@ def _faults_of_queues(dataset: str, rows: Sequence[_Row], queues: Mapping[str, t
     faults = []
     for session in sorted(told.keys() | queues.keys()):
         if session not in told:
-            faults.append(Fault(dataset, None, f"the queue {session} is in no event of the record"))
+            faults.append(Fault(dataset, None, f"no event contains the queue {session}"))
         elif session not in queues:
             faults.append(Fault(dataset, None, f"the queue {session} is missing"))
         else:

@@ -64,12 +64,12 @@ def parse_url(text: str) -> sa.URL:
     try:
         url = sa.make_url(text)
     except (sa.exc.ArgumentError, ValueError):
-        raise InputError("Could not read the address of the database of reviews.", remedy) from None
+        raise InputError("Could not read the address of the review database.", remedy) from None
     if url.get_backend_name() in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:"):
         return url.set(drivername="sqlite")
-    raise InputError(f"Could not use {url.get_backend_name()} as given for reviews.", remedy)
+    raise InputError(f"Could not use {url.get_backend_name()} as the review database.", remedy)
 
 
 def open_database(url: sa.URL, patience: float = PATIENCE) -> sa.Engine:
@@ -120,8 +120,8 @@ def upgrade(engine: sa.Engine, to: str = "head") -> None:
             raise
         raise StoreError(
             "older",
-            "The database of reviews does not have the tables of this version, and its role may not make them. Set "
-            "PLURALITY_DATABASE_OWNER_URL to the address of their owner, and run the command upgrade.",
+            "Could not use the review database: it lacks the tables of this version, and its role may not create "
+            "them. Set PLURALITY_DATABASE_OWNER_URL to the address of their owner, and run the command upgrade.",
         ) from None
 
 
@@ -135,7 +135,7 @@ def _upgrade(engine: sa.Engine, script: ScriptDirectory, to: str) -> None:
             steps = list(script.walk_revisions(now or "base", to))[::-1]
         except (CommandError, ResolutionError):
             raise StoreError(
-                "newer", "The database of reviews was written by a later version of Plurality. Update Plurality."
+                "newer", "Could not use the review database: a later version of Plurality wrote it. Update Plurality."
             ) from None
         with Operations.context(context):
             for step in steps:
@@ -181,7 +181,7 @@ def broken_guards(connection: sa.Connection) -> list[str]:
         WHERE tgrelid IN ('review_event'::regclass, 'review_erasure'::regclass) AND NOT tgisinternal"""
     there = {name: (text.strip(), on) for name, text, on in connection.exec_driver_sql(query)}
     return [
-        f"the guard {name} of the database is missing, off or changed: what it protects may have been changed"
+        f"the guard {name} of the database is missing, off or changed, so protected data may have been changed"
         for name, text in wanted.items()
         if there.get(name) != (text.strip(), 1)
     ]
@@ -253,11 +253,9 @@ def database_faults(connection: sa.Connection) -> tuple[list[str], str]:
     """
     if connection.dialect.name == "sqlite":
         found = connection.exec_driver_sql(f"PRAGMA integrity_check({_MOST_FAULTS})").scalars().all()
-        faults = [f"the file of the database is damaged: {' '.join(words.split())}" for words in found if words != "ok"]
+        faults = [f"the database file is damaged: {' '.join(words.split())}" for words in found if words != "ok"]
         rows = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
-        faults += [
-            f"row {row[1]} of the table {row[0]} refers to a row of {row[2]} that does not exist" for row in rows
-        ]
+        faults += [f"row {row[1]} of the table {row[0]} refers to a missing row of {row[2]}" for row in rows]
         return faults, "integrity_check, foreign_key_check"
     query = "SELECT quote_ident(extnamespace::regnamespace::text) FROM pg_extension WHERE extname = 'amcheck'"
     schema = connection.exec_driver_sql(query).scalar()
@@ -333,15 +331,16 @@ _POSTGRES_TROUBLE: dict[str, Trouble] = {
 }
 _NOTHING_LOST = "Your last action was not saved. It is safe to send it again."
 _WORDS = {
-    "locked": "The database of reviews ({where}) is locked by another program.",
-    "full": "The database of reviews ({where}) could not be written: the disk is full or failing. Free some space.",
-    "read-only": "The database of reviews ({where}) is read-only. Make it writable for the user that runs Plurality.",
-    "unreachable": "The database of reviews ({where}) could not be reached. Check that it exists and is running, "
-    "or contact the administrator of the server.",
-    "damaged": "The database of reviews ({where}) is damaged or not a database. Restore a backup.",
-    "moved": "The database of reviews ({where}) was moved or replaced since it was opened. Move it back, or start "
-    "Plurality again.",
-    "other": "The database of reviews ({where}) failed",
+    "locked": "The review database ({where}) is locked by another program.",
+    "full": "Could not write to the review database ({where}): the disk is full or failing. Free some space.",
+    "read-only": "Could not write to the review database ({where}): it is read-only. Make it writable for the user who "
+    "runs Plurality.",
+    "unreachable": "Could not reach the review database ({where}). Check that it exists and is running, or contact the "
+    "administrator of the server.",
+    "damaged": "Could not read the review database ({where}): it is damaged or not a database. Restore a backup.",
+    "moved": "Could not use the review database ({where}): it was moved or replaced after opening. Move it back, or "
+    "start Plurality again.",
+    "other": "The review database ({where}) failed",
 }
 
 
@@ -367,8 +366,8 @@ def connect(url: sa.URL, patience: float = PATIENCE) -> sa.Engine:
         except OSError as error:
             raise StoreError(
                 "unreachable",
-                f"Could not make the folder {Path(url.database).parent}: {error.strerror}. "
-                "Set PLURALITY_HOME to a folder that can be written.",
+                f"Could not create the folder {Path(url.database).parent}: {error.strerror}. Set PLURALITY_HOME to "
+                "a writable folder.",
             ) from None
         # Without an isolation level, `_begin_sqlite` starts transactions instead of the driver.
         engine = sa.create_engine(

@@ -40,7 +40,7 @@ class DecidedGold:
         words = f"{self.n_decided:,} of {n_known:,} {what} come from arbitration, by people who saw the annotations"
         if self.n_differ:
             differ = "differs" if self.n_differ == 1 else "differ"
-            words += f"; {self.n_differ:,} more {differ} from the gold of the file, which stays"
+            words += f"; {self.n_differ:,} more {differ} from the gold of the file, which is used"
         return f"{words}."
 
 

@@ -90,22 +90,28 @@ class Draft:
     def check(self) -> None:
         """Raise `InputError` if a value is out of its range, whatever the state of the case."""
         if self.kind not in get_args(Kind):
-            raise InputError(f"{self.kind!r} is not a kind of event.", f"Use one of {', '.join(get_args(Kind))}.")
+            raise InputError(
+                f"Could not read the event kind {self.kind!r}.", f"Use one of {', '.join(get_args(Kind))}."
+            )
         if self.visible not in get_args(Visible):
-            raise InputError(f"The visibility is {self.visible!r}.", "Use blind or open.")
+            raise InputError(f"Could not read the visibility {self.visible!r}.", "Use blind or open.")
         check_name(self.reviewer, "reviewer")
         if self.kind == "second_opinion":
             check_name(self.whom, "reviewer who is asked")
             if self.whom_visible not in get_args(Visible):
-                raise InputError("The second opinion has no way of review.", "Choose blind or open.")
+                raise InputError(
+                    "Could not ask for a second opinion: blind or open is not set.", "Choose blind or open."
+                )
         if self.confidence is not None and not 0 <= self.confidence <= 1:
             raise InputError(f"The confidence must be 0 to 1; got {self.confidence}.", "Choose another one.")
         if self.reason and self.reason not in REASONS:
-            raise InputError(f"{self.reason!r} is not a reason.", f"Use one of {', '.join(REASONS)}.")
+            raise InputError(f"Could not read the reason {self.reason!r}.", f"Use one of {', '.join(REASONS)}.")
         if self.seconds is not None and not (math.isfinite(self.seconds) and self.seconds >= 0):
             raise InputError(f"The time on the case must be 0 seconds or more; got {self.seconds}.", "Send it again.")
         if len(self.note) > LONGEST_NOTE:
-            raise InputError(f"The note has {len(self.note):,} characters.", f"Use at most {LONGEST_NOTE:,}.")
+            raise InputError(
+                f"Could not save the note: it has {len(self.note):,} characters.", f"Use at most {LONGEST_NOTE:,}."
+            )
         for text in (self.case_id, self.note):
             check_text(text)
 
@@ -142,7 +148,8 @@ def check_name(name: str, what: str) -> None:
     """Raise `InputError` unless it is a name in one line, without blanks at its ends."""
     if not name or name != " ".join(name.split()) or len(name) > LONGEST_NAME:
         raise InputError(
-            f"The name of the {what} is {name[:40]!r}.", "Use a name in one line, without blanks at its ends."
+            f"Could not use {name[:40]!r} as the name of the {what}.",
+            "Use a name on one line, without blanks at its ends.",
         )
     check_text(name)
 
@@ -150,4 +157,4 @@ def check_name(name: str, what: str) -> None:
 def check_text(text: str) -> None:
     """Raise `InputError` if a database could not store the text exactly."""
     if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise InputError("A text contains a character that cannot be saved.", "Type it again.")
+        raise InputError("Could not save a text: it contains a character that cannot be saved.", "Type it again.")

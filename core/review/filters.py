@@ -59,7 +59,7 @@ def matching(dataset: Dataset, wanted: Filter, reviews: Mapping[str, CaseReview]
         annotation &= dataset.rater == _rater(dataset, wanted.rater)
     if wanted.since is not None or wanted.until is not None:
         if dataset.time is None:
-            raise InputError("These data have no dates.", "Leave the dates out of the filter.")
+            raise InputError("Cannot filter by date: these data have no dates.", "Leave the dates out of the filter.")
         annotation &= dataset.time != MISSING_TIME
         if wanted.since is not None:
             annotation &= dataset.time >= wanted.since
@@ -88,7 +88,7 @@ def _by_state(dataset: Dataset, states: Collection[str] | None, reviews: Mapping
 
 def _rater(dataset: Dataset, name: str) -> int:
     if not dataset.raters_identified:
-        raise InputError("The annotations are anonymous.", "Leave raters out of the filter.")
+        raise InputError("Cannot filter by rater: the annotations are anonymous.", "Leave raters out of the filter.")
     try:
         return dataset.raters.index(name)
     except ValueError:

@@ -54,7 +54,9 @@ class Opinion:
         """Raise `InputError` if the opinion is of two kinds at once."""
         said = bool(self.blocks) + bool(self.distribution) + (self.score is not None)
         if said > 1 or (self.is_set and len(self.blocks) != 1) or (self.within is not None and self.score is None):
-            raise InputError("The opinion has two kinds.", "Use one of class, set, ranking or score.")
+            raise InputError(
+                "Could not record the opinion: it has two kinds.", "Use one of class, set, ranking or score."
+            )
 
     @classmethod
     def of_class(cls, name: str) -> "Opinion":
@@ -74,10 +76,10 @@ class Opinion:
         named = [name for block in ordered for name in block]
         if not named or not all(ordered):
             raise InputError(
-                "The ranking has a position without a class.", "Choose at least one class for each position."
+                "Could not record the ranking: a position has no class.", "Choose at least one class for each position."
             )
         if len(set(named)) < len(named):
-            raise InputError("The ranking repeats a class.", "Use each class once.")
+            raise InputError("Could not record the ranking: a class occurs twice.", "Use each class once.")
         return cls(blocks=ordered)
 
     @classmethod
@@ -91,9 +93,9 @@ class Opinion:
         """
         named = tuple(sorted(labels))
         if not named:
-            raise InputError("The set has no label.", "Choose one, or select that it cannot be determined.")
+            raise InputError("Could not record the set: it has no label.", "Choose a label, or “cannot be determined”.")
         if len(set(named)) < len(named):
-            raise InputError("The set repeats a label.", "Use each label once.")
+            raise InputError("Could not record the set: a label occurs twice.", "Use each label once.")
         return cls(blocks=(named,), is_set=True)
 
     @classmethod
@@ -106,10 +108,15 @@ class Opinion:
             A probability is negative or not a number, or they do not sum to one.
         """
         if any(not math.isfinite(share) or share < 0 for share in shares.values()):
-            raise InputError("A probability is negative or not a number.", "Use 0 to 1 for each class.")
+            raise InputError(
+                "Could not record the opinion: a probability is negative or not a number.",
+                "Use a probability from 0 to 1 for each class.",
+            )
         total = math.fsum(shares.values())
         if abs(total - 1) > _SUM_TOLERANCE:
-            raise InputError(f"The probabilities must sum to 1; they sum to {significant(total, 4)}.", "Change them.")
+            raise InputError(
+                f"The probabilities must add up to 1; they add up to {significant(total, 4)}.", "Change them."
+            )
         return cls(distribution=tuple(sorted((name, float(share)) for name, share in shares.items() if share > 0)))
 
     @classmethod
@@ -127,9 +134,11 @@ class Opinion:
             A value is not a finite number, or the score is outside the interval.
         """
         if not all(math.isfinite(value) for value in (score, *(within or ()))):
-            raise InputError("A score is not a finite number.", "Enter a number.")
+            raise InputError("Could not record the opinion: a score is not a finite number.", "Enter a number.")
         if within is not None and not within[0] <= score <= within[1]:
-            raise InputError("The score is outside its interval.", "Use an interval that contains it.")
+            raise InputError(
+                "Could not record the opinion: the score is outside its interval.", "Use an interval that contains it."
+            )
         return cls(score=float(score), within=None if within is None else (float(within[0]), float(within[1])))
 
     @property
@@ -176,12 +185,16 @@ class Opinion:
         """
         if self != UNDETERMINED and self.kind not in _FITS[kind]:
             raise InputError(
-                f"The opinion is a {self.kind}, but these annotations are {_MANY[kind]}.", f"Use a {kind}."
+                f"Could not record the opinion: it is a {self.kind}, but these annotations are {_MANY[kind]}.",
+                f"Use a {kind}.",
             )
         plausible = [name for name in self.plausible or () if isinstance(name, str)]
         unknown = [name for name in (*self.classes, *plausible) if name not in classes]
         if unknown:
-            raise InputError(f"Class {unknown[0]!r} is not in the list of classes.", "Choose from the list.")
+            raise InputError(
+                f"Could not record the opinion: class {unknown[0]!r} is not in the list of classes.",
+                "Choose from the list.",
+            )
 
     def agrees_with(self, panel: "Opinion") -> bool:
         """Return whether both have the same first choice, or the same set of labels.

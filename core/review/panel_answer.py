@@ -101,7 +101,7 @@ def panel_word(
     """
     if not 0.5 <= level < 1:
         raise InputError(
-            f"The certainty of a decided panel must be 0.5 or more and below 1; got {level}.", "Change it."
+            f"The certainty of a confident panel must be at least 0.5 and below 1; got {level}.", "Change it."
         )
     check_sampling(reliability, n_draws)
     rows = dataset.annotations_of(case)
@@ -116,11 +116,11 @@ def panel_word(
     error = _error(certainty, ess, level)
     why = ""
     if n_readers < FEWEST_READERS:
-        why = "only one rater has annotated"
+        why = "only one rater has annotated the case"
     elif certainty < level:
         why = f"no class leads with a certainty of {percent(level)}"
     elif not sure:
-        why = f"it is inconclusive from the draws if the certainty is {percent(level)}"
+        why = f"the draws do not show whether certainty is {percent(level)}"
     names = [getattr(model, "classes", dataset.classes)[code] for code in classes]
     opinion = Opinion.of_class(names[best])
     if why:
@@ -185,7 +185,7 @@ def panel_set(
     """
     if not 0.5 <= level < 1:
         raise InputError(
-            f"The certainty of a decided panel must be 0.5 or more and below 1; got {level}.", "Change it."
+            f"The certainty of a confident panel must be at least 0.5 and below 1; got {level}.", "Change it."
         )
     rows = dataset.annotations_of(case)
     n_readers = len(np.unique(dataset.rater[rows])) if dataset.raters_identified else len(rows)
@@ -195,11 +195,11 @@ def panel_set(
     certainty, applies = float(found.whole[0]), np.flatnonzero(found.applies[0])
     why = ""
     if n_readers < FEWEST_READERS:
-        why = "only one rater has annotated"
+        why = "only one rater has annotated the case"
     elif certainty < level:
         why = f"no set of labels has a certainty of {percent(level)}"
     elif not applies.size:
-        why = "no label is named by more than half"
+        why = "no label is named by more than half of the raters"
     opinion = Opinion.of_labels(dataset.classes[code] for code in applies) if not why else UNDETERMINED
     if why:
         opinion = replace(UNDETERMINED, plausible=_plausible_labels(dataset, case, found, reliability, model))

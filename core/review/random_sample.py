@@ -114,22 +114,22 @@ class ReviewedBy:
         if not self.n_queue:
             return self.words()
         return (
-            f"{len(self.chance):,} of the reviewed cases came from a random sample and count for its rates; "
-            f"{self._others()} and do not count.{self._left()}"
+            f"{len(self.chance):,} of the reviewed cases came from a random sample and are used for its rates; "
+            f"{self._others()} and are not used.{self._left()}"
         )
 
     def _left(self) -> str:
         if not self.n_unread:
             return ""
         return (
-            f" {plural(self.n_unread, 'case')} of it not yet reviewed. The order is random, so the reviewed ones "
-            "represent all of it, unless some were skipped because of their content."
+            f" {plural(self.n_unread, 'case')} of the sample not yet reviewed. The order is random, so the "
+            "reviewed cases represent the sample, unless some were skipped because of their content."
         )
 
     def _others(self) -> str:
         if not self.n_apart:
             return f"{self.n_queue:,} from queues"
-        others = f"{self.n_apart:,} from one with another seed, which cannot be combined with it"
+        others = f"{self.n_apart:,} from a sample with another seed, which cannot be combined with it"
         return f"{others}, and {self.n_queue - self.n_apart:,} from queues" if self.n_queue > self.n_apart else others
 
 

@@ -58,29 +58,29 @@ def what_follows(review: CaseReview, draft: Draft) -> str:
     event = admit(review, draft, at=0)
     after = review_of(review.case_id, [*review.events, event])
     if draft.kind == "opinion" and draft.reviewer not in review.revealed:
-        return "Your opinion is recorded. Then the panel's opinions are shown next to it."
+        return "Your opinion is recorded. You then see the panel's annotations next to it."
     if draft.kind == "skip":
         return "The case comes back at the end of the session."
     if draft.kind == "second_opinion":
         return f"{draft.whom} will be asked for a second opinion, {_HOW[draft.whom_visible]}."
     if draft.kind == "reveal":
-        return "The panel's opinions are shown. Any opinion after that is no longer blind."
+        return "You see the panel's annotations. Later opinions are no longer blind."
     read = after.read_by(draft.reviewer)
     if after.closed_unsupported:
-        return "The case is closed with only your opinion, outside the panel's plausible set."
+        return "The case is closed with only your opinion, which is not in the panel's plausible set."
     if after.state == "closed" and read is not None and read.panel is not None and not read.panel.decided:
-        return "The panel is undecided, so the case is closed with your opinion."
+        return "The panel has no leading class, so the case is closed with your opinion."
     ends = _STAYS if after.state == review.state and after.state in _STAYS else _ENDS
     return ends[after.state]
 
 
 _GIVES_OPINION = ("opinion", "change", "adjudication")
 _SETTLES_ALONE = ("opinion", "keep", "change")
-_HOW = {"blind": "without seeing the others'", "open": "with all opinions visible"}
+_HOW = {"blind": "without seeing the other opinions", "open": "with all opinions visible"}
 _ENDS = {
     "open": "The case is open again.",
     "skipped": "The case is open again.",
-    "read": "The case waits for a reviewer to compare their opinion with the panel's.",
+    "read": "The case waits for a reviewer to compare their opinion with the panel.",
     "second_opinion": "The case waits for the second opinion.",
     "arbitration": "The case goes to arbitration.",
     "closed": "You agree with the panel: the case is closed.",
@@ -96,15 +96,17 @@ def _opinion(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> N
     _needs_class_or_ranking(draft)
     _not_adjudicated(review)
     if own:
-        raise NotAllowedError("Your opinion on this case is already recorded. Undo it, or change it after the reveal.")
+        raise NotAllowedError(
+            "Your opinion on this case is already recorded. Undo it, or change it after you see the panel."
+        )
 
 
 def _reveal(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     if draft.panel is None:
-        raise InputError("The panel's class is missing.", "Record the class that will be shown.")
+        raise InputError("Could not record: the panel's class is missing.", "Record the class that will be shown.")
     asked_open = (draft.reviewer, "open") in review.asked
     if not (own or asked_open or review.disputed or review.state in SETTLED):
-        raise NotAllowedError("Submit your own opinion first. Then the other opinions are shown.")
+        raise NotAllowedError("Submit your own opinion first. Then the others appear.")
 
 
 def _keep(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
@@ -117,7 +119,7 @@ def _change(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> No
     before = _revealed(review, draft, own)
     _needs_class_or_ranking(draft)
     if draft.opinion == before.opinion:
-        raise NotAllowedError("This is your present opinion. Keep it, or choose another.")
+        raise NotAllowedError("This is already your opinion. Keep it, or choose another.")
     _needs_reason(draft, "a change")
 
 
@@ -131,7 +133,7 @@ def _second_opinion(review: CaseReview, draft: Draft, own: ReviewerOpinion | Non
     if not own:
         raise NotAllowedError("Submit your own opinion before you ask for another.")
     if draft.whom == draft.reviewer or review.read_by(draft.whom) or draft.whom in dict(review.asked):
-        raise NotAllowedError(f"{draft.whom} has an opinion on this case or was already asked. Ask somebody else.")
+        raise NotAllowedError(f"{draft.whom} has an opinion on this case or was already asked. Ask someone else.")
     if draft.whom_visible == "blind" and draft.whom in review.unblinded:
         raise NotAllowedError(f"{draft.whom} has seen the opinions on this case. Ask for an open second opinion.")
 
@@ -159,7 +161,9 @@ def _undo(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> int:
         raise NotAllowedError("There is nothing to undo.")
     last = standing[-1]
     if last.reviewer != draft.reviewer:
-        raise NotAllowedError("Somebody else has worked on the case since. Reveal and change, or have it reopened.")
+        raise NotAllowedError(
+            "Someone else has worked on the case since. Change your opinion, or ask for the case to be reopened."
+        )
     if last.kind == "reveal":
         raise NotAllowedError(
             "You have seen the other opinions, so this cannot be undone. Keep your opinion, or change it with a reason."
@@ -189,18 +193,18 @@ _RULES = {
 
 def _needs_opinion(draft: Draft) -> Opinion:
     if draft.opinion is None:
-        raise InputError("The opinion is missing.", 'Choose one, or choose "cannot be determined".')
+        raise InputError("Could not record: no opinion was given.", "Choose an opinion, or “cannot be determined”.")
     return draft.opinion
 
 
 def _needs_class_or_ranking(draft: Draft) -> None:
     if _needs_opinion(draft).kind == "distribution":
-        raise InputError("An opinion must be a class or a ranking.", "Distributions are only for arbitration.")
+        raise InputError("An opinion must be a class or a ranking.", "Use a distribution only in arbitration.")
 
 
 def _needs_reason(draft: Draft, what: str) -> None:
     if not draft.reason and not draft.note.strip():
-        raise InputError(f"A reason for {what} is missing.", "Choose a reason or write a note.")
+        raise InputError(f"Could not record: a reason for {what} is missing.", "Choose a reason or write a note.")
 
 
 def _needs_support(after: CaseReview, draft: Draft) -> None:
@@ -208,7 +212,7 @@ def _needs_support(after: CaseReview, draft: Draft) -> None:
     read = after.read_by(draft.reviewer)
     if read is not None and read.settled and after.is_unsupported(read) and not draft.note.strip():
         raise InputError(
-            "Your opinion is outside the panel's plausible set, and no other reviewer shares it.",
+            "Your opinion is not in the panel's plausible set, and no other reviewer shares it.",
             "Ask for a second opinion, or write a note that explains your decision.",
         )
 
@@ -223,5 +227,5 @@ def _revealed(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> 
     if not own:
         raise NotAllowedError("You have no opinion on this case yet.")
     if draft.reviewer not in review.revealed:
-        raise NotAllowedError("The other opinions are not shown yet.")
+        raise NotAllowedError("You have not seen the other opinions yet.")
     return own

@@ -129,11 +129,11 @@ def signed_heads(public_key: Path, now: datetime | None = None) -> tuple[list[Si
             public.verify(bytes.fromhex(one.signature), one.content())
             found.append(one)
         except (ValueError, TypeError, LookupError, AttributeError, InvalidSignature):
-            faults.append(Fault("", None, f"line {number} of {_FILE} was not signed by the key {public_key.name}"))
+            faults.append(Fault("", None, f"line {number} of {_FILE} was not signed with the key {public_key.name}"))
     last = max((one.at for one in found), default="")
     since = (datetime.now(UTC) if now is None else now) - timedelta(hours=MOST_HOURS)
     if last < since.strftime("%Y-%m-%dT%H:%M:%SZ"):
-        faults.append(Fault("", None, f"no head was signed within {MOST_HOURS} hours; the last one: {last or 'none'}"))
+        faults.append(Fault("", None, f"no head was signed within {MOST_HOURS} hours; last: {last or 'none'}"))
     return found, faults
 
 
@@ -153,7 +153,7 @@ def missing_heads(signed: Iterable[SignedHeads], held: Iterable[str], erased: Ma
     for one in signed:
         for dataset, head in one.heads.items():
             if head.hash not in known and head.number > erased.get(dataset, 0):
-                what = f"the record does not contain event {head.number} as it was signed on {one.at}"
+                what = f"the record does not contain event {head.number} as signed on {one.at}"
                 faults.append(Fault(dataset, head.number, what))
     return faults
 
@@ -170,9 +170,11 @@ def _key(file: Path, loader: str, kind: type) -> Any:
         key: Ed25519PrivateKey | Ed25519PublicKey = getattr(serialization, loader)(content, **more)
     except (OSError, ValueError, TypeError) as error:
         said = getattr(error, "strerror", None) or "it is not such a key"
-        raise InputError(f"Could not read the key {file}: {said}.", "Make one: sign --key FILE --new.") from None
+        raise InputError(f"Could not read the key {file}: {said}.", "Create a key: sign --key FILE --new.") from None
     if not isinstance(key, kind):
-        raise InputError(f"{file} contains a key of another kind.", "Make one: sign --key FILE --new.")
+        raise InputError(
+            f"Could not use {file}: it contains another kind of key.", "Create a key: sign --key FILE --new."
+        )
     return key
 
 

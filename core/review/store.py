@@ -126,7 +126,7 @@ class ReviewStore:
             The database failed. Nothing was acknowledged.
         """
         if not 0 < len(token) <= LONGEST_TOKEN:
-            raise InputError("The token of the submission is empty or too long.", "Make a new one.")
+            raise InputError("Could not submit: the token is empty or too long.", "Create a new token.")
         check_text(token)
         draft.check()
         try:
@@ -196,9 +196,9 @@ class ReviewStore:
         StoreError
             The database failed.
         """
-        check_name(by, "person who takes it back")
+        check_name(by, "person who removes it")
         if number not in [one.number for one in self.assignments(dataset) if not one.withdrawn]:
-            raise NotFoundError("This assignment does not exist any more.")
+            raise NotFoundError("Could not find this assignment: it no longer exists.")
         self._add_to_dataset(dataset, token, {"kind": WITHDRAWN, "reviewer": by, "whom": ""}, {"of": number})
 
     def assignments(self, dataset: str) -> list[Assignment]:
@@ -226,7 +226,9 @@ class ReviewStore:
             _in_turn(connection, dataset)
             if known := _of_token(connection, token):
                 if (known.dataset, known.kind, known.reviewer) != (dataset, said["kind"], said["reviewer"]):
-                    raise InputError("This submission was used for something else.", "Open the page again.")
+                    raise InputError(
+                        "Could not submit: this submission was used for something else.", "Open the page again."
+                    )
                 return known
             _check_not_continued(connection, dataset)
             return self._append(connection, dataset, token, said, settings)
@@ -423,7 +425,7 @@ class ReviewStore:
         StoreError
             The database failed; nothing was copied.
         """
-        check_name(by, "person who brings reviews over")
+        check_name(by, "person who copies reviews")
         with transaction(self.engine, writes=True) as connection:
             for dataset in sorted((before, after)):
                 _in_turn(connection, dataset)
@@ -521,7 +523,8 @@ class ReviewStore:
         check_name(reviewer, "reviewer")
         if not cases or len({case.case_id for case in cases}) < len(cases):
             raise InputError(
-                "A session needs at least one case, and each only once.", "Choose another queue or fewer filters."
+                "Could not start a session: at least one case is needed, each only once.",
+                "Choose another queue or fewer filters.",
             )
         for text in (title, *(case.case_id for case in cases), *(case.why for case in cases)):
             check_text(text)
@@ -603,8 +606,8 @@ def open_store() -> ReviewStore:
             if _was_made(url) and not has_record(url):
                 raise StoreError(
                     "lost",
-                    f"Could not find the reviews that were saved in {_shown(url)}. Restore a backup. To start "
-                    f"without them, remove the file {_made()}.",
+                    f"Could not find the saved reviews in {_shown(url)}. Restore a backup. To start without them, "
+                    f"remove the file {_made()}.",
                 )
             _open[key] = ReviewStore(url)
             _remember(url)
@@ -746,7 +749,7 @@ def _readable(connection: sa.Connection, dataset: str) -> tuple[list[Mapping[str
         try:
             rows += map(dict, connection.execute(query.where(events.c.number == number)).mappings())
         except sa.exc.OperationalError:
-            unreadable.append(Fault(dataset, number, f"event {number} cannot be read"))
+            unreadable.append(Fault(dataset, number, f"could not read event {number}"))
     return rows, unreadable
 
 
@@ -807,7 +810,7 @@ def _conflict(draft: Draft, seen: int, trail: Sequence[Event]) -> ConflictError:
 def _same(known: Event, draft: Draft) -> Event:
     same = all(getattr(known, name) == getattr(draft, name) for name in ("dataset", "case_id", "kind", "reviewer"))
     if not same or (draft.kind in ("opinion", "change", "adjudication") and known.opinion != draft.opinion):
-        raise InputError("This submission was used for something else.", "Open the page again.")
+        raise InputError("Could not submit: this submission was used for something else.", "Open the page again.")
     return known
 
 

@@ -21,9 +21,9 @@ from .states import STATES, CaseReview, ReviewerOpinion, effective, review_of
 DIRECTIONS = {
     "to_panel": "to the panel's class",
     "from_panel": "away from the panel's class",
-    "elsewhere": "from one class that is not the panel's to another",
-    "within": "without a change of the first choice",
-    "undecided": "to another class while the panel was undecided",
+    "elsewhere": "from one class to another, both different from the panel's",
+    "within": "without a change in the first choice",
+    "undecided": "to another class while the panel had no leading class",
 }
 
 
@@ -130,7 +130,7 @@ class Summary:
 
 _NOT_COMPARED = {
     "set": "no two blind sets of labels on a case",
-    "score": "two scores are seldom equal, so the share of equal ones is not informative",
+    "score": "two scores are rarely equal, so the share of equal scores is not informative",
 }
 
 
@@ -161,7 +161,7 @@ def summarise_reviews(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Su
         dataset.n_cases,
         {state: states[state] for state in STATES},
         sum(bool(given) for given in reads.values()),
-        _share("with_panel", _compared(blind), "no blind opinion has been compared with a decided panel"),
+        _share("with_panel", _compared(blind), "no blind opinion could be compared with a confident panel"),
         each_other,
         alpha,
         _minds(blind),
@@ -219,7 +219,7 @@ def by_reviewer(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> list[Rev
     for name, by_case in given.items():
         blind = {case_id: [read for read in reads if read.visible == "blind"] for case_id, reads in by_case.items()}
         n_reads, n_blind = (sum(map(len, reads.values())) for reads in (by_case, blind))
-        share = _share("with_panel", _compared(blind), "no blind opinion has been compared with a decided panel")
+        share = _share("with_panel", _compared(blind), "no blind opinion could be compared with a confident panel")
         mine = tuple(one for one in decided if one.reviewer == name)
         found.append(Reviewer(name, n_reads, n_blind, share, _minds(blind), mine))
     return sorted(found, key=lambda one: (-one.n_blind, -one.n_reads, one.name))
@@ -286,7 +286,7 @@ def _minds(blind: Mapping[str, list[ReviewerOpinion]]) -> Minds:
             if read.opinion != read.first:
                 directions[_direction(read)] += 1
     n, n_changed = sum(map(len, changed.values())), sum(map(sum, changed.values()))
-    share = _share("changed", changed, "no blind reviewer has finished a case after a reveal")
+    share = _share("changed", changed, "no blind reviewer has finished a case after seeing the panel")
     return Minds(n, n_changed, share, directions)
 
 

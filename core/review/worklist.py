@@ -145,11 +145,13 @@ def least_known(trust: ScoreTrust) -> Queue:
         return _ordered(
             "least certain side",
             certainty,
-            lambda case: f"above {t} or not: {percent(float(certainty[case]))} certain",
+            lambda case: f"side of {t}: certainty {percent(float(certainty[case]))}",
         )
     width = trust.width[0]
     digits = score_digits(float(np.median(width)))
-    return _ordered("widest interval", -width, lambda case: f"the 95% interval is {number(width[case], digits)} wide")
+    return _ordered(
+        "widest interval", -width, lambda case: f"the 95% interval has a width of {number(width[case], digits)}"
+    )
 
 
 def risk_times_uncertainty(certainty: np.ndarray, expected_risk: np.ndarray) -> Queue:
@@ -233,10 +235,10 @@ def classifier_against_panel(
         said[case] = " or ".join(classes[code] for code in firsts)
 
     def why(case: int) -> str:
-        panel = f"the panel is {percent(certainty[case])} certain of {classes[top_class[case]]}"
-        return f"{panel}, {predictions.name} says {said[case]}"
+        panel = f"the panel's certainty is {percent(certainty[case])} for {classes[top_class[case]]}"
+        return f"{panel}, {predictions.name} predicts {said[case]}"
 
-    return _ordered("classifier against a certain panel", -certainty, why, against)
+    return _ordered("classifier disagrees with a confident panel", -certainty, why, against)
 
 
 def single_rater(dataset: Dataset, certainty: np.ndarray | None = None) -> Queue:

@@ -70,13 +70,13 @@ class _Calls:
         except PluralityError as error:
             answer = {"error": error_as(error)}
         except MemoryError:
-            words = "The work needs more memory than there is. Ask for fewer draws, raters or cases, and start again."
+            words = "Could not compute: there is not enough memory. Use fewer draws, raters or cases, and start again."
             if most is not None:
-                words = "Could not read the file: it needs more memory than there is for it. Open a part of it."
+                words = "Could not read the file: there is not enough memory. Open part of it."
             answer = {"error": error_as(failed(words))}
         except BaseException as error:  # a panic of a compiled library is no Exception, and the caller waits
             traceback.print_exc()
-            words = f"The work failed with {type(error).__name__}: {error}. Please report it."
+            words = f"Could not compute: {type(error).__name__} ({error}). Please report this."
             if most is not None:
                 words = f"Could not read the file ({type(error).__name__}: {error}). Save it as CSV or Parquet."
             answer = {"error": error_as(failed(words))}

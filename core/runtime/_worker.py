@@ -82,9 +82,9 @@ def main(folder: Path) -> None:
     except PluralityError as error:
         say(error=str(error))
     except MemoryError:
-        say(error="The work needs more memory than there is. Ask for fewer draws, raters or cases, and start again.")
+        say(error="Could not compute: there is not enough memory. Use fewer draws, raters or cases, and start again.")
     except Exception as error:
-        say(error=f"The work failed with {type(error).__name__}: {error}. Please report it.")
+        say(error=f"Could not compute: {type(error).__name__} ({error}). Please report this.")
         with contextlib.suppress(OSError):
             traceback.print_exc()
             sys.stderr.flush()
@@ -107,6 +107,6 @@ def _work(folder: Path, watch: Watch) -> None:
 if __name__ == "__main__":
     place = Path(sys.argv[1])
     if not place.name.startswith(FOLDER_PREFIX):  # the folder is deleted when the parent goes
-        sys.exit("This is started by the dashboard, with a folder of its making.")
+        sys.exit("Started by the dashboard, with a folder that the dashboard creates.")
     stand_back()
     main(place)

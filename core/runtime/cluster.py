@@ -96,7 +96,7 @@ class Cluster(Executor):
             self._wait_for_workers(n_local or 1)
         except (OSError, TypeError, ValueError, RuntimeError) as error:  # a missing certificate is a TypeError
             self.close()
-            words = f"No cluster answers at {address} ({type(error).__name__}: {error})."
+            words = f"No cluster responds at {address} ({type(error).__name__}: {error})."
             raise InputError(
                 words, "Check that the scheduler is running and that Dask's TLS settings point to the right files."
             ) from None
@@ -190,24 +190,24 @@ class Cluster(Executor):
                     if coming.done():  # it is the work's own, or came this moment
                         return coming.result()
         except CancelledError:
-            raise WorkerError("The cluster's scheduler is gone. Check its log, then start again.") from None
+            raise WorkerError("The cluster's scheduler has stopped. Check its log, then start again.") from None
         except KilledWorker as error:
             raise WorkerError(
-                f"{error.allowed_failures + 1} workers of the cluster died one after the other over the same part of "
-                "the work, most often because memory ran out. Give them more, or ask for more partitions."
+                f"{error.allowed_failures + 1} cluster workers stopped one after the other in the same part of the "
+                "computation, usually because memory ran out. Give them more memory, or use more partitions."
             ) from None
         except ModuleNotFoundError as error:
             raise InputError(
-                f"A worker of the cluster could not import {error.name}.",
-                "Install this version of Plurality on each of them.",
+                f"Could not import {error.name} on a cluster worker.",
+                "Install this version of Plurality on every worker.",
             ) from None
         except FileNotFoundError as error:
             raise InputError(
-                f"A worker of the cluster could not find {error.filename}.",
-                "Set TMPDIR to a folder that all computers of the cluster see under the same name.",
+                f"Could not find {error.filename} on a cluster worker.",
+                "Set TMPDIR to a folder that all cluster computers see under the same name.",
             ) from None
         except MemoryError:
-            raise LimitError("A worker of the cluster has too little memory. Ask for more partitions.") from None
+            raise LimitError("A cluster worker has too little memory. Use more partitions.") from None
         finally:
             coming.cancel()
 
@@ -215,7 +215,9 @@ class Cluster(Executor):
         until = time.monotonic() + _START
         while len(self._client.scheduler_info(n_workers=-1)["workers"]) < wanted:
             if time.monotonic() > until:
-                raise InputError("The cluster has no workers after a minute.", "Start some and try again.")
+                raise InputError(
+                    "Could not start: the cluster has had no workers for a minute.", "Start workers and try again."
+                )
             if self._own is not None:
                 self._own.check()
             with suppress(TimeoutError):
@@ -263,8 +265,8 @@ def _done(work: Callable[..., Any], item: Any, shared: tuple[Any, ...], code: st
     """Compute one item on a worker, in one thread, because each thread of the worker has a task of its own."""
     if code != code_digest():
         raise InputError(
-            "A worker of the cluster has another version of Plurality, whose results may differ.",
-            "Install the same version on each of them and start them again.",
+            "Could not start: a cluster worker has another version of Plurality, so results may differ.",
+            "Install the same version on every worker and restart them.",
         )
     with in_line():
         return work(item, *shared)
@@ -316,14 +318,14 @@ class _Processes:
                     creationflags=NO_WINDOW,
                 )
             except OSError as error:
-                raise WorkerError(f"Could not start a process for the work: {error}. Close other programs.") from None
+                raise WorkerError(f"Could not start a worker process: {error}. Close other programs.") from None
 
     def check(self) -> None:
         """Raise an error if a worker ended while it was started."""
         for number, process in enumerate(self.processes):
             if process.poll() is not None:
                 lines = (self._folder / f"{number}.errors").read_text("utf-8", "replace").strip().splitlines()
-                raise WorkerError(f"A worker ended with code {process.poll()}: {lines[-1][:300] if lines else ''}")
+                raise WorkerError(f"A worker stopped with code {process.poll()}: {lines[-1][:300] if lines else ''}")
 
     def revive(self) -> None:
         """Restart the workers that died."""
@@ -351,17 +353,18 @@ def _checked(address: str) -> int:
         number = address.removeprefix(LOCAL)
         if not number.isdecimal() or not 1 <= int(number) <= _MOST_LOCAL:
             raise InputError(
-                f"{address!r} is not a valid cluster.", f"Use 1 to {_MOST_LOCAL} processes, such as local:2."
+                f"Could not use the cluster {address!r}.", f"Use 1 to {_MOST_LOCAL} processes, such as local:2."
             )
         return int(number)
     parts = urlsplit(address)
     if parts.scheme not in ("tcp", "tls") or not parts.hostname:
         raise InputError(
-            f"{address!r} is not a valid cluster.", "Use local:2, or a scheduler's address: tls://host:8786."
+            f"Could not use the cluster {address!r}.", "Use local:2, or a scheduler's address: tls://host:8786."
         )
     if parts.scheme == "tcp" and parts.hostname not in _LOOPBACK:
         raise InputError(
-            f"{address} is another computer without TLS, so anybody on the network path could run code.",
+            f"Could not use {address}: it is another computer without TLS, so anyone on the network path could run "
+            "code.",
             "Start its scheduler with TLS and use tls://…",
         )
     return 0

@@ -115,7 +115,7 @@ def unheld_home() -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            remedy = "Stop it first: systemctl stop plurality.target."
+            remedy = "Stop the server first: systemctl stop plurality.target."
             raise InputError(f"A running server uses the folder {path.parent}.", remedy) from None
         try:
             yield

@@ -200,7 +200,7 @@ class _Child:
         except OSError as error:
             shutil.rmtree(self._folder, ignore_errors=True)
             raise WorkerError(
-                f"Could not start a process for the work: {error}. Close other programs and start again."
+                f"Could not start a worker process: {error}. Close other programs and start again."
             ) from error
         self._reader = threading.Thread(target=self._listen, name="worker-lines", daemon=True)
         self._reader.start()
@@ -226,14 +226,13 @@ class _Child:
             self._reader.join(1.0)
         if self._rubbish is not None:
             raise WorkerError(
-                f"The worker process wrote an unexpected line: “{self._rubbish}”. Start again; "
-                "if it happens twice, check for a program that writes to its output."
+                f"The worker process wrote an unexpected line: “{self._rubbish}”. Start again; if this happens "
+                "twice, check for a program that writes to its output."
             )
         if code is None:
             if time.monotonic() - self._heard > SILENCE:
                 raise WorkerError(
-                    f"The worker process has not responded for {number(SILENCE, 0)} seconds and was ended. "
-                    "Start "
+                    f"The worker process did not respond for {number(SILENCE, 0)} seconds and was stopped. Start "
                     "again when the computer is less busy."
                 )
             return False
@@ -252,7 +251,7 @@ class _Child:
         try:
             return load_arrays(self._folder / "result.npz")
         except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile) as error:
-            raise WorkerError(f"Could not read the result of the work: {error}. Start again.") from error
+            raise WorkerError(f"Could not read the result: {error}. Start again.") from error
 
     def ask_to_stop(self) -> None:
         """Ask the child to stop, by closing its input."""
@@ -304,9 +303,9 @@ def full_disk_words(what: str, error: OSError, folder: Path | None = None) -> st
         Folder that was written to; the temporary folder if omitted.
     """
     full = error.errno in (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
-    remedy = "Free some space there" if full else "Check that it can be written to"
+    remedy = "Free some space there" if full else "Check that it is writable"
     where, why = folder or tempfile.gettempdir(), error.strerror or error
-    return f"{what} could not be written to {where}: {why}. {remedy} and start again."
+    return f"Could not write {what} to {where}: {why}. {remedy} and start again."
 
 
 def environment(*, one_thread: bool = True) -> dict[str, str]:
@@ -325,11 +324,11 @@ def what_happened(code: int, last_words: str) -> str:
     """Return the message for a child that ended unexpectedly with ``code``."""
     if code == -9:
         return (
-            "The process that does the work was killed before it had finished, most often because memory ran out. "
-            "Close other programs, or ask for fewer draws, raters or cases, and start again."
+            "The worker process was stopped before it finished, usually because memory ran out. Close other "
+            "programs, or use fewer draws, raters or cases, and start again."
         )
     if code < 0:
-        return f"The process that does the work crashed (signal {-code}). Start again. {last_words}".strip()
+        return f"The worker process crashed (signal {-code}). Start again. {last_words}".strip()
     if code == 0:
-        return "The process that does the work ended without a result. Start again."
-    return f"The process that does the work ended with code {code}. Start again. {last_words}".strip()
+        return "The worker process ended without a result. Start again."
+    return f"The worker process ended with code {code}. Start again. {last_words}".strip()

@@ -38,7 +38,7 @@ _GRACE = 0.5  # seconds that cancelled work has to say so
 # What reading an upload may take beside `Settings.reading_mb`: bytes for each byte, up to a half of the computer's
 # memory, and seconds of the processor.
 _BYTES_PER_BYTE, _PART_OF_MEMORY, _SECONDS, _SECONDS_PER_MB = 40, 2, 30.0, 2.0
-_SMALLER = "Open a part of the file, save it as CSV or Parquet, or set PLURALITY_READING_MB higher."
+_SMALLER = "Open part of the file, save it as CSV or Parquet, or set PLURALITY_READING_MB higher."
 
 
 class WorkerPool:
@@ -182,7 +182,7 @@ class WorkerPool:
             ended = _followed(call, token, progress, limits.check)
             return ended, call.result(NO_DATA) if ended else None
         except WorkerError as error:
-            raise InputError(f"Could not read the file: the process that reads it ended. {error}", _SMALLER) from error
+            raise InputError(f"Could not read the file: the reading process stopped. {error}", _SMALLER) from error
         finally:
             for call in tuple(worker.calls.values()):
                 worker.drop(call)
@@ -312,7 +312,7 @@ class _Call:
         try:
             return from_bytes(self.given.read_bytes(), dataset)
         except DAMAGED as error:
-            raise WorkerError(f"Could not read the result of the work: {error}. Start again.") from error
+            raise WorkerError(f"Could not read the result: {error}. Start again.") from error
 
 
 class _Limits:
@@ -353,7 +353,7 @@ class _Limits:
     def _end(self, limit: str) -> None:
         self._worker.process.kill()
         size = number(self._n_bytes / MEGABYTE, 1)
-        raise InputError(f"Could not read the file: it took more than {limit}, the limit for {size} MB.", _SMALLER)
+        raise InputError(f"Could not read the file: it needed more than {limit}, the limit for {size} MB.", _SMALLER)
 
 
 def _followed(
@@ -411,7 +411,7 @@ class _Worker:
                 )
         except OSError as error:
             raise WorkerError(
-                f"Could not start a process for the work: {error}. Close other programs and start again."
+                f"Could not start a worker process: {error}. Close other programs and start again."
             ) from error
         threading.Thread(target=self._listen, name="worker-lines", daemon=True).start()
 
@@ -456,9 +456,8 @@ class _Worker:
         if time.monotonic() - self._heard > SILENCE:
             self.process.kill()
             raise WorkerError(
-                f"The worker process has not responded for {number(SILENCE, 0)} seconds and was ended. "
-                "Start "
-                "again when the computer is less busy."
+                f"The worker process did not respond for {number(SILENCE, 0)} seconds and was stopped. Start again "
+                "when the computer is less busy."
             )
 
     def end(self) -> None:

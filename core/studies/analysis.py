@@ -31,8 +31,8 @@ MODALITY_COLUMNS = ("modality", "value", "se", "df", "low", "high")
 DIFFERENCE_COLUMNS = ("modality", "other_modality", "value", "se", "df", "low", "high", "p")
 COLUMNS = dict(zip(TABLES, (DIFFERENCE_COLUMNS, MODALITY_COLUMNS, READER_COLUMNS), strict=True))
 ASSUMED_PANEL = "These intervals assume that panellists err independently of each other given the truth."
-MAJORITY = "The majority of the panel is taken as truth: its errors are not in these intervals."
-NO_VARIANCE = "Readers and cases do not vary at all in some rows, which therefore have no interval."
+MAJORITY = "The majority of the panel counts as the truth: these intervals do not include its errors."
+NO_VARIANCE = "Some rows have no interval, because readers and cases do not vary."
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,8 @@ class StudyOptions:
             check_number(self.threshold, "The threshold")
         elif self.measure != "auc":
             raise InputError(
-                f"{TITLES[self.measure]} needs a threshold.", "Choose the lowest score that counts as positive."
+                f"Could not compute {TITLES[self.measure]}: it needs a threshold.",
+                "Choose the lowest score that counts as positive.",
             )
 
 
@@ -216,7 +217,7 @@ def compute(
         return StudyAnalysis((taken,), known, 0)
     if study.panel is None:
         raise NotApplicableError(
-            "Cannot compare modalities: the truth is unknown.", "Add the truth of each case, or opinions of a panel."
+            "Cannot compare modalities: the truth is unknown.", "Add the truth of each case, or a panel's opinions."
         )
     taken = _estimates(study, options, "panel_majority", majority_truth(study.panel)[None])
     fit, truths, n_redrawn = draw_truths(study, options.n_draws, options.seed, progress)
@@ -382,12 +383,14 @@ def _notes(
 ) -> tuple[str, ...]:
     notes = [MAJORITY] if truth == "panel_majority" else [ASSUMED_PANEL] if truth == "drawn" else []
     if unknown := int((truths[0] == UNKNOWN_TRUTH).sum()):
-        why = "the panel is tied or gave no opinion" if truth == "panel_majority" else "the truth is unknown"
+        why = "the panel is tied or has no opinion" if truth == "panel_majority" else "the truth is unknown"
         notes.append(f"{plural(unknown, 'case')} left out: {why}.")
     if n_redrawn:
-        notes.append(f"{plural(n_redrawn, 'draw')} of the truth drawn again: the study could not be analysed with it.")
+        notes.append(
+            f"{plural(n_redrawn, 'draw')} of the truth repeated: the study could not be analysed with the first ones."
+        )
     if any(one.replaced for one in moments):
-        notes.append("A variance was estimated below zero and replaced by the larger estimate that cannot be negative.")
+        notes.append("A variance estimate below zero was replaced by a larger estimate that cannot be negative.")
     if without_variance:
         notes.append(NO_VARIANCE)
     return tuple(notes)

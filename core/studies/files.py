@@ -117,7 +117,9 @@ def read_study(
         else:
             _add_table(found, name, open_tables(name, content)[0][1], columns or {})
     if not found.readings:
-        raise InputError("The files have no readings.", "Provide one row per reader, case and modality.")
+        raise InputError(
+            "Could not read the study: the files have no readings.", "Provide one row per reader, case and modality."
+        )
     rows = [
         (*row[:3], score)
         for row, score in zip(found.readings, _scores(found), strict=True)
@@ -127,7 +129,9 @@ def read_study(
         return _with_panel(rows, cases, panel, positive, found.notes)
     known = found.truth if truth is None else dict(truth)
     if known and not cases & known.keys():
-        raise InputError("No case of the study has a truth.", "Use the same case names in both files.")
+        raise InputError(
+            "Could not read the truth: no case of the study has one.", "Use the same case names in both files."
+        )
     names = tuple(sorted({known[case] for case in cases & known.keys()}))
     condition = condition_of(names, positive)
     if not condition:
@@ -152,7 +156,9 @@ def condition_of(names: Sequence[str], positive: str = "") -> str:
     """
     if positive and names:
         if positive not in names:
-            raise InputError(f"The truth has no class {positive!r}.", f"Use one of {listed(names)}.")
+            raise InputError(
+                f"Could not use class {positive!r}: the truth does not contain it.", f"Use one of {listed(names)}."
+            )
         return positive
     known = [name for name in names if _plain(name) in WITH_CONDITION]
     return known[0] if len(known) == 1 and len(names) <= 2 else ""
@@ -179,7 +185,9 @@ def truth_of(name: str, content: bytes, columns: Mapping[str, str] | None = None
     others = [column for column in raw.columns if column != roles.get("case")]
     column = roles.get("truth") or roles.get("score") or (others[0] if len(others) == 1 else "")
     if "case" not in roles or not column:
-        raise InputError(f"{name} has no columns of cases and their truth.", "Name them case and truth.")
+        raise InputError(
+            f"Could not use {name}: it has no columns of cases and their truth.", "Name these columns case and truth."
+        )
     found: dict[str, str] = {}
     _add_truth(found, _texts(raw, roles["case"]), _texts(raw, column), raw)
     return found
@@ -206,7 +214,9 @@ def _with_panel(
 ) -> StudyReading:
     """Return the study with the opinions of its panel."""
     if not cases & set(panel.cases):
-        raise InputError("No case of the study has an opinion of the panel.", "Use the same case names in both.")
+        raise InputError(
+            "Could not use the panel: no case of the study has its opinion.", "Use the same case names in both files."
+        )
     condition = condition_of(panel.classes, positive)
     if not condition:
         return StudyReading(study_from_rows(rows), tuple(notes), panel.classes)
@@ -230,7 +240,9 @@ def _add_table(found: _Rows, name: str, raw: RawTable, columns: Mapping[str, str
     for needed in ("case",) if "truth" in roles and "score" not in roles else ("case", "score"):
         if needed not in roles:
             known = ", ".join(sorted(ROLES[needed]))  # type: ignore[index]
-            raise InputError(f"{name} has no column of {needed}s.", f"Use one of these names: {known}.")
+            raise InputError(
+                f"Could not read {name}: it has no column of {needed}s.", f"Use one of these names: {known}."
+            )
     cases = _texts(raw, roles["case"])
     taken = [f"{role} from “{shorten(column, _SHOWN)}”" for role, column in roles.items()]
     taken += [f"{role} “{shorten(stem, _SHOWN)}” from the name of the file" for role in _of_file(roles)]
@@ -260,7 +272,7 @@ def _roles(names: Sequence[str], given: Mapping[str, str]) -> dict[Role, str]:
     found: dict[Role, str] = {}
     for role, column in given.items():
         if role not in ROLES:
-            raise InputError(f"Could not read the role {role!r} of a column.", f"Use {', '.join(ROLES)}.")
+            raise InputError(f"Could not read the column role {role!r}.", f"Use {', '.join(ROLES)}.")
         if column not in names:
             raise InputError(f"Could not find the column {column!r}.", f"Use one of {', '.join(names)}.")
         found[role] = column  # type: ignore[index]
@@ -285,7 +297,11 @@ def _add_truth(found: dict[str, str], cases: Sequence[str], truths: Sequence[str
 
 def _put(found: dict[str, str], case: str, truth: str, line: int | None) -> None:
     if found.setdefault(case, truth) != truth:
-        raise InputError(f"Case {case!r} has the truths {found[case]!r} and {truth!r}.", "Keep one of them.", line)
+        raise InputError(
+            f"Could not use case {case!r}: its truth is both {found[case]!r} and {truth!r}.",
+            "Keep one of the two.",
+            line,
+        )
 
 
 def _scores(found: _Rows) -> list[float]:
@@ -297,8 +313,9 @@ def _scores(found: _Rows) -> list[float]:
         if order is None:
             first = texts[int(np.flatnonzero(~np.isfinite(numbers))[0])]
             raise InputError(
-                f"The score {shorten(first, _SHOWN)!r} is not a number, and the scores are not a known scale.",
-                "Use numbers, the larger the more likely the condition.",
+                f"Could not use the score {shorten(first, _SHOWN)!r}: it is not a number, and the scores are not a "
+                "known scale.",
+                "Use numbers; larger numbers mean that the condition is more likely.",
             )
         found.notes.append(f"Order of the scores, low to high: {', '.join(shorten(name, _SHOWN) for name in order)}.")
         numbers = np.array([order.index(name) for name in texts], float)

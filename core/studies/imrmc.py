@@ -48,10 +48,10 @@ def read_rows(data: bytes) -> tuple[list[Row], dict[str, int]]:
     try:
         lines = data.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
-        raise InputError("The file is not text in UTF-8.", "Save it as UTF-8.") from error
+        raise InputError("Could not read the file: it is not UTF-8 text.", "Save it as UTF-8.") from error
     begins = next((place for place, line in enumerate(lines) if line.strip().lower().startswith(BEGIN)), None)
     if begins is None:
-        raise InputError('The file has no line "BEGIN DATA:".', "Provide a file in the format of iMRMC.")
+        raise InputError('Could not read the file: the line "BEGIN DATA:" is missing.', "Provide an iMRMC file.")
     truth: dict[str, int] = {}
     rows: list[Row] = []
     for number, fields in enumerate(csv.reader(lines[begins + 1 :]), begins + 2):
@@ -61,18 +61,28 @@ def read_rows(data: bytes) -> tuple[list[Row], dict[str, int]]:
         if TRUTH not in (reader.lower(), modality.lower()):
             rows.append((reader, case, modality, score))
         elif score not in (0.0, 1.0) or truth.setdefault(case, int(score)) != score:
-            raise InputError(f"The truth of case {case} is not one of 0 and 1.", "Use 1 with the condition.", number)
+            raise InputError(
+                f"Could not read the truth of case {case}: it is neither 0 nor 1.",
+                "Use 1 with the condition, 0 without it.",
+                number,
+            )
     if not truth:
-        raise InputError("The file has no rows of truth.", "Add rows such as truth,case1,truth,0.")
+        raise InputError(
+            "Could not read the truth: the file has no such rows.", "Add rows such as truth,case1,truth,0."
+        )
     return rows, truth
 
 
 def _row(fields: list[str], number: int) -> Row:
     """Read the names and the score of one line."""
     if len(fields) != 4:
-        raise InputError(f"Expected 4 fields, found {len(fields)}.", "Use reader,case,modality,score.", number)
+        raise InputError(
+            f"Could not read a line: it has {len(fields)} fields, expected 4.",
+            "Use reader,case,modality,score.",
+            number,
+        )
     reader, case, modality, score = (field.strip() for field in fields)
     try:
         return reader, case, modality, float(score)
     except ValueError as error:
-        raise InputError(f'The score "{score}" is not a number.', "Use a number.", number) from error
+        raise InputError(f'Could not read the score "{score}": it is not a number.', "Use a number.", number) from error

@@ -96,12 +96,12 @@ def compute_next_study(
     """
     check_number(effect, "The effect", -1, 1)
     if effect == 0:
-        raise InputError("The effect is 0.", "Enter the difference that the next study is to find.")
+        raise InputError("The effect is 0.", "Enter the difference that the next study should detect.")
     check_level(power, "The power")
     check_level(significance, "The significance level")
     check_whole(pair, "The pair", 0)
     if pair >= len(estimates.differences):
-        raise InputError(f"The pair is {pair}.", f"The study has {len(estimates.differences)}.")
+        raise InputError(f"Could not use the pair {pair}.", f"The study has {len(estimates.differences)}.")
     for number in n_readers:
         check_whole(number, "The number of readers", 2)
     row = estimates.differences[pair]

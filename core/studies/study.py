@@ -49,12 +49,16 @@ class ReadingStudy:
         scores = np.array(self.scores, np.float64)
         shape = (len(self.modalities), len(self.readers), len(self.cases))
         if scores.shape != shape:
-            raise InputError(f"The scores have the shape {scores.shape}.", f"Expected {shape} from the names.")
+            raise InputError(
+                f"Could not use the scores: their shape is {scores.shape}.", f"Use the shape {shape}, from the names."
+            )
         for what, names in (("modality", self.modalities), ("reader", self.readers), ("case", self.cases)):
             if len(set(names)) < len(names):
-                raise InputError(f"A {what} occurs twice.", "Use each name once.")
+                raise InputError(f"Could not read the study: a {what} occurs twice.", "Use each name once.")
         if np.isinf(scores).any():
-            raise InputError("A score is infinite.", "Use finite scores, and leave out cases that were not read.")
+            raise InputError(
+                "Could not use the scores: one is infinite.", "Use finite scores, and leave out unread cases."
+            )
         object.__setattr__(self, "scores", _frozen(scores))
         n = len(self.cases)
         if self.truth is not None:
@@ -96,12 +100,15 @@ def study_from_rows(
     """
     listed = list(rows)
     if not listed:
-        raise InputError("The study has no readings.", "Provide one row per reader, case and modality.")
+        raise InputError(
+            "Could not analyse the study: it has no readings.", "Provide one row per reader, case and modality."
+        )
     readers, cases, modalities = (_places(names) for names in zip(*(row[:3] for row in listed), strict=True))
     if (n_cells := len(modalities) * len(readers) * len(cases)) > MOST_CELLS:
         raise LimitError(
-            f"{plural(len(readers), 'reader')}, {plural(len(cases), 'case')} and "
-            f"{plural(len(modalities), 'modality', 'modalities')} make {n_cells:,} scores; at most {MOST_CELLS:,} fit.",
+            f"Could not analyse the study: {plural(len(readers), 'reader')}, {plural(len(cases), 'case')} and "
+            f"{plural(len(modalities), 'modality', 'modalities')} make {n_cells:,} scores; the limit is "
+            f"{MOST_CELLS:,}.",
             "Check the columns of readers, cases and modalities.",
         )
     scores = np.full((len(modalities), len(readers), len(cases)), np.nan)
@@ -109,7 +116,8 @@ def study_from_rows(
         place = modalities[modality], readers[reader], cases[case]
         if not np.isnan(scores[place]):
             raise InputError(
-                f"Reader {reader} scored case {case} twice in modality {modality}.", "Keep one of the scores."
+                f"Could not read the study: reader {reader} scored case {case} twice in modality {modality}.",
+                "Keep one of the two scores.",
             )
         scores[place] = score
     known = None if truth is None else np.array([truth.get(case, UNKNOWN_TRUTH) for case in cases], np.int8)
@@ -130,7 +138,11 @@ def reason_against(study: ReadingStudy, truth: np.ndarray) -> str:
         Cases of unknown truth (−1) do not count.
     """
     if len(study.modalities) < 2:
-        return f"the study has one modality, {study.modalities[0]}" if study.modalities else "the study has no modality"
+        return (
+            f"the study has only one modality, {study.modalities[0]}"
+            if study.modalities
+            else "the study has no modality"
+        )
     read = ~np.isnan(study.scores)
     counts = np.stack([(read & (truth == kind)).sum(axis=2) for kind in (0, 1)], axis=2)
     for kind, words in enumerate(KINDS):
@@ -176,9 +188,11 @@ def _places(names: Iterable[str]) -> dict[str, int]:
 def _codes(values: np.ndarray, shape: tuple[int, ...], what: str) -> np.ndarray:
     codes = np.array(values)
     if codes.shape != shape:
-        raise InputError(f"The {what} has the shape {codes.shape}.", f"Expected {shape}.")
+        raise InputError(f"Could not use the {what}: its shape is {codes.shape}.", f"Expected {shape}.")
     if not np.isin(codes, (0, 1, UNKNOWN_TRUTH)).all():
-        raise InputError(f"The {what} has a value other than 1, 0 and −1.", "Use 1 with, 0 without the condition.")
+        raise InputError(
+            f"Could not use the {what}: a value is not 1, 0 or −1.", "Use 1 with the condition, 0 without it."
+        )
     return codes.astype(np.int8)
 
 

@@ -31,7 +31,7 @@ def main() -> None:
                     healthy = time.monotonic()
                     page = browser.new_page(viewport={"width": 1440, "height": 1000})
                     page.goto(dashboard.url)
-                    page.get_by_role("heading", name="Know what your raters agree on, and what they do not").wait_for()
+                    page.get_by_role("heading", name="See where your raters agree, and where they do not").wait_for()
                     page.get_by_role("button", name="Open Anaesthesia").wait_for()
                     after_healthy.append(time.monotonic() - healthy)
                     after_command.append(time.monotonic() - dashboard.started)

@@ -80,7 +80,7 @@ def test_a_file_with_dates_is_followed_over_time_compared_and_shown_letter_for_l
     upload(page, "dated.csv", "\n".join(["case,rater,class,date", *ROWS]).encode())
     page.get_by_role("button", name="Use 120 annotations").click()
     settled(page)
-    expect(page.get_by_text("is in use.")).to_be_visible()
+    expect(page.get_by_text("is open.")).to_be_visible()
     go_to(page, "Agreement")
     page.get_by_role("tab", name="Pairwise agreement").click()
     settled(page)
@@ -93,7 +93,7 @@ def test_a_file_with_dates_is_followed_over_time_compared_and_shown_letter_for_l
     page.get_by_role("tab", name="Over time").click()
     settled(page)
     expect(page.get_by_text(re.compile(r"SPA was .* \(")).first).to_be_visible()
-    expect(page.get_by_text(re.compile("n: cases with two annotations or more"))).to_be_visible()
+    expect(page.get_by_text(re.compile("n: cases with at least two annotations"))).to_be_visible()
     page.get_by_role("tab", name="Compare").click()
     settled(page)
     expect(page.get_by_text(re.compile(r"the difference is -?0\.\d+ \(")).first).to_be_visible()
@@ -105,7 +105,7 @@ def test_a_file_with_dates_is_followed_over_time_compared_and_shown_letter_for_l
     expect(page.get_by_text(re.compile(r"resamples of the cases, seed 0"))).to_be_visible()
     assert "compare=" in page.url
     page.get_by_role("tab", name="Precision and sample size").click()
-    expect(page.get_by_text(re.compile("500 more annotations make it")).first).to_be_visible()
+    expect(page.get_by_text(re.compile("With 500 more annotations")).first).to_be_visible()
 
 
 def test_the_table_behind_the_figure_can_be_taken_away(open_page, dashboard):

@@ -98,8 +98,8 @@ def test_no_stage_of_a_review_has_a_serious_violation(open_page, dashboard, them
     steps = (
         ("blind", None, "Choose a class first"),
         ("chosen", "x", "it cannot be determined"),
-        ("revealed", "Control+Enter", "What the raters said"),
-        ("changing", "e", "How sure are you?"),
+        ("revealed", "Control+Enter", "Annotations by raters"),
+        ("changing", "e", "How confident are you?"),
         ("asking", "a", "Whom to ask"),
         ("list", "l", "not seen yet"),
     )

@@ -12,15 +12,21 @@ pytestmark = pytest.mark.browser
 
 LONG = b"case,rater,class\n1,a,x\n1,b,y\n2,a,x\n"
 BAD_FILES = {
-    "empty.csv": (b"", "The file is empty."),
-    "header only.csv": (b"case,rater,class\n", "The file has a header but no rows."),
+    "empty.csv": (b"", "Could not read the file: it is empty."),
+    "header only.csv": (b"case,rater,class\n", "Could not read the file: it has a header but no rows."),
     "photo.png": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" * 40, "photo.png is a PNG image."),
     "paper.pdf": (b"%PDF-1.7\n%\xe2\xe3\n1 0 obj\n<< /Type /Catalog >>\n" * 20, "paper.pdf is a PDF document."),
-    "one column.csv": (b"answers\nyes\nno\n", "Only one column was found"),
-    "two columns of one name.csv": (b"case,rater,class,class\n1,a,x,y\n", "The header names 'class' 2 times"),
-    "open quote.csv": (b'case,rater,class\n1,a,x\n2,a,"y\n3,a,z\n', "Line 3: A quotation mark"),
-    "cut off.json": (b'[{"id": 1, "annotations": [{"id": 2', "the JSON breaks off"),
-    "out of the archive.zip": (archive({"../x.csv": LONG}), "is a path out of the archive"),
+    "one column.csv": (b"answers\nyes\nno\n", "Could not read the table: only one column was found"),
+    "two columns of one name.csv": (
+        b"case,rater,class,class\n1,a,x,y\n",
+        "Could not read the table: the header has 'class' 2 times",
+    ),
+    "open quote.csv": (
+        b'case,rater,class\n1,a,x\n2,a,"y\n3,a,z\n',
+        "Line 3: Could not read the file: a quotation mark",
+    ),
+    "cut off.json": (b'[{"id": 1, "annotations": [{"id": 2', "the JSON is cut off"),
+    "out of the archive.zip": (archive({"../x.csv": LONG}), "its path leads out of the archive"),
 }
 UNPACKED = 300_000_000  # bytes of a small archive
 
@@ -36,7 +42,7 @@ def test_a_bad_file_has_its_message_and_the_page_goes_on(open_page, dashboard):
         expect(page.get_by_test_id("stDataFrame")).to_have_count(0)
         page.get_by_role("button", name="Remove").first.click()
         settled(page)
-        expect(page.get_by_text("All formats that are recognised")).to_be_visible()
+        expect(page.get_by_text("All supported formats")).to_be_visible()
     upload(page, "two headers.csv", b"case,rater,class\n1,a,x\n2,a,y\ncase,rater,class\n2,b,z\n")
     expect(page.get_by_role("button", name="Use 3 annotations, leave out 1 row")).to_be_visible()
 
@@ -45,7 +51,7 @@ def test_a_file_without_a_rater_is_asked_about(open_page, dashboard):
     """Nothing can be used before the user says who annotated."""
     page = open_page(f"{dashboard.url}/upload")
     upload(page, "no rater.csv", b"case,class\n1,x\n2,y\n")
-    expect(page.get_by_text("No column was recognised as the rater")).to_be_visible()
+    expect(page.get_by_text("Could not recognise the column of the rater")).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("^Use "))).to_have_count(0)
     page.get_by_role("combobox", name=re.compile("Rater")).click()
     page.get_by_role("option", name="(none: annotations are anonymous)").click()
@@ -64,7 +70,7 @@ def test_text_from_a_file_is_shown_letter_for_letter_and_loads_nothing(open_page
     upload(page, "<b>name</b> ![](http://evil.invalid/n.png).csv", content.encode())
     page.get_by_role("button", name="Use 29 annotations").click()
     settled(page)
-    expect(page.get_by_text("is in use.")).to_be_visible()
+    expect(page.get_by_text("is open.")).to_be_visible()
     for title in ("Agreement", "Models", "Cases", "Reliability"):
         go_to(page, title) if title != "Reliability" else None
         settled(page)

@@ -39,13 +39,13 @@ def test_a_file_with_other_column_names_is_understood_kept_and_reopened_after_a_
     try:
         page = open_page(f"{dashboard.url}/upload")
         upload(page, "readings.csv", OTHER_NAMES)
-        expect(page.get_by_text("The first twenty annotations, as understood")).to_be_visible()
+        expect(page.get_by_text("First twenty annotations, as read by Plurality")).to_be_visible()
         page.get_by_role("button", name="Use 84 annotations, leave out 6 rows").click()
         settled(page)
-        expect(page.get_by_text("readings is in use.")).to_be_visible()
+        expect(page.get_by_text("readings is open.")).to_be_visible()
         page.get_by_test_id("stMain").get_by_role("button", name="Save on this computer").click()
         settled(page)
-        expect(page.get_by_text("Saved on this computer. Its address keeps working.")).to_be_visible()
+        expect(page.get_by_text("Saved on this computer. Its address stays the same.")).to_be_visible()
         digest = re.search(r"data=([0-9a-f]{32})", page.url).group(1)
 
         dashboard.stop()
@@ -97,7 +97,7 @@ def test_moving_the_slider_redraws_the_case_and_the_address_opens_it_in_another_
     settled(page)
     expect(heading).not_to_contain_text(first.split(" ")[1])
     second = heading.inner_text()
-    summary = page.get_by_text("Certainty of the first places:")
+    summary = page.get_by_text("Certainty of the leading places:")
     before = summary.inner_text()
     slider = page.get_by_role("slider").first
     slider.focus()
@@ -141,7 +141,7 @@ def test_the_corners_of_the_triangle_can_be_chosen(open_page, dashboard):
     expect(corners).to_be_visible()
     corners.get_by_role("button", name=re.compile("Remove|Clear")).first.click()
     settled(page)
-    expect(page.get_by_text("Choose three corners")).to_be_visible()
+    expect(page.get_by_text("Choose three classes as corners")).to_be_visible()
     expect(page.locator(".st-key-simplex .js-plotly-plot")).to_be_visible()
 
 

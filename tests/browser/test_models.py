@@ -53,7 +53,7 @@ def test_switches_spell_a_model_and_add_it(open_page, dashboard):
     expect(page.get_by_text("Cases where Difficulty ABC and the majority vote differ")).to_be_visible()
     page.get_by_role("tab", name="Checks").click()
     settled(page)
-    expect(page.get_by_text("Checks need draws from a posterior")).to_be_visible()
+    expect(page.get_by_text("Checks need posterior draws")).to_be_visible()
 
 
 def test_a_full_posterior_can_be_cancelled_tried_again_and_says_that_it_fails_its_check(open_page, dashboard):
@@ -76,8 +76,8 @@ def test_a_full_posterior_can_be_cancelled_tried_again_and_says_that_it_fails_it
     for name, said in (
         ("Prevalence", "by Difficulty ABC, not converged"),
         ("Checks", "Difficulty ABC, not converged cannot reproduce the votes"),
-        ("Soft labels", "Difficulty ABC, not converged: labels from it may still change."),
-        ("Raters", "least often right by Difficulty ABC, not converged"),
+        ("Soft labels", "Difficulty ABC, not converged: its labels may still change."),
+        ("Raters", "least accurate by Difficulty ABC, not converged"),
     ):
         page.get_by_role("tab", name=name).click()
         settled(page)

@@ -80,11 +80,11 @@ def test_predictions_of_a_file_are_matched_and_what_is_missing_is_listed(open_pa
     """A classifier for 44 of 45 cases; the page says which case is missing, and evaluates the rest."""
     page = open_page(f"{dashboard.url}/reliability?data=anaesthesia")
     settled(page)
-    page.get_by_text("Add predictions of classifiers").click()
+    page.get_by_text("Add classifier predictions").click()
     rows = [f"{case},{1 + (case + k) % 4},{0.6 - 0.1 * k}" for case in range(1, 45) for k in range(3)]
     upload(page, "guesser.csv", ("case,class,score\n" + "\n".join(rows) + "\n").encode())
     expect(page.get_by_text("guesser: 44 of 45 cases")).to_be_visible()
-    expect(page.get_by_text(re.compile("no prediction of 1 case"))).to_be_visible()
+    expect(page.get_by_text(re.compile("no prediction for 1 case"))).to_be_visible()
     page.get_by_role("tab", name="Classifiers").click()
     settled(page)
     expect(page.get_by_role("heading", name=re.compile("only one classifier"))).to_be_visible()
@@ -94,6 +94,6 @@ def test_a_bad_file_of_predictions_has_its_message(open_page, dashboard):
     """A class that the data do not have is named with its case."""
     page = open_page(f"{dashboard.url}/reliability?data=anaesthesia")
     settled(page)
-    page.get_by_text("Add predictions of classifiers").click()
+    page.get_by_text("Add classifier predictions").click()
     upload(page, "bad.csv", b"case,class,score\n1,nonsense,0.5\n2,1,0.5\n")
     expect(page.get_by_text(re.compile("nonsense.*on case.*1"))).to_be_visible()

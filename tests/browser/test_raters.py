@@ -18,7 +18,9 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
     settled(page)
     expect(page.get_by_role("heading", level=1)).to_contain_text("Skin: raters agree on")
     go_to(page, "Raters")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("About 2 of 12 raters are below what is acceptable")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(
+        "About 2 of 12 raters are below the acceptable accuracy"
+    )
     page.get_by_text("got worse 1").click()
     settled(page)
     expect(page.get_by_text("1 of 12 raters")).to_be_visible()
@@ -32,7 +34,9 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
     settled(page)
     expect(page.get_by_text("Correct in 0.86 of annotations before").last).to_be_visible()
     expect(page.get_by_role("heading", name="Annotations on each class")).to_be_visible()
-    expect(page.get_by_role("heading", name="Cases where the others are certain of another class")).to_be_visible()
+    expect(
+        page.get_by_role("heading", name="Cases where the other raters are confident of another class")
+    ).to_be_visible()
     expect(page.locator(".st-key-drift .js-plotly-plot").last).to_be_visible()  # the one before it may still stand
     with page.expect_download() as download:
         page.get_by_role("button", name="Download summary").click()
@@ -54,7 +58,7 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
             page.keyboard.press("ArrowLeft")  # 250 annotations are simulated four times as fast as 1000
     page.get_by_role("button", name="Simulate this plan").click()
     settled(page)
-    expect(page.get_by_text("simulated worlds, seed 0")).to_be_visible()
+    expect(page.get_by_text("simulated datasets, seed 0")).to_be_visible()
     expect(page.locator(".st-key-plan .js-plotly-plot")).to_be_visible()
 
 

@@ -33,7 +33,7 @@ def test_a_class_named_like_a_column_of_a_table_breaks_no_page(open_page, dashbo
     upload(page, "named.csv", ("\n".join(["case,rater,class", *rows]) + "\n").encode())
     page.get_by_role("button", name="Use 27 annotations").click()
     settled(page)
-    expect(page.get_by_text("named is in use.")).to_be_visible()
+    expect(page.get_by_text("named is open.")).to_be_visible()
     go_to(page, "Models")
     page.get_by_role("tab", name="Soft labels").click()
     settled(page)
@@ -73,7 +73,7 @@ def test_two_searches_with_as_many_hits_have_a_list_each(open_page, dashboard):
     """The second list answers a click on the row that was chosen in the first."""
     page = open_page(f"{dashboard.url}/cases?data=skin&reliability=3")
     settled(page)
-    find = page.get_by_placeholder("id, class or rater")
+    find = page.get_by_placeholder("Case ID, class or rater")
     for words in ("skin-01", "skin-02"):
         find.fill(words)
         with answered(page):
@@ -89,7 +89,7 @@ def test_a_corrected_file_of_predictions_replaces_the_first(open_page, dashboard
     """Same name, same length, other guesses: the metric changes; and they can be removed again."""
     page = open_page(f"{dashboard.url}/reliability?data=anaesthesia")
     settled(page)
-    page.get_by_text("Add predictions of classifiers").click()
+    page.get_by_text("Add classifier predictions").click()
     verdicts = []
     for shift in (0, 1):
         rows = [f"{case},{1 + (case + shift) % 4},0.9" for case in range(1, 46)]

@@ -41,7 +41,7 @@ def test_a_whole_session_by_mouse(open_page, opened):
     page = open_page(url)
     start(page, "Ada")
     first = arrive(page)
-    step(page, "Record my opinion", "The opinion is missing. Choose one")
+    step(page, "Record my opinion", "Could not record: no opinion was given. Choose one")
     choose(page, panel_of(first))
     page.get_by_label("Note").fill("typed and not left")
     step(page, "Record my opinion", "You agree.")
@@ -52,15 +52,19 @@ def test_a_whole_session_by_mouse(open_page, opened):
     choose(page, "Cannot be determined")
     page.get_by_text("75%", exact=True).click()  # which then has the focus
     until(page, lambda: page.keyboard.press("Control+Enter"), page.get_by_text("You disagree."))
-    step(page, "Change it", "How sure are you?")
+    step(page, "Change it", "How confident are you?")
     choose(page, panel_of(second))
-    step(page, "Change my opinion", "A reason for a change is missing. Choose a reason or write a note.")
+    step(
+        page,
+        "Change my opinion",
+        "Could not record: a reason for a change is missing. Choose a reason or write a note.",
+    )
     page.get_by_label("Note").fill("seen the light")
     click(page, "Change my opinion")
     third = arrive(page, other_than=second)
     assert len({first, second, third}) == 3
     choose(page, next(name for name in FRUIT if name != panel_of(third)))
-    step(page, "Record my opinion", "If you keep it: The case goes to arbitration.")
+    step(page, "Record my opinion", "If you keep your opinion: The case goes to arbitration.")
     step(page, "Keep my opinion", page.get_by_role("heading", name="Session complete"))
     expect(page.get_by_text(re.compile(f"{third} · done · you said .* · in arbitration"))).to_be_visible()
     click(page, f"Open {first}")
@@ -106,7 +110,7 @@ def test_a_whole_session_by_keyboard_alone(open_page, opened):
         until(page, lambda: page.keyboard.press(name), seen)
 
     def cannot_tell(then: Locator) -> None:
-        key("x", page.get_by_text("Your opinion: it cannot be determined"))
+        key("x", page.get_by_text("Your opinion: cannot be determined"))
         key("Control+Enter", page.get_by_role("button", name=re.compile("Keep my opinion")))
         key("k", then)
 
@@ -138,7 +142,7 @@ def test_a_whole_session_by_keyboard_alone(open_page, opened):
     tab_to("Note")
     page.keyboard.type("skunk 1 2 0 not lost")
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_text("What the raters said")).to_be_visible()
+    expect(page.get_by_text("Annotations by raters")).to_be_visible()
     arrive(page, first)
     (event,) = [event for event in store.trail(dataset.digest, first) if event.kind == "opinion"]
     assert event.note == "skunk 1 2 0 not lost"
@@ -189,7 +193,7 @@ def test_keys_in_a_burst_close_no_case_with_a_class_that_nobody_named(open_page,
     other = next(place for place, name in enumerate(FRUIT, 1) if name not in named)
     for key in (str(other), "Control+Enter", "k", "Control+Enter", str(other)):
         page.keyboard.press(key)
-    expect(page.get_by_text("is outside the panel's plausible set")).to_be_visible()
+    expect(page.get_by_text("Ask a second reviewer, or write why you decide alone")).to_be_visible()
     expect(page.get_by_role("alert").filter(has_text="or write a note that explains your decision")).to_be_visible()
     assert kinds(store, dataset, case_id) == ["Ada: opinion", "Ada: reveal"]
     page.get_by_label("Note").fill("seen on the scan")
@@ -209,9 +213,9 @@ def _early(page, first: str, *keys: str) -> str:
     """Press a key that leaves the case, and a class before another is on screen; gives the next case."""
     page.evaluate(_AT_ONCE, [*keys, "2"])
     second = arrive(page, other_than=first)
-    late = page.get_by_text(re.compile("The key was for a case that is no longer on screen"))
+    late = page.get_by_text(re.compile("The case changed before your key press arrived"))
     expect(late).to_be_visible()
-    expect(page.get_by_text("Nothing is chosen yet")).to_be_visible()
+    expect(page.get_by_text("You have not chosen anything yet")).to_be_visible()
     return second
 
 
@@ -229,7 +233,13 @@ def test_a_key_that_falls_before_the_next_case_is_on_screen_is_not_for_it(open_p
     third = _early(page, second, "s")  # which comes at the end then
     page.keyboard.press("3")
     expect(page.get_by_text("Your opinion: plum")).to_be_visible()
-    expect(page.get_by_text(re.compile("The key was for"))).not_to_be_visible()
+    expect(
+        page.get_by_text(
+            re.compile(
+                "The case changed before your key press arrived, so it was ignored. Check this case and press again"
+            )
+        )
+    ).not_to_be_visible()
     assert [event.kind for event in store.trail(dataset.digest, second)] == ["skip"]
     assert not store.trail(dataset.digest, third)
 
@@ -245,7 +255,9 @@ def test_keys_behind_one_that_the_page_does_not_answer_are_not_taken(open_page, 
     settled(page)
     page.evaluate("document.querySelector('[data-testid=stApp]').dataset.testConnectionState = 'CONNECTING'")
     page.evaluate(_AT_ONCE, ["2", "s"])
-    expect(page.get_by_text("A key press failed, and the keys after it were not used.")).to_be_visible()
+    expect(
+        page.get_by_text("A key press failed, and later key presses were ignored. Check this case and press again.")
+    ).to_be_visible()
     page.evaluate("document.querySelector('[data-testid=stApp]').dataset.testConnectionState = 'CONNECTED'")
     expect(page.get_by_text("Your opinion: pear")).to_be_visible()
     assert not store.trail(dataset.digest, case_id)
@@ -274,8 +286,10 @@ def test_a_press_that_the_page_did_not_hear_is_said_and_nothing_is_taken_behind_
     page.evaluate(_AT_ONCE, ["1", "s"])
     page.get_by_text("75%", exact=True).click()
     settled(page)
-    expect(page.get_by_text("Nothing is chosen yet")).to_be_visible()
-    expect(page.get_by_text("A key press failed, and the keys after it were not used.")).to_be_visible()
+    expect(page.get_by_text("You have not chosen anything yet")).to_be_visible()
+    expect(
+        page.get_by_text("A key press failed, and later key presses were ignored. Check this case and press again.")
+    ).to_be_visible()
     assert arrive(page) == case_id
     assert not store.trail(dataset.digest, case_id)
     page.keyboard.press("1")
@@ -431,7 +445,7 @@ def test_nothing_that_the_browser_receives_tells_the_panels_opinion_before_ones_
     for word in telling:
         assert word not in everything, word
     before = len(received)
-    step(page, "Record my opinion", "the panel is undecided between")
+    step(page, "Record my opinion", "the panel is split between")
     expect(page.locator(".js-plotly-plot")).to_be_visible()
     settled(page)
     shown = b"".join(received[before:])
@@ -449,13 +463,13 @@ def test_scores_are_given_by_keyboard_alone(open_page, opened):
     start(page, "Cleo")
     first = arrive(page)
     page.keyboard.type("4.5")
-    until(page, lambda: page.keyboard.press("Control+Enter"), page.get_by_text("You say 4.5"))
+    until(page, lambda: page.keyboard.press("Control+Enter"), page.get_by_text("Your opinion: 4.5"))
     until(page, lambda: page.keyboard.press("k"), page.get_by_text(f"{first}: opinion kept"))
     second = arrive(page, other_than=first)
     page.keyboard.press("/")
     page.keyboard.type("n3")  # a letter in the field is no key of a button
     page.keyboard.press("Escape")
-    until(page, lambda: page.keyboard.press("Control+Enter"), page.get_by_text("You say 3"))
+    until(page, lambda: page.keyboard.press("Control+Enter"), page.get_by_text("Your opinion: 3"))
     arrive(page, second)
     page.keyboard.press("k")
     third = arrive(page, other_than=second)

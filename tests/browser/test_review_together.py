@@ -34,7 +34,7 @@ def test_two_reviewers_on_the_same_cases_lose_and_double_nothing(open_page, open
     for page in (ada, bo):
         page.get_by_role("button", name=re.compile("Record my opinion")).dblclick()
         expect(page.get_by_text("You disagree.")).to_be_visible()
-    step(ada, "Keep my opinion", f"Somebody else has worked on case '{first}' since it was shown to you.")
+    step(ada, "Keep my opinion", f"Someone else has worked on case '{first}' since this page showed it.")
     expect(ada.get_by_text("Bo: quince (blind)")).to_be_visible()
     assert store.trail(dataset.digest)[-1].reviewer == "Bo"
     step(ada, "Keep my opinion", f"{first}: opinion kept")
@@ -61,8 +61,12 @@ def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
     start(page, "Ada")
     choose(page, "quince")
     step(page, "Record my opinion", "You disagree.")
-    step(page, "Ask a second opinion", page.get_by_label("Whom to ask"))
-    step(page, "Ask for the second opinion", "Could not ask for a second opinion: no name was entered.")
+    step(page, "Ask for a second opinion", page.get_by_label("Whom to ask"))
+    step(
+        page,
+        "Ask for the second opinion",
+        "Could not ask for a second opinion: no name was entered.",
+    )
     page.get_by_label("Whom to ask").fill("  Bo ")
     step(page, "Ask for the second opinion", through)
     for name in ("Bo", "Cleo"):
@@ -71,15 +75,15 @@ def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
         sign(page, name)
         click(page, "Give it" if name == "Bo" else "Decide")
         if name == "Bo":
-            expect(page.get_by_text("What the raters said")).to_have_count(0)
+            expect(page.get_by_text("Annotations by raters")).to_have_count(0)
             choose(page, "pear")
             step(page, "Record my opinion", "Ada: quince (blind)")
             step(page, "Keep my opinion", through)
-    expect(page.get_by_text("How the arbitration ends")).to_be_visible()
+    expect(page.get_by_text("Outcome of the arbitration")).to_be_visible()
     until(page, lambda: page.get_by_text("a distribution").click(), page.get_by_label("Share of quince"))
     page.get_by_label("Share of quince").fill("1")
     page.keyboard.press("Tab")
-    expect(page.get_by_text("The shares sum to 1.50")).to_be_visible()
+    expect(page.get_by_text("The shares add up to 1.50")).to_be_visible()
     step(page, "End the arbitration", through)
     (review,) = store.cases(dataset.digest).values()
     assert review.adjudication.opinion.words() == "quince 66.7%, pear 33.3%"
@@ -114,7 +118,7 @@ def test_on_a_narrow_screen_the_steps_stay_at_the_bottom_edge(open_page, opened)
     step(page, "Record my opinion", "You disagree.")
     fits()
     in_reach("Keep my opinion", "Next")
-    step(page, "Change it", "How sure are you?")
+    step(page, "Change it", "How confident are you?")
     fits()
     in_reach("Change my opinion")
     click(page, "All cases")

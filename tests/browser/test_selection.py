@@ -20,7 +20,7 @@ def test_a_selection_holds_on_every_page_stands_in_the_address_and_can_be_taken_
     for rater in ("observer 1", "observer 2", "observer 3"):
         box.fill(rater)
         page.get_by_role("option", name=rater, exact=True).click()
-    dialog.get_by_label("Name, to compare it with other selections").fill("first three")
+    dialog.get_by_label("Name of this selection, to compare it with others (optional)").fill("first three")
     dialog.get_by_role("button", name="Use this selection").click()
     settled(page)
     expect(page.get_by_text("3 of 5 raters")).to_be_visible()

@@ -66,11 +66,11 @@ def test_from_drop_to_the_agreement_of_raters(open_page, dashboard, family):
     assert button.bounding_box()["y"] < 600
     button.click()
     settled(page)
-    expect(page.get_by_text("is in use.")).to_be_visible()
+    expect(page.get_by_text("is open.")).to_be_visible()
     page.get_by_role("link", name="How much do the raters agree?").click()
     settled(page)
     expect(page.get_by_role("heading", level=1)).to_contain_text("Raters agree on")
-    page.get_by_text("All coefficients as a table").click()
+    page.get_by_text("Table of all coefficients").click()
     settled(page)
     expect(page.get_by_test_id("stDataFrame").first).to_be_visible()
 
@@ -91,14 +91,14 @@ def test_two_classes_are_renamed_into_one_and_stay_so(open_page, dashboard):
         name.press("Enter")
     expect(name).to_have_value("renamed")
     expect(page.get_by_text("27 annotations · 2 classes")).to_be_visible()
-    press_use(page, "Use 27 annotations", "renamed is in use.")
-    expect(page.get_by_text("All formats that are recognised")).to_be_visible()
+    press_use(page, "Use 27 annotations", "renamed is open.")
+    expect(page.get_by_text("All supported formats")).to_be_visible()
     drop(page, [("spots.csv", SPELLED)])
     expect(page.get_by_text("27 annotations · 3 classes")).to_be_visible()
     expect(page.get_by_text("“Laesion” is “lesion”")).to_be_visible()
     until(
         page,
-        lambda: page.get_by_text("As last time").click(timeout=SOON),
+        lambda: page.get_by_text("Use the same choices as last time").click(timeout=SOON),
         page.get_by_text("27 annotations · 2 classes"),
     )
 
@@ -125,6 +125,6 @@ def test_one_of_several_questions_is_chosen_on_a_telephone(open_page, dashboard)
     until(page, choose, page.locator("input[value*=evil][aria-label=Name]"))
     expect(page.get_by_label("Name", exact=True)).to_have_value(f"project · {odd}")
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
-    press_use(page, "Use 24 annotations", "is in use.")
+    press_use(page, "Use 24 annotations", "is open.")
     assert page.locator("main b, a[href*=evil], img[src*=evil]").count() == 0
     assert not [url for url in asked if "evil" in url]

@@ -110,7 +110,7 @@ def test_encrypted_backup_is_read_with_its_private_key_alone(kept, tmp_path, mon
     assert not zipfile.is_zipfile(out) and b"backup.json" not in out.read_bytes()
     elsewhere(monkeypatch, tmp_path)
     status, said = run(capsys, "restore", str(out))
-    assert status == 2 and "is encrypted. Name the file with its private key: --identity" in said
+    assert status == 2 and "is encrypted. Provide its private key: --identity" in said
     other = tmp_path / "other.txt"
     subprocess.run(["age-keygen", "-o", other], capture_output=True, check=True)
     status, said = run(capsys, "restore", str(out), "--identity", str(other))
@@ -152,7 +152,7 @@ def test_on_postgres_the_database_s_own_backup_is_used(server, kept, tmp_path, m
     head = head_of_reviews(kept.digest)
     assert back_up(tmp_path / "all.backup").record.ok
     elsewhere(monkeypatch, tmp_path)
-    with pytest.raises(InputError, match="database has reviews already"):
+    with pytest.raises(InputError, match="database already contains reviews"):
         restore(tmp_path / "all.backup")
     monkeypatch.setenv("PLURALITY_DATABASE_URL", server.new_database())
     found = restore(tmp_path / "all.backup").record
@@ -286,13 +286,13 @@ def test_reviews_that_were_lost_are_said_and_never_begun_anew(kept, home, capsys
     for path in home.glob("reviews.sqlite3*"):
         path.unlink()
     for call in (open_store, lambda: n_reviews(kept.digest), lambda: library.forget(kept.digest)):
-        with pytest.raises(StoreError, match="Could not find the reviews") as caught:
+        with pytest.raises(StoreError, match="Could not find the saved reviews") as caught:
             call()
         assert caught.value.trouble == "lost"
     assert run(capsys, "verify")[0] == 2
     assert not (home / "reviews.sqlite3").exists()
     (home / "reviews.sqlite3").touch()  # an empty file in its place is no record either
-    with pytest.raises(StoreError, match="Could not find the reviews"):
+    with pytest.raises(StoreError, match="Could not find the saved reviews"):
         open_store()
     assert library.is_kept(kept.digest)
     (home / "reviews_kept_in.json").unlink()
@@ -395,7 +395,8 @@ def test_upgrade_needs_a_role_that_is_not_the_owner_s(tmp_path, capsys, monkeypa
     monkeypatch.setenv("PLURALITY_DATABASE_URL", "postgresql:///reviews")
     assert main(["upgrade"]) == 2
     assert (
-        "PLURALITY_DATABASE_URL does not name a role. Set it to postgresql://role@host/name." in capsys.readouterr().err
+        "Could not use PLURALITY_DATABASE_URL: it does not name a role. Set it to postgresql://role@host/name."
+        in capsys.readouterr().err
     )
     assert (tmp_path / "of the owner.sqlite3").exists()
 

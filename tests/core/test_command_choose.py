@@ -101,15 +101,15 @@ def test_options_that_do_not_fit_are_refused_in_one_line(arguments, said, crowd,
         (["dawid-skene", "--raters", "own"], "Dawid-Skene has no option --raters. Leave it out"),
         (["tap", "--raters", "some"], "--raters is 'some'. Use one of own, common."),
         (["tap", "--model", "AB"], "has no option --model."),
-        (["dawid-skene", "--evidence", "M=two.csv"], "two.csv has 2 classifiers. Use a file with one."),
+        (["dawid-skene", "--evidence", "M=two.csv"], "two.csv has 2 classifiers. Use a file with one classifier."),
         (
             ["dawid-skene", "--evidence", "M=sure.csv"],
-            "M has no probabilities. Evidence needs the probability of each",
+            "Could not use M as evidence: it has no probabilities. Provide the probability of each",
         ),
         (["dawid-skene", "--gold", "none.csv"], "Could not open none.csv: No such file or directory."),
         (
             ["dawid-skene", "--gold", "narrow.csv"],
-            "Only one column was found ('case'). A table needs at least a case",
+            "Could not read the table: only one column was found ('case'). Use a table with at least a case",
         ),
     ],
 )
@@ -134,7 +134,9 @@ def test_rules_of_one_class_each_open_with_the_smoothed_vote_and_flips_are_count
     path, out = tmp_path / "rules.csv", tmp_path / "cases.csv"
     path.write_text("\n".join(["case,rater,class", *(f"c{case},r{rater},{answer}" for case, rater, answer in rows)]))
     found = told(capsys, "choose", path)
-    assert found["chosen"] == "smoothed-vote" and "which cases they annotate is the information" in found["reason"]
+    assert (
+        found["chosen"] == "smoothed-vote" and "The information is then in which cases they annotate" in found["reason"]
+    )
     row = {each["model"]: each for each in found["models"]}
     assert row["smoothed-vote"]["flipped"] == 0 and row["smoothed-vote"]["excluded"] is None
     assert row["dawid-skene"]["excluded"].startswith("It loses ") and row["dawid-skene"]["converged"]

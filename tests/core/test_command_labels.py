@@ -64,7 +64,7 @@ def test_fit_is_of_all_labels(run, street, shared, tmp_path):
 
 def test_a_classifier_is_no_evidence_of_sets(run, tmp_path):
     said = run("fit", "dawid-skene", "street", "--evidence", f"A={tmp_path / 'a.csv'}", status=2)
-    assert "A classifier as evidence needs single classes. Choose a label (--label NAME)." in said
+    assert "Could not use a classifier as evidence: this needs single classes. Choose a label (--label NAME)." in said
 
 
 def test_fit_of_a_label_is_that_of_its_two_classes(run, street):
@@ -85,14 +85,23 @@ def test_the_kind_can_be_said_and_ends_the_doubt(run, tmp_path):
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        (("fit", "auto", "street"), "The model auto needs single classes. Name another model, or choose"),
-        (("fit", "dawid-skene", "street", "--intervals"), "--intervals is not available for all labels at once"),
-        (("fit", "dawid-skene", "street", "--smoothing", "none"), "shares no trust between labels"),
-        (("fit", "glad", "street"), "cannot be fitted to all labels at once"),
-        (("certainty", "prirn", "street", "--reliability", "1"), "prirn has no certainty of sets"),
+        (
+            ("fit", "auto", "street"),
+            "Could not use the model auto: it needs single classes. Name another model, or choose",
+        ),
+        (("fit", "dawid-skene", "street", "--intervals"), "Could not use --intervals for all labels at once"),
+        (("fit", "dawid-skene", "street", "--smoothing", "none"), "Could not share accuracies between labels"),
+        (("fit", "glad", "street"), "to all labels at once"),
+        (
+            ("certainty", "prirn", "street", "--reliability", "1"),
+            "Could not use prirn: it has no certainty of label sets",
+        ),
         (("choose", "street"), "Choose one label, such as 'pedestrian'"),
         (("agreement", "street", "--label", "tram"), "Unknown label 'tram'. Labels: 'pedestrian'"),
-        (("report", "street", "--out", "r.html"), "A report on sets of labels needs one label. Use --label NAME"),
+        (
+            ("report", "street", "--out", "r.html"),
+            "Could not write a report on sets of labels: it needs one label. Use --label NAME",
+        ),
     ],
 )
 def test_what_is_not_for_sets_says_what_to_do(run, line, found):

@@ -345,7 +345,7 @@ def test_one_of_several_questions_is_named(answer, run, tmp_path):
     ]
     path.write_text(json.dumps(tasks))
     assert answer("describe", path, "--question", "quality")["classes"] == ["good"]
-    assert "Choose one (--question NAME)" in run("describe", path, status=2)[1]
+    assert "Choose a question (--question NAME)" in run("describe", path, status=2)[1]
 
 
 def test_a_better_mode_stands_beside_the_start_from_the_votes(answer):
@@ -474,9 +474,9 @@ def test_warnings_stand_on_standard_error_and_not_in_the_json(run, tmp_path):
 
 BAD = {
     "no such file": (["describe", "nowhere.csv"], "Could not open nowhere.csv"),
-    "a folder": (["describe", "docs"], "is a folder without Parquet files"),
+    "a folder": (["describe", "docs"], "the folder has no Parquet files"),
     "no such column": (["describe", "FILE", "--case", "nothing"], "Could not find the column 'nothing'"),
-    "no such command": (["explode"], "No such command 'explode'"),
+    "no such command": (["explode"], "Unknown command 'explode'"),
     "no command": ([], "Missing command"),
     "no file": (["describe"], "Missing argument 'FILE'"),
     "no reliability": (["sweep", "dirichlet", "FILE"], "--reliabilities"),
@@ -513,8 +513,8 @@ def test_bad_input_is_one_line_and_exit_status_2(run, file, name):
     [
         (b"", "empty"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "PNG image"),
-        (b"case,rater,class\n1,ann,NA\n", "No row has"),
-        (b'case,rater,class\n1,ann,"x\n1,bob,y\n', "Line 2: A quotation mark"),
+        (b"case,rater,class\n1,ann,NA\n", "Could not read annotations: no row has a case, a rater and an annotation"),
+        (b'case,rater,class\n1,ann,"x\n1,bob,y\n', "Line 2: Could not read the file: a quotation mark"),
         (b"case,rater,class\n1,ann,x\n2,ann,y\n", "no case has two annotations"),
     ],
 )
@@ -581,7 +581,7 @@ def test_trust_per_rater_comes_with_certainty_and_with_every_row_of_a_sweep(answ
     assert [row["n"] for row in told["raters"]] == trust.n.tolist()
     for row in told["raters"]:
         assert row["ci_low"] <= row["trust"] <= row["ci_high"]
-    assert any("not their accuracy" in note for note in told["notes"])
+    assert any("They are not accuracies" in note for note in told["notes"])
     assert not any("accuracy" in row for row in told["raters"])
     swept = answer("sweep", "mixture-plackett-luce", file, "--reliabilities", "1,2", "--draws", 60, "--seed", 3)
     assert swept["rows"][1]["raters"] == told["raters"]
@@ -616,7 +616,7 @@ def test_levels_of_risk_stand_one_a_line_as_words_or_numbers_or_in_a_table(answe
         assert pd.read_csv(out, encoding="utf-8-sig")["risk"].tolist() == ["high", "low", "medium"]
     data.write_text(named.replace('"y, or so"', "y"))
     for text, said in (
-        ("low\n1\n", "has 2 levels for 3 classes. Provide one per class."),
+        ("low\n1\n", "has 2 levels for 3 classes. Provide one level per class."),
         ("x,low\ny,deadly\nz,1\n", "has no risk level for class 'y'. Use low, medium or high (or 0, 1, 2)."),
         ("x,low\ny,high\n", "has no risk level for class 'z'."),
         ("", "has no risk level for class 'x'."),

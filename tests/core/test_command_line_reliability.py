@@ -105,7 +105,10 @@ def test_gold_of_one_case_is_too_little_and_the_readers_decide(run, files, tmp_p
 
 
 def test_an_exponent_is_for_counts(run):
-    assert "--beta needs the model of counts" in run("prirn", "dermatology", "--beta", "0.5", status=2).err
+    assert (
+        "Could not use --beta: it needs the model of counts"
+        in run("prirn", "dermatology", "--beta", "0.5", status=2).err
+    )
 
 
 def test_the_truth_is_that_of_the_library(run, files):

@@ -176,8 +176,8 @@ def test_all_machines_of_the_file_beside_where_none_is_named(run, files):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("{all.csv}",), "The machine is missing"),
-        (("{all.csv}", "--machine", "gpt"), "Could not find the machine 'gpt'"),
+        (("{all.csv}",), "Could not test an AI rater"),
+        (("{all.csv}", "--machine", "gpt"), "Could not find the AI rater 'gpt'"),
         (("{all.csv}", "--machine", "m0", "--epsilon", "2"), "ε must be 0 to 1; got 2.0"),
         (("{all.csv}", "--machine", "m0", "--leave-out", "x"), "Could not leave out 'x'"),
         (("{all.csv}", "missing.json", "--machine", "m0"), "Could not find the file 'missing.json'"),
@@ -209,10 +209,14 @@ def test_lists_of_records_by_machine_are_as_many_machines_and_words_are_said_of_
         (row["machine"], row["rho"]) for row in whole["machines"]
     ]
     (note,) = whole["notes"]
-    assert apart["notes"] == [note] and note.startswith("Classes are numbers and count as equal or not.")
+    assert apart["notes"] == [note] and note.startswith(
+        "Classes are numbers but count only as equal or different. Use --score rmse to compare distances."
+    )
     assert run(tmp_path / "all.csv", "--machine", "gemini,gpt-4", "--no-people", "--score", "accuracy")["notes"] == []
     said, _ = run(tmp_path / "all.csv", "--machine", "gpt-4", "--no-people")["notes"]
-    assert said.startswith("Called like machines and counted as people: gemini.")
+    assert said.startswith(
+        "Counted as people, although their names suggest AI raters: gemini. Use --leave-out NAME,... to leave them out."
+    )
     assert main(["machine", str(tmp_path / "people.csv"), str(tmp_path / "one.json"), "--no-people"]) == 0
     assert "only one rater" not in capsys.readouterr().err
 
@@ -243,7 +247,7 @@ def test_published_files_with_gaps_say_what_is_left_out_and_versions_stand_side_
     answer = run(tmp_path / "human_annotations.json", "--no-people")
     assert [row["machine"] for row in answer["machines"]] == list(machines)
     said = " ".join(answer["notes"])
-    assert f"lyra gpt-4 gave no annotation on 6 of {len(both)} cases with two people" in said and "gpt-5" not in said
+    assert f"lyra gpt-4 did not annotate 6 of {len(both)} cases with two people" in said and "gpt-5" not in said
     (drift,) = answer["versions"]
     marks = [Machine("m0", "GPT", "4"), Machine("m1", "GPT", "5")]
     kept = made.select(cases=[case for case in made.cases if case not in both[:6]])

@@ -82,7 +82,7 @@ def test_models_are_chosen_by_some_of_the_cases_where_there_are_too_many(path, c
     found = json.loads(shown.out)
     assert 1_800 < found["n_cases_scored"] < 2_100
     assert f"scored on {found['n_cases_scored']:,} of 3,869 cases" in shown.err
-    assert "annotations there on average, 3,870 in all" in shown.err  # each of five dentists annotated each case
+    assert "annotations on average (3,870 in all data)" in shown.err  # each of five dentists annotated each case
 
 
 def test_what_partitions_do_not_take_is_refused(path, capsys):

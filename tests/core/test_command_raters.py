@@ -115,8 +115,8 @@ def test_one_answer_a_case_claims_nothing(run, tmp_path):
     file = tmp_path / "single.csv"
     file.write_text("case,rater,class\n" + "".join(f"{i},r{i % 3},{'xy'[i % 2]}\n" for i in range(30)))
     answer = json.loads(run("raters", file))
-    assert answer["why_not"] == "no case has annotations of two raters"
-    assert answer["why_no_order"].startswith("most cases have two raters or fewer, and if two differ, ")
+    assert answer["why_not"] == "no case has annotations by two raters"
+    assert answer["why_no_order"].startswith("most cases have at most two raters, so if they differ, ")
     assert answer["flagged"] == []
     (note,) = answer["notes"]
     assert note.startswith("Cannot determine rater accuracy: ") and note.endswith("Raters are judged by majority vote.")
@@ -177,7 +177,7 @@ def test_ordered_classes_are_judged_by_how_they_follow_the_cases(run, tmp_path):
     ordered = ("raters", tmp_path / "ratings.csv", "--kind", "class", "--classes", "1,2,3,4,5", "--ordinal")
     answer = json.loads(run(*ordered))
     table = pd.read_csv(io.StringIO(run(*ordered, "--csv"))).set_index("rater")
-    assert answer["words"].startswith("No rater clearly fails to follow the cases")
+    assert answer["words"].startswith("No rater clearly has a")
     assert (answer["measure"], answer["mean_accuracy"], answer["flagged"]) == ("correlation", None, [])
     assert answer["why_not"].startswith("on the model's class “") and answer["remedy"].startswith(
         "Choose another model"

@@ -104,7 +104,7 @@ def test_one_given_in_a_pipe_and_several_classifiers_and_strata(run, files, monk
 
 def test_what_cannot_be_done_is_said_in_one_line(run, files):
     data, matrix, _ = files
-    assert "The classifier is missing" in run("sets", data, "--alpha", "0.1", status=2)
+    assert "no classifier was given" in run("sets", data, "--alpha", "0.1", status=2)
     asked = ("sets", data, "--classes", "w,x,y,z", "--predictions", f"A={matrix}")
     assert "between 0 and 1" in run(*asked, "--alpha", "1", status=2)
     assert "--alpha" in run(*asked, status=2)

@@ -64,8 +64,8 @@ def test_the_same_study_in_other_files_gives_the_same(files, capsys):
 def test_a_panel_counts_with_its_doubt(files, capsys):
     folder, _ = files
     status, answer = run(capsys, "study", folder / "all.csv", "--panel", folder / "panel.csv", "--draws", 50)
-    assert status == 0 and answer["words"].startswith("Allowing for errors of the panel: ")
-    assert [row["truth"] for row in answer["rows"]] == ["panel, its errors allowed for"] * 3 + [
+    assert status == 0 and answer["words"].startswith("Corrected for the panel's errors: ")
+    assert [row["truth"] for row in answer["rows"]] == ["panel, corrected for its errors"] * 3 + [
         "majority of the panel"
     ] * 3
 
@@ -88,7 +88,7 @@ def test_measures_and_parts_have_their_options(files, capsys):
         (("--column", "score=x"), "Could not find the column 'x'"),
         (("--column", "score"), "Could not read the column"),
         (("--level", "2"), "Level is 2.0"),
-        (("--positive", "x"), "no class 'x'"),
+        (("--positive", "x"), "Could not use class 'x'"),
         (("--draws", "3"), "at least 50"),
     ],
 )
@@ -99,7 +99,7 @@ def test_what_is_wrong_is_refused_with_status_2(files, capsys, more, words):
 
 def test_without_a_truth_it_says_what_to_add(files, capsys):
     status, said = run(capsys, "study", files[0] / "M1.csv", files[0] / "M2.csv")
-    assert status == 2 and "add the truth of each case, or opinions of a panel" in said
+    assert status == 2 and "the truth is unknown; add the truth of each case, or a panel's opinions" in said
 
 
 def test_a_report_has_the_study(files, tmp_path, capsys):

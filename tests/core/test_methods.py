@@ -92,7 +92,7 @@ def test_a_method_takes_the_kinds_that_it_says_and_refuses_the_others_with_a_rea
         dataset = with_class_order(dataset, dataset.classes)
     verdict = can_use(method, dataset)
     if kind not in method.takes:
-        assert not verdict.possible and verdict.reason == f"does not take {kind}s"
+        assert not verdict.possible and verdict.reason == f"does not support {kind}s"
         with pytest.raises(InputError, match=method.title.replace("(", r"\(").replace(")", r"\)")):
             as_taken(method, dataset, 2.0)
         return
@@ -367,7 +367,7 @@ def test_a_plug_in_cannot_take_the_name_of_a_method_that_stands(plugin):
     text = PLUGIN.replace('"coin-toss", "rater', '"dawid-skene", "rater')
     (plugin / "coin_toss_plugin.py").write_text(text, encoding="utf-8")
     done = run_with(plugin, "from core.command_line import main\nsys.exit(main(['fit', 'majority', 'anaesthesia']))")
-    assert done.returncode == 2 and "second rater model with the name 'dawid-skene'" in done.stderr
+    assert done.returncode == 2 and "second rater model named 'dawid-skene'" in done.stderr
 
 
 def test_plurality_errors_of_methods_are_input_errors():

@@ -147,7 +147,7 @@ def test_an_account_that_cannot_be_looked_up_lets_nobody_in(home):
     person_of(CLAIMS, NOW)
     (path,) = (home / "accounts").iterdir()
     path.write_text("{}")
-    refused("Could not look up")
+    refused("Could not check which account has your name. Contact the administrator")
 
 
 def test_the_command_frees_a_name_and_says_who_may_do_what(people, capsys):
@@ -211,8 +211,8 @@ GOOD = 'everybody_else = "nobody"\n'
         (f'{GOOD}[people]\n"{"a" * 201}" = "manager"', 3, "is longer than"),
         (f'{GOOD}[people]\n"\u212aim@x" = "manager"', 3, "only looks like"),
         (f'{GOOD}[people]\n"a" = "manager"\n"b" = "ended"\n"A" = "ended"', 5, "'A' is repeated"),
-        (f'{GOOD}[people]\n"a" = "manager"\n"a" = "ended"', 4, "there twice"),
-        (f'{GOOD}[people]\n"a" = "manager"\n[people]\n', 4, "there twice"),
+        (f'{GOOD}[people]\n"a" = "manager"\n"a" = "ended"', 4, "a name or a table occurs twice"),
+        (f'{GOOD}[people]\n"a" = "manager"\n[people]\n', 4, "a name or a table occurs twice"),
         (f'{GOOD}[people]\n"boss@x" = "manager"\n"bo\u017fs@x" = "ended"', 4, "look alike"),
         (f'{GOOD}[people]\n"boss@x" = "manager"\n[groups]\n"g" = ["bo\u017fs@x"]', 5, "look alike"),
         (f'{GOOD}[groups]\n"a" = "ann"', 3, "not a list of names"),

@@ -103,7 +103,7 @@ def test_read_uses_the_process_that_was_prepared_and_ends_it(pool, tmp_path):
 
 
 def test_read_raises_the_errors_of_reading_with_their_line(pool):
-    with pytest.raises(InputError, match="does not close") as here:
+    with pytest.raises(InputError, match="is not closed before the end of the file") as here:
         open_source([("a.csv", b'case,rater,class\n1,2,"\n')])
     with pytest.raises(InputError) as apart:
         pool.read(uploads.open_files, [("a.csv", b'case,rater,class\n1,2,"\n')], has_header=None, format=None)
@@ -166,7 +166,7 @@ def test_a_reading_whose_process_is_killed_is_an_input_error_with_words(pool):
     os.kill(process, signal.SIGKILL)
     thread.join(scaled(20))
     assert isinstance(ended[0], InputError)
-    assert str(ended[0]).startswith("Could not read the file: the process that reads it ended.")
+    assert str(ended[0]).startswith("Could not read the file: the reading process stopped.")
     assert pool.read(uploads.open_files, SMALL, has_header=None, format=None).questions
 
 
@@ -184,7 +184,7 @@ def test_a_reading_that_takes_too_much_memory_is_stopped_with_the_limit(pool, mo
     monkeypatch.setattr(workers, "_BYTES_PER_BYTE", 0)
     monkeypatch.setenv("PLURALITY_READING_MB", "5")
     with pytest.raises(
-        InputError, match=r"Could not read the file: it took more than 5 MB of memory, the limit for [0-9.]+ MB"
+        InputError, match=r"Could not read the file: it needed more than 5 MB of memory, the limit for [0-9.]+ MB"
     ):
         pool.read(uploads.open_files, LONG, has_header=None, format=None)
     assert not pool._apart

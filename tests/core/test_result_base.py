@@ -509,7 +509,7 @@ def test_a_table_or_a_library_that_is_not_there_is_named(results):
         fit.to_frame("weights")
     with pytest.raises(OptionError, match="pandas, polars, pyarrow"):
         fit.to_frame(backend="arrow")
-    with pytest.raises(OptionError, match="has no table"):
+    with pytest.raises(OptionError, match="Could not make a table"):
         only(results, "GoldBeta").to_frame()
 
 

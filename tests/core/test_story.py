@@ -95,8 +95,8 @@ def test_step_two_holds_where_over_a_tenth_of_the_labels_of_a_clear_vote_are_dou
     claim = story.hidden(dataset, certainty)
     assert claim.holds is holds
     assert claim.words.startswith(
-        f"Majority vote gives 9 of 20 cases one label each, and looks finished. {n_doubtful} of these labels are less "
-        "than 90% certain"
+        f"Majority vote gives one label to 9 of 20 cases, which looks final. But {n_doubtful} of these labels "
+        "have certainty below 90%"
     )
 
 
@@ -155,7 +155,7 @@ def test_step_four_a_case_has_two_plausible_truths(skin, sweep):
 def test_no_case_of_one_mind_is_torn(unanimous):
     """Where all agree there is no such case, and that is said."""
     sure = annotation_certainty(DirichletCounts(), unanimous, reliability=30.0, **SETTINGS)
-    with pytest.raises(NotApplicableError, match="No case has two plausible"):
+    with pytest.raises(NotApplicableError, match="Could not show an example: no case has two plausible classes"):
         story.torn_case(DirichletCounts(), unanimous, sure, reliability=30.0, **SETTINGS)
 
 
@@ -184,7 +184,7 @@ def test_step_six_the_ranking_flips(sweep):
     claim = story.flips(GAMMA, sweep.evaluation)
     assert claim.holds
     assert "(γ = 1), B leads" in claim.words
-    assert "(γ = 10), A leads. Each leads with a probability of 98% or more" in claim.words
+    assert "(γ = 10), A leads. Each leads with at least 98% probability" in claim.words
     assert not story.flips(GAMMA[1:], sweep.evaluation[1:]).holds
 
 

@@ -177,9 +177,15 @@ def test_who_the_data_are_shared_with_looks_and_reviews_and_changes_nothing(anns
     as_(CEM)
     assert cached.open_dataset(anns.digest).dataset.name == "Hidden study"
     assert access.store().record(skip(anns.digest, CEM), seen=1, token="cem").reviewer == CEM.name
-    with pytest.raises(NotYoursError, match="only under the name"):
+    with pytest.raises(
+        NotYoursError,
+        match="it is under another name",
+    ):
         access.store().record(skip(anns.digest, ANN), seen=2, token="as ann")
-    with pytest.raises(NotYoursError, match="only under the name"):
+    with pytest.raises(
+        NotYoursError,
+        match="it is under another name",
+    ):
         access.store().start_session(anns.digest, ANN.name, "t", [])
     for doing in doings(anns.digest)[1].values():
         with pytest.raises(NotYoursError):
@@ -198,15 +204,18 @@ def test_who_the_data_are_shared_with_looks_and_reviews_and_changes_nothing(anns
 
 def test_cases_reach_whom_they_are_given_to_and_nobody_else(anns, as_):
     """A person, a group by a claim; who is not let in is refused, who is taken out sees nothing any more."""
-    with pytest.raises(NotYoursError, match="Share them first"):
+    with pytest.raises(NotYoursError, match="Share the data first"):
         access.store().assign(given(anns.digest, CEM.name), token="1")
     access.share(anns.digest, [CEM.name, BOB.name], ["Night  Shift"])
     assert access.recipients(anns.digest) == ([ANN.name, CEM.name, BOB.name], ["night shift"])
     access.store().assign(given(anns.digest, CEM.name), token="1")
     access.store().assign(given(anns.digest, "night shift", group=True, title="For the group"), token="2")
-    with pytest.raises(NotYoursError, match="Share them first"):
+    with pytest.raises(NotYoursError, match="Share the data first"):
         access.store().assign(given(anns.digest, "night shift"), token="3")
-    with pytest.raises(NotYoursError, match="only under the name"):
+    with pytest.raises(
+        NotYoursError,
+        match="it is under another name",
+    ):
         access.store().assign(replace(given(anns.digest, CEM.name), by=BOB.name), token="4")
     dan = Person("dan@clinic.example", "reviewer", 2e9, frozenset({"night shift"}))
     as_(dan)
@@ -235,7 +244,7 @@ def test_a_second_opinion_is_asked_of_whom_it_reaches(anns, as_, monkeypatch, tm
     opinion = Draft(kind="opinion", opinion=Opinion.of_class("class-7f3-x"), **case)
     access.store().record(opinion, seen=0, token="opinion")
     asked = Draft(kind="second_opinion", whom=BOB.name, whom_visible="blind", **case)
-    with pytest.raises(NotYoursError, match="not shared with bob"):
+    with pytest.raises(NotYoursError, match="Could not ask bob"):
         access.store().record(asked, seen=1, token="1")
     access.store().record(replace(asked, whom=CEM.name), seen=1, token="2")
     access.store().record(replace(asked, whom="dan@clinic.example"), seen=2, token="3")
@@ -427,7 +436,7 @@ def test_who_was_given_cases_finds_them_with_what_is_overdue_and_nobody_elses(an
     access.store().assign(given(anns.digest, CEM.name), token="1")
     access.store().assign(given(anns.digest, "dan@clinic.example", title="Of Dan"), token="2")
     said = opened_by(CEM, page, anns.digest, monkeypatch)
-    assert "Hidden queue" in said and "overdue, was due 2 Jan 2020" in said and "0 of 1 case done" in said
+    assert "Hidden queue" in said and "overdue since 2 Jan 2020" in said and "0 of 1 case done" in said
     assert "Of Dan" not in said and "dan@" not in said and "model-7f3" not in said
     assert "assign_to" not in said, "a reviewer has no way to assign"
 
@@ -439,8 +448,8 @@ def test_a_manager_is_told_on_home_what_is_overdue_by_whom_and_nobody_else_is(an
     app = drawn_for(ANN, "home", "", monkeypatch)
     (told,) = [one.value for one in app.markdown if "Hidden queue" in one.value]
     assert "**Assigned by you: 1 overdue**" in [one.value for one in app.markdown]
-    assert "Hidden study" in told and "overdue, was due 2 Jan 2020" in told
-    assert f"{markdown(CEM.name)} has 1 of 1 case left" in told
+    assert "Hidden study" in told and "overdue since 2 Jan 2020" in told
+    assert f"{markdown(CEM.name)}: 1 of 1 case left" in told
     for person in (BOB, CEM, ADA):
         said = opened_by(person, "home", "", monkeypatch)
         assert "Assigned by you" not in said and (person is CEM) == ("Hidden queue" in said)

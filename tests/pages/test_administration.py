@@ -72,7 +72,9 @@ def test_who_is_not_let_in_and_whose_role_changes_is_recorded(page, people):  # 
     people.write_text(f'everybody_else = "nobody"\n[people]\n"{ANN}" = "ended"\n', encoding="utf-8")
     app.run().run()
     refused = [line for line in recorded_access() if line.what == "sign-in refused"]
-    assert [(line.who, line.details) for line in refused] == [(ANN, ("The administrator has not given you access.",))]
+    assert [(line.who, line.details) for line in refused] == [
+        (ANN, ("Could not sign in: the administrator has not given you access.",))
+    ]
     page(claims(ANN, exp=time.time() - 1))
     assert (recorded_access()[-1].who, recorded_access()[-1].what) == (ANN, "session ended")
 

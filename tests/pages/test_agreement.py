@@ -48,7 +48,7 @@ def test_rankings_say_which_numbers_are_of_first_choices():
     app = opened("agreement", "skin")
     assert "of pairs of first choices" in app.title[0].value
     assert [entry.label for entry in app.expander[:2]] == ["Whole rankings", "First choices"]
-    assert "Both are of first choices" in words(app) and "percent agreement" in words(app)
+    assert "Both use first choices" in words(app) and "percent agreement" in words(app)
 
 
 def test_declaring_an_order_gives_the_coefficients_that_need_one_and_taking_it_back_gives_the_first_again():
@@ -56,9 +56,9 @@ def test_declaring_an_order_gives_the_coefficients_that_need_one_and_taking_it_b
     before = app.title[0].value
     switch = next(toggle for toggle in app.toggle if toggle.label == "Their order is meaningful")
     settle(switch.set_value(True).run())
-    assert "of pairs, counting near classes in part by rank; beyond chance α = " in app.title[0].value
+    assert "of pairs (neighbouring classes count in part, by rank); beyond chance α = " in app.title[0].value
     assert app.title[0].value != before and "ordinal metric" in words(app)
-    assert "percent agreement, ordinal weights" in words(app) and "The order of the classes is declared" in words(app)
+    assert "percent agreement, ordinal weights" in words(app) and "The classes are ordered" in words(app)
     switch = next(toggle for toggle in app.toggle if toggle.label == "Their order is meaningful")
     settle(switch.set_value(False).run())
     assert app.title[0].value == before
@@ -67,7 +67,7 @@ def test_declaring_an_order_gives_the_coefficients_that_need_one_and_taking_it_b
 def test_where_only_one_class_was_used_the_page_says_so_and_repeats_nothing():
     app = opened("agreement", kept(table(f"{case},{rater},x" for case in range(6) for rater in "abc")))
     assert app.title[0].value == (
-        "Raters agree on 100% of pairs; agreement beyond chance cannot be determined, because only one class was used"
+        "Raters agree on 100% of pairs; agreement beyond chance cannot be determined because only one class was used"
     )
     assert "undefined undefined" not in words(app)
 
@@ -84,7 +84,9 @@ def test_few_cases_are_no_ground_to_explain_a_difference():
 
 
 def test_repeated_answers_are_counted_and_said():
-    assert "90 annotations of 315 repeat an earlier one of the same rater" in words(opened("agreement", "anaesthesia"))
+    assert "90 annotations of 315 repeat an earlier annotation by the same rater" in words(
+        opened("agreement", "anaesthesia")
+    )
     assert "repeat an earlier one" not in words(opened("agreement", "caries"))
 
 
@@ -156,7 +158,7 @@ def test_two_selections_open_with_everything_on_one_side_and_stand_in_the_addres
     assert "the difference is" in words(app) and "at once" not in words(app)
     side(app, "second").set_value("Some raters …")
     app.run()
-    assert "Choose raters, or the first and the last day" in words(app)
+    assert "Choose raters, or a first and last day" in words(app)
     next(box for box in app.multiselect if box.label == "Raters").set_value(["a", "b"])
     app = settle(app.run())
     assert "differ in raters and dates at once" in words(app)

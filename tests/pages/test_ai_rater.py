@@ -39,14 +39,14 @@ def address(made):
 
 def test_where_nobody_is_left_to_compare_with_the_page_says_whose_annotations_are_missing():
     for people, missing in (
-        ((), "every rater of these data is marked as an AI rater"),
-        (("a",), "one of the raters is"),
+        ((), "every rater is marked as an AI rater"),
+        (("a",), "there is only one person among the raters"),
     ):
         rows = [f"{c},{r},{'xy'[c % 2]}" for c in range(4) for r in (*people, "gpt-4", "gpt-5")]
         data = kept("\n".join(["case,rater,class", *rows]))
         mark_machines(data, [Machine("gpt-4"), Machine("gpt-5")])
         said = words(opened("ai_rater", data))
-        assert missing in said and "Open people's annotations of the same cases together with this file." in said
+        assert missing in said and "Open a file that also contains people's annotations of these cases." in said
 
 
 def test_a_machine_that_is_silent_on_some_cases_is_said_to_be():
@@ -55,7 +55,7 @@ def test_a_machine_that_is_silent_on_some_cases_is_said_to_be():
     mark_machines(data, [Machine("gpt-4")])
     said = words(opened("ai_rater", data))
     assert (
-        "gpt-4 gave no annotation on 8 of 40 cases with two people; these were left out. If those cases are hard, ρ is "
+        "gpt-4 did not annotate 8 of 40 cases with two people; these were left out. If those cases are hard, ρ is "
         "too high." in said
     )
 
@@ -101,7 +101,7 @@ def test_the_title_is_the_verdict_and_the_table_has_a_row_a_machine(address, mad
     assert rows["worth in readers"].tolist() == [equivalent_readers(made, m, people).words() for m in ("m0", "m1")]
     assert [one.pass_share for one in found.machines] == [0.9995, 0]
     assert rows["passes in resamples"].tolist() == ["0.99", "0.00"], "1.00 is for all of them"
-    assert rows["cases"].tolist() == [150, 150] and rows["cases to pass"].iloc[1] == "no number is enough"
+    assert rows["cases"].tolist() == [150, 150] and rows["cases to pass"].iloc[1] == "no number of cases is enough"
     passing = [one for one in people_in_its_place(made, people=people) if one.passes]
     assert f"In the same test, {len(passing)} of 4 raters pass" in words(app)
 
@@ -177,7 +177,7 @@ def test_machines_count_nowhere_else_unless_they_are_asked_for(address):
     assert "2 AI raters left out" in words(app)
     assert "150 cases · 4 raters · 2 machines · 900 annotations" in [entry.value for entry in app.sidebar.caption]
     app = settle(next(b for b in app.button if b.key == "count_machines").click().run())
-    assert "2 AI raters counted like people" in words(app)
+    assert "2 AI raters included as raters" in words(app)
     app = settle(app.switch_page("pages/agreement.py").run())
     assert "900 annotations" in words(app)
 
@@ -225,7 +225,7 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
     assert shown["corrected"].tolist() == [
         with_interval(one.corrected.estimate, one.corrected.ci_low, one.corrected.ci_high) for one in found.rates
     ]
-    assert "12 of 60 cases that the AI rater labelled have a label by people" in words(app)
+    assert "Of 60 cases that the AI rater labelled, 12 have a label by people" in words(app)
     assert "people make errors" in words(app)
     assert "these are rates for hard cases" in words(app) and "came from queues" not in words(app)
     desk = Desk(ReviewStore(), whole, "Reader")
@@ -239,10 +239,10 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
         desk.send(desk.draft(one.case_id, "opinion", opinion=Opinion.of_class("x")), seen=0, token=one.case_id)
     app = settle(app.run())
     app = settle(next(box for box in app.segmented_control if box.key == "rates_source").set_value("sample").run())
-    assert "20 of the reviewed cases came from a random sample and count for its rates; 1 from queues" in words(app)
+    assert "20 of the reviewed cases came from a random sample and are used for its rates; 1 from queues" in words(app)
     assert table(app, "corrected")["rate of"].tolist()[0] == "being right"
-    assert "20 of 60 cases that the AI rater labelled have a label in the random sample" in words(app)
-    assert "of it not yet reviewed" in words(app)
+    assert "Of 60 cases that the AI rater labelled, 20 have a label in the random sample" in words(app)
+    assert "of the sample not yet reviewed" in words(app)
     close_stores()
 
 
@@ -254,7 +254,7 @@ def test_a_machine_whose_leads_are_unknown_is_named_with_the_reason():
     app = opened("ai_rater", data)
     app.session_state["ai_tabs"] = "Where it differs"
     said = words(settle(app.run()))
-    assert "gpt-5 is not here: " in said and "gpt-4 is not here" not in said
+    assert "gpt-5 is not shown: " in said and "gpt-4 is not shown" not in said
 
 
 def test_anonymous_annotations_are_no_dead_end():

@@ -76,7 +76,7 @@ def test_a_broken_or_missing_image_is_said_in_one_line():
     app = opened("cases", kept_with(facts))
     app.session_state["case"] = "1"
     said = words(app.run())
-    assert "a/lost_one.png: no folder of images is set (PLURALITY_IMAGES)." in said
+    assert "a/lost_one.png: no image folder is set (PLURALITY_IMAGES)." in said
     assert "b.png: the image is broken." in said
 
 
@@ -84,7 +84,7 @@ def test_a_remote_image_is_only_its_address_unless_allowed(monkeypatch):
     facts = CaseFacts(address=dict.fromkeys(("1", "2"), ("https://host.example/x.png",)))
     app = cases_of(facts)
     assert not images(app)
-    assert "images of other computers are not loaded" in words(app)
+    assert "images from other computers are not loaded (PLURALITY_REMOTE_IMAGES is off)" in words(app)
     monkeypatch.setenv("PLURALITY_REMOTE_IMAGES", "1")
     assert [image.url for image in images(app.run())] == ["https://host.example/x.png"]
 

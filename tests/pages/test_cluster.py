@@ -80,15 +80,15 @@ def test_a_cluster_that_was_lost_is_joined_again_and_one_that_does_not_answer_is
     assert cached.cluster() is not first
     set_to("local:none")
     failed = drawn(4, 100.0)
-    assert failed.state == "failed" and "No cluster answers" in str(failed.error)
+    assert failed.state == "failed" and "No cluster responds at" in str(failed.error)
 
 
 @pytest.mark.parametrize(("address", "stays"), [("", True), ("local:2", True), ("tls://far:8786", False)])
 def test_settings_and_home_say_whether_data_leave_the_computer(set_to, address, stays):
     set_to(address)
     settings = opened("settings", "caries")
-    assert any("but data for the cluster" in entry.value for entry in settings.markdown) is not stays
+    assert any("except data sent to the cluster" in entry.value for entry in settings.markdown) is not stays
     listed = "".join(each.proto.body for each in settings.get("html"))
-    assert f"<dt>Cluster that makes draws (PLURALITY_CLUSTER)</dt><dd>{address or 'none'}</dd>" in listed
+    assert f"<dt>Cluster that computes draws (PLURALITY_CLUSTER)</dt><dd>{address or 'none'}</dd>" in listed
     home = AppTest.from_file(APP, default_timeout=300).run()
     assert any("Nothing leaves this computer" in entry.value for entry in home.markdown) is stays

@@ -68,7 +68,7 @@ def test_a_forecast_leaves_with_both_ends_and_each_rater_with_their_own_share(dr
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"needed": None, "needed_low": None, "needed_high": None}, "Within 200 annotations the target is not met"),
+        ({"needed": None, "needed_low": None, "needed_high": None}, "With 200 annotations the target is not reached"),
         ({"needed_high": None}, "About 150 annotations more (90 to more than planned)"),
         ({"needed": 1, "needed_low": None}, "About 1 annotation more (– to 1,180)"),
     ],

@@ -23,22 +23,22 @@ def address():
 def test_a_classifier_counts_on_models_and_not_where_it_is_judged(address):
     app = opened("models", address)
     before = words(app)
-    assert "counts as evidence" not in before and "is not counted" not in before
+    assert "Classifier to use as evidence" not in before and "is not counted" not in before
     box = next(one for one in app.selectbox if one.key == "model_evidence")
     app = settle(box.select("net").run())
     said = words(app)
-    assert "net does not count here: Average of models is not fitted by expectation-maximisation" in said
+    assert "net is not used as evidence here: Average of models is not fitted by expectation-maximisation" in said
     assert "as evidence" not in app.title[0].value
     assert not any("--evidence" in one.value for one in app.code)
     app = settle(app.switch_page("pages/reliability.py").run())
-    assert "counts as evidence on Models" not in words(app), "it counts in no average"
+    assert "is used as evidence on the Models page" not in words(app), "it counts in no average"
     app = settle(app.switch_page("pages/models.py").run())
     app = settle(app.multiselect(key="models_chosen").set_value(["dawid-skene"]).run())
     said = words(app)
-    assert "net counts as evidence with weight 1.0" in said and "cannot be detected" in said
+    assert "net is used as evidence with weight 1.0" in said and "cannot be detected" in said
     assert "with net as evidence" in app.title[0].value
     assert any("--evidence net=PREDICTIONS" in one.value for one in app.code)
     app = settle(app.switch_page("pages/reliability.py").run())
-    assert "counts as evidence on Models. It is evaluated here, so it does not count" in words(app)
+    assert "is used as evidence on the Models page. It is evaluated here, so it is not used" in words(app)
     app = settle(app.switch_page("pages/models.py").run())
-    assert "net counts as evidence" in words(app)
+    assert "net is used as evidence" in words(app)

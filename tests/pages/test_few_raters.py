@@ -43,7 +43,7 @@ def test_only_cases_on_which_raters_differ_are_uncertain(name):
     cases = opened("cases", data)
     assert cases.title[0].value.startswith(f"{n} of {dataset.n_cases} cases {'is' if n == 1 else 'are'} uncertain at")
     home = opened("home", data).title[0].value
-    assert home.endswith("every case is certain" if not n else f"{n} of {dataset.n_cases} cases are uncertain")
+    assert home.endswith("all cases are confident" if not n else f"{n} of {dataset.n_cases} cases are uncertain")
 
 
 @pytest.mark.parametrize(("name", "n_raters"), [("two cases", 2), ("coins", 5)])
@@ -51,7 +51,7 @@ def test_no_case_is_called_uncertain_where_unanimous_raters_cannot_reach_the_bar
     data = kept(long_table(SETTINGS[name]).to_csv(index=False))
     cases, home = opened("cases", data), opened("home", data)
     said = f"Certainty cannot reach 90% with {n_raters} raters per case"
-    assert cases.title[0].value == said and "Cases are ranked by certainty" in words(cases)
+    assert cases.title[0].value == said and "You can still rank cases by certainty" in words(cases)
     assert said[1:] in home.title[0].value and [one.value for one in home.metric if one.label == "Uncertain cases"] == [
         "–"
     ]

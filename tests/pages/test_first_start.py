@@ -57,7 +57,9 @@ def test_home_without_data_does_not_wait(monkeypatch):
     monkeypatch.setattr(cached, "preparation", lambda: Compiling(*PARTS))
     app = AppTest.from_file(APP, default_timeout=300).run()
     assert "raters agree on" in app.title[0].value and "Setting up" not in words(app)
-    assert "will appear here when first-time setup is finished" in words(app) and not app.get("plotly_chart")
+    assert "**A live case from sample data** appears here when setup is finished (about a minute)" in words(
+        app
+    ) and not app.get("plotly_chart")
     assert not app.exception
 
 

@@ -18,7 +18,7 @@ def test_weightings_are_compared_and_agreeing_cases_counted():
     said = words(settle(app.run()))
     assert verdict(compare_weightings(load_sample("skin").as_classes()[0])) in said
     app.session_state["agreement_tabs"] = "Cases"
-    assert "agree at least weakly" in words(settle(app.run()))
+    assert "at least weak agreement" in words(settle(app.run()))
 
 
 def test_agreement_is_split_and_ratings_are_simulated_as_chosen():
@@ -29,7 +29,9 @@ def test_agreement_is_split_and_ratings_are_simulated_as_chosen():
     app.session_state["model_tabs"] = "Explore t-a-p"
     app = settle(app.run())
     app.number_input(key="explore_a").set_value(0.9)
-    assert "expected at a = 0.9: 0.81; guesses follow the prevalence, so it is a²" in words(settle(app.run()))
+    assert "expected at a = 0.9: 0.81; guesses follow the prevalence, so the expected κ is a²" in words(
+        settle(app.run())
+    )
     app.number_input(key="explore_t").set_value(1.5)
     assert "t is 1.5. It must be from 0 to 1" in words(settle(app.run()))
 
@@ -38,7 +40,7 @@ def test_priors_of_the_bayesian_model_are_asked_for_and_reach_the_fit():
     app = opened("models", "anaesthesia")
     app.multiselect(key="models_chosen").set_value(["bayesian-dawid-skene"])
     app = settle(app.run())
-    assert prior_in_words(4) in words(app) and "cannot be fitted" not in words(app)
+    assert prior_in_words(4) in words(app) and "Could not fit" not in words(app)
     digest = load_sample("anaesthesia").digest
     app.number_input(key=f"diagonal-{digest}").set_value(40.0)
     app = settle(app.run())
@@ -55,4 +57,4 @@ def test_further_metrics_and_soft_labels_are_offered():
     assert "Kendall's tau at 5" in words(settle(app.run()))
     app.session_state["reliability_tabs"] = "Soft labels"
     said = words(settle(app.run()))
-    assert "Mean plausibility of each class at γ = 3, of 400 cases" in said
+    assert "Mean plausibility of each class at γ = 3, over 400 cases" in said

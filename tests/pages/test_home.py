@@ -78,7 +78,7 @@ def test_where_agreement_may_be_chance_home_does_not_send_for_more_annotations()
     rng = np.random.default_rng(7)
     rows = [f"n{case},{rater},{'abc'[rng.integers(3)]}" for case in range(90) for rater in "xyz"]
     step = words(home(kept("\n".join(["case,rater,class", *rows, ""])))).split("What to do next")[-1]
-    assert "**Agreement is hardly beyond chance**" in step and "classes and instructions first" in step
+    assert "**Agreement is barely beyond chance**" in step and "classes and instructions first" in step
     assert "another opinion, the least certain first" not in step
 
 
@@ -179,16 +179,16 @@ def test_one_rater_and_one_class_are_no_trouble():
     assert "No class is clearly the most common by majority vote" in words(one)
     same = home(kept("case,rater,class\n1,a,x\n1,b,x\n2,a,x\n2,b,x\n"))
     assert "raters agree on everything" in same.title[0].value
-    assert "every case is certain" in same.title[0].value
+    assert "all cases are confident" in same.title[0].value
 
 
 def test_scores_have_their_own_agreement_and_mean_and_need_no_threshold():
     app = home(kept(SCORES))
-    assert {"Reliability of one score", "Mean score", "Median 95% interval"} <= set(figures(app))
+    assert {"Share of score variance due to the case", "Mean score", "Median 95% interval"} <= set(figures(app))
     assert app.number_input(key="threshold").value is None
     assert "of score variance" in app.title[0].value
     app = settle(app.number_input(key="threshold").set_value(9.0).run())
-    assert "of lying above 9 or not" in words(app) and figures(app)["Uncertain cases"].endswith("%")
+    assert "score above 9 or not" in words(app) and figures(app)["Uncertain cases"].endswith("%")
 
 
 def test_large_data_wait_until_somebody_asks(monkeypatch):
@@ -216,7 +216,10 @@ def test_a_kept_dataset_whose_description_is_damaged_is_listed_and_can_only_be_f
     (current_settings().datasets / digest / "dataset.json").write_text("{")
     app = AppTest.from_file(APP, default_timeout=300).run()
     said = words(app)
-    assert f"Damaged dataset {digest[:8]}" in said and "Its description cannot be read." in said
+    assert (
+        f"Damaged dataset {digest[:8]}" in said
+        and "Could not read the description of this dataset. Delete it, or save it again from its file." in said
+    )
     keys = {button.key for button in app.button}
     assert f"open-{sound}" in keys and f"open-{digest}" not in keys and f"rename-{digest}" not in keys
     app.button(key=f"forget-{digest}").click().run()

@@ -83,7 +83,7 @@ def test_predictions_whose_kept_file_is_gone_are_named_and_the_others_stay():
     belongings.add_predictions(address, "model.csv", PREDICTIONS)
     lost.unlink()
     said = words(another_tab("reliability", address))
-    assert "Could not read the saved predictions 'gone.csv'" in said and "Add their file again." in said
+    assert "Could not read the saved predictions 'gone.csv'" in said and "Add the file again." in said
     assert belongings.predictions_of(address)["model.csv"] == PREDICTIONS
 
 

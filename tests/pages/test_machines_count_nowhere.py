@@ -64,8 +64,8 @@ def test_worklists_are_ranked_by_people_alone(data, queue, first, last):
 @pytest.mark.parametrize(
     ("target", "words"),
     [
-        (("vote", ""), ", for how often the most plausible class is right"),
-        (("machine", "m1"), ", for how often m1 is right"),
+        (("vote", ""), ", for how often the leading class is correct"),
+        (("machine", "m1"), ", for how often m1 is correct"),
         (("class", "x"), ", for the share of x"),
     ],
 )
@@ -84,7 +84,7 @@ def test_the_panel_of_a_review_is_of_people_and_machines_stand_apart(data):
     app = press(signed(data), "Start with")
     assert "torn" in words(app)
     app = press(press(app, "y"), "Record my opinion")
-    assert "which do not count here" in words(app)
+    assert "**Annotations by AI raters** (not counted here)" in words(app)
     (review,) = ReviewStore().cases(data).values()
     panel = next(event for event in review.events if event.kind == "reveal").panel
     assert review.case_id == "torn" and not panel.decided  # with the machines it would be x
@@ -96,7 +96,7 @@ def test_a_dataset_grown_by_decisions_has_the_same_machines(data):
     app.session_state["review_tabs"] = "Export"
     app = settle(app.run())
     app = settle(next(box for box in app.toggle if box.key == "adjudication_closed").set_value(True).run())
-    grown = press(app, "Make the new dataset").session_state["data"]
+    grown = press(app, "Create dataset").session_state["data"]
     assert grown != data and machines_of(grown) == MACHINES
 
 
@@ -118,7 +118,7 @@ def test_scores_of_machines_rank_no_worklist_and_enter_no_panel_of_scores():
     assert "8" not in cases and cases[0] != "3"
     app = settle(next(box for box in app.number_input if box.key.startswith("score-")).set_value(0.0).run())
     app = press(app, "Record my opinion")
-    assert "which do not count here" in words(app)
+    assert "**Annotations by AI raters** (not counted here)" in words(app)
     (review,) = ReviewStore().cases(data).values()
     panel = next(event for event in review.events if event.kind == "reveal").panel
     assert panel.score == pytest.approx(float(review.case_id), abs=0.6)

@@ -159,7 +159,7 @@ def test_nothing_of_an_address_or_typed_reaches_any_text_of_a_page_unescaped():
         ('left.warning(f"{n:,} cases")', 0),
         ('def f(x):\n    words = x\n    words = "a"\n    st.info(words)', 1),
         ('def f(x):\n    words = f"a {markdown(x)}"\n    st.info(words if x else "b")', 0),
-        ('st.success(f"{dataset.name} is in use.")', 1),
+        ('st.success(f"{dataset.name} is open.")', 1),
         ('st.info("\\n".join(lines))', 1),
         ('st.info("\\n".join(f"- {markdown(one)}" for one in lines))', 0),
     ],

@@ -54,7 +54,7 @@ def test_the_average_of_models_opens_with_its_members_and_any_single_model_is_on
     assert app.session_state["models_chosen"] == ["model-average"]
     assert "Average of Dawid-Skene (30%), Dawid-Skene, empirical Bayes (24%), " in said
     assert "and the Smoothed vote (8%).".lower() in said.lower() and "Chosen by you" not in said
-    assert "It keeps the class of all 16 unanimous cases." in said and "differ on no case." in said
+    assert "It keeps the class of all 16 unanimous cases." in said and "agree on every case." in said
     members = next(frame.value for frame in app.dataframe if "beta_low" in frame.value.columns)
     assert members["weight"].sum() == pytest.approx(1)
     used = members["weight"] > 0
@@ -79,7 +79,7 @@ def test_a_member_whose_beta_is_not_known_says_why_and_shows_none():
     judged = judge_models(dataset, known=scored(dataset, difficulty=False, independent=False))
     members = table_of(judged, dataset, None)
     first = members[(members["weight"] > 0) & (members["model"] != "Smoothed vote")]
-    assert len(first) and first["remark"].str.startswith("β not known: only 90 annotations could be held out").all()
+    assert len(first) and first["remark"].str.startswith("β unknown: only 90 annotations could be held out").all()
     assert first[["beta", "beta_low", "beta_high"]].isna().all(axis=None)
 
 
@@ -88,7 +88,9 @@ def test_no_headline_stands_while_rater_models_are_scored(monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(opening, "choice_job", lambda view: Job("Still at work"))
         app = opened("models", "anaesthesia")
-        assert title(app) == "Who is right, and which raters are accurate?" and opening.CHOOSING_RATERS in words(app)
+        assert title(
+            app
+        ) == "Which class is correct, and which raters are accurate?" and opening.CHOOSING_RATERS in words(app)
         home, report = words(opened("home", "anaesthesia")), words(opened("report", "anaesthesia"))
     uncertain = "raters agree on 73% of pairs, and 16 of 45 cases are uncertain"  # γ is 1 and waits for nothing
     assert uncertain in home and opening.CHOOSING not in home and opening.CHOOSING_RATERS in home
@@ -106,13 +108,13 @@ def test_no_headline_stands_while_rater_models_are_scored(monkeypatch):
 
 def test_several_models_are_titled_by_what_they_agree_and_differ_on():
     said = title(choose(opened("models", "caries"), "dawid-skene", "one-coin", "tap"))
-    assert said.startswith("3 models agree on the class of ") and " of 3,869 cases, and put the prevalence of " in said
+    assert said.startswith("3 models agree on the class of ") and " of 3,869 cases; their prevalence of " in said
 
 
 def test_the_second_half_of_the_question_is_answered_with_intervals():
     said = words(opened("models", "caries"))
     assert "\nLeast often right: **dentist 5**, 72% (67% to 74%), as on the Raters page.\n" in said
-    assert "**dentist 5** · Accuracy below the acceptable one: Accuracy 0.72 (0.67 to 0.74)" in words(
+    assert "**dentist 5** · Accuracy below the acceptable level: Accuracy 0.72 (0.67 to 0.74)" in words(
         opened("raters", "caries")
     )
 
@@ -130,7 +132,7 @@ def test_the_most_and_the_least_accurate_rater_are_named_where_their_intervals_s
     assert said(middle) is None
     near = (0.82, 0.77, 0.87)
     assert said(middle, near, low) == "Least often right: c, 60% (50% to 70%), as on the Raters page."
-    assert said(middle, near) == "No rater is clearly the most or the least accurate, as on the Raters page."
+    assert said(middle, near) == "No rater is clearly the most or least accurate, as on the Raters page."
 
 
 def test_every_model_by_expectation_maximisation_has_an_interval_whichever_is_in_detail():
@@ -143,8 +145,8 @@ def test_models_of_more_and_of_two_classes_are_compared_on_the_class_that_all_of
     app = choose(opened("models", "anaesthesia"), "dawid-skene", "difficulty-ABC")
     frame = comparison(app)
     assert frame.notna().all().all()
-    assert list(frame["by"]) == ["EM", "posterior mode"] and "share that is 1" in frame.columns
-    assert "(no interval)" in frame["share that is 1"][1]
+    assert list(frame["by"]) == ["EM", "posterior mode"] and "share of 1" in frame.columns
+    assert "(no interval)" in frame["share of 1"][1]
 
 
 def test_the_baseline_without_parameters_is_not_taken_for_the_truth():
@@ -158,7 +160,7 @@ def test_the_baseline_has_checks_and_no_chains():
     app.session_state["model_tabs"] = "Checks"
     app.session_state["bayesian_how"] = "Full posterior"
     app = choose(app, "difficulty-ABDE")
-    assert "Votes of a case, observed and replicated" in words(app)
+    assert "Votes per case, observed and simulated" in words(app)
     assert "Difficulty ABDE fails its check of votes" in words(app)
 
 
@@ -218,8 +220,12 @@ def test_ordered_classes_have_severities_and_an_expected_class_and_others_do_not
 def test_where_the_majority_vote_opens_no_model_stands_chosen_and_one_can_be():
     """Two cases of two annotations: the sentence, the choice and the title say the same; a model is a press away."""
     app = opened("models", kept("case,rater,class\nA,x,one\nA,y,two\nB,x,two\nB,y,two\n"))
-    assert app.session_state["models_chosen"] == [] and "Majority vote opens, because no rater model" in words(app)
-    assert title(app) == "Majority vote: no rater model can be judged on these data" and "Dawid-Skene" not in words(app)
+    assert app.session_state[
+        "models_chosen"
+    ] == [] and "Majority vote opens because no rater model can be estimated" in words(app)
+    assert title(app) == (
+        "Majority vote: these data cannot show how good a rater model is"
+    ) and "Dawid-Skene" not in words(app)
     vote = next(frame.value for frame in app.dataframe if "share of cases" in frame.value.columns)
     assert dict(zip(vote["class"], vote["share of cases"], strict=True)) == {"one": 0.25, "two": 0.75}
     mine = choose(app, "dawid-skene")
@@ -231,18 +237,21 @@ def test_where_most_raters_give_one_class_the_smoothed_vote_opens_and_models_are
     app = opened("models", kept("\n".join(["case,rater,class", *rows])))
     assert app.session_state["models_chosen"] == ["smoothed-vote"]
     said = words(app)
-    assert title(app) == "Smoothed vote keeps the majority class of every case"
-    assert "Smoothed vote opens, because 10 of 10 raters" in said and "which cases they annotate is the inform" in said
+    assert title(app) == "Smoothed vote chooses the majority class of every case"
+    assert "Smoothed vote opens because 10 of 10 raters" in said and "The information is then in which cases" in said
     n = re.search(r"Smoothed vote keeps the class of all (\d+) unanimous cases\.", said)[1]
-    assert not any("The prior is worth" in warning.value for warning in app.warning) and "The prior is worth" in said
-    assert "most often right" not in said and "is not to be relied on here" not in said
+    assert (
+        not any("annotations, spread equally over" in warning.value for warning in app.warning)
+        and "annotations, spread equally over" in said
+    )
+    assert "most often right" not in said and "is unreliable here" not in said
     scores = next(frame.value for frame in compared(app).dataframe if "difference" in frame.value.columns)
     row = scores.set_index("model")
     assert row.loc["Smoothed vote", "remark"] == "opens" and row.loc["Smoothed vote", "flipped"] == 0
     assert row.loc["Dawid-Skene", "remark"].startswith("It loses y: ") and row.loc["Dawid-Skene", "flipped"] > 10
     assert f"Flipped: unanimous cases that get another class (n = {n})" in words(app)
     mine = words(choose(app, "dawid-skene"))
-    assert "Dawid-Skene is not to be relied on here. It loses y: prevalence under 1%, but" in mine
+    assert "Dawid-Skene is unreliable here. It loses y: prevalence under 1%, but" in mine
 
 
 def test_of_two_who_contradict_each_other_the_title_does_not_say_which_is_right():
@@ -251,9 +260,12 @@ def test_of_two_who_contradict_each_other_the_title_does_not_say_which_is_right(
         f"{case},{rater},{'ny'[said]}" for case, each in enumerate(yes) for rater, said in zip("ab", each, strict=True)
     ]
     app = choose(opened("models", kept("\n".join(["case,rater,class", *rows]))), "dawid-skene")
-    assert title(app).startswith("Cannot determine the correct class: most cases have two raters or fewer")
+    assert title(app).startswith("Cannot determine the correct class: most cases have at most two raters")
     said = words(app)
-    assert re.search(r"decides \d+ ties", said) and said.count("if two differ, it is unknown who is wrong") == 1
+    assert (
+        re.search(r"decides \d+ ties", said)
+        and said.count("most cases have at most two raters, so if they differ, it is unknown who is wrong") == 1
+    )
 
 
 def test_without_raters_the_classes_stand_by_their_share_with_intervals():

@@ -81,7 +81,7 @@ def test_plans_leave_with_their_cost_which_is_that_of_their_annotations(shown, l
             assert frame[f"{quantity}{end}"].tolist() == values[:, place].tolist()
     for name, place in (("mean certainty", 0), ("uncertain cases", 1), ("width of agreement", 2), ("right", 3)):
         assert table[name].iloc[0].startswith(f"{found.value[0, place]:.3f}")
-    assert "90% interval over 40 simulated worlds, seed 7" in said[-1]
+    assert "90% interval over 40 simulated datasets, seed 7" in said[-1]
 
 
 def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure():
@@ -95,7 +95,7 @@ def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure
     second = sentences(outcomes(gain_right=(0.04, 0.2, 0.01)), None)[0]
     assert second.startswith("For 200 annotations, **50 more cases, 4 annotations each**")
     unclear = sentences(outcomes(sure=(False, True, False)), None)
-    assert unclear == ["No plan clearly buys most right cases.", "No plan clearly buys most certainty."]
+    assert unclear == ["No plan clearly improves right cases most.", "No plan clearly improves certainty most."]
     assert sentences(outcomes(sure=(False, False, False)), None)[0] == "No plan clearly improves right cases."
     assert sentences(outcomes(sure=(False,) * 3), None) == [
         "No plan clearly improves right cases.", "No plan clearly improves certainty.",
@@ -133,7 +133,7 @@ def test_a_machine_is_held_against_those_who_were_tested(said, shown, drawn, lef
     assert ai_parts.verdict_table(found)["cases to pass"].tolist() == ["70", "70"]
     pair = PairAgreement("m", 61, 0.5, 0.4, 0.6, 0.7, 0.65, 0.8, 0.2, 0.1, 0.3)
     ai_parts.replaces(SimpleNamespace(test=test, agreement=(pair,)), LIGHT)
-    assert "2 raters with fewer than 30 shared cases judge and are not tested." in said
+    assert "2 raters with fewer than 30 shared cases belong to the panel but are not tested." in said
     frame = left["against_table"]
     assert frame["machine"].tolist() == ["m"] * 3 + ["n"] * 3
     for name in ("rater", "n", "rho", "rho_low", "rho_high", "p", "rejected"):
@@ -149,7 +149,7 @@ def test_the_parts_and_the_worth_of_machines_leave_with_their_own_numbers(said, 
         for n, (by, value) in enumerate(places)
     ]
     ai_parts.by_part(parts, {"n": "no case has it and two people"}, 0.2, LIGHT)
-    assert "n is not here: no case has it and two people" in said
+    assert "n is not shown: no case has it and two people" in said
     frame = left["by_part_table"]
     assert frame.equals(shown["by_part_rows"][list(frame)])
     assert left["by_part_table"].values.tolist() == [
@@ -167,7 +167,7 @@ def test_the_parts_and_the_worth_of_machines_leave_with_their_own_numbers(said, 
     ai_parts.worth(SimpleNamespace(worth=(of_votes,), by_log_score=(of_log,), test=test), LIGHT, False)
     assert shown["worth_rows"].values.tolist() == [
         ["m", "agreement", "1.5", "0.2", "more than 2", 0.45, 30, 2],
-        ["m", "log score of its probabilities", "0.5", "0.2", "more than 2", 1.45, 31, 2],
+        ["m", "log score of probabilities", "0.5", "0.2", "more than 2", 1.45, 31, 2],
     ]
     frame = left["worth_table"]
     assert frame["by"].tolist() == ["agreement"] * 3 + ["log"] * 3 and frame["machine_score"].tolist()[::3] == [
@@ -198,9 +198,9 @@ def test_versions_of_a_machine_leave_with_the_numbers_that_are_shown(said, shown
              "changed from": "changed_low", "changed to": "changed_high"}  # fmt: skip
     for column, name in pairs.items():
         assert rows[column].tolist() == [getattr(one, name) for one in changes], column
-    assert "People agree with people by 0.71." in said[-1] and "3 comparisons (98.3% each)" in said[-1]
+    assert "Agreement between people: 0.71." in said[-1] and "3 comparisons (98.3% each)" in said[-1]
     ai_versions._family(replace(drift, score="rmse", people=-7.13), 1, LIGHT)
-    assert "People are apart from people by 7.13." in said[-1]
+    assert "Distance between people: 7.13." in said[-1]
 
 
 # Agreement
@@ -232,16 +232,16 @@ def test_the_halves_of_the_days_share_no_day_and_hold_all_of_them(monkeypatch):
 @pytest.mark.parametrize(
     ("above", "title"),
     [
-        ((0.3, 0.45, 0.8), "The side depends on γ"),
-        ((0.6, 0.7, 0.95), "The same side at every γ"),
-        ((0.05, 0.2, 0.3), "The same side at every γ"),
-        ((0.3, 0.45, 0.95), "The side depends on γ"),
+        ((0.3, 0.45, 0.8), "The side of the threshold depends on γ"),
+        ((0.6, 0.7, 0.95), "Same side of the threshold at every γ"),
+        ((0.05, 0.2, 0.3), "Same side of the threshold at every γ"),
+        ((0.3, 0.45, 0.95), "The side of the threshold depends on γ"),
         ((0.2, 0.45, 0.8), "Uncertain at every γ"),
     ],
 )
 def test_the_side_of_a_score_is_said_over_all_trusts(above, title):
     one = np.array(above)[:, None]
-    if title == "The side depends on γ" and max(above) < 0.9:
+    if title == "The side of the threshold depends on γ" and max(above) < 0.9:
         one[0] = 0.02  # certain at the lowest trust, on the other side
     curve = ScoreTrust(3.0, np.array([0.5, 1.0, 3.0]), one, one - 1, one + 1, one)
     assert score.side_said(curve.above[:, 0]) == title
@@ -269,7 +269,7 @@ def test_rates_of_a_machine_stand_beside_those_of_the_labels_alone(shown, left):
         False, 12, 60,
     )  # fmt: skip
     ai_rates._table(found, "people")
-    said = ["rate of", "machine alone", "labels alone", "corrected", "weight of the machine λ"]
+    said = ["rate of", "machine alone", "labels alone", "corrected", "Weight of the AI rater, λ"]
     table = shown["machine_rates"]
     assert table[said].values.tolist() == [
         ["agreement with a person", "–", "0.60 (0.50 to 0.80)", "0.65 (0.55 to 0.85)", 0.4],
@@ -336,7 +336,7 @@ def test_what_people_count_as_is_said_only_where_people_share_errors(pair, worth
     found = SharedErrors(tuple("abmn"), np.array([False, False, True, True]), np.full((4, 4), 40), flat, flat, flat,
                          shares, 0.05, 1.4, 2, 0)  # fmt: skip
     said = "1 of 6 pairs of raters share errors beyond chance."
-    assert pairs.sentence(found) == said + " By their errors 2 people count as 1.4." * worth
+    assert pairs.sentence(found) == said + " Because they share errors, 2 people count as 1.4." * worth
 
 
 @pytest.mark.parametrize("n_untold", [0, 1])
@@ -350,7 +350,7 @@ def test_what_people_count_as_is_not_said_where_a_pair_of_them_cannot_be_told(n_
     found = SharedErrors(tuple("abc"), np.zeros(3, bool), np.full((3, 3), 40), flat, flat, flat, shares, 0.05, 2.2, 3,
                          n_untold)  # fmt: skip
     said = f"1 of {3 - n_untold} pairs of raters share errors beyond chance."
-    worth = " By their errors 3 people count as 2.2."
+    worth = " Because they share errors, 3 people count as 2.2."
     assert pairs.sentence(found) == said + worth * (not n_untold)
 
 
@@ -385,7 +385,7 @@ def test_the_trust_in_raters_leaves_as_it_is_and_is_shown_the_least_first(said, 
     assert title == (
         "Least trusted: bob, 0.20 (0.10 to 0.35)"
         if trust.converged
-        else "No rater is trusted clearly less than the others"
+        else "No rater has clearly less weight than the others"
     )
 
 
@@ -472,13 +472,13 @@ def test_machines_are_drawn_among_those_who_share_errors_and_raters_without_a_pa
     blocks.show(pairs.blocks_of(found, data.n_raters, (Machine("m*"), Machine("n")), "k"))
     assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "c", "m*"]
     assert (
-        "Drawn: 3 of 6 raters; the others have no 30 cases in common with anybody, or fewer annotations or pairs "
-        "than these. Not drawn are the machines n."
+        "Drawn: 3 of 6 raters; the others share fewer than 30 cases with anyone, or fewer annotations or pairs "
+        "than these. Not shown: the AI raters n."
     ) in said
     monkeypatch.setattr(pairs.figures, "MOST_ROWS", 60)
     blocks.show(pairs.blocks_of(found, data.n_raters, (Machine("m*"), Machine("n")), "k"))
     assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "b", "c", "m*"]
-    assert said[-2].startswith("Drawn: 4 of 6 raters; the others have no 30 cases in common with anybody. ")
+    assert said[-2].startswith("Drawn: 4 of 6 raters; the others share fewer than 30 cases with anyone. ")
 
 
 def test_no_case_below_what_is_certain_is_printed_as_if_it_were_there():

@@ -86,14 +86,14 @@ def test_cases_and_home_open_on_the_order_where_it_describes_the_raters_best_unt
     keep(dataset)
     app = opened("cases", dataset.digest)
     assert app.selectbox(key="model").value == "ordinal-truth"
-    assert "the ordinal model describes these raters best, so the order of the classes counts here" in words(app)
+    assert "the ordinal model predicts these raters best, so the order of the classes is used here" in words(app)
     assert any("expected" in frame.value for frame in app.dataframe)
     gamma = f"{app.slider(key='reliability').value:g}"
     assert f"(Ordinal truth, γ = {gamma})" in " ".join(one.value for one in opened("home", dataset.digest).caption)
     app = settle(app.selectbox(key="model").set_value("dirichlet").run())
     assert app.selectbox(key="model").value == "dirichlet"
     assert not any("expected" in frame.value for frame in app.dataframe)
-    assert "here the order of the classes does not count" in words(app)
+    assert "the order of the classes is not used here" in words(app)
     offer = next(button for button in app.button if button.key == "use_order")
     app = settle(offer.click().run())
     assert app.selectbox(key="model").value == "ordinal-truth"
@@ -106,9 +106,7 @@ def test_few_held_out_annotations_are_told_where_they_choose_the_ordinal_model(g
     assert "hardly enough" not in words(opened("cases", dataset.digest))
     monkeypatch.setattr(plausibility_models, "FEWEST_TO_TELL", dataset.n_annotations + 1)
     said = words(opened("cases", dataset.digest))
-    assert (
-        f"describes these raters best ({dataset.n_annotations:,}, hardly enough to distinguish models), so the" in said
-    )
+    assert f"predicts these raters best ({dataset.n_annotations:,}, hardly enough to compare models), so the" in said
 
 
 def test_raters_says_who_reads_higher_or_lower_than_the_panel():
@@ -153,7 +151,7 @@ def test_the_table_of_how_raters_read_leaves_with_each_number_under_its_own_name
     assert frame["rater"].tolist() == ["cem", "ann"] and frame["annotations"].tolist() == [7, 9]
     for place, part in enumerate(parts):
         assert frame[part].tolist() == pytest.approx([-0.4 + place / 100, 0.1 + place / 100])
-    assert shown["scale_raters"].equals(frame) and labels == ["How each rater reads the scale"]
+    assert shown["scale_raters"].equals(frame) and labels == ["How each rater uses the scale"]
 
 
 def test_counts_open_where_the_order_is_not_declared_or_another_model_describes_the_raters_better(graded):
@@ -167,7 +165,7 @@ def test_counts_open_where_the_order_is_not_declared_or_another_model_describes_
         app = opened("cases", other.digest)
         assert app.selectbox(key="model").value == "dirichlet"
         assert ("Ordinal truth" in app.selectbox(key="model").options) == offers
-        assert "the ordinal model describes" not in words(app)
+        assert "On held-out annotations, the ordinal model predicts these raters best" not in words(app)
 
 
 def test_reliability_says_how_sure_the_truth_is_within_one_class(graded):

@@ -120,7 +120,7 @@ def test_an_address_that_leads_nowhere_says_what_to_do():
     app.query_params["data"] = "0" * 32
     app.run()
     assert "Open its file again" in app.error[0].value
-    assert app.title[0].value == "Know what your raters agree on, and what they do not"
+    assert app.title[0].value == "See where your raters agree, and where they do not"
 
 
 def test_the_vote_start_and_the_best_restart_are_told_apart():

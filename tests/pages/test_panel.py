@@ -75,16 +75,16 @@ def test_ordered_classes_that_are_no_neighbours_cannot_be_merged_on_the_page():
     keep(dataset)
     app = with_tab("agreement", dataset.digest, "agreement_tabs", "Guideline")
     assert (GUIDELINE.parts[0].answer(dataset).pairs[0].first, app.button(key="merge").disabled) == ("A", True)
-    assert "Ordered classes merge only with their neighbours." in words(app)
+    assert "Cannot merge these classes: ordered classes can be merged only with their neighbours." in words(app)
 
 
 def test_groups_wait_for_a_file_of_facts():
     dataset, _ = grouped(1, kind="class")
     keep(dataset)
     said = words(with_tab("agreement", dataset.digest, "agreement_tabs", "Groups of raters"))
-    assert "No facts of the raters yet." in said
+    assert "No facts about raters yet. Add a table of raters to compare groups of raters." in said
     said = words(with_tab("agreement", "caries", "agreement_tabs", "Groups of raters"))
-    assert "two groups of 8 raters are needed, and there are 5 raters" in said
+    assert "it needs two groups of 8 raters; these data have 5 raters" in said
 
 
 def test_the_gate_checks_requirements_as_they_are_chosen_or_written():
@@ -120,4 +120,4 @@ def test_groups_are_compared_by_cases_and_classifiers_while_the_session_has_thei
     app.session_state["reliability_tabs"] = "Groups of raters"
     assert "net agrees least with region: " in words(settle(app.run()))
     app = settle(app.button(key="no_rater_facts").click().run())
-    assert "No facts of the raters yet." in words(app)
+    assert "No facts about raters yet. Add a table of raters to compare groups of raters." in words(app)

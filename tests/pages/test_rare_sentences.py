@@ -63,7 +63,7 @@ def fitted(dataset, **changes):
 def test_home_says_how_many_annotations_have_no_date():
     rows = "c1,a,x,2024-01-01\nc1,b,y,\nc2,a,x,2024-01-02\nc2,b,x,\nc3,a,y,\nc3,b,y,2024-01-03"
     dataset = read(f"case,rater,class,date\n{rows}".encode()).dataset
-    assert ("Drift and speed in part", "3 annotations without a date.") in limits._lacking(dataset, 1)
+    assert ("Drift and speed for some annotations", "3 annotations have no date.") in limits._lacking(dataset, 1)
 
 
 @pytest.mark.parametrize(("n", "words"), [(waiting.MOST, []), (waiting.MOST + 1, ["1 more on"]), (11, ["3 more on"])])
@@ -81,8 +81,8 @@ def test_the_mean_score_of_one_case_has_no_interval():
 @pytest.mark.parametrize(
     ("threshold", "first", "second", "least"),
     [
-        (None, "Median 95% interval: ± {half}", "a narrower one, γ = 2", "wide"),
-        (5.0, "Uncertain cases: 50%", "2 of 4 cases below certainty 0.9 of lying above 5 or not, γ = 2", "near"),
+        (None, "Median 95% interval: ± {half}", "this narrow or narrower, γ = 2", "wide"),
+        (5.0, "Uncertain cases: 50%", "2 of 4 cases are below certainty 0.9 (score above 5 or not), γ = 2", "near"),
     ],
 )
 def test_home_of_scores_counts_cases_uncertain_of_their_side_and_shows_the_one_known_least(
@@ -121,7 +121,7 @@ def test_home_of_scores_counts_raters_of_another_severity_and_not_those_who_are_
     monkeypatch.setattr(home_scores.doors, "plot_still", lambda *_: None)
     monkeypatch.setattr(st, "page_link", lambda *_, **__: None)
     home_scores._raters(SimpleNamespace(raters_identified=True, case_ptr=np.array([0, 2])), LIGHT)
-    assert said == [f"{words} clearly above or below", "First, 2 digits."] and drawn == [one]
+    assert said == [f"{words} clearly more or less severe", "First, 2 digits."] and drawn == [one]
 
 
 def test_the_prior_of_scores_has_each_of_its_numbers_under_its_own_name(said):
@@ -130,8 +130,8 @@ def test_the_prior_of_scores_has_each_of_its_numbers_under_its_own_name(said):
     )
     kit_scores.about_prior(prior)
     assert said == [
-        "Prior, fitted to 1,234 scores of 56 cases: mean 7.25, worth 0.50 scores of a case (k₀); raters of a case "
-        "differ by about 3.00 (a₀ 2.00, b₀ 18.00).",
+        "Prior, fitted to 1,234 scores of 56 cases: mean 7.25, counts like 0.50 scores per case (k₀); raters of "
+        "one case differ by about 3.00 (a₀ 2.00, b₀ 18.00).",
         "Nothing tells k₀.",
     ]
 
@@ -148,7 +148,7 @@ def trust_in_one(threshold=None, above=None) -> ScoreTrust:
 
 
 def test_the_interval_of_a_score_goes_from_the_least_trust_to_the_most():
-    assert score.interval_said(trust_in_one()) == "Interval 12.0 wide to 3.0 over γ = 0.5 to 30"
+    assert score.interval_said(trust_in_one()) == "Interval width: 12.0 at γ = 0.5, 3.0 at γ = 30"
 
 
 def test_the_trust_as_a_table_has_both_ends_and_the_side_at_their_own_reliability(shown, left):
@@ -165,7 +165,7 @@ def test_the_trust_as_a_table_has_both_ends_and_the_side_at_their_own_reliabilit
     ("out", "label", "words"),
     [
         (True, "Include them", "2 AI raters left out"),
-        (False, "Leave them out", "2 AI raters counted like people"),
+        (False, "Leave them out", "2 AI raters included as raters"),
     ],
 )
 def test_machines_in_the_data_are_said_to_be_left_out_or_counted_with_the_way_to_the_other(
@@ -191,8 +191,8 @@ def test_machines_in_the_data_are_said_to_be_left_out_or_counted_with_the_way_to
     ("high", "converged", "title"),
     [
         (0.75, True, "Least trusted: bob, 0.30 (0.10 to 0.75)"),
-        (0.77, True, "No rater is trusted clearly less than the others"),
-        (0.5, False, "No rater is trusted clearly less than the others"),
+        (0.77, True, "No rater has clearly less weight than the others"),
+        (0.5, False, "No rater has clearly less weight than the others"),
     ],
 )
 def test_a_rater_is_trusted_least_where_the_difference_to_every_other_one_is_clear(
@@ -218,14 +218,17 @@ def test_rates_are_of_hard_cases_perhaps_only_where_people_left_some_out(monkeyp
     found = SimpleNamespace(n=60, n_labelled=n_labelled, notes=("Note.",))
     ai_rates._said(found, "people", None, ())
     assert said[0] == (
-        f"{n_labelled} of 60 cases that the AI rater labelled have a label by people; 95% intervals. Note."
+        f"Of 60 cases that the AI rater labelled, {n_labelled} have a label by people; 95% intervals. Note."
     )
     assert any("rates for hard cases" in one for one in said) == (n_labelled < 60)
     said.clear()
     ai_rates._said(found, "sample", None, ("a", "gpt is not in the data"))
-    assert said[:2] == ["a", "gpt is not in the data"] and said[2].startswith("Rates are of the cases of the data.")
+    assert said[:2] == ["a", "gpt is not in the data"] and said[2].startswith(
+        "Rates describe the cases in these data. To include every case that the AI rater labelled, open its "
+        "annotations on Upload together with these, as one more rater."
+    )
     assert (
-        f"{n_labelled} of 60 cases that the AI rater labelled have a label in the random sample" in said[3]
+        f"Of 60 cases that the AI rater labelled, {n_labelled} have a label in the random sample" in said[3]
         and len(said) == 5
     )
 
@@ -245,7 +248,7 @@ def test_six_names_that_may_be_machines_are_all_named(monkeypatch, said, n, more
     names = [f"gpt{place}" for place in range(n)]
     monkeypatch.setattr(ai_marking, "machine_like", lambda raters: [SimpleNamespace(name=name) for name in names])
     ai_marking._choice(SimpleNamespace(raters=("ann", *names)), ())
-    assert said[0] == f"By their names, these may be AI raters: {', '.join(names[:6])}{more}."
+    assert said[0] == f"These names suggest AI raters: {', '.join(names[:6])}{more}."
 
 
 # Assignments
@@ -296,7 +299,8 @@ def test_two_selections_that_differ_in_two_ways_are_told_so_in_their_order(said)
     assert said == []
     agreement_compare._one_at_a_time(first, Selection(raters=("b",)))
     assert said == [
-        ":material/info: The two differ in raters and dates at once, so the cause of a difference cannot be determined."
+        ":material/info: The selections differ in raters and dates at once, so the cause of a difference cannot be "
+        "determined."
     ]
 
 
@@ -333,7 +337,7 @@ def test_a_classifier_is_no_evidence_to_a_posterior(monkeypatch, few, said):
     assert said == []
     shown.request.way = "nuts"
     evidence.say(shown, None)
-    assert said == ["Model A does not count here: Model M is not fitted by expectation-maximisation."]
+    assert said == ["Model A is not used as evidence here: Model M is not fitted by expectation-maximisation."]
 
 
 def test_a_long_list_of_models_is_cut_and_the_rest_counted():
@@ -350,7 +354,7 @@ def test_what_a_plan_takes_for_granted_is_told_by_gold():
     simulated = planning.PlannedAnnotations(forecast(), ("ann", "bob", "cem"), by_gold)
     assert planning.present(simulated, None, None)[-1].plain == (
         "By gold, the model behind the simulations is correct on 0.75 (0.50 to 0.90) of 16 cases. More annotations "
-        "do not correct the mistakes that raters share."
+        "do not correct mistakes that raters share."
     )
 
 
@@ -389,14 +393,22 @@ def test_the_title_of_a_score_has_the_digits_that_its_interval_is_worth(monkeypa
 @pytest.mark.parametrize(
     ("exclusive", "even", "words"),
     [
-        (True, [1, 1, 0], "no label stands out: x and y are equally likely. Nobody named more than one."),
-        (False, [0, 1, 0], "no set stands out: y is as likely to apply as not. Labels are taken as independent."),
+        (True, [1, 1, 0], "no label clearly leads: x and y are equally likely. No rater named more than one label."),
+        (
+            False,
+            [0, 1, 0],
+            "no set stands out: y is as likely to apply as not. This assumes that labels are independent.",
+        ),
         (
             False,
             [0, 1, 1],
-            "no set stands out: y and z are as likely to apply as not. Labels are taken as independent.",
+            "no set stands out: y and z are as likely to apply as not. This assumes that labels are independent.",
         ),
-        (False, [0, 0, 0], "no set stands out: the likeliest, “x”, has a probability of only 45%. Labels are taken as"),
+        (
+            False,
+            [0, 0, 0],
+            "no set clearly leads: the most likely, “x”, with a probability of only 45%. This assumes that",
+        ),
     ],
 )
 def test_a_set_that_does_not_stand_out_names_the_labels_that_are_even(exclusive, even, words):
@@ -419,13 +431,19 @@ def test_what_was_said_last_time_is_told_in_its_parts():
     assert "rankings such as A > B = C" in _plain(upload_last._differences(Choices(old), Choices(ranking)))
     renamed = Treatment(renamed={f"k{n}": f"K{n}" for n in range(3)}, missing=frozenset("qpr"))
     words = _plain(upload_last._differences(Choices(old), Choices(old, treatment=renamed)))
-    assert words[-5:] == ["“k0” is “K0”", "“k1” is “K1”", "“k2” is “K2”", "“p” is no annotation", "2 more classes"]
+    assert words[-5:] == [
+        "“k0” is “K0”",
+        "“k1” is “K1”",
+        "“k2” is “K2”",
+        "“p” means a missing annotation",
+        "2 more classes",
+    ]
     raters = replace(renamed, raters={"a": "b", "c": "c"})
     words = _plain(upload_last._differences(Choices(old), Choices(old, treatment=raters)))
     assert words[-1] == "4 more names"
     raters, classes = Treatment(raters={"a": "b", "c": "c"}), ("x", "y")
     words = _plain(upload_last._differences(Choices(old), Choices(old, treatment=raters, classes=classes)))
-    assert words[-3:] == ["rater “a” is “b”", "“c” is a rater of their own", "a list of 2 classes"]
+    assert words[-3:] == ["rater “a” is the same as “b”", "“c” is a separate rater", "a list of 2 classes"]
 
 
 def _plain(words):

@@ -51,7 +51,7 @@ def test_one_click_leaves_a_rater_out_and_says_before_what_changes():
     app.session_state["rater_tabs"] = "One rater"
     app = settle(app.run())
     said = words(app)
-    assert "get another most probable class. Percent agreement" in said
+    assert "get another most likely class. Percent agreement" in said
     box = next(box for box in app.selectbox if box.label == "Rater")
     name, n_raters = box.value, len(box.options)
     app = settle(app.button(key="exclude_rater").click().run())
@@ -171,9 +171,7 @@ def test_crossed_data_have_plans_to_compare_with_their_cost_and_no_dead_end():
     app.session_state["rater_tabs"] = "Planning"
     app.run()
     policies = next(box for box in app.selectbox if box.label == "Which cases")
-    assert policies.options == [
-        "New cases of the same kind"
-    ] and "more annotations by these raters need new cases" in words(app)
+    assert policies.options == ["New cases of the same kind"] and "so these raters need new cases" in words(app)
     app.number_input(key="plan_cost").set_value(0.5)
     app.button(key="plans_go").click()
     app = settle(app.run())
@@ -195,7 +193,9 @@ def test_plans_say_what_they_assume_where_raters_may_agree_by_chance():
     rows = [f"n{case},{rater},{'abc'[rng.integers(3)]}" for case in range(30) for rater in "xyz"]
     app = opened("raters", kept("\n".join(["case,rater,class", *rows, ""])))
     app.session_state["rater_tabs"] = "Planning"
-    assert "Plans assume that raters are right more often than by chance." in words(app.run())
+    assert "Plans assume that raters are correct more often than by chance. These data cannot confirm it:" in words(
+        app.run()
+    )
 
 
 def test_intervals_of_two_columns_of_one_table_are_drawn_on_one_axis_and_their_ends_are_hidden():
@@ -246,12 +246,12 @@ def test_ordered_classes_are_judged_by_how_they_follow_the_cases_and_who_reads_h
     app.session_state["rater_tabs"] = "One rater"
     app.session_state["rater"] = higher
     said = words(settle(app.run()))
-    assert "classes higher than the average rater" in said and "It does not count against them" in said
+    assert "classes higher than the average rater" in said and "This does not count against the rater" in said
     assert "annotations are not compared by class" in said
     assert not [one for one in app.button if one.key == "exclude_rater"]
     app.session_state["rater_tabs"] = "Planning"
     said = words(settle(app.run()))
-    assert "Cannot determine how many cases would be right" in said
+    assert "Cannot determine how many cases would be correct" in said
     goals = app.selectbox(key="plan_quantity-few").options
     assert len(goals) == 2 and not any("accuracy" in goal for goal in goals)
 
@@ -269,5 +269,5 @@ def test_spammers_do_not_silence_the_page():
     data, _ = with_spammers()
     keep(data)
     app = opened("raters", data.digest)
-    assert "are below what is acceptable" in app.title[0].value
+    assert "are below the acceptable accuracy" in app.title[0].value
     assert "Raters agree beyond chance only without allno and allyes, who are flagged" in words(app)

@@ -39,7 +39,12 @@ def brought(name: str, content: str | None = None) -> AppTest:
 
 def asked(app: AppTest) -> list[str]:
     words = [one.value.replace("\\", "") for one in app.markdown]
-    return [one for one in words if "**Bring over" in one or "**Update this dataset" in one]
+    return [
+        one
+        for one in words
+        if "**Reuse what you saved when an older version read this file?** Found" in one
+        or "**Update this dataset" in one
+    ]
 
 
 def test_a_file_is_asked_about_once_and_everything_is_brought_over():

@@ -59,7 +59,7 @@ def test_sensitivity_asks_for_the_score_and_takes_it():
     study, content = made()
     page = page_with(content, as_dataset(study, "by threshold"))
     page.segmented_control(key="study_measure").set_value("sensitivity").run()
-    assert "Choose the score" in texts(page)
+    assert "Choose the lowest score that counts as positive" in texts(page)
     page.selectbox(key=f"study_threshold-{study.digest}").set_value(4.0).run()
     assert page.title[0].value == "Sensitivity is higher in M2 than in M1"
 
@@ -67,22 +67,22 @@ def test_sensitivity_asks_for_the_score_and_takes_it():
 def test_the_raters_of_the_open_data_are_the_panel():
     study, content = made(truth_in_file=False)
     page = page_with(content, panel_of(study))
-    assert not page.exception and "Allowing for errors of the panel" in texts(page)
-    assert "With the majority of the panel taken as truth" in texts(page)
+    assert not page.exception and "Corrected for the panel's errors" in texts(page)
+    assert "If the panel's majority counts as the truth" in texts(page)
 
 
 def test_the_truth_of_the_files_comes_first_and_the_panel_can_be_chosen():
     study, content = made()
     page = page_with(content, panel_of(study, 2))
-    assert "Allowing for" not in texts(page)
+    assert "Corrected for the panel's errors" not in texts(page)
     page = settle(page.segmented_control(key="study_truth").set_value("panel").run())
-    assert "Allowing for errors of the panel" in texts(page)
+    assert "Corrected for the panel's errors" in texts(page)
 
 
 def test_an_unclear_condition_is_asked_for_once():
     study, content = made(words=("adenoma", "polyp"))
     page = page_with(content, as_dataset(study, "unclear"))
-    assert "Choose the class with the condition" in texts(page)
+    assert "Choose the class that means “condition present”" in texts(page)
     page.selectbox(key="study_positive").set_value("polyp").run()
     assert page.title[0].value == "AUC is higher in M2 than in M1"
 
@@ -90,7 +90,10 @@ def test_an_unclear_condition_is_asked_for_once():
 def test_without_a_truth_it_says_what_to_add():
     study, content = made(truth_in_file=False)
     page = page_with(content, as_dataset(study, "no truth"))
-    assert "The truth of the cases is unknown." in texts(page)
+    assert (
+        "The true class of the cases is unknown. Add a table with the columns case and truth, or open a panel's "
+        "annotations with two classes and add the study there."
+    ) in texts(page)
 
 
 def test_a_file_that_is_no_study_is_said():

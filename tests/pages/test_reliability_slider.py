@@ -35,14 +35,14 @@ def test_counts_open_at_one_with_the_learned_prior_on_every_page_with_the_marks_
         text = said(app)
         for name in ("gold", "β", "published"):
             assert f"</span> {name} " in text, (page, name)
-        assert "each annotation counts once" in text and "learned from 120 cases with two raters or more" in text
+        assert "each annotation counts once" in text and "learned from 120 cases with at least two raters" in text
         if page != "reliability":
             assert app.slider(key="reliability").value == 1
 
 
 def test_an_address_with_a_reliability_from_before_opens_with_the_published_prior_and_says_so():
     data = kept(CROWD)
-    before = "This γ was chosen with the published prior (α = 1), which is used here too."
+    before = "This γ was chosen with the published prior (α = 1), and the same prior is used here."
     app = settle(at("cases", data, model="dirichlet", reliability="2").run())
     assert app.slider(key="reliability").value == 2 and before in words(app)
     assert app.session_state["prior"] == "1" and "--alpha 1.0 --reliability 2" in commands(app)
@@ -114,5 +114,5 @@ def test_the_sweep_holds_the_reliability_at_which_pages_open():
 
 def test_what_the_slider_has_no_step_for_is_said():
     found = DefaultReliability(0.13, "gold", "Why.", (), None, "")
-    assert reliability_slider._words(found, 0.1) == "Why. Pages open next to it, at γ = 0.10."
+    assert reliability_slider._words(found, 0.1) == "Why. Pages open at the nearest step, γ = 0.10."
     assert reliability_slider._words(replace(found, reliability=9.43), 9.4) == "Why."

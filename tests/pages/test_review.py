@@ -100,13 +100,13 @@ def test_a_score_is_typed_blind_then_compared_with_the_panels_and_decided_by_arb
     app = press(signed(dataset.digest), "Start with")
     assert score_field(app).value is None and "panel's score" not in words(app)
     settle(press(app, "Record my opinion"))
-    assert "Give a score first" in words(app) or "The opinion is missing" in "".join(e.value for e in app.error)
+    assert "Enter a score first" in words(app) or "no opinion was given" in "".join(e.value for e in app.error)
     score_field(app).set_value(400.0).run()
-    assert "400 is outside the raters' range" in words(app)
+    assert "400 is outside the range of the raters' scores" in words(app)
     press(app, "Record my opinion")
     said = words(app).replace("\\", "")
-    assert "You say **400**" in said and "You disagree" in said
-    assert "another rater's would be between" in said
+    assert "Your opinion: **400**" in said and "You disagree" in said
+    assert "**; one more rater would score" in said
     press(app, "Keep my opinion")
     (review,) = ReviewStore().cases(dataset.digest).values()
     assert [event.kind for event in review.events] == ["opinion", "reveal", "keep"]
@@ -114,7 +114,7 @@ def test_a_score_is_typed_blind_then_compared_with_the_panels_and_decided_by_arb
     panel = review.reads[0].panel
     digits = score_digits(panel.within[1] - panel.within[0])  # as many of all three, and no more than they are worth
     shown, *ends = (number(value, digits) for value in (panel.score, *panel.within))
-    assert f"the panel's score is **{shown}**, and another rater's would be between {' and '.join(ends)} with" in said
+    assert f"the panel's score is **{shown}**; one more rater would score {' to '.join(ends)} with" in said
     model = fit_prior(dataset).model()
     assert panel == panel_score(model, dataset, dataset.case_index(review.case_id), reliability=1.0)
 
@@ -123,7 +123,7 @@ def test_a_score_that_a_colleague_might_have_given_closes_the_case_and_becomes_a
     dataset = kept("scores")
     app = press(signed(dataset.digest), "Start with")
     score_field(app).set_value(2.5).run()
-    assert "is outside the raters' range" not in words(app)
+    assert "is outside the range of the raters' scores" not in words(app)
     press(app, "Record my opinion")
     assert "You agree" in words(app)
     press(app, "Keep my opinion")
@@ -136,10 +136,10 @@ def test_a_score_that_a_colleague_might_have_given_closes_the_case_and_becomes_a
     press(app, "Leave")
     app.session_state["review_tabs"] = "What reviews show"
     settle(app.run())
-    assert "counted as one more annotation, the mean 95% interval is" in words(app)
+    assert "counts as one more annotation, the mean 95% interval has" in words(app)
 
 
-@pytest.mark.parametrize(("sample", "how"), [("essays", "you type a score"), ("street", "set a label or clear it")])
+@pytest.mark.parametrize(("sample", "how"), [("essays", "type a score"), ("street", "set a label or clear it")])
 def test_how_a_review_goes_is_said_for_scores_and_for_sets(sample, how):
     assert f"You read each case blind**: {how}" in words(open_page("review", sample)).replace("keys 1 to 9 ", "")
 
@@ -149,14 +149,14 @@ def test_the_first_screen_says_what_waits_before_anybody_has_written_a_name():
     dataset = kept("two cases")
     app = settle(open_page("review", dataset.digest))
     assert {card.label: card.value for card in app.metric} == {
-        "Uncertain cases": "–", "Waiting for a second person": "0", "Settled": "0"
+        "Uncertain cases": "–", "Waiting for a second reviewer": "0", "Settled": "0"
     }  # fmt: skip
     assert "You read each case blind**: keys 1 to 9 choose a class, Ctrl+Enter" in words(app)
     through_one_case(signed(dataset.digest), "x")
     app = open_page("review", dataset.digest)
     (review,) = ReviewStore().cases(dataset.digest).values()
     shown = {card.label: card.value for card in app.metric}
-    assert shown["Waiting for a second person"] == f"{int(review.state == 'arbitration')}"
+    assert shown["Waiting for a second reviewer"] == f"{int(review.state == 'arbitration')}"
     assert shown["Settled"] == f"{int(review.state == 'closed')}" and review.state in ("arbitration", "closed")
 
 
@@ -183,7 +183,7 @@ def test_anonymous_raters_are_offered_in_no_filter():
     press(app, "Start with")
     press(app, "Cannot be determined")
     press(app, "Record my opinion")
-    assert "the panel is undecided between" in words(app)
+    assert "the panel is split between" in words(app)
 
 
 def test_what_raters_were_shown_stands_over_a_blind_read():
@@ -192,7 +192,7 @@ def test_what_raters_were_shown_stands_over_a_blind_read():
     keep(dataset, CaseFacts(dict.fromkeys(dataset.cases, "an itching <b>lesion</b>")))
     app = press(signed(dataset.digest), "Start with")
     assert any("an itching &lt;b&gt;lesion" in entry.proto.body for entry in app.get("html"))
-    assert "neither a text nor an image" not in words(app)
+    assert "No text or image for this case. Open it in your own viewer" not in words(app)
 
 
 def test_names_are_text_and_blanks_do_not_tell_reviewers_apart():
@@ -216,11 +216,11 @@ def test_figures_and_files_after_a_review():
     app = press(through_one_case(signed(dataset.digest), dataset.classes[0]), "Leave")
     tab(app, "What reviews show")
     assert any(metric.value == "1 of 2" for metric in app.metric)
-    assert "counted as one more annotation, the mean certainty is 0." in words(app)
+    assert "counts as one more annotation, mean certainty is 0." in words(app)
     people = next(table.value for table in app.dataframe if "reviewer" in table.value)
     assert people[["reviewer", "reads", "of them blind"]].values.tolist() == [["Ada", 1, 1]]
     tab(app, "Export")
-    assert any(heading.value == "Decisions as a further rater" for heading in app.subheader)
+    assert any(heading.value == "Decisions as one more rater" for heading in app.subheader)
 
 
 def test_a_queue_yields_no_rate_without_a_warning_and_a_sample_keeps_its_chances():
@@ -233,10 +233,10 @@ def test_a_queue_yields_no_rate_without_a_warning_and_a_sample_keeps_its_chances
     app.selectbox(key="queue").set_value("sample").run()
     assert_sound(app)
     app.number_input(key="sample_budget").set_value(2).run()
-    assert "drawn by chance from 2 cases; each one's chance is kept in the record." in words(app)
+    assert "drawn at random from 2 cases; Plurality records the chance of each case." in words(app)
     assert not any(box.key == "filter_class" for box in app.selectbox)
     assert app.selectbox(key="sample_target").options == [
-        "Any rate: all cases alike", "How often the most plausible class is right",
+        "Any rate: all cases have the same chance", "How often the leading class is correct",
         *(f"The share of {name}" for name in dataset.classes),
     ]  # fmt: skip
     press(app, "Start with 2 cases")
@@ -246,7 +246,7 @@ def test_a_queue_yields_no_rate_without_a_warning_and_a_sample_keeps_its_chances
     press(app, "Leave")
     tab(app, "What reviews show")
     assert "1 reviewed case is of a random sample" in words(app), words(app)
-    assert "1 case of it not yet reviewed" in words(app)
+    assert "1 case of the sample not yet reviewed" in words(app)
 
 
 def test_decisions_become_a_further_rater_of_a_new_dataset():
@@ -256,7 +256,7 @@ def test_decisions_become_a_further_rater_of_a_new_dataset():
     tab(app, "Export")
     assert app.button(key="grow").disabled and "0 cases decided by arbitration, 1 closed without it." in words(app)
     app.toggle(key="adjudication_closed").set_value(True).run()
-    press(app, "Make the new dataset")
+    press(app, "Create dataset")
     grown = open_dataset(app.session_state["data"]).dataset
     assert grown.digest != dataset.digest
     assert app.session_state["case"] == "1"  # the decided case, on which the page of the new data opens
@@ -268,8 +268,8 @@ def test_reviews_of_a_sample_can_be_erased():
     """After saying how many steps there are; then nothing is left of them."""
     app = press(through_one_case(signed("anaesthesia"), "Cannot be determined"), "Leave")
     tab(app, "Export")
-    assert "This erases 3 steps on 1 case, of all reviewers" in words(app)
-    press(app, "Erase all reviews")
+    assert "This permanently deletes 3 steps on 1 case by all reviewers" in words(app)
+    press(app, "Delete all reviews of these data")
     assert app.info[0].value == "No reviews yet. Review a case to export results."
 
 
@@ -322,15 +322,15 @@ def test_three_people_in_three_sessions_finish_an_arbitration():
     press(ada, "Start with")
     for step in ("Cannot be determined", "Record my opinion", "Keep my opinion", "Another session"):
         press(ada, step)
-    assert "1 case in arbitration to which you are a party" in words(ada)
-    for blind in ("Read them blind first", "x", "Record my opinion"):
+    assert "You have given an opinion on 1 case in arbitration" in words(ada)
+    for blind in ("Review them blind first", "x", "Record my opinion"):
         press(bo.run(), blind)
     assert "**Ada**: cannot be determined (blind)" in words(bo)
     assert "party" not in words(bo)  # who was asked to decide is none
     press(press(bo, "x"), "Leave")
-    assert "1 case in arbitration to which you are a party" in words(bo)
+    assert "You have given an opinion on 1 case in arbitration" in words(bo)
     press(cleo.run(), "Decide")
-    assert "How the arbitration ends" in words(cleo) and "**Ada**" in words(cleo)
+    assert "Outcome of the arbitration" in words(cleo) and "**Ada**" in words(cleo)
     press(press(cleo, "x"), "End the arbitration")
     assert cleo.title[0].value == "Session complete"
     (review,) = ReviewStore().cases(dataset.digest).values()
@@ -355,11 +355,11 @@ def test_a_case_that_another_window_has_finished_stays_on_screen_as_it_is_now():
     for step in ("x", "Record my opinion", "Keep my opinion"):
         press(one, step)
     assert case_of(one) != first == case_of(other.run())
-    assert "Nothing is chosen yet" not in words(other) and "**You**: x (blind)" in words(other)
+    assert "You have not chosen anything yet" not in words(other) and "**You**: x (blind)" in words(other)
     for _ in range(2):
         for step in ("x", "Record my opinion", "Keep my opinion"):
             press(one, step)
-    assert "Every case of this session is done: 2 closed, 1 in arbitration." in words(one)
+    assert "Every case in this session is done: 2 closed, 1 in arbitration." in words(one)
     press(one, "Export")
     assert one.session_state["review_tabs"] == "Export"
 
@@ -374,10 +374,10 @@ def test_a_press_for_a_case_that_has_left_the_screen_is_refused_aloud():
     second = case_of(app)
     late.click().run()
     app.run()
-    assert [f"A key came for case {first}, which is no longer on screen" in error.value for error in app.error] == [
-        True
-    ]
-    assert case_of(app) == second and "Nothing is chosen yet" in words(app)
+    assert [
+        f"A key press was for case {first}, which is no longer on screen" in error.value for error in app.error
+    ] == [True]
+    assert case_of(app) == second and "You have not chosen anything yet" in words(app)
 
 
 def test_of_more_than_ten_classes_the_first_are_offered_blind_and_those_named_to_the_arbiter():
@@ -409,7 +409,10 @@ def test_a_second_person_is_the_default_for_a_class_outside_the_plausible_set():
     app = press(signed(dataset.digest), "Start with 3")
     for step in ("z", "Record my opinion"):
         press(app, step)
-    said = "**z** is outside the panel's plausible set (x and y). Ask a second person, or write why you decide alone."
+    said = (
+        ":material/group_add: **z** is not in the panel's plausible set (x and y). Ask a second reviewer, or write "
+        "why you decide alone."
+    )
     assert said in words(app)
     assert not any(button.label == "Keep my opinion" for button in app.button)
     press(app, "Ask for the second opinion")
@@ -424,14 +427,17 @@ def test_a_second_person_is_the_default_for_a_class_outside_the_plausible_set():
 
 
 def test_a_score_outside_of_one_readers_interval_needs_a_second_person():
-    dataset = kept("one reader", b"case,rater,score\n1,a,2\n2,a,3\n2,b,3.5\n3,a,7\n3,b,6.5\n4,a,5\n4,b,5.5\n")
+    dataset = kept(
+        "one reader",
+        b"case,rater,score\n1,a,2\n2,a,3\n2,b,3.5\n3,a,7\n3,b,6.5\n4,a,5\n4,b,5.5\n",
+    )
     app = press(signed(dataset.digest), "Start with")
     assert case_of(app) == "1"
     score_field(app).set_value(400.0).run()
     press(app, "Record my opinion")
     told = words(app).replace("\\", "")
     found = re.search(
-        r"\*\*400\*\* is outside the panel's plausible set \((\S+) to (\S+)\)\. Ask a second person", told
+        r"\*\*400\*\* is not in the panel's plausible set \((\S+) to (\S+)\)\. Ask a second reviewer", told
     )
     low, high = (float(end.replace("−", "-").replace(",", "")) for end in found.groups())
     assert low < 2 < high < 400
@@ -446,7 +452,7 @@ def test_a_label_that_nobody_named_on_the_case_needs_a_second_person():
     for step in ("x", "w", "Record my opinion"):
         press(app, step)
     told = words(app).replace("\\", "")
-    assert "**w + x** is outside the panel's plausible set (x, y and z). Ask a second person" in told
+    assert "**w + x** is not in the panel's plausible set (x, y and z). Ask a second reviewer" in told
     press(app, "Change it")
     press(app, "w")
     app.text_area[0].set_value("a slip").run()
@@ -493,7 +499,7 @@ def test_the_time_on_a_case_goes_on_where_it_is_opened_again(monkeypatch):
         now[0] += seconds
         press(app, step)
     (opinion, _) = ReviewStore().trail(dataset.digest, first)
-    assert opinion.seconds == 6 and "too soon" not in words(app)
+    assert opinion.seconds == 6 and "seconds, too fast to have read the case" not in words(app)
     now[0] += 7
     press(app, "Keep my opinion")
     assert ReviewStore().trail(dataset.digest, first)[-1].seconds == 7
@@ -512,10 +518,10 @@ def test_a_decision_in_less_time_than_a_case_can_be_read_in_is_pointed_out_and_g
     app = press(signed(dataset.digest), "Start with 3")
     for step in ("x", "Record my opinion"):
         press(app, step)
-    told = re.search(r"Your opinion came after \d+\.\d seconds, too soon to have read the case\.", words(app))
+    told = re.search(r"Your opinion came after \d+\.\d seconds, too fast to have read the case\.", words(app))
     assert bool(told) == quick
     press(app, "Keep my opinion")
-    assert "too soon" not in words(app)
+    assert "seconds, too fast to have read the case" not in words(app)
     press(app, "Leave")
     share = "1 of 1 timed decision (100%) took less than" if quick else "0 of 1 timed decision took less than"
     tab(app, "Decisions")
@@ -546,14 +552,14 @@ def test_ones_decisions_are_found_by_person_and_state_and_undone():
     today = datetime.now(UTC).date()
     for since, n in ((today - timedelta(days=1), 1), (today + timedelta(days=2), 0)):  # a first day alone filters too
         days.set_value((since,)).run()
-        assert len(listed()) == n and f"From {since.isoformat()} on, until a last day is chosen too." in words(app)
+        assert len(listed()) == n and f"From {since.isoformat()} until you also choose a last day." in words(app)
     days.set_value((today - timedelta(days=1), today + timedelta(days=1))).run()
-    assert len(listed()) == 1 and "until a last day" not in words(app)
+    assert len(listed()) == 1 and "until you also choose a last day" not in words(app)
     bo = tab(signed(dataset.digest, "Bo"), "Decisions")
     for who in (None, "Ada"):  # everybody's at first, as Bo has none
         assert bo.selectbox(key="decisions_by").value == who
         assert not any("decision" in table.value for table in bo.dataframe)
-        assert "2 decisions of others on cases that you have not read" in words(bo)
+        assert "Hidden: 2 decisions by other reviewers" in words(bo)
         assert "No decision matches" not in words(bo)
         bo.selectbox(key="decisions_by").set_value("Ada").run()
     bo.toggle(key="decisions_all").set_value(True).run()
@@ -567,10 +573,10 @@ def test_why_a_case_is_here_says_at_which_trust_that_was():
     app.session_state["reliability"] = 2.0
     for step in ("Start with 3", "x", "Record my opinion"):
         press(app.run() if step.startswith("Start") else app, step)
-    assert re.search(r"γ = 2.*as the session began: certainty \d+%.* \(γ = 2\)\.$", by_trust(app))
+    assert re.search(r"γ = 2.*Reason at the start of the session: certainty \d+%.* \(γ = 2\)\.$", by_trust(app))
     app.session_state["reliability"] = 0.5
     app.run()
-    assert re.search(r"γ = 0\.5.*as the session began: certainty \d+%.* \(γ = 2\)\.$", by_trust(app))
+    assert re.search(r"γ = 0\.5.*Reason at the start of the session: certainty \d+%.* \(γ = 2\)\.$", by_trust(app))
 
 
 def by_trust(app: AppTest) -> str:
@@ -633,11 +639,11 @@ def test_a_case_that_is_kept_elsewhere_has_a_link_there():
     app = press(signed(dataset.digest), "Start with")
     field = next(box for box in app.text_input if box.key.startswith("case_link"))
     field.set_value("javascript:alert({case})").run()
-    assert "is not the address of a web page" in app.error[0].value and link_of(dataset.digest) == ""
+    assert "it is not a web address" in app.error[0].value and link_of(dataset.digest) == ""
     field.set_value("https://viewer.example/case/{case}?x=1").run()
     (button,) = app.get("link_button")
     assert button.proto.url == "https://viewer.example/case/a%2Fb%20%3F1?x=1"
-    assert not app.error and "Open it in your own system" not in words(app)
+    assert not app.error and "Open it in your own viewer" not in words(app)
 
 
 @pytest.mark.parametrize("answers", [b"a/b,p,x\na/b,q,y\nc,p,x\nc,q,x\n", b"a/b,p,1.5\na/b,q,2.25\nc,p,7\nc,q,7.5\n"])
@@ -672,13 +678,13 @@ def test_labels_of_a_set_are_toggled_and_compared_with_the_panels_set():
     dataset = kept("labels", _SETS)
     app = press(signed(dataset.digest), "Start with 2")
     press(press(app, "z"), "Record my opinion")  # the least certain case comes first
-    assert "the panel is undecided" in words(app)
+    assert "the panel is split" in words(app)
     press(app, "Keep my opinion")
     for label in ("x", "y", "z", "z"):
         press(app, label)
     assert "Your opinion: **x + y**" in words(app)
     press(app, "Record my opinion")
-    assert f"the panel says **{markdown('x + y')}**. You agree." in words(app)
+    assert f"the panel's class is **{markdown('x + y')}**. You agree." in words(app)
     assert "All labels" in words(app)
     press(app, "Keep my opinion")
     reviews = ReviewStore().cases(dataset.digest)
@@ -725,5 +731,5 @@ def test_a_dispute_over_sets_ends_with_a_set():
 def test_what_the_panel_is_undecided_between_stands_in_the_order_of_the_classes():
     own, panel = Opinion.of_class("high"), Opinion.of_ranking([["low", "high", "fair"]])
     said = review_case._panel(own, panel, ("low", "fair", "high", "top"))
-    assert said == "the panel is undecided between **low**, **fair** and **high**."
-    assert review_case._panel(own, UNDETERMINED, ("low", "fair")) == "the panel is undecided."
+    assert said == "the panel is split between **low**, **fair** and **high**."
+    assert review_case._panel(own, UNDETERMINED, ("low", "fair")) == "the panel is split."

@@ -44,7 +44,7 @@ def opened(dataset: Dataset, cases, reviewer: str = "Ada") -> AppTest:
     """A session of these cases, at the first of them."""
     keep(dataset)
     store = ReviewStore()
-    queued = [Queued(case_id, "certainty 41%, the panel says class c") for case_id in cases]
+    queued = [Queued(case_id, "certainty 41%, the panel's class is class c") for case_id in cases]
     session = store.start_session(dataset.digest, reviewer, "Lowest certainty first", queued)
     store.close()
     app = signed(dataset.digest, reviewer)
@@ -111,7 +111,7 @@ def test_the_blind_screen_of_a_case_does_not_depend_on_its_annotations(kind):
     """Every element, key and option is the same, before and after a choice; nor is the reason of the queue sent."""
     choice = {"scores": None, "few classes": "y", "ordered classes": "grade 1"}.get(kind, "class c")
     first, *others = (blind_screens(KINDS[kind](codes), choice) for codes in ON_FIRST)
-    assert not any("the panel says" in line or "certainty 41%" in line for line in first)
+    assert not any("the panel's class is **" in line or "certainty 41%" in line for line in first)
     for other in others:
         assert [line for line in other if line not in first] == []
         assert other == first

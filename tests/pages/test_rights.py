@@ -106,9 +106,9 @@ def test_whoever_the_data_are_shared_with_changes_nothing_by_any_widget(hers, mo
 # Pages on which who may change the data does so, and what by: some of it, whatever order the widgets come in.
 CHANGED = {
     "home": {"rename", "share"},
-    "cases": {"choose model and reliability", "link cases"},
+    "cases": {"choose the model and γ", "link cases"},
     "ai_rater": {"mark machines", "remove predictions", "add predictions"},
-    "reliability": {"remove predictions", "add predictions", "choose model and reliability"},
+    "reliability": {"remove predictions", "add predictions", "choose the model and γ"},
     "review": {"delete the reviews"},
 }
 DELETES = {"forget-*"}  # all that the others would be seen by; tested alone

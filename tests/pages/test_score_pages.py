@@ -67,7 +67,7 @@ def test_cases_without_a_threshold_are_ordered_by_width_and_say_the_median(essay
     app = opened("cases", ESSAYS)
     trust = score_trust(dataset, prior.model(), [1.0])
     half = float(np.median(trust.width)) / 2
-    assert app.title[0].value == f"Half of the cases have a score known to ± {half:.1f} or better at this trust level"
+    assert app.title[0].value == f"Half of the scores are known to ± {half:.1f} or better at this γ"
     table = worklist(app)
     assert list(table.columns) == ["case", "score", "ci_width"]
     assert app.get("space")  # for the buttons of the table, which cover the line above it otherwise
@@ -99,7 +99,7 @@ def test_half_of_the_cases_are_known_to_half_the_width_of_the_middle_one_on_home
     card = next(one for one in opened("home", address).metric if one.label == "Median 95% interval")
     assert card.value == f"± {half}"
     title = opened("cases", address).title[0].value
-    assert title == f"Half of the cases have a score known to ± {half} or better at this trust level"
+    assert title == f"Half of the scores are known to ± {half} or better at this γ"
 
 
 def test_cases_with_a_threshold_have_the_numbers_of_the_command_line(essays, tmp_path, capsys):
@@ -111,7 +111,9 @@ def test_cases_with_a_threshold_have_the_numbers_of_the_command_line(essays, tmp
     assert main([*line, "--cases-out", str(tmp_path / "cases.csv")]) == 0
     told = json.loads(capsys.readouterr().out)
     below = told["n_below"]["0.9"]
-    assert app.title[0].value.startswith(f"{below} of {dataset.n_cases} cases stay uncertain: above 6 or not")
+    assert app.title[0].value.startswith(
+        f"{below} of {dataset.n_cases} cases stay uncertain at this γ (score above 6 or not)"
+    )
     theirs = pd.read_csv(tmp_path / "cases.csv").set_index("case")
     table = worklist(app).set_index("case")
     assert len(table) == dataset.n_cases and (np.diff(table["certainty"]) > -1e-9).all()
@@ -141,19 +143,25 @@ def test_the_median_that_two_classes_open_with_is_no_threshold_of_scores():
     assert app.number_input(key="threshold").value is None
     app.number_input(key="threshold").set_value(6.0).run()
     app = settle(app.switch_page("pages/models.py").run())
-    assert "scores count as two classes" in words(app) and "is the median of all scores" not in words(app)
+    assert "splits scores into two classes" in words(app) and "is the median of all scores" not in words(app)
     app = settle(app.switch_page("pages/cases.py").run())
     assert app.number_input(key="threshold").value == 6.0
 
 
 def test_a_threshold_that_leaves_all_scores_on_one_side_is_told_as_that():
-    assert not any("hardly differ more" in entry.value for entry in opened("cases", ESSAYS).warning)
+    assert not any(
+        "Scores differ almost as much within cases as between cases, so the plausible score of each case is close "
+        "to the overall mean" in entry.value
+        for entry in opened("cases", ESSAYS).warning
+    )
     app = opened("models", ESSAYS)
     score = load_sample(ESSAYS).score
     for at, side in ((score.max(), "at most"), (score.min() - 1, "above")):
         app.number_input(key="threshold").set_value(float(at)).run()
         said = next(entry.value for entry in settle(app).warning if "Every score" in entry.value)
-        assert said.startswith(f"Every score is {side} {at:g}: with this threshold no two of them differ.")
+        assert said.startswith(
+            f"Every score is {side} {at:g}, so this threshold does not split the scores. Scores range from"
+        )
         assert f"between {score.min():g} and {score.max():g}." in said
     assert not app.exception
 
@@ -168,13 +176,13 @@ def test_without_two_scores_of_a_case_the_page_says_why_there_is_no_prior():
     [
         (
             {"1": (1.5, 2.5), "2": (4, 4.5)},
-            "The data do not determine a₀: its value is the end of the search. These scores suggest that raters differ "
-            "alike on all cases.",
+            "The data do not determine a₀: its value is at the limit of the search. These scores suggest that the "
+            "spread of raters is the same on all cases.",
         ),
         (
             {str(case): (case + 0.5,) * 3 for case in range(3)},
-            "The data do not determine k₀ and b₀: their values are the ends of the search. These scores suggest that "
-            "cases differ far more than the raters of a case and raters hardly differ on many cases.",
+            "The data do not determine k₀ and b₀: their values are at the limits of the search. These scores "
+            "suggest that cases differ far more than the raters of a case and raters hardly differ on many cases.",
         ),
     ],
 )
@@ -201,7 +209,9 @@ def test_predictors_on_the_page_have_the_errors_of_the_command_line(essays, caps
         entry.value.startswith("language model, tuned has the smallest error at every γ") for entry in app.subheader
     )
     below = told["n_below"]["0.9"]
-    assert app.title[0].value.startswith(f"In {below} of 160 cases whether it lies above 6 stays uncertain at γ = 1")
+    assert app.title[0].value.startswith(
+        f"In {below} of 160 cases it is uncertain whether the score is above 6 at γ = 1"
+    )
 
 
 def test_raters_have_severity_and_spread_and_two_classes_when_asked_for():
@@ -218,8 +228,8 @@ def test_raters_have_severity_and_spread_and_two_classes_when_asked_for():
     clear = {name: said for name, said in zip(table["rater"], table["clear"], strict=True) if said}
     assert clear == {"Ben": "severity", "Cleo": "severity", "Eve": "spread"}
     assert following.who() in words(app)
-    assert "the share of what varies in a score that comes from the case" in words(app)
-    app.segmented_control(key="raters_scores_as").set_value("Two classes, by a threshold")
+    assert "share of score variance due to the case" in words(app)
+    app.segmented_control(key="raters_scores_as").set_value("Split scores into two classes, by a threshold")
     settle(app.run())
     assert "All raters" in [tab.label for tab in app.tabs]
 
@@ -291,7 +301,7 @@ def test_raters_of_dated_scores_are_followed_over_time_and_others_are_not(tmp_pa
     assert found.alarm[0]
     assert app.selectbox(key="score_drift_rater").value == "a"
     before, after = (tuple(f"{end:.2f}" for end in part) for part in (one.before, one.after))
-    said = "Above the others by {} ({} to {}) before, by {} ({} to {}) since.".format(*before, *after)
+    said = "Higher than the others by.".format(*before, *after)
     assert said in words(app)
     file = files["score_drift_file"].set_index("rater")
     assert file["n"].tolist() == [80] * 3 and file["p"].tolist() == found.p.tolist()
@@ -300,7 +310,7 @@ def test_raters_of_dated_scores_are_followed_over_time_and_others_are_not(tmp_pa
     assert file.loc["a", ["after", "after_low", "after_high"]].tolist() == list(one.after)
     steady = int(np.argmax(found.p))
     app = settle(app.selectbox(key="score_drift_rater").set_value(found.raters[steady]).run())
-    assert ("Above the others by" in words(app)) == bool(found.alarm[steady])
+    assert ("Higher than the others by" in words(app)) == bool(found.alarm[steady])
     assert main(["raters", str(path)]) == 0
     told = {row["rater"]: row["drift"] for row in json.loads(capsys.readouterr().out)["raters"]}
     assert told["a"]["alarm"] and told["a"]["since"] == found.day(0)
@@ -331,11 +341,21 @@ def test_a_rater_whose_scale_runs_the_other_way_is_the_title_and_stands_in_the_t
     assert [("direction" in clear) for clear in table["clear"]] == [name == "Dr. Q" for name in table["rater"]]
     for page, told in (("cases", True), ("reliability", True), ("review", False)):  # reviewers read blind
         shown = opened(page, kept(text))
-        assert any("hardly differ more" in entry.value for entry in shown.warning) == told, page
+        assert (
+            any(
+                "Scores differ almost as much within cases as between cases, so the plausible score of each case is "
+                "close to the overall mean" in entry.value
+                for entry in shown.warning
+            )
+            == told
+        ), page
         assert ("Cannot distinguish cases" in shown.title[0].value) == (page == "cases")
     (tmp_path / "s.csv").write_text(text)
     main(["certainty", "gaussian", str(tmp_path / "s.csv"), "--reliability", "1"])
-    assert "hardly differ more" in capsys.readouterr().err
+    assert (
+        "Scores differ almost as much within cases as between cases, so the plausible score of each case is close "
+        "to the overall mean"
+    ) in capsys.readouterr().err
     main(["raters", str(tmp_path / "s.csv")])
     told = {row["rater"]: row for row in json.loads(capsys.readouterr().out)["raters"]}
     assert told["Dr. Q"]["against"] and not told["a"]["against"]

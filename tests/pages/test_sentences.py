@@ -108,7 +108,7 @@ def certainty(*top1: float, single: tuple[int, ...] = (), reach: float | None = 
 @pytest.mark.parametrize(
     ("values", "ends"),
     [
-        ((1.0, 0.95, 0.9), "and every case is certain"),
+        ((1.0, 0.95, 0.9), "and all cases are confident"),
         ((1.0, 0.95, 0.4), "and 1 of 3 cases is uncertain"),
         ((1.0, 0.89, 0.4), "and 2 of 3 cases are uncertain"),
         ((0.5, 0.89, 0.4), "and all 3 cases are uncertain"),
@@ -167,15 +167,15 @@ def test_the_figures_of_home_have_the_ends_and_the_n_of_their_own_number(monkeyp
     assert said == ["Prevalence of x: 70%", "60% to 75% by vote; n = 30 cases"]
     said.clear()
     home_numbers.cases(SimpleNamespace(n_cases=1234, n_annotations=5, case_ptr=np.array([0, 1, 3, 5])))
-    assert said == ["Cases: 1,234", "1 to 2 annotations each, 5 annotations in all"]
+    assert said == ["Cases: 1,234", "1 to 2 annotations each, 5 annotations in total"]
     home_numbers.cases(SimpleNamespace(n_cases=2, n_annotations=2, case_ptr=np.array([0, 1, 2])))
-    assert said[2:] == ["Cases: 2", "1 annotation each, 2 annotations in all"]
+    assert said[2:] == ["Cases: 2", "1 annotation each, 2 annotations in total"]
 
 
 def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_number(monkeypatch, said):
     icc = coefficient(0.62, 0.4, 0.75, 33, 99, "icc_2")
     home_numbers.agreement(SimpleNamespace(percentage=None, quoted=icc, kind="score", pairs=""), "")
-    assert said[0] == "Reliability of one score: 0.62" and said[1].startswith("0.40 to 0.75, ICC(2,1)")
+    assert said[0] == "Share of score variance due to the case: 0.62" and said[1].startswith("0.40 to 0.75, ICC(2,1)")
     assert said[1].endswith("n = 33 cases")
     found = SimpleNamespace(percentage=None, quoted=icc, kind="score", pairs="")
     words = home_numbers.sentence(SimpleNamespace(name="made", n_cases=2, kind="score"), found, certainty(1.0, 0.5))
@@ -192,7 +192,7 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     said.clear()
     monkeypatch.setattr(home_numbers.cached_home, "score_mean", lambda data: (2.5, 2.25, 2.75))
     home_numbers.mean_score(None)
-    assert said == ["Mean score: 2.50", "2.25 to 2.75, over cases"]
+    assert said == ["Mean score: 2.50", "2.25 to 2.75 over cases"]
     said.clear()
     value = SimpleNamespace(mean=0.7, ci_low=0.61, ci_high=0.78)
     evaluation = SimpleNamespace(
@@ -205,13 +205,13 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said == [
         "Best classifier, top-1 accuracy: 0.70",
-        "0.61 to 0.78 over plausible truths at γ = 3: net; ahead of each other one with 97% probability or more",
+        "0.61 to 0.78 over draws at γ = 3: net; better than each other classifier with at least 97% probability",
     ]
     said.clear()
     evaluation.better[0, 1, 0] = 0.6  # ahead in the mean alone: no best one is named
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said[0] == "Highest of 2 classifiers, top-1 accuracy: 0.70" and said[1].endswith(
-        "with 60% probability or more"
+        "better than each other classifier with at least 60% probability"
     )
 
 
@@ -226,10 +226,10 @@ def test_the_model_that_opens_and_the_majority_vote_have_each_their_own_accuracy
     for judged in (None, (chosen, {"other": model}), (chosen, {"em": model})):
         monkeypatch.setattr(home_numbers.opening, "choice", lambda view, judged=judged: judged)
         home_numbers.by_gold(SimpleNamespace(classes=None, settings=settings))
-    by_vote = ["Correct by gold: 71%", "61% to 76%, by majority vote; n = 1,234 cases with gold"]
+    by_vote = ["Correct by gold: 71%", "61% to 76%, judged by majority vote; n = 1,234 cases with gold"]
     assert said[:4] == by_vote * 2
     assert said[4:] == [
-        "Correct by gold: 86%", "76% to 91%, by Dawid-Skene; majority vote 71%; n = 1,200 cases with gold",
+        "Correct by gold: 86%", "76% to 91%, judged by Dawid-Skene; majority vote 71%; n = 1,200 cases with gold",
     ]  # fmt: skip
 
 
@@ -245,7 +245,10 @@ def test_the_leading_classifier_stands_with_its_own_accuracy_by_gold():
         found += open_predictions(name, "\n".join(["case,class,score", *rows]).encode(), data)
     views = SimpleNamespace(plausible=data, classifiers=tuple(found))
     by_gold = [home_numbers._classifier_by_gold(views, name, "top1_accuracy") for name in ("tree", "net")]
-    assert by_gold == ["; by gold 0.75 (0.30 to 0.95) on 4 cases", "; by gold 0.33 (0.10 to 0.70) on 6 cases"]
+    assert by_gold == [
+        "; compared with gold 0.75 (0.30 to 0.95) on 4 cases",
+        "; compared with gold 0.33 (0.10 to 0.70) on 6 cases",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -307,8 +310,8 @@ def test_predictions_that_are_added_are_counted_with_their_ties_and_gaps(monkeyp
     own_predictions.add_classifiers(SimpleNamespace(n_cases=4, kind="class"))
     assert said == [
         "Left out: too long",
-        "net: 3 of 4 cases; 33 with tied scores at place 3, taken in expectation; 21 with fewer than 3 classes; "
-        "missing places count as misses",
+        "net: 3 of 4 cases; 33 with tied scores at rank 3 (the expected value is used); 21 with fewer than 3 "
+        "classes; missing ranks count as misses",
         "A note.",
     ]
     assert added == ["net.v2"]
@@ -333,7 +336,7 @@ def test_two_coefficients_are_the_first_less_the_second(monkeypatch, said, shown
     monkeypatch.setattr(compare, "difference", lambda result, first, second: found if first < second else None)
     monkeypatch.setattr(DeltaGenerator, "selectbox", lambda *a, key, **_: a[2][-1 if key.endswith("second") else 0])
     compare._coefficients(result)
-    assert said[0] == ("**Percent agreement less Fleiss κ is 0.31 (0.20 to 0.44)**, paired over 1,000 resamples.")
+    assert said[0] == ("**Percent agreement minus Fleiss κ is 0.31 (0.20 to 0.44)** (1,000 paired resamples).")
     assert shown["bootstrap_table"]["value"].tolist() == list(BOTH.values())
 
 
@@ -359,8 +362,11 @@ def test_the_coefficient_to_quote_has_its_own_interval_and_n_and_the_percentage_
 @pytest.mark.parametrize(
     ("shares", "words"),
     [
-        ({"x": 0.3, "y": 0.7}, "70% of the annotations are “y”: κ then counts much of the agreement as chance"),
-        (dict.fromkeys("abcde", 0.2), "most of the 5 classes are rare: AC1 takes guesses to be spread over all"),
+        ({"x": 0.3, "y": 0.7}, "70% of the annotations are “y”, so κ treats much of the agreement as chance"),
+        (
+            dict.fromkeys("abcde", 0.2),
+            "most of the 5 classes are rare: AC1 assumes that guesses are spread over all classes, κ does not",
+        ),
     ],
 )
 def test_kappa_and_ac1_are_told_apart_with_their_own_numbers(shares, words):
@@ -379,14 +385,14 @@ CHECK = AdaptiveCheck(
 @pytest.mark.parametrize(
     ("check", "words"),
     [
-        (CHECK, "were more often given a third annotation (75% against 10%)"),
-        (replace(CHECK, difference=-0.65), "were less often given a third annotation (75% against 10%)"),
+        (CHECK, "got a third annotation more often (75% against 10%)"),
+        (replace(CHECK, difference=-0.65), "got a third annotation less often (75% against 10%)"),
     ],
 )
 def test_shares_of_third_answers_are_of_the_cases_that_began_alike(said, check, words):
     blocks.show(how_precise.adaptive_warning(check))
     assert words in said[0]
-    assert "alone, α is 0.61 (0.50 to 0.70), from all 0.42 (0.30 to 0.55): quote the first." in said[0]
+    assert "alone, α is 0.61 (0.50 to 0.70); from all annotations, 0.42 (0.30 to 0.55). Quote the first." in said[0]
     blocks.show(how_precise.adaptive_warning(replace(check, warn=False)))
     assert len(said) == 1
 
@@ -399,8 +405,8 @@ def difference(value, low, high, paired=True) -> Difference:
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (difference(0.13, 0.02, 0.2), "0.13 (0.02 to 0.20): the interval leaves out 0.**"),
-        (difference(-0.13, -0.2, -0.02), "-0.13 (-0.20 to -0.02): the interval leaves out 0.**"),
+        (difference(0.13, 0.02, 0.2), "0.13 (0.02 to 0.20): the interval does not include 0.**"),
+        (difference(-0.13, -0.2, -0.02), "-0.13 (-0.20 to -0.02): the interval does not include 0.**"),
         (difference(0.13, -0.02, 0.2, paired=False), "0.13 (-0.02 to 0.20): the interval holds 0.**"),
     ],
 )
@@ -413,7 +419,9 @@ def test_two_selections_differ_where_the_interval_leaves_out_nothing(monkeypatch
     compare._side_by_side(None, one, other, ("early", "late"), None)
     assert said[:2] == ["**early**: of the first", "**late**: of the second"]
     assert said[2] == f"**α is 0.61 and 0.48; the difference is {words}"
-    together = "Cases in both are resampled together" if found.paired else "The two share no case"
+    together = (
+        ("Cases in both selections are resampled together") if found.paired else "The selections have no case in common"
+    )
     assert said[3] == f"{together}. 1,000 resamples of the cases, seed 0."
     assert left["differences"].iloc[0].tolist()[1:9] == [
         0.61,
@@ -442,10 +450,10 @@ def test_what_annotations_buy_is_said_for_new_and_for_present_cases(monkeypatch,
     check = replace(CHECK, warn=False)
     blocks.show(how_precise.present(how_precise.AgreementPrecision(curves, check), None, None))
     assert said[1] == (
-        "The 95% interval of SPA is **0.210** wide. 500 more annotations make it **0.111** on new cases, "
-        "**between 0.152 and 0.163** on the present ones."
+        "The 95% interval of SPA has a width of **0.210** . With 500 more annotations, its width would be "
+        "**0.111** on new cases, **between 0.152 and 0.163** on the present cases."
     )
-    assert "about equally often (8 of 80, 30 of 40 cases)" in said[-1]
+    assert "disagreed (8 of 80, 30 of 40 cases)" in said[-1]
     assert left["precision_table"].values.tolist() == [
         [curve.how, point.extra, 10, 30, *point.se_range, *point.width_range]
         for curve in curves
@@ -469,7 +477,10 @@ def test_cases_in_which_all_agree_are_counted_among_those_with_two_annotations(m
         ["a", 1.0, 2, "two thirds"],
         ["d", 1.0, 2, "two thirds"],
     ]
-    assert said[0].startswith("2 of 4 cases (50%) agree strongly: ") and " 3 (75%) agree at least weakly: " in said[0]
+    assert (
+        said[0].startswith("2 of 4 cases (50%) have strong agreement: ")
+        and " 3 (75%) have at least weak agreement: " in said[0]
+    )
 
 
 def test_agreement_over_time_is_said_of_the_first_and_the_last_window_that_have_it(monkeypatch, said, drawn, left):
@@ -496,10 +507,10 @@ WINDOW = {
 def test_the_class_least_agreed_on_stands_in_the_title_with_its_own_interval(drawn, left):
     found = (coefficient(0.5, 0.4, 0.58), coefficient(0.2, 0.1, 0.35), coefficient(None, None, None))
     blocks.show(by_class.present(found, SimpleNamespace(classes=("x", "y", "z")), None))
-    assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "Least agreed on: y, 0.20 (0.10 to 0.35)"
+    assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "Least agreement: y, 0.20 (0.10 to 0.35)"
     close = (coefficient(0.5, 0.3, 0.58), coefficient(0.4, 0.3, 0.55), coefficient(None, None, None))
     blocks.show(by_class.present(close, SimpleNamespace(classes=("x", "y", "z")), None))
-    assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "No class is clearly the least agreed on"
+    assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "No class clearly has the least agreement"
 
 
 def test_pairs_that_met_too_seldom_are_counted_among_all_pairs(said, drawn, left):
@@ -539,8 +550,8 @@ def test_raters_agree_with_the_others_and_with_themselves_each_with_its_own_inte
     )
     asked = SimpleNamespace(coefficient="fleiss_kappa")
     blocks.show(by_rater.present(by_rater.RaterAgreement(found, own), view, asked))
-    assert said[0].startswith("Fleiss κ of all raters is 0.50 (0.41 to 0.58).")
-    assert said[1] == "Where raters annotated a case again they agree with themselves on 0.92 (0.83 to 0.97) of pairs."
+    assert said[0].startswith("Fleiss κ of all raters: 0.50 (0.41 to 0.58).")
+    assert said[1] == "When raters annotated a case again, they agreed with themselves in 0.92 (0.83 to 0.97) of pairs."
     assert drawn["by_rater"].layout.title.text == "bob agrees least with the others"
     assert shown["by_rater_table"]["rater"].tolist() == ["bob", "ann"]
     assert left["by_rater_table"].drop(columns=["with_themselves", "n_cases_repeated"]).values.tolist() == [
@@ -580,8 +591,8 @@ def test_facts_of_a_file_are_each_of_their_own_whole(monkeypatch, said):
         "11 rows: 5 used, 2 left out",
         "no annotation: 2 × empty, 1 × n/a",
         "1.7 annotations per case (1 to 2)",
-        "56% of all pairs of a case and a rater are annotated",
-        "2 groups that no case joins",
+        "56% of all case–rater pairs are annotated",
+        "2 groups of raters without shared cases",
         "1.3 classes named per case",
         "2 gold cases",
     ]
@@ -589,7 +600,7 @@ def test_facts_of_a_file_are_each_of_their_own_whole(monkeypatch, said):
     assert said[2:] == ["Cases: 3", "Raters: 3", "Annotations: 5", "Classes: 2"]
     twice = Dataset.from_classes("made", tuple("abc"), ("r", "s", "t"), ("x", "y"), *np.hstack([codes, codes]))
     upload_report.facts(SimpleNamespace(dataset=twice, report=SimpleNamespace(**{**vars(report), "n_repeats": 5})))
-    assert "56% of all pairs of a case and a rater are annotated" in said[-1].split(" · ")
+    assert "56% of all case–rater pairs are annotated" in said[-1].split(" · ")
 
 
 def test_predictions_of_a_drop_and_side_files_are_counted():
@@ -643,7 +654,10 @@ def test_what_is_not_available_stands_once_for_each_reason(said, monkeypatch):
 
 @pytest.mark.parametrize(
     ("alarm", "words"),
-    [(None, "ann shows no drift: accuracy 0.37 by the other raters"), (7, "ann got worse: 0.91 before, 0.52 after")],
+    [
+        (None, "ann shows no drift: accuracy 0.37 judged by the other raters"),
+        (7, "ann became less accurate: 0.91 before, 0.52 after"),
+    ],
 )
 @pytest.mark.parametrize("judge", ["gold", "model"])
 def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(monkeypatch, alarm, words, judge):
@@ -658,26 +672,30 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(mon
     figure.draw(LIGHT)
     said = [block.plain for block in said]
     assert titles == [words] and said[-1] == "3 annotations without a date left out."
-    by_gold = "Windows and chart count as right what the other raters find; by gold accuracy is 0.80 (0.70 to 0.90)."
+    by_gold = (
+        "In these charts, an annotation counts as correct if it matches the other raters. Accuracy by gold: 0.80 "
+        "(0.70 to 0.90)."
+    )
     assert said[:-1] == [by_gold] * (judge == "gold")
 
 
 @pytest.mark.parametrize(
     ("by_draws", "others"),
     [
-        (False, "the other raters of each case, as the model weighs them"),
+        (False, "the other raters of each case, weighted by the model"),
         (True, "the average of models over 300 draws of the truth, so intervals include its uncertainty"),
     ],
 )
 @pytest.mark.parametrize(
     ("by_gold", "n_judged", "words"),
     [
-        ([False, False, False], 3, "judged by OTHERS, and is shrunk towards all raters."),
-        ([True, True, True], 3, "judged by gold, and shrunk towards all raters, for 3 raters."),
+        ([False, False, False], 3, "judged by OTHERS, and shrunk towards the mean of all raters."),
+        ([True, True, True], 3, "Accuracy is judged by gold for 3 raters, and shrunk towards the mean of all raters."),
         (
             [True, True, False],
             3,
-            "judged by gold for 2 raters with 20 gold annotations or more, for the rest by OTHERS, and is shrunk",
+            "Accuracy is judged by gold for 2 raters with at least 20 gold annotations, for the others by OTHERS, "
+            "and shrunk towards the mean of all raters",
         ),
     ],
 )
@@ -690,8 +708,10 @@ def test_what_is_most_unlike_the_pool_is_what_surely_exceeds_its_share_by_most(s
     own = Answers(*np.array([[[0.5, 0.5], [0.3, 0.7]], [[0.3, 0.35], [0.2, 0.6]], [[0.6, 0.7], [0.4, 0.8]]]), OWN_N)
     pool = Answers(*np.array([[[0.8, 0.2], [0.29, 0.71]], [[0.7, 0.1], [0.2, 0.6]], [[0.9, 0.25], [0.4, 0.8]]]), OWN_N)
     blocks.show(one_rater.answers(SimpleNamespace(own=own, pool=pool, classes=("mole", "acne"))))
-    assert said[1] == "Most unlike the pool: **acne** where the others find mole, 50% (35% to 70%) against 20%."
-    assert said[2].startswith("4 rows: of the rater's annotations on a class")
+    assert said[1] == (
+        "Largest difference from the pool: **acne** where the other raters choose mole, 50% (35% to 70%) against 20%."
+    )
+    assert said[2].startswith("4 rows: of the rater's annotations on cases of a class")
 
 
 def test_of_several_annotations_that_exceed_the_pool_the_one_that_clearly_does_so_by_most_is_named(said, shown, left):
@@ -707,8 +727,10 @@ def test_of_several_annotations_that_exceed_the_pool_the_one_that_clearly_does_s
         own[rest], pool[rest] = 1 - own.sum(axis=1), 1 - pool.sum(axis=1)
         of_rater, of_pool = (Answers(part, part - end, part + end, n) for part, end in ((own, 0.1), (pool, 0.01)))
         blocks.show(one_rater.answers(SimpleNamespace(own=of_rater, pool=of_pool, classes=classes)))
-    named = [one for one in said if one.startswith("Most unlike")]
-    assert named == ["Most unlike the pool: **wart** where the others find acne, 90% (80% to 100%) against 10%."]
+    named = [one for one in said if one.startswith("Largest difference from the pool")]
+    assert named == [
+        "Largest difference from the pool: **wart** where the other raters choose acne, 90% (80% to 100%) against 10%."
+    ]
 
 
 OWN_N = np.array([20.0, 10.0])
@@ -718,7 +740,14 @@ def test_annotations_on_a_class_have_the_number_of_that_class_by_the_rater_and_b
     own = Answers(*np.array([[[0.6, 0.4], [0.3, 0.7]]] * 3), OWN_N)
     pool = Answers(*np.array([[[0.8, 0.2], [0.1, 0.9]]] * 3), np.array([300.0, 500.0]))
     frame = one_rater.answers_of(SimpleNamespace(own=own, pool=pool, classes=("mole", "acne")))
-    names = ["class by the others", "answered", "share", "expected answers", "share of the pool", "answers of the pool"]
+    names = [
+        "class by the others",
+        "answered",
+        "share",
+        "expected answers",
+        "share of the pool",
+        "classes of the other raters",
+    ]
     assert frame[names].values.tolist() == [
         ["mole", "mole", 0.6, 20, 0.8, 300],
         ["mole", "acne", 0.4, 20, 0.2, 300],
@@ -751,13 +780,13 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     act = SimpleNamespace(acceptable=judged, judged=judged, following=None, flags=flags, raters=("ann", "bob"))
     found = SimpleNamespace(table=table, act=act)
     blocks.show(all_raters.flags(found))
-    assert labels == [f"All {most + 7} flags with the evidence"]
+    assert labels == [f"All {most + 7} flags with evidence"]
     assert sum(":material/flag:" in words for words in said) == most
-    assert ":material/flag: **bob** · Got worse over time: words 3" in said
+    assert ":material/flag: **bob** · Became less accurate over time: words 3" in said
     assert "7 more are in the table." in said
     (honest,) = [words for words in said if "careful rater" in words]
     assert "is at most 2%" in honest
-    assert "for 1 rater with 20 gold annotations or more, for the rest by the other raters" in honest
+    assert "for 1 rater with at least 20 gold annotations, for the others by" in honest
     table.draws = object()  # of the average of models
     said.clear()
     blocks.show(all_raters.flags(found))
@@ -784,9 +813,9 @@ COVERAGE = Coverage(
 def test_overlap_counts_groups_pairs_and_classes_each_under_its_own_name(said, shown, left):
     blocks.show(coverage.present(COVERAGE, None, None))
     assert said[:3] == [
-        "Groups of raters without a case in common: 4",
+        "Groups of raters with no shared case: 4",
         "Pairs of raters with fewer than 5 shared cases: 3",
-        "Classes that few raters share: 1",
+        "Classes shared by few raters: 1",
     ]
     assert shown["lacking_pairs"].values.tolist() == [["a", "c", 1], ["b", "c", 2], ["a", "b", 4]]
     assert "Cases by their number of annotations: 12 with 1, 1,345 with 3." in said
@@ -801,8 +830,8 @@ def test_what_changes_without_a_rater_is_of_its_own_whole():
         alpha=(coefficient(0.4, 0, 1), coefficient(None, None, None)), held_out=None, gold=(0.81, 0.92), n_gold=1234,
     )  # fmt: skip
     assert one_rater.without(change).plain == (
-        "3 of 10 cases with 11 annotations of this rater get another most probable class. Percent agreement "
-        "0.60 → 0.70, Krippendorff α 0.40 → –; 1 case has no other annotation; right by gold 0.81 → 0.92 of 1,234."
+        "3 of 10 cases with 11 annotations of this rater get another most probable class. Percent agreement 0.60 → "
+        "0.70, Krippendorff α 0.40 → –; 1 case has no other annotation; correct by gold 0.81 → 0.92 of 1,234."
     )
     less = replace(change, n_without=2, gold=None, n_gold=0)
     assert one_rater.without(less).plain.endswith("2 cases have no other annotation.")
@@ -815,12 +844,12 @@ def test_a_plan_says_how_many_of_its_worlds_reach_the_target(said, drawn, left):
         seed=7, share_met=0.35, notes=("A note.",), first_cases=tuple("abcdefghijklmn"), by_rater=np.array([1.0, 0.0]),
     )  # fmt: skip
     blocks.show(planning.present(planning.PlannedAnnotations(found, ("ann", "bob"), None), None, None))
-    assert said[0] == ("Now 0.312. 40 simulated worlds, seed 7; 35% of them reach the target within the budget.")
-    assert said[2] == "**Ask about these first**: a, b, c, d, e, f, g, h, i, j, k, l …"
+    assert said[0] == ("Now 0.312. 40 simulated datasets, seed 7; 35% of them reach the target within the budget.")
+    assert said[2] == "**Annotate these cases first**: a, b, c, d, e, f, g, h, i, j, k, l …"
     said.clear()
     found.first_cases = found.first_cases[:12]
     blocks.show(planning.present(planning.PlannedAnnotations(found, ("ann", "bob"), None), None, None))
-    assert said[2] == "**Ask about these first**: a, b, c, d, e, f, g, h, i, j, k, l"
+    assert said[2] == "**Annotate these cases first**: a, b, c, d, e, f, g, h, i, j, k, l"
 
 
 # AI as a rater
@@ -848,7 +877,7 @@ def test_raters_who_pass_are_counted_among_those_who_could_be_tested(said, drawn
     ai_parts.people(SimpleNamespace(test=test, people=everybody[:1]), LIGHT)
     assert "**all pass**" in said[1]
     ai_parts.people(SimpleNamespace(test=test, people=everybody[2:]), LIGHT)
-    assert said[2] == "Not available: too few cases are shared."
+    assert said[2] == "Not available: the raters share too few cases."
 
 
 def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, shown, left):
@@ -863,33 +892,33 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: ("too few cases", one))
     ai_parts.differs(None, 2.0)
     assert said[0] == (
-        "The panel is decided on **3** of 5 cases (certainty 0.80 or more at γ = 2); m gives another class on **2** of "
-        "them. The panel may be wrong there, too."
+        "The panel is confident on **3** of 5 cases (certainty of at least 0.80 at γ = 2); m chose another class "
+        "on **2** of them. The panel may be wrong on these cases, too."
     )
     assert said[1] == "Review 2 cases"
     assert listed["differs-m"].values.tolist() == [["c", "x", "y", 0.97, 4], ["b", "y", "x", 0.85, 3]]
     assert left["differs_table"]["case"].tolist() == ["c", "b"]
-    assert shown["by-By the panel's class, decided cases"].values.tolist() == [["x", 2, 0.5, 0.1, 0.9, 0.75]]
+    assert shown["by-By the panel's class, confident cases"].values.tolist() == [["x", 2, 0.5, 0.1, 0.9, 0.75]]
     nobody = replace(one, certainty=np.array([0.7, 0.6, 0.5, 0.5, 0.6]), by_class=())
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: (nobody,))
     ai_parts.differs(None, 2.0)
     assert said[-2] == (
-        "The panel is decided on none of 5 cases (certainty 0.80 or more at γ = 2). Its certainty is at most 0.70: "
-        "choose a lower one to see where it differs."
+        "The panel is confident on none of 5 cases (certainty of at least 0.80 at γ = 2). The highest certainty is "
+        "0.70: choose a lower threshold to see where the AI rater differs."
     )
     torn = replace(one, certainty=np.full(5, 0.4), by_quartile=tuple(
         OnSomeCases(name, n, 0.5, 0.1, 0.9, 0.75) for name, n in (("least certain quarter", 4), ("second", 1))
     ))  # fmt: skip
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: (torn,))
     ai_parts.differs(None, 2.0)
-    assert said[-4] == "The panel is decided on none of 5 cases (certainty 0.80 or more at γ = 2)."
-    assert said[-1].endswith("Cases that are equally certain stand together, so that quarters differ in size.")
+    assert said[-4] == "The panel is confident on none of 5 cases (certainty of at least 0.80 at γ = 2)."
+    assert said[-1].endswith("Cases with equal certainty stay together, so the quarters differ in size.")
 
 
 def test_review_says_what_another_page_sent_before_anybody_has_written_a_name(said):
     st.session_state.update({"data": "d", "review_proposed": ("d", "m* differs", ("a", "b"))})
     review_start._put_forward()
-    assert said == ["2 cases: m* differs. They are offered first, once you have entered your name."]
+    assert said == ["2 cases: m* differs. These cases come first, once you have entered your name."]
     st.session_state.update({"data": "other", "queue": "sample"})
     review_start._put_forward()
     assert said[1:] == ["The random sample is drawn here, once you have entered your name."]
@@ -931,21 +960,21 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
     assert frame["advantage ρ"].iloc[0] == "0.60 (0.50 to 0.65)"
     assert frame["worth in readers"].tolist() == ["0.5 (0.2 to more than 1)", "–", "–"]
     assert frame["by its probabilities"].tolist() == ["less than none (0.2 to more than 1)", "–", "–"]
-    assert frame["cases to pass"].tolist() == ["44", "no number is enough", "–"]
+    assert frame["cases to pass"].tolist() == ["44", "no number of cases is enough", "–"]
     test.by_chance = True
     assert ai_parts.verdict_table(found)["may replace a rater"].tolist() == [
         *["like guessing"] * 2,
         "too few cases",
     ]
-    assert said[-1].startswith("Intervals are 95% over cases; ε = 0.15. In the same test, 2 of 3 raters pass, ")
+    assert said[-1].startswith("95% intervals, over cases; ε = 0.15. In the same test, 2 of 3 raters pass, ")
     assert "with ρ 0.30 to 0.71." in said[-1]
     assert frame["passes in resamples"].tolist() == ["0.99", "0.70", "0.70"]
     alike = SimpleNamespace(test=test, worth=found.worth, by_log_score=(), people=(in_the_test("ann", True, 1.0),) * 2)
     ai_parts.verdicts(alike, [f"m{n}* is silent." for n in range(6)])
     assert "In the same test, 2 of 2 raters pass, with ρ 1.00. " in said[-2]
     assert said[-1] == (
-        "m0* is silent. m1* is silent. m2* is silent. m3* is silent. So did 2 other AI raters on some cases. "
-        "If those cases are hard, ρ is too high."
+        "m0* is silent. m1* is silent. m2* is silent. m3* is silent. 2 other AI raters also annotated only some "
+        "cases. If those cases are hard, ρ is too high."
     )
 
 
@@ -957,15 +986,15 @@ def test_the_line_of_a_case_has_the_error_of_each_certainty_and_risk_by_its_own_
     result = SimpleNamespace(certainty=np.array([[0.81, 0.92, np.nan]]), se=np.array([[0.011, 0.022, np.nan]]))
     words = one_case.summary(one_case.OneCase(None, None, result, risk, {}, 3), 4)
     assert words.plain == (
-        "Certainty of the first places: top-1 81% ± 1.1%, top-2 92% ± 2.2% · risk high 71% ± 4.0% (of the top-1 class "
-        "62% ± 3.0%) · expected risk 1.23 of 2"
+        "Certainty of the leading places: top-1 81% ± 1.1%, top-2 92% ± 2.2% · risk high 71% ± 4.0% (of the "
+        "leading class 62% ± 3.0%) · expected risk 1.23 of 2"
     )
 
 
 def test_of_two_classes_the_first_place_alone_may_be_another():
     result = SimpleNamespace(certainty=np.array([[0.81, 1.0]]), se=np.zeros((1, 2)))
     words = one_case.summary(one_case.OneCase(None, None, result, None, {}, 3), 2)
-    assert words.plain == "Certainty of the first places: top-1 81%"
+    assert words.plain == "Certainty of the leading places: top-1 81%"
 
 
 # Models
@@ -980,13 +1009,13 @@ def test_raters_of_a_case_who_side_less_with_the_panel_have_their_own_share_and_
     )  # fmt: skip
     said = one_case.below_peers_said(found, data, 0, False)
     assert said.endswith(
-        "than their peers: dan (60% of 1,234 annotations, their peers 95%), "
-        "bob (50% of 25 annotations, their peers 90%)."
+        "than the other raters do: dan (60% of 1,234 annotations, other raters 95%), "
+        "bob (50% of 25 annotations, other raters 90%)."
     )
     said = one_case.below_peers_said(found, data, 0, True)  # by their places in the list of the case
     assert said.endswith(
-        "than their peers: rater 3 (60% of 1,234 annotations, their peers 95%), "
-        "rater 4 (50% of 25 annotations, their peers 90%)."
+        "than the other raters do: rater 3 (60% of 1,234 annotations, other raters 95%), "
+        "rater 4 (50% of 25 annotations, other raters 90%)."
     )
 
 
@@ -1023,7 +1052,8 @@ def test_what_was_reviewed_stands_on_a_case_with_its_steps(said):
         "**Review**",
         "Decided: **x**, by Bob, 2023-11-14 22:13 UTC · 80% sure",
         "Ada: **x** (blind, at first y)",
-        "2 steps, the last by Bob, 2023-11-14 22:13 UTC. It is stored separately and is not counted as an annotation.",
+        "2 steps, the last by Bob, 2023-11-14 22:13 UTC. This opinion is stored separately and is not counted as "
+        "an annotation.",
     ]
 
 
@@ -1070,22 +1100,22 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
         "plausible set.",
         "Cases reviewed: 17 of 40",
         "11 of them settled",
-        "Blind reads agree with the panel: 0.80",
+        "Blind opinions agree with the panel: 0.80",
         "0.60 to 0.90 · 13 reads, 11 cases",
-        "Blind reads agree with each other: 0.70",
+        "Blind opinions agree with each other: 0.70",
         "no interval · 19 reads, 8 cases",
         "beyond chance (α) 0.55 (0.30 to 0.75)",
-        "Minds changed by the reveal: 0.25",
+        "Opinions changed after seeing the panel: 0.25",
         "0.10 to 0.50 · 16 minds, 12 cases",
         "from queues",
         "Reviewers",
-        "Only blind reads are compared; intervals are Wilson's, 95%, over cases.",
+        "Only blind opinions are compared; 95% Wilson intervals over cases.",
         "States of cases",
         "Changed minds",
-        "Nobody has changed an opinion after the reveal.",
+        "No reviewer has changed an opinion after seeing the panel.",
         "Reasons given",
-        "Nobody has given a reason.",
-        "Time on a case: 62 s, half of them between 31 s and 4 min; measured 21 times.",
+        "No reviewer gave a reason.",
+        "Time per case: 62 s, half of them between 31 s and 4 min; measured 21 times.",
         "2 of 4 timed decisions (50%) took less than 2 seconds.",
         "how certain",
     ]
@@ -1094,7 +1124,7 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
     found.n_timed, found.decided, found.settled = 2, [decided_in(None)], Settled(0, 0, 0, 0)
     after.figures(store, SimpleNamespace(digest="", cases=()), None, 1.0)
     assert said[1] == "No case is settled yet."
-    assert said[-2:] == ["Time on a case: 62 s; measured 2 times.", "how certain"]
+    assert said[-2:] == ["Time per case: 62 s; measured 2 times.", "how certain"]
 
 
 @pytest.mark.parametrize(
@@ -1102,17 +1132,17 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
     [
         (
             WithOpinions(0.61, 0.84, 3),
-            "With each opinion on 3 cases counted as one more annotation, the mean certainty is 0.84, without it 0.61 "
-            "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, not "
-            "that it is true.",
+            "If each opinion on 3 cases counts as one more annotation, mean certainty is 0.84; without it 0.61 "
+            "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, "
+            "not that it is true.",
         ),
         (
             WithOpinions(0.84, 0.61, 1),
-            "With each opinion on 1 case counted as one more annotation, the mean certainty is 0.61, without it 0.84 "
-            "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, not "
-            "that it is true.",
+            "If each opinion on 1 case counts as one more annotation, mean certainty is 0.61; without it 0.84 "
+            "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, "
+            "not that it is true.",
         ),
-        (None, "No opinion changes what this model counts."),
+        (None, "No opinion changes the annotations that this model uses."),
     ],
 )
 def test_certainty_with_and_without_opinions_is_no_certainty_of_the_truth(monkeypatch, found, words):
@@ -1143,8 +1173,8 @@ def test_the_interval_of_scores_is_the_mean_width_of_the_cases_with_an_opinion()
     said = after._width(data(given), data(more), GaussianScores(None, *prior), 2.0)
     before, then = (np.mean([width(scores[case]) for case in settled]) for scores in (given, more))
     assert before > then > 1 and said == (
-        f"With each opinion on 2 cases counted as one more annotation, the mean 95% interval is {then:.2f} wide, "
-        f"without it {before:.2f} (reliability γ 2)."
+        "If each opinion on 2 cases counts as one more annotation, the mean 95% interval has a width of "
+        f"{then:.2f}; without it {before:.2f} (reliability γ 2)."
     )
 
 
@@ -1162,7 +1192,7 @@ def test_decisions_that_become_a_rater_are_counted_beside_those_that_cannot(monk
     assert (st.session_state["case"], st.session_state["go_to"]) == ("y", "cases")
     monkeypatch.setattr(after.access, "forget_reviews", lambda digest: 12)
     after._erase(SimpleNamespace(digest="digest"))
-    assert told == ["3 decisions added; 2 could not be.", "12 steps erased."]
+    assert told == ["3 decisions added; 2 could not be added.", "12 steps erased."]
 
 
 def test_cases_closed_without_arbitration_are_those_closed_less_those_decided(monkeypatch, said):
@@ -1193,9 +1223,9 @@ def test_second_opinions_and_disputes_that_wait_are_counted_apart(monkeypatch, s
     desk = SimpleNamespace(reviewer="Ada", asked=lambda: {"x": "blind", "y": "open"})
     review_start._asked(desk, reviews)
     assert said == [
-        "**Requests for your second opinion: 2 cases.**",
-        "**3 cases in arbitration, without an opinion of yours.**",
-        "**1 case in arbitration to which you are a party. Let others decide if possible.**",
+        "**You are asked for a second opinion on 2 cases.**",
+        "**3 cases in arbitration without your opinion.**",
+        "**You have given an opinion on 1 case in arbitration. If possible, let others decide.**",
     ]
     assert [one.case_id for one in handed] == ["a", "b", "d", "e"]
 
@@ -1225,7 +1255,9 @@ def test_a_session_starts_with_the_cases_that_are_there_of_those_in_the_queue(mo
     assert asked == [10] and said[1] == "Start with 2 cases" and said[2].startswith("of 3 in this queue.")
 
 
-@pytest.mark.parametrize(("done", "words"), [(2, "5 cases left."), (6, "1 case left."), (7, "Every case of this")])
+@pytest.mark.parametrize(
+    ("done", "words"), [(2, "5 cases left."), (6, "1 case left."), (7, "Every case in this session is done")]
+)
 def test_what_is_left_of_a_session_is_what_is_not_done(monkeypatch, said, shown, done, words):
     monkeypatch.setattr(review_session, "noted", lambda *_: {})
     progress = SimpleNamespace(total=7, done=done, current=None)
@@ -1270,8 +1302,8 @@ def test_what_trust_costs_is_said_of_all_cases_and_rounded_up(monkeypatch, said)
     monkeypatch.setattr(trusted_raters, "_key", lambda *_: ())
     view = SimpleNamespace(n_cases=1234, n_raters=7)
     trusted_raters._offer(view, SimpleNamespace(name="mixture-plackett-luce"), 3, "wanted")
-    assert "from all 1,234 cases together" in said[0]
-    assert said[1].startswith("It takes about 65 seconds on this computer, plausibilities at 3 reliabilities included.")
+    assert "using all 1,234 cases" in said[0]
+    assert said[1].startswith("It takes about 65 seconds on this computer, including plausibilities at 3 values of γ.")
     spans = [trusted_raters.duration(seconds) for seconds in (5.0, 5.1, 89.9, 90.0, 121.0)]
     assert spans == ["a few seconds", "about 10 seconds", "about 90 seconds", "about 2 minutes", "about 3 minutes"]
 
@@ -1292,10 +1324,10 @@ def test_what_waits_says_what_is_done_of_mine_and_what_is_left_of_what_i_assigne
     )
     left = {f"reader {n}": n for n in range(10, 0, -1)}
     home_waiting._late(SimpleNamespace(assignment=given, left=left, members_known=True), "Skin")
-    each = ", ".join(f"reader {n} has {n} of 11 cases left" for n in range(10, 2, -1))
+    each = ", ".join(f"reader {n}: {n} of 11 cases left" for n in range(10, 2, -1))
     assert said[-1] == (
-        "**Skin**  \n:small[hard ones · :red[overdue, was due 9 Mar 2020] · 11 cases to the group night shift, "
-        f"{each}, 2 more have cases left]"
+        "**Skin**  \n:small[hard ones · :red[overdue since 9 Mar 2020] · 11 cases to the group night shift, "
+        f"{each}, 2 more people have cases left]"
     )
 
 

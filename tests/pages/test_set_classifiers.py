@@ -24,7 +24,7 @@ def test_predicted_sets_are_judged_by_jaccard_and_by_label_over_plausible_truths
     add_predictions(street.digest, "blind", text)
     add_predictions(street.digest, "wrong", b"case,labels\nphoto 001,tram\n")
     app = opened("reliability", street.digest)
-    assert "wrong: 'tram' is none of the labels" in words(app)
+    assert "wrong: 'tram' is not one of the labels" in words(app)
     app.session_state["reliability_tabs"] = "Classifiers"
     settle(app.run())
     shown = [frame.value for frame in app.dataframe]
@@ -33,7 +33,7 @@ def test_predicted_sets_are_judged_by_jaccard_and_by_label_over_plausible_truths
     found = set_metrics(street, open_set_predictions("blind", text, street), reliability=gamma, n_draws=1000, seed=0)
     assert whole["mean"].iloc[0] == pytest.approx(found.mean[0, 0])
     said = with_interval(found.mean[0, 0], found.total_low[0, 0], found.total_high[0, 0])
-    assert f"blind has a Jaccard of {said} with what the labels of 40 cases could be" in words(app)
+    assert f"blind has a Jaccard index of {said} with the plausible labels of 40 cases" in words(app)
 
 
 def test_known_sets_judge_classifiers_models_and_raters():
@@ -54,7 +54,9 @@ def test_known_sets_judge_classifiers_models_and_raters():
         known, open_set_predictions("x", text, known), reliability=1.0, gold=known_sets(known), n_draws=1000, seed=0
     )
     said = with_interval(found.mean[0, 0], found.total_low[0, 0], found.total_high[0, 0])
-    assert f"two of three has a Jaccard of {said} with the known sets of 50 cases" in words(app)
+    assert f"two of three has a Jaccard index of {said} with the gold sets of 50 cases" in words(app)
     app = opened("models", known.digest)
-    assert "Against the gold sets of 50 cases, which the fit does not use, the most likely sets have" in words(app)
+    assert (
+        "Compared with the gold sets of 50 cases (not used by the fit), the most likely sets have a Jaccard index of"
+    ) in words(app)
     assert known.as_classes("bus")[0].gold.tolist()[:50] == [int("bus" in truth[case]) for case in known.cases[:50]]

@@ -16,7 +16,7 @@ def signed(monkeypatch):
     """A server with sign-in; holds whether the browser has a cookie of it."""
     has = {"cookie": None}
     monkeypatch.setattr(sign_in, "is_on", lambda: True)
-    monkeypatch.setattr(sign_in, "providers", lambda: {"ward": "Sign in by <ward>"})
+    monkeypatch.setattr(sign_in, "providers", lambda: {"ward": "Sign in with <ward>"})
     monkeypatch.setattr(stranger, "sign_in_cookie", lambda cookies: has["cookie"])
     monkeypatch.setattr(stranger, "encode_provider_token", lambda provider: f"token-{provider}")
     return has
@@ -38,7 +38,7 @@ def test_stranger_gets_a_static_page_with_the_way_in(signed):
     page = stranger.answer(asked("/cases", "data=abc&case=<b>"))
     text = page.body.decode()
     assert page.status_code == 200 and page.headers["cache-control"] == "no-store"
-    assert "Sign in by &lt;ward&gt;" in text and "<b>" not in text and "streamlit" not in text.lower()
+    assert "Sign in with &lt;ward&gt;" in text and "<b>" not in text and "streamlit" not in text.lower()
     link = text.split('href="')[1].split('"')[0].replace("&amp;", "&")
     assert parse_qs(urlsplit(link).query) == {"provider": ["ward"], "back": ["/cases?data=abc&case=<b>"]}
 

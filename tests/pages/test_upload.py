@@ -57,7 +57,7 @@ def test_an_export_is_understood_as_it_is_dropped_and_used_by_one_click(name):
     assert app.button(key="use").label == f"Use {n_answers} annotations"
     assert f"{n_cases} cases · {f'{n_raters} raters' if n_raters else 'raters without names'}" in texts(app)
     use(app)
-    assert "is in use." in app.success[0].value
+    assert "is open." in app.success[0].value
     assert app.metric[2].value == str(n_answers)
     assert not app.file_uploader[0].value
 
@@ -76,7 +76,7 @@ def test_a_file_with_machines_marks_them_once_and_not_over_what_somebody_said():
 
 def test_a_rater_that_is_not_recognised_is_asked_for_before_anything_is_shown_as_read():
     app = dropped(("odd.csv", ODD))
-    assert "No column was recognised as the rater" in app.info[0].value
+    assert "Could not recognise the column of the rater" in app.info[0].value
     assert "who" in app.info[0].value
     assert not [button for button in app.button if button.key == "use"]
     widget(app, "selectbox", "rater_column").set_value("who").run()
@@ -112,7 +112,7 @@ def test_what_was_said_of_a_file_is_offered_for_the_next_of_its_shape():
     use(app)
     again = dropped(("later.csv", ODD.replace(b"L1,", b"L99,")))
     assert "rater: **who**" in texts(again)
-    assert "“cannot tell” is no annotation" in texts(again)
+    assert "“cannot tell” means a missing annotation" in texts(again)
     assert not [button for button in again.button if button.key == "use"]
     widget(again, "toggle", "as_last_time").set_value(True).run()
     assert done(again).button(key="use").label == label
@@ -192,7 +192,7 @@ def test_the_places_of_a_class_table_are_asked_about_in_sight_from_its_first_to_
 def test_a_wrong_recognition_is_overruled_and_a_wrong_overruling_taken_back():
     app = dropped(*EXPORTS["wide"])
     widget(app, "selectbox", "format-").set_value("prodigy").run()
-    assert "does not look like" in done(app).error[0].value
+    assert "Could not read" in done(app).error[0].value
     widget(app, "selectbox", "format-").set_value("transposed").run()
     assert "3 cases" in texts(done(app))
     widget(app, "selectbox", "format-").set_value(None).run()
@@ -213,19 +213,19 @@ def test_whole_numbers_that_may_be_counts_or_raters_are_asked_about_and_nothing_
     assert asked.value is None and len(asked.options) == 2
     asked.set_value("counts").run()
     assert done(app).button(key="use").label == "Use 18 annotations"
-    assert "Read as you chose: **Table: one row per case, a column for each class" in texts(app)
+    assert "Format, as you chose: **Table: one row per case, one column per class" in texts(app)
     assert "rater" not in next(frame.value for frame in app.dataframe if "class" in frame.value)
     widget(app, "radio", "row_means").set_value("wide").run()
     assert done(app).button(key="use").label == "Use 12 annotations"
-    assert "Read as you chose: **Table: one row per case, a column for each rater" in texts(app)
+    assert "Format, as you chose: **Table: one row per case, one column per rater" in texts(app)
 
 
 def test_the_line_of_what_was_recognised_goes_with_a_choice_by_hand():
     app = dropped(*EXPORTS["wide"])
-    assert "Recognised: **Table: one row per case, a column for each rater" in texts(app)
+    assert "Recognised: **Table: one row per case, one column per rater" in texts(app)
     assert "One row means**: Case “1”: rater “ann” annotated it as “angry”" in texts(app)
     widget(app, "selectbox", "layout").set_value("transposed").run()
-    assert "Recognised" not in texts(done(app)) and "Read as you chose: **Table: one row per rater" in texts(app)
+    assert "Recognised" not in texts(done(app)) and "Format, as you chose: **Table: one row per rater" in texts(app)
     assert "answer" not in texts(dropped(*EXPORTS["long"])).casefold()
 
 
@@ -238,7 +238,7 @@ def test_rows_left_out_stand_with_their_line_and_reason():
 
 def test_a_bad_file_is_followed_by_a_good_one():
     app = dropped(("cut.json", b'[{"id": 1, "annotations": ['))
-    assert "breaks off" in app.error[0].value
+    assert "is cut off" in app.error[0].value
     dropped(*EXPORTS["long"], app=app)
     assert not app.error
     assert app.button(key="use").label == "Use 24 annotations"
@@ -290,7 +290,7 @@ def test_matrices_of_predictions_dropped_with_rankings_are_tried_on_the_data_and
     assert "predictions_a: predictions of 12 of 12 cases" in said
     (error,) = app.error
     assert (
-        "predictions_c: a matrix of 11 rows and 7 columns, but there are 12 cases and 7 classes"
+        "predictions_c: the matrix has 11 rows and 7 columns, but there are 12 cases and 7 classes"
         in error.value.replace("\\", "")
     )
     app = use(app)
@@ -309,7 +309,7 @@ def test_gold_that_is_dropped_after_the_annotations_is_offered_as_gold_of_the_da
     app = done(app.switch_page("pages/upload.py").run())
     gold = [f"{case},{'xy'[case % 2]}" for case in range(10)]
     app = dropped(("crowd_gold.csv", "\n".join(["case,class", *gold, "other,x"]).encode()), app=app)
-    assert "Gold of crowd?" in texts(app) and "a class of 10 of its 12 cases" in texts(app)
+    assert "Gold of crowd?" in texts(app) and "one class for each of 10 of its 12 cases" in texts(app)
     assert "Gold of 1 case without an annotation was left out." in texts(app)
     app = done(app.button(key="gold_of_file").click().run())
     address = app.session_state["data"]
@@ -330,18 +330,18 @@ def test_gold_is_held_fixed_on_request_and_gold_of_more_cases_can_be_brought_aft
     app = use(dropped(("crowd.csv", "\n".join(["case,rater,class,gold", *rows]).encode())))
     app = done(app.switch_page("pages/models.py").run())
     (hold,) = [each for each in app.toggle if each.label.startswith("Hold")]
-    assert hold.label == "Hold the 4 gold cases fixed" and not hold.value
+    assert hold.label == "Fix the class of 4 gold cases" and not hold.value
     app = done(hold.set_value(True).run())
     app = done(app.switch_page("pages/upload.py").run())
     gold = "\n".join(["case,class", *(f"{case},{'xy'[case % 2]}" for case in range(10))])
     app = dropped(("gold.csv", gold.encode()), app=app)
-    assert "a class of 10 of its 12 cases" in texts(app)
+    assert "one class for each of 10 of its 12 cases" in texts(app)
     (use_it,) = [each for each in app.button if each.label == "Use as gold"]
     app = done(use_it.click().run())
     assert "10 gold cases" in texts(app)
     app = done(app.switch_page("pages/models.py").run())
     (hold,) = [each for each in app.toggle if each.label.startswith("Hold")]
-    assert hold.label == "Hold the 10 gold cases fixed" and hold.value
+    assert hold.label == "Fix the class of 10 gold cases" and hold.value
 
 
 @pytest.mark.parametrize(
@@ -361,14 +361,18 @@ def test_another_file_is_not_offered_as_gold(rows):
 
 def test_raters_called_like_machines_are_named_until_they_are_marked():
     app = use(dropped(("m.csv", b"case,rater,class\n1,a,x\n1,b,y\n1,gpt-4,x\n2,a,y\n2,b,y\n2,gpt-4,y")))
-    assert "By its name, 1 of 3 raters may be an AI rater (gpt-4). Until it is marked it counts as a person," in texts(
-        app
+    assert (
+        "Judging by its name, 1 of 3 raters may be an AI rater (gpt-4). Until you mark it, it counts as a person"
+        in texts(app)
     )
     belongings.mark_machines(app.session_state["data"], [Machine("gpt-4")])
     assert "may be a machine" not in texts(app.run())
     more = b"case,rater,class\n" + b"\n".join(b"1,gpt-%d,x\n2,gpt-%d,y" % (n, n) for n in range(7)) + b"\n1,a,x\n2,a,y"
     app = use(dropped(("n.csv", more)))
-    assert "By their names, 7 of 8 raters may be AI raters (gpt-0, gpt-1, gpt-2, gpt-3, gpt-4, gpt-5 …)." in texts(app)
+    assert (
+        "Judging by their names, 7 of 8 raters may be AI raters (gpt-0, gpt-1, gpt-2, gpt-3, gpt-4, gpt-5 …)."
+        in texts(app)
+    )
 
 
 def test_what_an_empty_cell_of_a_set_of_labels_says_is_asked_only_where_one_is_empty():
@@ -377,21 +381,21 @@ def test_what_an_empty_cell_of_a_set_of_labels_says_is_asked_only_where_one_is_e
     assert not [one for one in dropped(("full.csv", full)).toggle if (one.key or "").startswith("empty-")]
     app = dropped(("gaps.csv", full + b"c,r1,1,\nc,r2,,1\n"))
     assert app.button(key="use").label == "Use 4 annotations, leave out 2 rows"
-    assert "2 annotations leave some labels without 0 or 1, and they are left out whole" in texts(app)
+    assert "2 annotations leave some labels without 0 or 1, so they are left out" in texts(app)
     toggle = widget(app, "toggle", "empty-")
-    assert (toggle.label, toggle.value) == ("An empty cell says that its label does not apply", False)
+    assert (toggle.label, toggle.value) == ("An empty cell means that its label does not apply", False)
     done(toggle.set_value(True).run())
     assert app.button(key="use").label == "Use 6 annotations"
-    assert "left out whole" not in texts(app)
+    assert "left out" not in texts(app)
     use(app)
     again = dropped(("next.csv", full + b"d,r1,1,\nd,r2,1,\n"))
-    assert "an empty cell means that a label does not apply" in texts(again)
+    assert "an empty cell means that the label does not apply" in texts(again)
     widget(again, "toggle", "as_last_time").set_value(True).run()
     assert done(again).button(key="use").label == "Use 6 annotations"
     together = b"case,rater,labels\na,r1,war;drama\na,r2,drama\nb,r1,comedy; war\nb,r2,comedy;drama;war\nc,r1,\n"
     app = dropped(("together.csv", together))
     toggle = widget(app, "toggle", "empty-")
-    assert (toggle.label, toggle.value) == ("An empty cell says that no label applies", False)
+    assert (toggle.label, toggle.value) == ("An empty cell means that no label applies", False)
     done(toggle.set_value(True).run())
     assert app.button(key="use").label == "Use 5 annotations"
 
@@ -416,7 +420,7 @@ def test_files_and_what_was_said_of_them_outlive_a_look_at_another_page():
     assert widget(app, "text_input", "name-").value == "My pairs" and "1 gold case" in texts(app)
     assert widget(app, "selectbox", "rater_column-").value == "scan"
     use(elsewhere_and_back(app))
-    assert "My pairs is in use." in app.success[0].value and "Not used yet" not in texts(app)
+    assert "My pairs is open." in app.success[0].value and "Not used yet" not in texts(app)
     assert "Not used yet" not in texts(elsewhere_and_back(app))
 
 
@@ -474,7 +478,7 @@ def test_a_table_of_more_columns_than_the_limit_is_read_once_somebody_agrees():
     names = ",".join(f"r{number}" for number in range(10_001))
     rows = "\n".join(f"{case},{','.join('xy'[case == 'b'] for _ in range(10_001))}" for case in "abc")
     app = dropped(("wide.csv", f"case,{names}\n{rows}\n".encode()))
-    assert "has 10,002 columns, the limit is 10,000" in app.error[0].value
+    assert "has 10,002 columns; the limit is 10,000" in app.error[0].value
     done(widget(app, "button", "read_all_columns").click().run())
     assert not app.error
     assert "10,001 raters" in texts(app)

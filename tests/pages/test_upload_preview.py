@@ -48,7 +48,7 @@ def test_a_role_that_is_given_in_the_preview_is_that_of_the_mapping():
 def test_a_role_that_is_taken_in_the_preview_is_asked_for_again():
     app = dropped(("a.csv", long("when")))
     role_of(app, "reader").set_value("").run()
-    assert "No column was recognised as the rater" in done(app).info[0].value
+    assert "Could not recognise the column of the rater" in done(app).info[0].value
     role_of(app, "reader").set_value("rater").run()
     assert done(app).button(key="use").label == "Use 16 annotations"
 
@@ -87,7 +87,7 @@ def test_raters_whose_names_differ_in_capitals_alone_are_asked_about(answer, n_r
 def test_the_button_is_neutral_while_nearly_every_annotation_is_a_class_of_its_own():
     rows = [[f"c{row // 2}", f"r{row % 2}", f"note number {row * 7}", "xy"[row % 2]] for row in range(40)]
     app = dropped(("ids.csv", delimited([["case", "rater", "class", "grade"], *rows])))
-    assert "class of its own" in texts(app) and app.button(key="use").proto.type == "secondary"
+    assert "as missing, not as a class" in texts(app) and app.button(key="use").proto.type == "secondary"
     role_of(app, "grade").set_value("answer").run()
     assert done(app).button(key="use").proto.type == "primary"
 

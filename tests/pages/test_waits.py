@@ -118,7 +118,7 @@ def test_reliability_draws_what_is_done_and_says_nothing_of_the_whole():
     (figure,) = [json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart")]
     line, cross = figure
     assert line["name"] == "net" and cross["y"] == [scores["net"]["top1_accuracy"]]
-    assert re.search(r"\n0 of \d+ reliabilities so far\. Each ×: score against a single label per case", words(app))
+    assert re.search(r"\n0 of \d+ reliabilities computed\. ×: score against a single label per case", words(app))
     assert app.title[0].value == "How does certainty change with γ?"
 
 

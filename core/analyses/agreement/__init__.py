@@ -93,7 +93,7 @@ def _dated(dataset: Dataset) -> Verdict:
     found = _any(dataset)
     if not found.possible or dataset.time is not None:
         return found
-    why = "these annotations have no dates; choose their column when you open the file"
+    why = "these annotations have no dates. Choose the date column when you open the file"
     return Verdict(found.method, found.title, False, why)
 
 

@@ -85,7 +85,7 @@ def present(found: CaseAgreement, dataset: Dataset, options) -> list[Block]:
     least = whole.iloc[order[usable[order]][:MOST_ROWS]].reset_index(drop=True)
     right: list[Block] = [
         Words((Strong("Least agreement first"), OnPage("; choose a row to open the case"))),
-        Grid(least, "Cases with least agreement.", 20, COLUMNS, "least_agreement", opens_case=True, height=520),
+        Grid(least, "Cases with the least agreement.", 20, COLUMNS, "least_agreement", opens_case=True, height=520),
     ]
     return [
         *_counted(found),
@@ -115,8 +115,8 @@ def _counted(found: CaseAgreement) -> list[Block]:
     strong, weak = int(found.strong.sum()), int(found.weak.sum())
     return [
         Words(
-            f"{strong:,} of {plural(n, 'case')} ({percent(strong / n)}) agree strongly: two thirds or more of the "
-            f"raters give one class. {weak:,} ({percent(weak / n)}) agree at least weakly: one class is given most "
-            "often."
+            f"{strong:,} of {plural(n, 'case')} ({percent(strong / n)}) have strong agreement: at least two thirds "
+            f"of the raters chose the same class. {weak:,} ({percent(weak / n)}) have at least weak agreement: one "
+            "class was chosen most often."
         )
     ]

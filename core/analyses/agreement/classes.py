@@ -21,7 +21,7 @@ def present(found: tuple[Coefficient, ...], dataset: Dataset, options) -> list[B
     known = [(name, one) for name, one in zip(dataset.classes, found, strict=True) if one.value is not None]
     if not known:
         return [heading, Words("No case has two annotations.")]
-    title, axis = least_agreed_on(known), "P(second annotation is of it, given the first)"
+    title, axis = least_agreed_on(known), "Probability that a second annotation names the class if the first does"
     blocks: list[Block] = [
         heading,
         Figure(
@@ -31,7 +31,7 @@ def present(found: tuple[Coefficient, ...], dataset: Dataset, options) -> list[B
         ),
     ]
     if len(known) > figures.MOST_LINES:
-        blocks.append(Words(f"The {figures.MOST_LINES} classes least agreed on, of {len(known):,}.", "note"))
+        blocks.append(Words(f"The {figures.MOST_LINES} classes with the least agreement, of {len(known):,}.", "note"))
     table = table_of(found, dataset, options)
     return [*blocks, Download(table, "Classes", "agreement_by_class", "by_class_table")]
 
@@ -45,7 +45,7 @@ def least_agreed_on(known: list[tuple[str, Coefficient]]) -> str:
     """Return a title with the class that raters clearly agree on least, if there is one."""
     least = clearly_least(*([getattr(one, end) for _, one in known] for end in ("value", "ci_low", "ci_high")))
     if least is None and len(known) > 1:
-        return "No class is clearly the least agreed on"
+        return "No class clearly has the least agreement"
     name, one = known[least or 0]
     said = f"{plotly(shorten(name, 40))}, {with_interval(one.value, one.ci_low, one.ci_high)}"
-    return f"Agreement on {said}" if least is None else f"Least agreed on: {said}"
+    return f"Agreement on {said}" if least is None else f"Least agreement: {said}"

@@ -90,7 +90,7 @@ def present(found: ApplicableCoefficients, dataset: Dataset, options) -> list[Bl
     return [
         Row((Stack(3, left), Stack(2, right)), gap="large"),
         *_benchmarks(main, found.quoted),
-        Details("All coefficients as a table, and those left out", table, printed=True),
+        Details("Table of all coefficients, and those left out", table, printed=True),
     ]
 
 
@@ -102,9 +102,9 @@ def _groups(found: ApplicableCoefficients) -> list[Group]:
         plain = [one for one in main if one.weights not in ("ordinal", "ordinal metric", "ordinal weights")]
         by_square = [one for one in plain if one.weights.startswith("quadratic")]
         return [
-            Group("Only the same class agrees", [one for one in plain if one not in by_square]),
-            Group("Near classes agree in part, by rank", by_rank),
-            Group("Near classes agree in part, by squares", by_square),
+            Group("Only the same class counts as agreement", [one for one in plain if one not in by_square]),
+            Group("Neighbouring classes count in part, by rank", by_rank),
+            Group("Neighbouring classes count in part, by squared distance", by_square),
         ]
     if found.kind == "ranking":
         whole = [one for one in main if one.name in (LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP)]
@@ -118,7 +118,7 @@ def _groups(found: ApplicableCoefficients) -> list[Group]:
         by_likelihood = [one for one in icc if one not in by_anova]
         groups = [
             Group(f"{plural(of[0].n_cases, 'case')}{words}", of)
-            for of, words in ((by_likelihood, ", gaps allowed"), (by_anova, " that all raters scored"))
+            for of, words in ((by_likelihood, ", gaps allowed"), (by_anova, " on cases that all raters scored"))
             if of
         ]
         return [*groups, Group("Krippendorff α", [one for one in main if one not in icc])]
@@ -204,10 +204,11 @@ def _apart(main: list[Coefficient], shares: dict[str, float] | None) -> tuple[st
         return ()
     name, share = max(shares.items(), key=lambda pair: pair[1])
     why: tuple[str | Name, ...] = (
-        f"most of the {len(shares):,} classes are rare: AC1 takes guesses to be spread over all of them, κ does not",
+        f"most of the {len(shares):,} classes are rare: AC1 assumes that guesses are spread over all classes, κ "
+        "does not",
     )
     if share > COMMON_SHARE:
-        counts = "”: κ then counts much of the agreement as chance"
+        counts = "”, so κ treats much of the agreement as chance"
         why = (f"{percent(share)} of the annotations are “", Name(name), counts)
     return (
         f"Fleiss κ ({number(kappa.value)}) and Gwet AC1 ({number(ac.value)}) differ because ",
@@ -228,7 +229,7 @@ def _benchmarks(main: list[Coefficient], usual: Coefficient) -> list[Block]:
         Control("Scale", list(SCALES), [SCALE_NAMES[name] for name in SCALES], "band_scale", term="benchmark"),
     )
     choice = Selector(controls, lambda place, scale: _benchmark(able[place], titles[place], scale))
-    return [Details("In words: how probable is each benchmark, given the interval", [choice])]
+    return [Details("Probability of each benchmark", [choice])]
 
 
 def _benchmark(one: Coefficient, title: str, scale: str) -> list[Block]:
@@ -241,8 +242,8 @@ def _benchmark(one: Coefficient, title: str, scale: str) -> list[Block]:
     return [
         Figure(lambda theme: more_figures.band_bar(found, theme, words), alt, "bands"),
         Words(
-            "Scales are conventions, not measurements: the same κ means different things at different prevalences. "
-            "Probabilities are those of a normal distribution around the estimate, cut at -1 and 1.",
+            "Scales are conventions: the same κ means different things at different prevalences. Probabilities "
+            "come from a normal distribution around the estimate, limited to −1 to 1.",
             "note",
         ),
     ]

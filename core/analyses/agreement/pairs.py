@@ -55,7 +55,7 @@ def present(found: RaterPairs, dataset: Dataset, options) -> list[Block]:
     n = matrix.n[np.triu_indices(len(matrix.raters), 1)]
     seldom = int((n < figures.FEW_PAIRS).sum())
     if seldom == len(n):
-        few = f"No two raters share {figures.FEW_PAIRS} annotations or more: no two can be compared here."
+        few = f"No two raters share {figures.FEW_PAIRS} annotations or more, so no pair can be compared."
         blocks.append(Words(few, "apart"))
     else:
         words = ""
@@ -68,7 +68,7 @@ def present(found: RaterPairs, dataset: Dataset, options) -> list[Block]:
         blocks += [
             Figure(
                 lambda theme: figures.pair_heatmap(matrix, found.order, theme, title),
-                "Matrix of agreement between every two raters",
+                "Agreement matrix of all pairs of raters",
                 f"pairs-{matrix.coefficient}",
             ),
             Words((OnPage(_CHOOSE), words), "note"),

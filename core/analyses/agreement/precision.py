@@ -40,17 +40,17 @@ def present(found: AgreementPrecision, dataset: Dataset, options) -> list[Block]
     bought = {curve.how: point for curve in curves for point in curve.points if point.extra == _BUYS}
     words = {how: _range(*point.width_range) for how, point in bought.items()}
     return [
-        Heading("What more annotations would buy", "precision"),
+        Heading("How would more annotations narrow the interval?", "precision"),
         Words(
             (
-                "The 95% interval of SPA is ", Strong(number(now.width_range[1], 3)),
-                f" wide. {_BUYS} more annotations make it ", Strong(words["new_cases"]), " on new cases, ",
-                Strong(words["present_cases"]), " on the present ones.",
+                "The 95% interval of SPA has a width of ", Strong(number(now.width_range[1], 3)),
+                f". With {_BUYS} more annotations, its width would be ", Strong(words["new_cases"]), " on new cases, ",
+                Strong(words["present_cases"]), " on the present cases.",
             )
         ),
         Figure(
             lambda theme: figures.precision_figure(curves, theme, "Width of the interval of SPA"),
-            "Width of the interval against annotations added",
+            "Width of the interval by number of added annotations",
             "precision",
         ),
         *(
@@ -58,8 +58,8 @@ def present(found: AgreementPrecision, dataset: Dataset, options) -> list[Block]
             for note in dict.fromkeys(curve.note for curve in curves if curve.note)
         ),
         Words(
-            "Raters are taken as interchangeable and new cases as like the present ones. More annotations on the "
-            "present cases cannot make up for having seen few cases.",
+            "This assumes that raters are interchangeable and that new cases are like the present ones. More "
+            "annotations on few cases cannot replace more cases.",
             "note",
         ),
         Download(table_of(found, dataset, options), "Precision", "precision", "precision_table"),
@@ -87,9 +87,9 @@ def _collected(found: AdaptiveCheck) -> list[Block]:
         return []
     return [
         Words(
-            f"Cases whose first two annotations agreed and disagreed were given a third one about equally often "
+            "Cases got a third annotation about equally often whether the first two agreed or disagreed "
             f"({found.more_agree:,} of {found.n_agree:,}, {found.more_disagree:,} of "
-            f"{plural(found.n_disagree, 'case')}), so the annotations that are missing do no harm.",
+            f"{plural(found.n_disagree, 'case')}), so missing annotations do not bias agreement.",
             "note",
         )
     ]
@@ -103,11 +103,11 @@ def adaptive_warning(found: AdaptiveCheck) -> list[Block]:
     first, every = found.first_two[1], found.everything[1]
     return [
         Words(
-            f"Cases whose first two annotations disagreed were {more} often given a third annotation "
-            f"({percent(found.more_disagree / found.n_disagree)} against {percent(found.more_agree / found.n_agree)}). "
-            "Agreement of all annotations is then that of a mixture of cases nobody chose. From the first two "
-            f"annotations of each case alone, α is {with_interval(first.value, first.ci_low, first.ci_high)}, from all "
-            f"{with_interval(every.value, every.ci_low, every.ci_high)}: quote the first.",
+            f"Cases whose first two annotations disagreed got a third annotation {more} often "
+            f"({percent(found.more_disagree / found.n_disagree)} against "
+            f"{percent(found.more_agree / found.n_agree)}), so agreement of all annotations is biased. From the "
+            f"first two annotations of each case, α is {with_interval(first.value, first.ci_low, first.ci_high)}; "
+            f"from all annotations, {with_interval(every.value, every.ci_low, every.ci_high)}. Quote the first.",
             "warning",
         )
     ]

@@ -45,7 +45,7 @@ def present(found: RaterAgreement, dataset: Dataset, options) -> list[Block]:
     blocks: list[Block] = []
     known = sum(one.value is not None for one in others.each)
     if known:
-        title, axis = agrees_least(others), "share of pairs with others that agree"
+        title, axis = agrees_least(others), "Share of agreeing pairs with other raters"
         blocks.append(
             Figure(
                 lambda theme: figures.named_forest(others.raters, others.each, theme, title, axis),
@@ -58,8 +58,8 @@ def present(found: RaterAgreement, dataset: Dataset, options) -> list[Block]:
     overall = with_interval(others.overall.value, others.overall.ci_low, others.overall.ci_high)
     blocks.append(
         Words(
-            f"{method_named('coefficient', options.coefficient).title} of all raters is {overall}. A positive "
-            "difference: the others agree better among themselves.",
+            f"{method_named('coefficient', options.coefficient).title} of all raters: {overall}. A positive "
+            "difference means that agreement is higher without this rater.",
             "note",
         )
     )
@@ -70,7 +70,7 @@ def present(found: RaterAgreement, dataset: Dataset, options) -> list[Block]:
     else:
         blocks.append(
             Words(
-                "Where raters annotated a case again they agree with themselves on "
+                "When raters annotated a case again, they agreed with themselves in "
                 f"{with_interval(own.value, own.ci_low, own.ci_high)} of pairs.",
                 "note",
             )
@@ -78,7 +78,7 @@ def present(found: RaterAgreement, dataset: Dataset, options) -> list[Block]:
     least = table.sort_values("with_the_others").head(MOST_LISTED)[[column.name for column in columns]]
     return [
         *blocks,
-        Grid(least, "Raters, those who agree least with the others first.", 40, columns, "by_rater_table"),
+        Grid(least, "Raters, lowest agreement with the others first.", 40, columns, "by_rater_table"),
         Download(table, "Raters", "agreement_by_rater", "by_rater_table"),
     ]
 

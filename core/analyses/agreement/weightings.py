@@ -39,9 +39,9 @@ def present(found: WeightingComparison, dataset: Dataset, options) -> list[Block
         return [
             Figure(
                 lambda theme: figures.weight_curves(
-                    found.sizes, lines, theme, "How much a case counts by its number of annotations"
+                    found.sizes, lines, theme, "Weight of a case by its number of annotations"
                 ),
-                "Weight of a case against its number of annotations, for each weighting",
+                "Weight of a case by its number of annotations, for each weighting",
                 "weight_curves",
             )
         ]
@@ -50,15 +50,14 @@ def present(found: WeightingComparison, dataset: Dataset, options) -> list[Block
         Finding(verdict(found)),
         Grid(table, "SPA under each weighting.", columns=COLUMNS, key="weightings"),
         Words(
-            "P(least error) is the share of resampled sets of cases in which a weighting has the least standard error. "
-            "Choose the weighting before you look: the interval of one that was chosen for its small error is too "
-            "narrow.",
+            "P(least error): share of resamples in which a weighting has the smallest standard error. Choose a "
+            "weighting before you see the results; otherwise its interval is too narrow.",
             "note",
         ),
         Download(table, "Weightings", "weightings", "weightings_table"),
         Heading("Weights of cases"),
         Selector((control,), curves),
-        Words("Only inv_var_class depends on the class distribution; inv_var and edges are the same.", "note"),
+        Words("Only inv_var_class depends on the class distribution; inv_var and edges give the same result.", "note"),
         Download(_curves(found), "Weights by annotations", "weight_curves", "weight_curves_table"),
     ]
 
@@ -104,16 +103,16 @@ def verdict(found: WeightingComparison) -> str:
     """
     errors = np.array([np.nan if one.se is None else one.se for one in found.values])
     if np.isnan(errors).any():
-        return "Cannot determine which weighting has the least variance: one case has two annotations or more"
+        return "Cannot determine which weighting has the least variance: at most one case has two annotations"
     if np.isnan(found.p_least).any():
-        why = "all cases agree alike" if len(found.sizes) and np.ptp(errors) == 0 and errors[0] == 0 else ""
+        why = "all cases have the same agreement" if len(found.sizes) and np.ptp(errors) == 0 and errors[0] == 0 else ""
         return f"The weightings do not differ: {why or 'all cases have the same number of annotations'}"
     best = int(errors.argmin())
     same = np.flatnonzero(np.isclose(errors, errors[best], rtol=1e-9))
     p, flat = float(found.p_least[same].sum()), errors[found.weightings.index("flat")]
     name = " and ".join(found.weightings[place] for place in same)
-    others = f"standard error {number(errors[best], 4)}, {number(flat, 4)} with flat weights"
+    others = f"standard error {number(errors[best], 4)}; with flat weights {number(flat, 4)}"
     if p >= CLEARLY_AHEAD:
         verb = "have" if len(same) > 1 else "has"
-        return f"{name} {verb} the least variance on these data ({others}; {probability(p)} of resamples)"
-    return f"No weighting clearly has the least variance on these data ({name}: {others})"
+        return f"{name} {verb} the least variance in these data ({others}; {probability(p)} of resamples)"
+    return f"No weighting clearly has the least variance in these data ({name}: {others})"

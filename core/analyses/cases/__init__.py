@@ -69,20 +69,20 @@ def _classes(inputs: Inputs) -> Verdict:
     method = _model(inputs)
     found = can_use(method, inputs.dataset)
     if found.possible and method is GAUSSIAN:
-        return Verdict(method.name, method.title, False, "scores have parts of their own")
+        return Verdict(method.name, method.title, False, "scores have their own analyses")
     return found
 
 
 def _labels(inputs: Inputs) -> Verdict:
-    is_counts, title = _model(inputs) is COUNTS, "Certainty of sets of labels"
+    is_counts, title = _model(inputs) is COUNTS, "Certainty of label sets"
     if inputs.dataset.kind != "set":
-        return Verdict("labels", title, False, "these annotations are not sets of labels")
-    return Verdict("labels", title, is_counts, "" if is_counts else "certainty of sets is by Dirichlet counts")
+        return Verdict("labels", title, False, "the annotations are not label sets")
+    return Verdict("labels", title, is_counts, "" if is_counts else "certainty of label sets needs Dirichlet counts")
 
 
 def _scores(inputs: Inputs) -> Verdict:
     possible = inputs.dataset.kind == "score" and _model(inputs) is GAUSSIAN
-    return Verdict(GAUSSIAN.name, GAUSSIAN.title, possible, "" if possible else "these annotations are not scores")
+    return Verdict(GAUSSIAN.name, GAUSSIAN.title, possible, "" if possible else "the annotations are not scores")
 
 
 def _part(name: str, title: str, applicable, options: type = NoOptions) -> AnalysisPart:

@@ -177,11 +177,13 @@ def below_peers_said(found: BelowPeers, dataset: Dataset, case: int, hide_names:
         if found.named[rater] and rater not in names:
             who = f"rater {place}" if hide_names else dataset.raters[rater]
             of = f"{percent(found.own[rater])} of {plural(int(found.n[rater]), 'annotation')}"
-            names[rater] = f"{who} ({of}, their peers {percent(found.peers[rater])})"
+            names[rater] = f"{who} ({of}; other raters {percent(found.peers[rater])})"
     if not names:
         return ""
     these = "this rater names" if len(names) == 1 else "these raters name"
-    return f" Over all cases {these} the majority class less often than their peers: {', '.join(names.values())}."
+    return (
+        f" Over all cases, {these} the majority class less often than the other raters do: {', '.join(names.values())}."
+    )
 
 
 def few_said(found: OneCase) -> str:
@@ -191,7 +193,9 @@ def few_said(found: OneCase) -> str:
     ----------
     found : OneCase
     """
-    return {0: "No certainty: no annotation", 1: "No certainty: one annotation"}.get(found.n_votes, "")
+    return {0: "Certainty is not available: no annotation", 1: "Certainty is not available: one annotation"}.get(
+        found.n_votes, ""
+    )
 
 
 def summary(found: OneCase, n_classes: int) -> Words:
@@ -203,13 +207,13 @@ def summary(found: OneCase, n_classes: int) -> Words:
         for top in range(min(result.certainty.shape[1], max(n_classes - 1, 1)))  # all classes together are certain
         if np.isfinite(result.certainty[0, top])
     ]
-    words = f"Certainty of the first places: {', '.join(sets)}" if found.n_votes > 1 else few_said(found)
+    words = f"Certainty of the leading places: {', '.join(sets)}" if found.n_votes > 1 else few_said(found)
     if risk is None:
         return Words(words, "note", "annotation certainty")
     words += (
-        f" · risk {RISK_LEVELS[risk.level[0]]} {simulated(float(risk.summed[0]), float(risk.summed_se[0]))}"
-        f" (of the top-1 class {simulated(float(risk.of_top1[0]), float(risk.of_top1_se[0]))})"
-        f" · expected risk {number(risk.expected[0])} of 2"
+        f" · risk {RISK_LEVELS[risk.level[0]]} {simulated(float(risk.summed[0]), float(risk.summed_se[0]))} (of "
+        f"the leading class {simulated(float(risk.of_top1[0]), float(risk.of_top1_se[0]))}) · expected risk "
+        f"{number(risk.expected[0])} of 2"
     )
     return Words(words, "note", "risk")
 
@@ -235,7 +239,9 @@ def bars(found: OneCase, view: Dataset) -> list[Block]:
     likely = int((quantiles.quantile[2][lines] > _PLAUSIBLE).sum())
     others = bool(n_outside) and bool(high[-1] > _PLAUSIBLE)
     likely += others and n_outside == 1
-    title = {0: "No class stands out", 1: "One class stays plausible"}.get(likely, f"{likely} classes stay plausible")
+    title = {0: "No class clearly leads", 1: "Only one class is plausible"}.get(
+        likely, f"{likely} classes are plausible"
+    )
     if likely and others and n_outside > 1:  # which of several unnamed classes leads is unknown
         title = f"At least {title[0].lower()}{title[1:]}"
 
@@ -247,12 +253,12 @@ def bars(found: OneCase, view: Dataset) -> list[Block]:
     return [
         Figure(
             draw,
-            "Plausibility of each class: bar is the point estimate, dots are draws, the line holds 95 percent",
+            "Plausibility of each class: bar for the point estimate, dots for draws, line covering 95 percent",
             "bars",
         ),
         Words(
-            "Bar: point estimate · dots: draws · line: 95% of draws, tick at their mean · stays plausible: line beyond "
-            f"{number(_PLAUSIBLE, 1)}",
+            "Bar: point estimate · Dots: draws · Line: 95% of draws, tick at the mean · Plausible: line reaches "
+            f"beyond {number(_PLAUSIBLE, 1)}",
             "note",
             "plausibility",
         ),
@@ -298,9 +304,7 @@ def triangle_of(
     draws, names = found.draws, named_classes(found, view)
     top, *level = found.certainty.leading(0)
     if not names or len(names) + draws.n_rest == 1:
-        return [
-            Words("There is one class only, or no annotation that can be used: nothing to show on a triangle.", "note")
-        ]
+        return [Words("There is only one class, or no annotation can be used, so no triangle is shown.", "note")]
     if len(names) < CORNERS:
         return _few_corners(view, draws, names, region)
     if view.ordinal:  # lowest at the left, highest at the right, middle one on top
@@ -346,14 +350,14 @@ def _triangle(
     title = _leading_said(names, corners, outside, top, alone)
     order = [1, 2, 0]
     shown = corners[:, order]
-    rest = f" · {percent(outside)} of plausibility is on classes outside the triangle" if outside > _ASIDE else ""
+    rest = f" · Classes outside the triangle: {percent(outside)} of plausibility" if outside > _ASIDE else ""
     return [
         Figure(
             lambda theme: figures.triangle([names[k] for k in order], shown, region(shown), theme, title),
-            "Draws of the plausibilities on a triangle, their mean, and the region that holds 95 percent",
+            "Draws of the plausibilities on a triangle, their mean, and a region that contains 95 percent",
             "simplex",
         ),
-        Words(f"Dots: draws, renormalised to the corners · cross: mean · shaded: 95% region{rest}", "note"),
+        Words(f"Dots: draws, rescaled to the corners · Cross: mean · Shaded: 95% region{rest}", "note"),
     ]
 
 
@@ -369,14 +373,14 @@ def _leading_said(names: Sequence[str], corners: np.ndarray, outside: float, top
         return f"{name} leads in {'nearly all' if leading[best] >= 0.995 else f'{percent(leading[best])} of'} draws"
     if len(tied) > 1 and (top not in names or top in tied):
         if len(tied) > 2:
-            return "Near tie of all three"
+            return "All three are nearly tied"
         return f"Near tie: {', '.join(plotly(as_name(shorten(name, 16))) for name in tied)}"
     if not alone:
-        return "No class clearly comes first"
+        return "No class clearly leads"
     if top is not None and top in names:
-        return f"{plotly(as_name(shorten(top, 22)))} is the most plausible class"
+        return f"{plotly(as_name(shorten(top, 22)))} is the leading class"
     # No share of draws is shown for renormalised draws, because it is not the case's certainty.
-    return f"{name} is the most plausible of these three"
+    return f"{name} leads among these three"
 
 
 def risk_triangle(found: OneCase, view: Dataset, region: Callable[[np.ndarray], Region] = draws_region) -> Figure:
@@ -433,14 +437,14 @@ def scale(
     return [
         Figure(
             draw,
-            "Probability of each class in their order, with the expected class and its 95 percent interval",
+            "Probability of each class in order, with the expected class and its 95 percent interval",
             "class_scale",
         ),
         Words(
             (
-                "Bar: probability that the class is the true one, with how many annotations name it · line: "
-                "95% interval, diamond: expected class, ", Name(place_said(view.classes, mean)),
-                f". The truth is at most one class from the median with {near} probability.",
+                "Bar: probability that the class is the true one, with its number of annotations · Line: 95% "
+                "interval, diamond: expected class, ", Name(place_said(view.classes, mean)),
+                f". The true class is at most one class from the median with {near} probability.",
             ),
             "note",
         ),
@@ -489,5 +493,5 @@ def side_by_side(models: Iterable[tuple[str, float, OneCase, Dataset]]) -> list[
         )  # fmt: skip
     return [
         Grid(frame_of(rows, SIDE_BY_SIDE), "Models side by side.", columns=SIDE_BY_SIDE, key="models_side_by_side"),
-        Words((Name("Each model is at its default γ, the chosen one at the γ of the slider."),), "note"),
+        Words((Name("Each model uses its default γ; the chosen model uses the γ of the slider."),), "note"),
     ]

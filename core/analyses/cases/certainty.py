@@ -259,7 +259,7 @@ def present(found: CaseCertainty, inputs: Inputs, options) -> list[Block]:
         lead,
         *(Words(each) for each in (found.shares.beside, "" if found.more is None else found.more.sentence) if each),
         Words(
-            f"Uncertain: certainty below {percent(UNCERTAIN_BELOW)}. The mean certainty is {percent(result.mean())}.",
+            f"Uncertain: certainty below {percent(UNCERTAIN_BELOW)}. Mean certainty: {percent(result.mean())}.",
             "note",
             "annotation certainty",
         ),
@@ -280,7 +280,7 @@ def _correct_in_words(found: CaseCertainty) -> list[Block]:
         return []
     below = plural(int((p < PROBABLY_WRONG).sum()), "case")
     words = (
-        f"The mean P(correct) of the most plausible class is {percent(np.nanmean(p))}: the probability that it is "
-        f"true, by rater models. It is below {percent(PROBABLY_WRONG)} in {below}."
+        f"Mean P(correct) of the leading class: {percent(np.nanmean(p))}, by rater models. P(correct) is below "
+        f"{percent(PROBABLY_WRONG)} in {below}."
     )
     return [Words(words, "note", "p correct")]

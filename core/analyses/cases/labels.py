@@ -17,7 +17,7 @@ COLUMNS = (
     Column("named by"),
     Column("applies"),
     Column("certainty", unit="share"),
-    Column("p_correct", "P(correct)", "share", help="Probability that this decision is true, by rater models."),
+    Column("p_correct", "P(correct)", "share", help="Probability that this decision is correct, by rater models."),
 )
 _LINES = 8  # labels that a page shows without scrolling
 
@@ -105,17 +105,22 @@ def _likeliest(found: LabelSetCertainty, case: int) -> tuple[Span, ...]:
     """Return the most probable set with its probability; state that none stands out if that is less than even."""
     likely, chance = found.sets()[case], found.whole[case]
     name: tuple[Span, ...] = ("“", Name(likely), "”") if likely else ("no label",)
-    how: tuple[Span, ...] = ("Labels are taken as independent",)
+    how: tuple[Span, ...] = ("This assumes that labels are independent",)
     if found.none is not None:
         how = (*how, "; “", Name(found.none), "” applies if no other label does")
-    how = ("Nobody named more than one.",) if found.exclusive else (*how, ".")
+    how = ("No rater named more than one label.",) if found.exclusive else (*how, ".")
     if chance > 0.5:
         what = "is" if found.exclusive else "set is"
-        return f"the likeliest {what} ", *name, f"; it stays the same with {probability(chance)} probability. ", *how
+        return (
+            f"the most likely {what} ",
+            *name,
+            f"; it stays the same with {probability(chance)} probability. ",
+            *how,
+        )
     even = [found.labels[code] for code in np.flatnonzero(found.even[case])]
-    most: tuple[Span, ...] = ("the likeliest, ", *name, f", has a probability of only {probability(chance)}")
+    most: tuple[Span, ...] = ("the most likely, ", *name, f", with a probability of only {probability(chance)}")
     if even and found.exclusive:
         most = (Name(listed(even)), " are equally likely")
     elif even:
         most = (Name(listed(even)), f" {'is' if len(even) == 1 else 'are'} as likely to apply as not")
-    return f"no {'label' if found.exclusive else 'set'} stands out: ", *most, ". ", *how
+    return f"no {'label' if found.exclusive else 'set'} clearly leads: ", *most, ". ", *how

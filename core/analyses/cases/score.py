@@ -83,7 +83,7 @@ def density(found: PlausibleScore, hide_names: bool = False) -> list[Block]:
             "score_density",
         ),
         Words(
-            f"Curve: what the score could be · shaded: 95% · cross: its mean · ticks: the raters' scores{line}",
+            f"Curve: plausible scores · Shaded: 95% · Cross: mean · Ticks: scores by raters{line}",
             "note",
             METHOD,
         ),
@@ -97,14 +97,14 @@ def against_reliability(found: OneScore) -> Figure:
         title = interval_said(curve)
         return Figure(
             lambda theme: figures.score_against_trust(curve, reliability, theme, title),
-            "Plausible score with its interval against reliability",
+            "Plausible score with its interval at each γ",
             "score_trust",
         )
     assert curve.above is not None, "there is a threshold"
     title = side_said(curve.above[:, 0])
     return Figure(
         lambda theme: figures.above_against_trust(curve, reliability, theme, title),
-        "Probability of a score above the threshold against reliability",
+        "Probability of a score above the threshold, at each γ",
         "above_trust",
     )
 
@@ -113,15 +113,21 @@ def interval_said(curve: ScoreTrust) -> str:
     """Return the width of the interval at the lowest and at the highest γ, in words."""
     width = curve.width[:, 0]
     digits = score_digits(float(np.median(width)))
-    trusts = f"γ = {exact(curve.reliability[0])} to {exact(curve.reliability[-1])}"
-    return f"Interval {number(float(width[0]), digits)} wide to {number(float(width[-1]), digits)} over {trusts}"
+    return (
+        f"Interval width: {number(float(width[0]), digits)} at γ = {exact(curve.reliability[0])}, "
+        f"{number(float(width[-1]), digits)} at γ = {exact(curve.reliability[-1])}"
+    )
 
 
 def side_said(above: np.ndarray) -> str:
     """Return whether γ decides the side of the threshold, by the probability above it at each γ."""
     if above.min() > 1 - UNCERTAIN_BELOW and above.max() < UNCERTAIN_BELOW:
         return "Uncertain at every γ"
-    return "The side depends on γ" if above.min() < 0.5 < above.max() else "The same side at every γ"
+    return (
+        "The side of the threshold depends on γ"
+        if above.min() < 0.5 < above.max()
+        else "Same side of the threshold at every γ"
+    )
 
 
 def table_of_curve(curve: ScoreTrust) -> pd.DataFrame:

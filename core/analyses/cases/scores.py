@@ -46,16 +46,16 @@ class PlausibleScores:
     def known_to(self) -> str:
         """Return how precisely half of the scores are known, in words."""
         half = number(float(np.median(self.trust.width)) / 2, self.digits)
-        return f"Half of the cases have a score known to ± {half} or better"
+        return f"Half of the scores are known to ± {half} or better"
 
     def headline(self) -> str:
         """Return how many cases are uncertain, or how precisely half of the scores are known, in a sentence."""
         trust = self.trust
         if trust.threshold is None:
-            return f"{self.known_to()} at this trust level"
+            return f"{self.known_to()} at this γ"
         below, n = int((trust.certainty[0] < UNCERTAIN_BELOW).sum()), plural(trust.m.shape[1], "case")
         stay = "stays" if below == 1 else "stay"
-        return f"{below:,} of {n} {stay} uncertain: above {exact(trust.threshold)} or not, at this trust level"
+        return f"{below:,} of {n} {stay} uncertain at this γ (score above {exact(trust.threshold)} or not)"
 
     def to_dict(self) -> dict[str, Any]:
         """Return means over cases and how many are uncertain, as on the command line."""
@@ -111,7 +111,7 @@ def present(found: PlausibleScores, inputs: Inputs, options) -> list[Block]:
     if trust.above is not None:
         frame[f"P(above {exact(trust.threshold)})"] = trust.above[0, widest]
     at = f"{percent(INTERVAL_LEVEL)}, γ = {exact(float(trust.reliability[0]))}"
-    shown = f"{plural(len(widest), 'case')} of {len(table):,}, the widest interval first."
+    shown = f"{plural(len(widest), 'case')} of {len(table):,}, widest interval first."
     return [
         Words(f"{found.known_to()} ({at})."),
         Grid(frame, shown, key="widest"),

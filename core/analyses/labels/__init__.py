@@ -15,7 +15,7 @@ BELOW = {"mark": "Keep, marked", "blank": "Leave blank", "out": "Leave out"}
 def _rule(titles: dict[str, str]) -> dict:
     option = PartOption(
         "Label by", tuple(titles), titles.__getitem__, key="label_rule", side_by_side=True,
-        help="Rule of the labels; review takes reviewed cases first, then the average",
+        help="Rule that chooses each label; review uses reviewed cases first, then the average",
     )  # fmt: skip
     return {"option": option}
 
@@ -51,7 +51,7 @@ class LabelsOptions:
         metadata={
             "option": PartOption(
                 "Lowest certainty", term="annotation certainty", key="label_bar",
-                help="Certainty from which a label can be used as it is, 0 to 1 [0.9]",
+                help="Lowest certainty at which a label can be used as it is, 0 to 1 [0.9]",
             )
         },
     )  # fmt: skip
@@ -60,7 +60,7 @@ class LabelsOptions:
         metadata={
             "option": PartOption(
                 "Cases below", tuple(BELOW), BELOW.__getitem__, key="label_below", side_by_side=True,
-                help="What happens to cases below that certainty",
+                help="Treatment of cases below that certainty",
             )
         },
     )  # fmt: skip
@@ -73,7 +73,7 @@ class LabelsOptions:
         default=0,
         metadata={
             "option": PartOption(
-                "Sampled labels per case", kind="integer", key="label_samples",
+                "Number of sampled labels per case", kind="integer", key="label_samples",
                 help="Number of labels to draw per case from its probabilities",
             )
         },
@@ -91,12 +91,12 @@ class ScoreLabelsOptions:
 
 
 def _classes(inputs: Inputs) -> Verdict:
-    why = "the labels of scores are scores" if inputs.dataset.kind == "score" else ""
+    why = "labels of scores are the scores" if inputs.dataset.kind == "score" else ""
     return Verdict("labels", "Labels", not why, why)
 
 
 def _scores(inputs: Inputs) -> Verdict:
-    why = "" if inputs.dataset.kind == "score" else "these annotations are not scores"
+    why = "" if inputs.dataset.kind == "score" else "the annotations are not scores"
     return Verdict("score_labels", "Estimated scores", not why, why)
 
 

@@ -46,8 +46,9 @@ COLUMNS = (
     Column("label"),
     Column("probability", "P(correct)", "probability", help="Probability that the label is correct, by the average of "
            "rater models."),
-    Column("certainty", unit="probability", help="Certainty that the label stays first; empty if the leading class is "
-           "another one, and for a case with one annotation."),
+    Column("certainty", unit="probability",
+           help="Certainty that this label stays first. Empty if another class leads, or if the case has one "
+           "annotation."),
     Column("status"),
     Column("n", "annotations", "count"),
     Column("decided_by", "decided by"),
@@ -129,7 +130,7 @@ class CaseLabels:
             return shares.why_none
         reviewed = " or reviewed" if REVIEWED in self.status else ""
         be = "is" if len(self.status) == 1 else "are"
-        return f"{self.n_ready:,} of {plural(len(self.status), 'label')} {be} certain{reviewed}"
+        return f"{self.n_ready:,} of {plural(len(self.status), 'label')} {be} confident{reviewed}"
 
 
 def compute(inputs: Inputs, options, **how: Any) -> CaseLabels:
@@ -155,7 +156,7 @@ def gather(inputs: Inputs, options, **how: Any) -> LabelEvidence:
     dataset, settings = inputs.dataset, inputs.settings
     assert settings is not None, "the settings name the model"
     if dataset.kind == "score":
-        raise NotApplicableError("These labels need classes, rankings or sets.")
+        raise NotApplicableError("Could not make labels: these labels need classes, rankings or sets.")
     if dataset.kind == "set":
         fits = fit_every_label(dataset, LabelOptions(), **how).fits if dataset.raters_identified else None
         model = settings.plausibility if isinstance(settings.plausibility, DirichletCounts) else None
@@ -375,21 +376,24 @@ def present(found: CaseLabels, inputs: Inputs, options) -> list[Block]:
     table, evidence = table_of(found, inputs, options), found.evidence
     blocks: list[Block] = []
     if (right := found.by_gold) is not None:
-        said = f"By gold, {percent_with_interval(right.value, right.low, right.high)} of {plural(right.n, 'label')} "
+        said = (
+            f"Compared with gold, {percent_with_interval(right.value, right.low, right.high)} of "
+            f"{plural(right.n, 'label')} "
+        )
         said += "are correct (95% interval)"
         if (sure := found.certain_by_gold) is not None:
-            said += f"; of {sure.n:,} certain ones {percent_with_interval(sure.value, sure.low, sure.high)}"
+            said += f"; of {sure.n:,} confident labels, {percent_with_interval(sure.value, sure.low, sure.high)}"
         blocks.append(Words(f"{said}."))
     if evidence.average is None and options.rule != "vote":
         why = why_no_average(inputs.dataset)
-        blocks.append(Words((f"Labels are by majority vote. Cannot average rater models: {why}.",), "info"))
+        blocks.append(Words((f"Majority vote decides the labels. Cannot average rater models: {why}.",), "info"))
     if reach := evidence.at_bar(options.bar).beside:
         blocks.append(Words(f"{evidence.at_bar(options.bar).why_none}. {reach}", "info"))
     shown = columns_in(table, COLUMNS)
     screen = table.head(MOST_SHOWN).assign(label=table["label"].head(MOST_SHOWN).fillna(""))
     blocks.append(Grid(screen, "Labels of the cases.", 60, shown, "labels_table", opens_case=True))
     counts = " · ".join(f"{status} {n:,}" for status, n in found.counts.items())
-    blocks.append(Words(f"{counts}. Certain: certainty at least {percent(options.bar)}.", "note"))
+    blocks.append(Words(f"{counts}. Confident: certainty of at least {percent(options.bar)}.", "note"))
     if evidence.details and options.rule != "vote":
         blocks.append(Words((Name(f"{evidence.details}."),), "note"))
     if len(table):
@@ -426,5 +430,5 @@ def why_no_average(dataset: Dataset) -> str:
     if not dataset.raters_identified:
         return "the raters are anonymous"
     if dataset.kind == "class":
-        return any_of("rater model", dataset).reason or "these data do not allow comparing them"
-    return "these data do not allow comparing them"
+        return any_of("rater model", dataset).reason or "raters cannot be compared with these data"
+    return "raters cannot be compared with these data"

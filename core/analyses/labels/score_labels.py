@@ -66,7 +66,7 @@ class ScoreLabels:
         if not known.size:
             return "Cannot determine how precise the scores are"
         half = float(np.median(known))
-        return f"Half of the scores have a standard error of {number(half, score_digits(4 * half))} or less"
+        return f"Half of the scores have a standard error of at most {number(half, score_digits(4 * half))}"
 
 
 def compute(inputs: Inputs, options) -> ScoreLabels:
@@ -145,6 +145,6 @@ def present(found: ScoreLabels, inputs: Inputs, options) -> list[Block]:
     shown = columns_in(table, COLUMNS)
     return [
         Grid(table.head(MOST_SHOWN), "Scores of the cases.", 60, shown, "labels_table", opens_case=True, digits=digits),
-        Words(f"{plural(len(table), 'case')}. A score has no certainty without a threshold.", "note"),
+        Words(f"{plural(len(table), 'case')}. Without a threshold, a score has no certainty.", "note"),
         download(table, lambda: table, about(found, inputs, options)),
     ]

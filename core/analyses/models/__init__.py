@@ -95,7 +95,7 @@ class ExploreOptions:
                 "p: guesses of class 1",
                 kind="number",
                 key="explore_p",
-                help="Share of guesses that are of class 1, 0 to 1",
+                help="Share of guesses for class 1, 0 to 1",
             )
         },
     )
@@ -107,7 +107,7 @@ class ExploreOptions:
                 kind="integer",
                 low=2,
                 key="explore_classes",
-                help="Number of classes; those after the first are equally common",
+                help="Number of classes; classes after the first have equal prevalence",
             )
         },
     )
@@ -162,7 +162,7 @@ def _votes(dataset: Dataset) -> Verdict:
 
 def _labels(dataset: Dataset) -> Verdict:
     why = "" if dataset.raters_identified else "the annotations are anonymous"
-    why = why if dataset.kind == "set" else "the annotations are not sets of labels"
+    why = why if dataset.kind == "set" else "the annotations are not label sets"
     return Verdict("labels", "All labels", not why, why)
 
 
@@ -180,7 +180,7 @@ def _part(
 MODELS = Analysis(
     "models",
     "Models",
-    "Who is right, and which raters are accurate?",
+    "Which class is correct, and which raters are accurate?",
     (
         _part("cases", "Cases", CasesOptions),
         _part("raters", "Raters"),
@@ -188,7 +188,7 @@ MODELS = Analysis(
         _part("checks", "Checks"),
         _part("soft_labels", "Soft labels"),
         _part("summary", "Models"),
-        _part("agreement", "Models with each other"),
+        _part("agreement", "Comparison of models"),
         _part("gold", "Against gold", applicable=_by_gold),
         _part("calibration", "Calibration", CalibrationOptions, _by_gold),
         _part("details", "Fit details"),

@@ -62,14 +62,14 @@ def present(found: AgreementOfModels, dataset: Dataset, options) -> list[Block]:
     low = np.unravel_index(np.argmin(same), same.shape)
     words: tuple[Span, ...]
     if same[low] == 1:
-        words = ("All of them have the same most probable class in every case.",)
+        words = ("All models have the same most likely class in every case.",)
     else:
         least = number(float(same[low]))
         words = ("Least alike: ", Name(names[low[0]]), " and ", Name(names[low[1]]), f", {least}.")
     columns = [Column("model"), *(Column(name, unit="coefficient") for name in names)]
     return [
-        Heading("Models with each other", "model agreement"),
-        Words(f"Share of the {plural(found.found.n_cases, 'case')} with the same most probable class.", "note"),
+        Heading("Comparison of models", "model agreement"),
+        Words(f"Share of {plural(found.found.n_cases, 'case')} with the same most likely class.", "note"),
         Grid(_matrix(names, same), "Share of cases with the same class.", 40, columns, "model_agreement"),
         Download(
             table_of(found, dataset, options), "Mean distance of the class probabilities", "model_distance",
@@ -95,13 +95,13 @@ def _kappa(found: KappaCheck | None) -> list[Block]:
     if found is None:
         return []
     return [
-        Heading("Fleiss κ against the accuracies", TAP[0]),
+        Heading("Fleiss κ compared with accuracies", TAP[0]),
         Words(
             (
                 "Observed κ is ", Strong(with_interval(found.observed, found.low, found.high)),
                 "; the model expects ", Strong(number(found.expected)),
-                f", and the product of accuracies a² is {number(found.a_squared)}. They agree where raters guess by "
-                "the prevalence.",
+                f", and the product of accuracies a² is {number(found.a_squared)}. The two agree if raters guess "
+                "by the prevalence.",
             )
         ),
     ]  # fmt: skip

@@ -19,14 +19,14 @@ _HEIGHT = 420
 COLUMNS = (
     Column("model"),
     Column("weight", unit="share", help="Share of this model in each probability."),
-    Column("score", "held-out score", "error", help="Nats per annotation; larger is better."),
-    Column("beta", "β", "coefficient", "beta_low", "beta_high", help="How much of an independent annotation each "
-           "annotation counts for."),
+    Column("score", "held-out score", "error", help="Nats per annotation; higher is better."),
+    Column("beta", "β", "coefficient", "beta_low", "beta_high",
+           help="Value of each annotation as a share of an independent one."),
     Column("beta_low", "95% low", "coefficient"),
     Column("beta_high", "95% high", "coefficient"),
     Column("remark"),
-    Column("flipped", unit="count", help="Unanimous cases to which this model gives another class."),
-    Column("doubt", unit="coefficient", help="Share of the prevalence of classes in each probability."),
+    Column("flipped", unit="count", help="Unanimous cases for which this model chooses another class."),
+    Column("doubt", unit="coefficient", help="Share of the prevalence in each probability."),
 )  # fmt: skip
 
 
@@ -44,7 +44,8 @@ def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
         Words((Name(" ".join(said)),), term=AVERAGE),
         Details("Members of the average, and models left out", [
             Grid(table, "Members of the average, and models left out.", 40, COLUMNS, "average_members"),
-            Words("Weights are those that predict held-out annotations best. The smoothed vote has a fixed share.",
+            Words("Plurality chooses weights that predict held-out annotations best. The smoothed vote has a fixed "
+                "share.",
                   "note"),
             Download(table, "Average of models", "average_of_models", "average_download"),
         ]),
@@ -84,7 +85,7 @@ def differences(averaged: AveragedModels) -> str:
         return ""
     first, second = (each.standing.candidate.title for each in averaged.members[:2])
     n = averaged.differ.size
-    return f"{first} and {second} differ on {plural(n, 'case')}." if n else f"{first} and {second} differ on no case."
+    return f"{first} and {second} differ on {plural(n, 'case')}." if n else f"{first} and {second} agree on every case."
 
 
 def _where_they_differ(averaged: AveragedModels, dataset: Dataset) -> list[Block]:
@@ -94,7 +95,7 @@ def _where_they_differ(averaged: AveragedModels, dataset: Dataset) -> list[Block
     grid = Grid(listed, "", 40, _differing_columns(averaged), "average_differ", height=_HEIGHT, selects="row")
     order = _most_divided(averaged)
     return [
-        Details(f"The {plural(averaged.differ.size, 'case')} on which the two heaviest models differ", [
+        Details(f"{plural(averaged.differ.size, 'case')} on which the two models with the largest weights differ", [
             grid,
             Chosen(
                 grid,
@@ -162,7 +163,7 @@ def table_of(judged: JudgedModels, dataset: Dataset, options) -> pd.DataFrame:
         known = not unknown.get(row.model)
         each = standing.get(row.model)
         settled = each is None or each.fit is None or each.fit.converged
-        remarks = ["" if known else f"β not known: {unknown[row.model]}", "" if settled else "not converged"]
+        remarks = ["" if known else f"β unknown: {unknown[row.model]}", "" if settled else "not converged"]
         remark = "; ".join(filter(None, remarks))
         flipped = None if each is None else each.flipped
         beta = (row.beta, row.beta_low, row.beta_high) if known else (None, None, None)

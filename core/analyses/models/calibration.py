@@ -113,15 +113,15 @@ def present(found: CaseCalibration, dataset: Dataset, options) -> list[Block]:
         Heading("Calibration against gold", "calibration"),
         Words((Name(f"{sentence(by_model)} Model: {found.model}."),)),
         Words(
-            f"{sentence(by_certainty)} Certainty (γ = {exact(found.reliability)}) predicts what more raters would say, "
-            f"not what is true{_SHARED if by_certainty.mean > by_certainty.correct.high else ''}."
+            f"{sentence(by_certainty)} Certainty (γ = {exact(found.reliability)}) predicts the answers of more "
+            f"raters, not the truth{_SHARED if by_certainty.mean > by_certainty.correct.high else ''}."
         ),
     ]
     if options.origin:
         blocks.append(Words((Name(options.origin),), "warning"))
     n = by_model.correct.n
     if n < FEWEST_FOR_CURVE:
-        blocks.append(Words(f"Bars and no curve: {plural(n, 'gold case')} are too few for one.", "note"))
+        blocks.append(Words(f"Bars without a curve: {plural(n, 'gold case')} are too few for a curve.", "note"))
     stacks = tuple(Stack(1, [_figure(number)]) for number in found.numbers)
     table = table_of(found, dataset, options)
     return [*blocks, Row(stacks, "large"), Download(table, "Calibration", "calibration", "calibration_download")]
@@ -137,15 +137,15 @@ def sentence(number: Number) -> str:
     correct, high = number.correct, number.high
     name = number.name[0].upper() + number.name[1:]
     said = (
-        f"{name} averages {percent(number.mean)}; the class is correct on "
+        f"{name} is {percent(number.mean)} on average; the class is correct on "
         f"{percent_with_interval(correct.value, correct.low, correct.high)} of {plural(correct.n, 'gold case')}"
     )
     if number.name == P_CORRECT and not correct.low <= number.mean <= correct.high:
         said += f", so {name} is too {'high' if number.mean > correct.high else 'low'} on these cases"
     if high is None:
-        return f"{said}. No gold case reaches {percent(_HIGH)}."
+        return f"{said}. It is {percent(_HIGH)} or more on no gold case."
     share = percent_with_interval(high.value, high.low, high.high)
-    return f"{said}. At {percent(_HIGH)} or above it is correct on {share} of {plural(high.n, 'case')}."
+    return f"{said}. At {percent(_HIGH)} or above, the class is correct on {share} of {plural(high.n, 'case')}."
 
 
 def _figure(number: Number) -> Figure:
@@ -156,7 +156,7 @@ def _figure(number: Number) -> Figure:
     draw = figures.calibration_curve if enough else figures.calibration_bars
     return Figure(
         lambda theme: draw(bins.mean, bins.share, bins.low, bins.high, bins.n, theme, title),
-        f"{name} of gold cases and how often their class is correct",
+        f"{name} of gold cases compared with the share that is correct",
         key,
     )
 

@@ -58,7 +58,7 @@ def present(found: ModelCases, dataset: Dataset, options) -> list[Block]:
     name = label(shown)
     blocks: list[Block] = [Heading("Cases" if options.every else f"Cases where {name} and the majority vote differ")]
     if not len(order):
-        return [*blocks, Words("The model and the votes name the same class on every case.")]
+        return [*blocks, Words("The model and the majority vote choose the same class on every case.")]
     ties = f", {found.n_tied:,} of them tied in the majority vote" if found.n_tied else ""
     first = "least certain first" if options.every else "most certain first"
     listed = _frame(found.models, order[:MOST_ROWS])
@@ -100,11 +100,11 @@ def why(models: FittedModels, case: int) -> list[Block]:
     blocks: list[Block] = [Words((name, ": ", Name(reason.sentence)))]
     if reason.against >= 0 and reason.answers:
         moved = ", ".join(
-            f"{rater} says {answer} ({'+' if adds >= 0 else '−'}{number(abs(adds), 1)})"
+            f"{rater}: {answer} ({'+' if adds >= 0 else '−'}{number(abs(adds), 1)})"
             for rater, answer, adds in reason.answers[:8]
         )
         top, other = shown.fit.classes[reason.top], shown.fit.classes[reason.against]
-        blocks.append(Words((Name(f"Log-odds of {top} against {other}: {moved}"),), "note"))
+        blocks.append(Words((Name(f"Log-odds of {top} over {other}: {moved}"),), "note"))
     return blocks
 
 
@@ -120,7 +120,7 @@ def effects(models: FittedModels) -> list[Block]:
     for effect in shown.fit.effects:
         spread = effect.mean.std()
         if 0 < spread < _DISTINCT:
-            said = f" no case differs from another in {effect.name}, to two digits."
+            said = f" all cases have the same {effect.name}, to two digits."
             blocks.append(Words(("By ", Name(name), said), "note"))
         elif spread:
             title = f"{effect.name.capitalize()} of cases by {plotly(name)}"
@@ -165,7 +165,7 @@ def _frame(models: FittedModels, order: np.ndarray) -> pd.DataFrame:
 def _columns(fit: RaterModelFit, frame: pd.DataFrame) -> tuple[Column, ...]:
     """Return columns with each effect next to the ends of its interval."""
     numbered = class_values(without_shared_words(fit.classes)) is not None
-    how = "in the numbers of the classes." if numbered else "the lowest class being 1."
+    how = "with numbered classes." if numbered else "the lowest class is 1."
     known = {
         "case": Column("case"),
         "by vote": Column("by vote", "by majority vote"),
@@ -179,7 +179,7 @@ def _columns(fit: RaterModelFit, frame: pd.DataFrame) -> tuple[Column, ...]:
         "within one class": Column(
             "within one class",
             unit="probability",
-            help="Probability that the true class is at most one away from the median class.",
+            help="Probability that the true class is at most one class from the median.",
         ),
     }
     ends = {

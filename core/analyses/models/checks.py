@@ -15,7 +15,7 @@ from .fits import FittedModels, label
 
 _MOST_NAMED = 4
 _ROW = tuple(LooRow.__slots__)
-_REPRODUCES = {"fails": "fails", "passes": "passes", "undecided": "has too few replicates for"}
+_REPRODUCES = {"fails": "fails", "passes": "passes", "undecided": "has too few simulated datasets for"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,11 +63,8 @@ def compute(models: FittedModels, options) -> ModelChecks | None:
 def present(found: ModelChecks | None, dataset: Dataset, options) -> list[Block]:
     """Show observed annotations against the bands of the models, raters against theirs, and leave-one-out."""
     if found is None:
-        advice = (
-            " Choose a Bayesian model above (the difficulty models, or Dawid-Skene as a full posterior) and “Full "
-            "posterior”."
-        )
-        return [Words(("Checks need draws from a posterior.", OnPage(advice)), "info", icon="fact_check")]
+        advice = " Choose a Bayesian model above (a difficulty model, or Dawid-Skene with “Full posterior”)."
+        return [Words(("Checks need posterior draws.", OnPage(advice)), "info", icon="fact_check")]
     controls = []
     if len(found.classes) > 2:
         controls.append(Control("Class", found.classes, found.classes, "check_class"))
@@ -110,24 +107,24 @@ def _bands(found: ModelChecks, name: str | None, drawn: Sequence[str]) -> list[B
     votes = {one: votes[one] for one in drawn}
     about = plotly(f"{found.name} {_REPRODUCES[verdict(raters)]} the check of raters")
     return [
-        Heading("Votes of a case, observed and replicated", "predictive check"),
+        Heading("Votes per case, observed and simulated", "predictive check"),
         Words(
             (
-                "How many of a case's annotations name “",
+                "Number of annotations per case that name “",
                 Name(found.classes[1 if code is None else code]),
-                "”. Outlines are the data; a coloured bar is where 95% of data lie that the model makes up. A model "
-                "whose bars miss the outlines cannot have made these annotations.",
+                "”. Outlines: data. Coloured bars: 95% of the datasets that the model simulates. A model whose "
+                "bars miss the outlines does not reproduce these annotations.",
             ),
             "note",
         ),
         Figure(
-            lambda theme: figures.vote_bands(votes, theme, title, code), "Observed votes against model bands",
+            lambda theme: figures.vote_bands(votes, theme, title, code), "Observed votes and model bands",
             "vote_bands",
         ),
-        Heading("Raters, observed and replicated", "predictive check"),
+        Heading("Raters, observed and simulated", "predictive check"),
         Figure(
             lambda theme: figures.rater_bands(raters, theme, about, code),
-            "Observed annotations of raters against the model's bands",
+            "Observed annotations of raters and model bands",
             "rater_bands",
         ),
     ]  # fmt: skip
@@ -141,12 +138,12 @@ def _leave_one_out(found: ModelChecks) -> list[Block]:
             Heading("Predicting a new case", "leave-one-case-out"),
             Figure(
                 lambda theme: figures.loo_forest(rows, theme, title),
-                "Expected log predictive density of each model less the best",
+                "Expected log predictive density of each model, minus the best",
                 "loo",
             ),
         ]
         if doubtful := ", ".join(f"{plural(row.n_high_k, 'case')} of {row.name}" for row in rows if row.n_high_k):
-            said = ("Open symbols: importance weights (k) are not to be trusted for ", Name(doubtful), ".")
+            said = ("Open symbols: importance weights (k) are unreliable for ", Name(doubtful), ".")
             blocks.append(Words(said, "note"))
     if rows:
         blocks.append(Download(_table(rows), "Leave-one-out", "leave_one_out", "loo_table"))
@@ -173,7 +170,7 @@ def predicts_best(rows: Sequence[LooRow]) -> str:
     first, *others = rows
     close = [row.name for row in others if row.difference_se is None or -row.difference <= 2 * row.difference_se]
     if not close:
-        return f"{first.name} predicts the annotations of a new case best"
+        return f"{first.name} predicts annotations of a new case best"
     rest = close[0] if len(close) == 1 else f"{len(close):,} others"
     return f"{first.name} and {rest} do not clearly differ in predicting a new case"
 
@@ -197,7 +194,7 @@ def who_reproduces(votes: Mapping[str, PredictiveCheck]) -> str:
     elif passing:
         words = f"{' and '.join(passing)} can reproduce the votes"
     else:
-        return "Too few replicates to tell whether the votes are reproduced"
+        return "Too few simulated datasets to check the votes"
     return words + (f"; {undecided} undecided" if undecided else "")
 
 

@@ -35,24 +35,24 @@ def present(found: FittedModels, dataset: Dataset, options) -> list[Block]:
         blocks += [
             Words(
                 (
-                    f"{'Converged' if fit.converged else 'Stopped'} after {len(fit.objective):,} iterations from the "
-                    f"votes; log-likelihood {number(fit.log_likelihood, 3)}; smoothing "
+                    f"{'Converged' if fit.converged else 'Stopped'} after {len(fit.objective):,} iterations from "
+                    f"the majority vote; log-likelihood {number(fit.log_likelihood, 3)}; smoothing "
                     f"{fit.settings.get('smoothing', 'none')}.",
                 ),
                 "note",
             ),
             Figure(
-                lambda theme: figures.objective_path(fit, theme, "What is maximised never falls"),
+                lambda theme: figures.objective_path(fit, theme, "The objective never decreases"),
                 "Objective by iteration",
                 "path",
             ),
         ]
     if fit.uncertainty is not None:
-        said = f"Intervals by {fit.uncertainty.method}, level {percent(fit.uncertainty.level)}."
+        said = f"{percent(fit.uncertainty.level)} intervals by {fit.uncertainty.method}."
         blocks.append(Words(said, "note"))
     if shown.bayes is not None:
         if len(table := table_of(found, dataset, options)):
-            blocks.append(Grid(table, "Quantities of the posterior.", 40, _QUANTITIES, "quantities"))
+            blocks.append(Grid(table, "Posterior quantities.", 40, _QUANTITIES, "quantities"))
         if shown.bayes.diagnostics is not None:
             blocks.append(Words((Name(shown.bayes.diagnostics.words),), "note", "convergence"))
         settings = frame_of(((name, str(value)) for name, value in fit.settings.items()), _SETTINGS)

@@ -29,7 +29,7 @@ COLUMNS = (
     Column("value", unit="coefficient", low="ci_low", high="ci_high", picture="95% interval"),
     Column("ci_low", "95% low", "coefficient"),
     Column("ci_high", "95% high", "coefficient"),
-    Column("expected", "expected from t, a, p", "coefficient"),
+    Column("expected", "expected from t, a and p", "coefficient"),
 )
 MODELS = {"Majority vote": MajorityVote, "One-coin": OneCoin, "Dawid-Skene": DawidSkene, "t-a-p": TAP}
 
@@ -68,7 +68,8 @@ def compute(dataset: Dataset, options) -> Explored:
         check_number(getattr(options, name), name, 0, 1)
     if options.cases * options.raters > MOST_RATINGS or options.classes > MOST_CLASSES:
         raise InputError(
-            f"{options.cases:,} cases by {options.raters:,} raters with {options.classes:,} classes are too many.",
+            f"Could not simulate {options.cases:,} cases by {options.raters:,} raters with {options.classes:,} "
+            "classes: this is too many.",
             f"Use at most {MOST_RATINGS:,} ratings and {MOST_CLASSES} classes.",
         )
     rest = options.classes - 1
@@ -97,22 +98,26 @@ def present(found: Explored, dataset: Dataset, options) -> list[Block]:
     table, rates = table_of(found, dataset, options), found.rates
     kappa, n = found.coefficients["Fleiss' κ"], len(found.coefficients)
     expected = "undefined" if rates.kappa is None else number(rates.kappa)
-    same = "; guesses follow the prevalence, so it is a²" if options.t == options.p and rates.kappa is not None else ""
+    same = (
+        "; guesses follow the prevalence, so the expected κ is a²"
+        if options.t == options.p and rates.kappa is not None
+        else ""
+    )
     said = "undefined" if kappa.value is None else with_interval(kappa.value, kappa.ci_low, kappa.ci_high)
     frame = long_table(found.ratings)
     frame["truth"] = np.array(found.ratings.classes)[found.truth][found.ratings.case_of_annotation]
     return [
         Words(
-            "These ratings are simulated and have nothing to do with your data: a rater knows the class with "
-            "probability a, and guesses otherwise.",
+            "These ratings are simulated, without your data: a rater knows the class with probability a, and "
+            "otherwise guesses.",
             "note",
         ),
         Finding(f"Fleiss' κ is {said}; expected at a = {exact(options.a)}: {expected}{same}"),
         Words(
-            f"Expected agreement {percent(rates.total)}: {percent(rates.accurate)} accurate, "
-            f"{percent(rates.mixed)} mixed, {percent(rates.inaccurate)} guessed."
+            f"Expected agreement {percent(rates.total)}: both know {percent(rates.accurate)}, one knows "
+            f"{percent(rates.mixed)}, both guess {percent(rates.inaccurate)}."
         ),
-        Heading("What measures and models make of them"),
+        Heading("Results of measures and models"),
         Grid(table.head(n), "Coefficients.", columns=COLUMNS, key="explored"),
         Grid(
             table.iloc[n:],

@@ -85,7 +85,7 @@ def headline(models: FittedModels) -> tuple[str, str]:
     changes = vote_changes(shown.fit, models.vote, models.answered)
     converged = [one.fit for one in models.same if one.request.method.is_truth and one.fit.converged]
     if shown.request.way == "vote":
-        sentence = f"{shown.title} keeps the majority class of every case"
+        sentence = f"{shown.title} chooses the majority class of every case"
     elif len(converged) < 2 or not shown.fit.converged:
         sentence = f"{changes.words} ({label(shown)})"
     else:
@@ -101,15 +101,14 @@ def remarks(shown: Fitted) -> list[Block]:
     blocks: list[Block] = []
     if not shown.request.method.is_truth:
         text = (
-            " is a baseline without parameters that others are compared with. Its annotations are not taken for the "
-            "truth."
+            " is a baseline without parameters, for comparison with other models. Do not use its classes as the truth."
         )
         blocks.append(Words((Name(shown.title), text), "info"))
     diagnostics = None if shown.bayes is None else shown.bayes.diagnostics
     grave = shown.bayes is None and shown.request.method is not AVERAGE and shown.request.way != "vote"
     notes = {note: grave or (diagnostics is not None and note == diagnostics.words) for note in shown.fit.notes}
     if shown.request.method.is_truth and (why := unanimous_cases(shown.dataset).why_not(shown.fit)):
-        notes = {f"{shown.title} is not to be relied on here. {why}": True} | notes
+        notes = {f"{shown.title} is unreliable here. {why}": True} | notes
     heavy, light = (" ".join(note for note, grave in notes.items() if grave == which) for which in (True, False))
     blocks += [Words((Name(heavy),), "warning")] if heavy else []
     return [*blocks, Words((Name(light),), "note")] if light else blocks
@@ -126,13 +125,13 @@ def restarts_in_words(fit: RaterModelFit, found: Restarts) -> Words:
     """
     n = f"{len(found.objectives):,} restarts"
     if not found.differs:
-        return Words(f"None of {n} found a better fit than the start from the votes.", "note")
+        return Words(f"None of {n} found a better fit than the start from the majority vote.", "note")
     n_best = sum(abs(value - max(found.objectives)) < 1e-4 * (1 + abs(value)) for value in found.objectives)
     return Words(
         f"The likelihood has more than one mode. The best of {n} (reached {plural(n_best, 'time')}) has "
-        f"log-likelihood {number(found.best.log_likelihood, 3)} against {number(fit.log_likelihood, 3)} from the "
-        f"votes, and changes the most probable class of {plural(found.n_changed, 'case')}. Below, the start from the "
-        "votes is shown unless you choose the other.",
+        f"log-likelihood {number(found.best.log_likelihood, 3)}; the start from the majority vote has "
+        f"{number(fit.log_likelihood, 3)}. It changes the most likely class of {plural(found.n_changed, 'case')}. "
+        "Results below use the start from the majority vote unless you choose the other.",
         "warning",
         icon="alt_route",
     )
@@ -156,4 +155,4 @@ def most_and_least_accurate(raters, accuracy) -> Words | None:
             how = f"; {how}" if spans else how.capitalize()
             words = percent_with_interval(*(float(part[rater]) for part in ends))
             spans += [f"{how} often right: ", Strong(Name(shorten(raters[rater], 40))), f", {words}"]
-    return Words((*(spans or ["No rater is clearly the most or the least accurate"]), ", as on the Raters page."))
+    return Words((*(spans or ["No rater is clearly the most or least accurate"]), ", as on the Raters page."))

@@ -20,8 +20,8 @@ from . import SHARED
 SEED = 0
 _RESAMPLES = 400
 ABOUT = (
-    "Each label is two classes, named or not, fitted by Dawid-Skene. Shared, a rater who overlooks or names too much "
-    "on some labels is expected to do so on the others, as far as few annotations leave it open."
+    "Each label has two classes, present or absent, fitted by Dawid-Skene. If shared, a rater's tendency to miss "
+    "or add labels carries over to labels with few annotations."
 )
 _LABELS = (Column("label"), Column("prevalence", unit="share"), Column("converged"))
 _RATERS = (Column("rater"), Column("n_annotations", "annotations", "count"), Column("accuracy", unit="share"))
@@ -91,7 +91,7 @@ def present(every: EveryLabel, dataset: Dataset, options) -> list[Block]:
     labels, raters = found.to_frame("labels"), found.to_frame("raters")
     blocks: list[Block] = []
     if not found.converged:
-        blocks.append(Words("Not all labels have converged: their numbers may still move.", "warning"))
+        blocks.append(Words("Some labels have not converged, so their numbers may still change.", "warning"))
     columns = (*_RATERS, *(_ODDS if found.shared else ()))
     left: list[Block] = [
         Grid(labels, "Labels.", 60, _LABELS, "label_fits"),
@@ -99,20 +99,19 @@ def present(every: EveryLabel, dataset: Dataset, options) -> list[Block]:
         Download(found.to_frame("cases"), "Labels of every case", "labels_by_case", "labels_cases"),
     ]
     right: list[Block] = [
-        Grid(raters, "Raters over all labels.", 40, columns, "label_raters"),
+        Grid(raters, "Raters, over all labels.", 40, columns, "label_raters"),
         Download(raters, "Raters over all labels", "label_raters", "label_raters_table"),
     ]
     blocks.append(Row((Stack(2, left), Stack(3, right))))
     if found.shared:
         blocks.append(
             Words(
-                "Odds of being correct about a label, relative to all raters together. Below 1 if the label is "
-                "present: the rater overlooks it. Below 1 if it is absent: the rater names it too often. Without "
-                "intervals.",
+                "Odds of being correct about a label, relative to all raters. Below 1 if the label is present: the "
+                "rater misses it. Below 1 if it is absent: the rater adds it too often. No intervals.",
                 "note",
             )
         )
-    follows = () if found.none is None else (", “", Name(found.none), "” where no other applies")
+    follows = () if found.none is None else (", “", Name(found.none), "” if no other applies")
     settings = found.fits[0].settings  # number of independent annotations that those of a case are worth
     worth = (*dependence_note(dataset, settings["beta"]), *doubt_note(settings["doubt"]))
     mean = probability(float(found.set_probability.mean()))
@@ -121,8 +120,8 @@ def present(every: EveryLabel, dataset: Dataset, options) -> list[Block]:
         *_by_gold(every.by_gold),
         Words(
             (
-                f"The most likely set of a case has all labels correct with a mean probability of {mean}, with labels "
-                "independent given the annotations",
+                f"All labels in the most likely set of a case are correct with a mean probability of {mean}, if "
+                "labels are independent given the annotations",
                 *follows,
                 f"; n = {plural(len(found.cases), 'case')}.",
                 *(f" {note}" for note in worth),
@@ -140,7 +139,7 @@ def _by_gold(measured: SetMetrics | None) -> list[Block]:
     return [
         Words(
             (
-                f"Against the gold sets of {plural(int(measured.n_cases[0]), 'case')}, which the fit does not use, "
+                f"Compared with the gold sets of {plural(int(measured.n_cases[0]), 'case')} (not used by the fit), "
                 "the most likely sets have a Jaccard index of ",
                 Strong(said["jaccard"]),
                 " and are identical on ",

@@ -25,7 +25,7 @@ ENOUGH = 10
 COLUMNS = {
     column.name: column
     for column in (
-        Column("sign", "flag", help="What to look into before this rater's annotations are used."),
+        Column("sign", "flag", help="Points to check before you use this rater's annotations."),
         Column("annotations", unit="count"),
         Column("right by matrix", "", "coefficient", "ci_low", "ci_high", "95% interval"),
         Column("ci_low", "95% from", "coefficient"),
@@ -34,19 +34,17 @@ COLUMNS = {
             "dependence",
             "follows the truth",
             "share",
-            help="0: the annotations have nothing to do with the truth, as of somebody who guesses; 1: they are settled"
-            " by it. Root of the score of Raykar and Yu (2012); with two classes |sensitivity + specificity - 1|.",
+            help="0: annotations do not depend on the truth, like guesses; 1: the truth determines them. Root of the "
+            "score of Raykar and Yu (2012); |sensitivity + specificity − 1| for two classes.",
         ),
         Column(
             "leans to",
-            help="The class that stands too often among the rater's annotations, by the most, for the cases they saw, "
-            "given the other raters.",
+            help="Class that the rater chooses most above its expected share on these cases, given the other raters.",
         ),
         Column(
             "bias",
             unit="signed",
-            help="Share of that class among the rater's annotations, less its share among the true classes of the same "
-            "cases.",
+            help="Share of that class among the rater's annotations minus its share among the true classes.",
         ),
     )
 }
@@ -72,13 +70,13 @@ def present(found: ModelRaters, dataset: Dataset, options) -> list[Block]:
     title = _least_right(label(shown), summary)
     draw = rater_figures.sensitivity_specificity if len(fit.classes) == 2 else rater_figures.accuracy_by_rater
     accuracy = Figure(
-        lambda theme: draw(fit, theme, title), "How often each rater is right by the model, with intervals",
+        lambda theme: draw(fit, theme, title), "Accuracy of each rater by the model, with intervals",
         "rater_accuracy",
     )  # fmt: skip
     table = table_of(found, dataset, options)
     first = ["rater", "sign"]  # a flag at the right edge would be cut
     columns = [COLUMNS.get(name) or _column(name) for name in (*first, *table.columns.drop(first))]
-    grid = Grid(table, "Raters by the model.", 40, columns, "rater_table", selects="first")
+    grid = Grid(table, "Raters, judged by the model.", 40, columns, "rater_table", selects="first")
     blocks: list[Block] = [
         Heading("Raters", "confusion matrix"),
         Row((Stack(1, [accuracy]), Stack(1, [Chosen(grid, lambda rater: _confusion(fit, rater))])), "large"),
@@ -87,14 +85,17 @@ def present(found: ModelRaters, dataset: Dataset, options) -> list[Block]:
         blocks.append(Words((Name(severity),), term=ORDINAL))
     if not summary.from_uncertainty:
         blocks.append(
-            Words("Intervals take the true classes as known, and so are too short; those of the fit follow.", "note")
+            Words(
+                "These intervals treat the true classes as known, so they are too narrow; intervals of the fit follow.",
+                "note",
+            )
         )
     return [
         *blocks,
         Words(
             (
                 OnPage("Choose a row to see that rater's confusion matrix. "),
-                "Accuracy, by gold if available, is on Raters.",
+                "The Raters page judges accuracy by gold if there is gold.",
             ),
             "note",
         ),
@@ -124,11 +125,9 @@ def _least_right(name: str, summary: RaterSummary) -> str:
     model = plotly(name)
     if least is None:
         several = len(_compared(summary)) > 1
-        return (
-            f"No rater is clearly least often right by {model}" if several else f"How often raters are right by {model}"
-        )
+        return f"No rater is clearly the least accurate by {model}" if several else f"Rater accuracy by {model}"
     ends = with_interval(float(summary.accuracy[least]), float(summary.low[least]), float(summary.high[least]))
-    return f"Least often right by {model}: {plotly(shorten(summary.raters[least], 40))}, {ends}"
+    return f"Least accurate by {model}: {plotly(shorten(summary.raters[least], 40))}, {ends}"
 
 
 def _confusion(fit: RaterModelFit, rater: int) -> list[Block]:
@@ -140,7 +139,7 @@ def _confusion(fit: RaterModelFit, rater: int) -> list[Block]:
         )
     ]  # fmt: skip
     if len(fit.classes) > figures.MOST_CLASSES:
-        said = f"The {figures.MOST_CLASSES} classes that this rater met most, of {len(fit.classes):,}."
+        said = f"The {figures.MOST_CLASSES} classes that this rater saw most, of {len(fit.classes):,}."
         blocks.append(Words(said, "note"))
     return blocks
 
@@ -188,4 +187,4 @@ def _new_rater(fit: RaterModelFit) -> list[Block]:
         for code, other in enumerate(fit.classes)
     }
     frame = pd.DataFrame({"true class": fit.classes} | columns)
-    return [Heading("A rater not seen yet", HIERARCHICAL), Grid(frame, "A rater not seen yet.", key="new_rater")]
+    return [Heading("A new rater", HIERARCHICAL), Grid(frame, "A new rater.", key="new_rater")]

@@ -111,9 +111,10 @@ def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
         Heading(f"Held-out scores of {plural(len(found.standings), 'model')}", "held-out score"),
         Grid(table, "Held-out scores.", 40, columns, "held_out_scores"),
         Words(
-            f"{plural(found.n_hidden, 'annotation')} held out. The score is in nats per annotation; larger is better. "
-            "β is how much an annotation counts in addition to the others of its case. The score does not detect "
-            f"mistakes that raters share. Flipped: unanimous cases that get another class (n = {found.n_unanimous:,}).",
+            f"{plural(found.n_hidden, 'annotation')} held out. The score is in nats per annotation; higher is "
+            "better. β: weight of each annotation that the others of its case do not already predict. The score "
+            "does not detect mistakes that raters share. Flipped: unanimous cases that get another class (n = "
+            f"{found.n_unanimous:,}).",
             "note",
         ),
     ]
@@ -121,7 +122,7 @@ def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
         blocks.append(Words((Name(better),), "info", icon="verified"))
     blocks.append(Download(table, "Held-out scores", "held_out_scores", "held_out_scores_download"))
     if found.families:
-        blocks.append(Download(families_of(found), "Raters who say the same", "families", "families_download"))
+        blocks.append(Download(families_of(found), "Raters with the same annotations", "families", "families_download"))
     return blocks
 
 
@@ -230,7 +231,7 @@ def preferred_by_gold(judged: JudgedModels) -> str:
     if loss.high >= opened.log_loss.low:
         return ""
     return (
-        f"Gold prefers {rival}: log loss {number(loss.value)} ({number(loss.low)} to {number(loss.high)}) on "
-        f"{plural(opened.n, 'gold case')}, against {number(opened.log_loss.value)} of "
-        f"{titles[opens]}. Gold does not change what opens. Choose the model above to use it."
+        f"{rival} fits gold better: log loss {number(loss.value)} ({number(loss.low)} to {number(loss.high)}) on "
+        f"{plural(opened.n, 'gold case')}; {titles[opens]} has {number(opened.log_loss.value)}. Gold does not "
+        "change the model that opens. To use it, choose it above."
     )

@@ -33,20 +33,20 @@ def compute(models: FittedModels, options) -> ModelLabels:
 def present(found: ModelLabels, dataset: Dataset, options) -> list[Block]:
     """Show three tables to download, and the first cases."""
     shown, labels = found.shown, found.labels
-    blocks: list[Block] = [Heading("Soft labels to train on", "soft labels")]
+    blocks: list[Block] = [Heading("Soft labels for training", "soft labels")]
     if not shown.request.method.is_truth:
-        said = "This model is a baseline without parameters: its probabilities are not offered as labels."
+        said = "This model is a baseline without parameters, so its probabilities cannot be used as labels."
         return [*blocks, Words(said, "info")]
     if not shown.fit.converged:
-        blocks.append(Words((Name(label(shown)), ": labels from it may still change."), "warning"))
+        blocks.append(Words((Name(label(shown)), ": its labels may still change."), "warning"))
     ending = "" if shown.fit.converged else "_not_converged"
     name = label(shown)
     about = {"model": name, "converged": shown.fit.converged} | evidence_settings(shown.fit)
     table = table_of(found, dataset, options)
     blocks += [
         Words(
-            "For training a classifier, use probabilities or log-odds rather than only the most probable class: they "
-            "show how certain the panel is."
+            "To train a classifier, use probabilities or log-odds: unlike the most likely class, they show how "
+            "certain the panel is."
         ),
         *(
             Download(frame, words, f"{key}{ending}", key, settings=about)

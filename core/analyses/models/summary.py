@@ -22,10 +22,10 @@ MOST_BADGES = 6
 _ALL_ROWS = 100_000  # pixels: the table never scrolls
 _METHODS = {"em": "EM", "map": "posterior mode", "nuts": "full posterior", "vote": "votes", "stacking": "stacking"}
 _PAPER = (
-    "The score that Han, Adıgüzel & Carpenter print for difficulty models: one annotation is left out, and the other "
-    "annotations on its case say nothing of the case's class. Ours, elpd, leaves out a whole case and integrates its "
-    "effects. The two may prefer different models, and this one prefers some that fail their checks. Only its "
-    "difference between models means something; their own figures, from sampled effects, are lower by up to 4."
+    "Score of Han, Adıgüzel & Carpenter for difficulty models. It leaves out one annotation and ignores the other "
+    "annotations of the case. Our elpd leaves out a whole case and integrates its effects. The two can prefer "
+    "different models, and this score prefers some models that fail their checks. Only differences between models "
+    "are meaningful. Published values, from sampled effects, are up to 4 lower."
 )
 
 
@@ -68,7 +68,7 @@ def present(found: ModelSummary, dataset: Dataset, options) -> list[Block]:
     table = table_of(found, dataset, options)
     columns = [Column("model"), Column("by", help=explained("full posterior")), Column(_share(found.name))]
     if found.loo:
-        columns.append(Column("elpd less the best", help=explained("leave-one-case-out")))
+        columns.append(Column("elpd minus the best", help=explained("leave-one-case-out")))
     if any(one.bayes is not None and one.bayes.diagnostics for one in fitted):
         columns += [Column(f"check of {what}", help=explained("predictive check")) for what in ("raters", "votes")]
     if any(one.bayes is not None and one.bayes.paper is not None for one in fitted):
@@ -134,7 +134,7 @@ def _row(found: ModelSummary, one: Fitted) -> dict:
         "ci_low": low,
         "ci_high": high,
         "log_likelihood": fit.log_likelihood,
-        "elpd less the best": difference_in_words(found.loo.get(one.title)),
+        "elpd minus the best": difference_in_words(found.loo.get(one.title)),
         "check of raters": _check(one, "raters"),
         "check of votes": _check(one, "votes"),
         "as in the paper": _as_in_paper(bayes),
@@ -148,7 +148,7 @@ def _row(found: ModelSummary, one: Fitted) -> dict:
 
 
 def _share(name: str) -> str:
-    return f"share that is {shorten(name, 24)}"
+    return f"share of {shorten(name, 24)}"
 
 
 def prevalence_of(fit: RaterModelFit, name: str) -> tuple[float | None, float | None, float | None]:

@@ -11,8 +11,8 @@ from ..schema import Column, frame_of
 
 _KINDS = (
     ("accurate", "Both raters know the class"),
-    ("mixed", "One knows, the other guesses it"),
-    ("inaccurate", "Both guess the same class"),
+    ("mixed", "One rater knows, the other guesses it"),
+    ("inaccurate", "Both raters guess the same class"),
     ("total", "Expected agreement"),
     ("chance", "Agreement by chance"),
 )
@@ -23,7 +23,7 @@ RATERS = (
     Column("accuracy", "accuracy a", "coefficient", "accuracy_low", "accuracy_high", "95% interval"),
     Column("accuracy_low", "95% low", "coefficient"),
     Column("accuracy_high", "95% high", "coefficient"),
-    Column("class", "guessed above its prevalence"),
+    Column("class", "guessed above prevalence"),
     Column("prevalence", "its prevalence t", "coefficient"),
     Column("guesses", "its guesses p", "coefficient"),
     Column("guesses_low", "95% low", "coefficient"),
@@ -43,15 +43,18 @@ def present(found: TapAgreement, dataset: Dataset, options) -> list[Block]:
     most = (table["guesses"] - table["prevalence"]).groupby(table["rater"], sort=False).idxmax()
     return [
         Finding(
-            f"Expected agreement {percent(rates.total)}: {percent(rates.accurate)} accurate, {percent(rates.mixed)} "
-            f"mixed, {percent(rates.inaccurate)} guessed"
+            f"Expected agreement {percent(rates.total)}: both know {percent(rates.accurate)}, one knows "
+            f"{percent(rates.mixed)}, both guess {percent(rates.inaccurate)}"
         ),
         Words((Name(_fit_of(found)),)),
         Words((Name(f"{found.test.words}."),)),
-        Words("The test takes raters as alike, and annotations of a case as independent given its class.", "note"),
+        Words(
+            "The test assumes that raters are alike and that annotations of a case are independent given its class.",
+            "note",
+        ),
         Grid(parts, "Agreement by t-a-p.", columns=RATES, key="tap_rates"),
         Download(parts, "Parts of agreement", "tap_agreement", "tap_rates_table"),
-        Heading("What each rater knows and guesses", method_named("rater model", "tap")),
+        Heading("Knowledge and guesses of each rater", method_named("rater model", "tap")),
         Grid(
             table.loc[most].reset_index(drop=True),
             "Accuracy of each rater, and the class that they guess most above its prevalence.",
@@ -59,8 +62,8 @@ def present(found: TapAgreement, dataset: Dataset, options) -> list[Block]:
             key="tap_raters",
         ),
         Words(
-            "An interval is missing if an estimate is on its bound, or the model has too many parameters. Accuracy a "
-            "is the probability of knowing the class; a rater who guesses can also be correct.",
+            "An interval is missing if an estimate is at its limit, or if the model has too many parameters. "
+            "Accuracy a is the probability of knowing the class; a guess can also be correct.",
             "note",
         ),
         *([Words((Name(" ".join(found.notes)),), "warning")] if found.notes else []),
@@ -72,8 +75,8 @@ def _fit_of(found: TapAgreement) -> str:
     observed, kappa = found.observed, found.kappa
     expected = "undefined" if found.rates.kappa is None else number(found.rates.kappa)
     return (
-        f"Observed agreement: {percent_with_interval(observed.value, observed.ci_low, observed.ci_high)}. "
-        f"Fleiss' κ: {with_interval(kappa.value, kappa.ci_low, kappa.ci_high)}; expected under the model: {expected}."
+        f"Observed agreement: {percent_with_interval(observed.value, observed.ci_low, observed.ci_high)}. Fleiss' "
+        f"κ: {with_interval(kappa.value, kappa.ci_low, kappa.ci_high)}; expected by the model: {expected}."
     )
 
 

@@ -42,7 +42,7 @@ def present(found: VoteShares, dataset: Dataset, options) -> list[Block]:
     classes = plural(never, "class", "classes")
     rest = f" {classes} of {len(table):,} {'wins' if never == 1 else 'win'} no case." if never else ""
     first, n = table.iloc[0], found.shares[0].n
-    cases = f"{plural(n, 'case')} with annotations; a tied case is split.{rest}"
+    cases = f"{plural(n, 'case')} with annotations; tied cases are split.{rest}"
     if clearly_most_cases(table["share of cases"], n) is None:
         words = Words(f"No class is clearly the most common by majority vote of {cases}")
     else:

@@ -86,7 +86,7 @@ class PlansOptions:
     new_cases: int = _integer(20, "The number of new cases")
     least_certain: int = _integer(100, "The number of least certain cases")
     each: int = _integer(2, "The number of annotations on each", 1)
-    cost: float | None = _option(None, "The cost of an annotation", kind="number")
+    cost: float | None = _option(None, "The cost per annotation", kind="number")
     right: bool = True
     n_worlds: int = 100
     seed: int = 0
@@ -98,7 +98,7 @@ class PlanOptions:
 
     quantity: str = _option("certainty", "The quantity", choices=tuple(QUANTITIES))
     target: float = _option(0.9, "The target")
-    name: str = _option("", "The rater or class", kind="text", help="Rater or class whose interval is to be narrow")
+    name: str = _option("", "The rater or class", kind="text", help="Rater or class whose interval you want to narrow")
     policy: str = _option("random", "Which cases", choices=POLICIES)
     budget: int = _integer(1000, "The number of annotations", 1)
     n_worlds: int = 100
@@ -116,7 +116,9 @@ class TrustOptions:
 def _classes(dataset: Dataset) -> Verdict:
     found = can_use(PAIRS, dataset)
     if found.possible and dataset.kind != "class":
-        return Verdict(found.method, found.title, False, f"it takes single classes, and these are {dataset.kind}s")
+        return Verdict(
+            found.method, found.title, False, f"it needs single classes; these annotations are {dataset.kind}s"
+        )
     return found
 
 
@@ -177,7 +179,7 @@ RATERS = Analysis(
             "table", "All raters", _classes, AssessedOptions, LongWork("Evaluating the raters", _monitoring), "raters"
         ),
         _part("rater", "One rater", _classes, OneRaterOptions, LongWork("Evaluating the raters", _monitoring)),
-        _part("coverage", "Who overlaps with whom", _classes, NoOptions, LongWork("Who overlaps with whom", _fits)),
+        _part("coverage", "Shared cases of raters", _classes, NoOptions, LongWork("Shared cases of raters", _fits)),
         _part(
             "shared_errors", "Shared errors", _classes, SharedOptions, LongWork("Shared errors", _fits), "shared-errors"
         ),
@@ -188,14 +190,14 @@ RATERS = Analysis(
         _part(
             "planning", "Planning", _classes, PlanOptions, LongWork("Simulating the plan", _long, "samplers"), "plan"
         ),
-        _part("trust", "Trust", _trusted, TrustOptions, LongWork("Trust in each rater", _long)),
+        _part("trust", "Trust", _trusted, TrustOptions, LongWork("Weight of each rater", _long)),
         _part(
             "scores", "Severity and spread", _of_scores, ScoreOptions,
             LongWork("Severity and spread", lambda dataset: _SCORE * dataset.n_annotations),
         ),
         _part(
             "scores", "Against gold",
-            _needing(_of_scores, lambda dataset: len(gold_cases(dataset)) > 0, "no score is known"), ScoreOptions,
+            _needing(_of_scores, lambda dataset: len(gold_cases(dataset)) > 0, "no score is available"), ScoreOptions,
             name="score-gold", of="_gold",
         ),
         _part(

@@ -23,7 +23,7 @@ RATERS = (
 CLASSES = (
     Column("class"),
     Column("expected cases", unit="tenths"),
-    Column("of them with two raters or more", unit="tenths"),
+    Column("with two raters or more", unit="tenths"),
 )
 
 
@@ -43,9 +43,9 @@ def table_of(found: Coverage, dataset: Dataset, options) -> pd.DataFrame:
 def present(found: Coverage, dataset: Dataset, options) -> list[Block]:
     """Show groups, pairs that lack overlap, raters and classes."""
     figures = (
-        ("Groups of raters without a case in common", found.n_components),
+        ("Groups of raters with no shared case", found.n_components),
         (f"Pairs of raters with fewer than {found.few:,} shared cases", len(found.lacking)),
-        ("Classes that few raters share", len(found.lacking_classes)),
+        ("Classes shared by few raters", len(found.lacking_classes)),
     )
     blocks: list[Block] = [Row(tuple(Stack(1, [KeyFigure(label, f"{value:,}")]) for label, value in figures))]
     notes = dict.fromkeys([*found.notes, *found.identified.values()])
@@ -53,7 +53,7 @@ def present(found: Coverage, dataset: Dataset, options) -> list[Block]:
     rows = [(found.raters[a], found.raters[b], int(found.shared[a, b])) for a, b in found.lacking[:MOST_ROWS]]
     if rows:
         pairs = pd.DataFrame(rows, columns=[column.name for column in PAIRS])
-        said = "Pairs that lack overlap"
+        said = "Pairs of raters with little overlap"
         blocks += [Heading(said), Grid(pairs, f"{said}.", 40, PAIRS, "lacking_pairs", height=_HEIGHT)]
     raters = table_of(found, dataset, options)
     met = pd.DataFrame(found.class_met, columns=list(found.classes))
@@ -66,12 +66,12 @@ def present(found: Coverage, dataset: Dataset, options) -> list[Block]:
             )
         )
     )
-    classes = classes.sort_values("of them with two raters or more", kind="stable")
+    classes = classes.sort_values("with two raters or more", kind="stable")
     return [
         *blocks,
         Heading("Raters"),
         Words(
-            "Raters of one group are joined by cases. Where no case has three annotations, models need raters in odd "
+            "Shared cases link the raters of a group. If no case has three annotations, models need raters in odd "
             "cycles.",
             "note",
         ),
@@ -82,6 +82,6 @@ def present(found: Coverage, dataset: Dataset, options) -> list[Block]:
             f"Cases by their number of annotations: {', '.join(sizes[:12])}{' …' if len(sizes) > 12 else ''}.", "note"
         ),
         Heading("Classes"),
-        Grid(classes, "Classes and the raters who share them.", 40, CLASSES, "class_coverage", height=_HEIGHT),
+        Grid(classes, "Classes and the raters who saw them.", 40, CLASSES, "class_coverage", height=_HEIGHT),
         Download(classes, "Classes", "class_coverage", "class_coverage_table"),
     ]

@@ -84,17 +84,17 @@ def present_plans(found: PlanOutcomes, dataset: Dataset, options) -> list[Block]
     shown = shown_of(found, options.cost, right=options.right)
     columns = tuple(column for column in PLANS if column.name in shown)
     said = (
-        f"Median and {percent(found.level)} interval over {found.n_worlds:,} simulated worlds, seed {found.seed}; in "
-        f"brackets where a plan that is carried out should end. Uncertain: below certainty "
-        f"{number(UNCERTAIN_BELOW, 1)} under Dirichlet counts, γ = 1. New raters are like the present ones: raters who "
-        "share mistakes go on to share them. "
-        + "Right: in worlds where raters err as the model takes them to; gold can show fewer cases right."
-        * options.right
+        f"Median and {percent(found.level)} interval over {found.n_worlds:,} simulated datasets, seed "
+        f"{found.seed}; in brackets: expected result after you carry out the plan. Uncertain: certainty below "
+        f"{number(UNCERTAIN_BELOW, 1)} with Dirichlet counts, γ = 1. New raters resemble the present ones: if "
+        "raters share mistakes, new raters do, too. "
+        + "Correct: in datasets where raters make the errors that the model assumes; compared with gold, fewer "
+        "cases may be correct." * options.right
     )
     settings = {"seed": found.seed, "n_worlds": found.n_worlds}
     return [
         *(Words(words) for words in says(found, options.cost, right=options.right)),
-        Grid(shown, "What each plan buys.", columns=columns, key="plans_table"),
+        Grid(shown, "Expected result of each plan.", columns=columns, key="plans_table"),
         Words(said, "note"),
         Download(table_of_plans(found, dataset, options), "Plans", "plans", "plans_download", settings=settings),
     ]
@@ -151,15 +151,15 @@ def says(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> list
         each = [part[1:, quantity] / n for part in (found.gain, found.gain_low, found.gain_high)]
         best = 0 if n.size == 1 else clearly_most(*each)
         if best is None or not sure[best]:
-            sentences.append((f"No plan clearly buys most {words}.",))
+            sentences.append((f"No plan clearly improves {words} most.",))
             continue
         gain = number(float(found.gain[best + 1, quantity]), digits)
         price = f" at a cost of {number(cost * n[best])}" if cost is not None else ""
         plan = found.plans[best + 1]
-        most = "most" if n.size > 1 else "more"
+        most = " most" if n.size > 1 else ""
         sentences.append(
             (f"For {plural(int(n[best]), 'annotation')}{price}, ", Strong(plan.title if plan else ""),
-             f" buys {most} {words}: +{gain}.")
+             f" improves {words}{most}: +{gain}.")
         )  # fmt: skip
     return sentences
 
@@ -211,7 +211,7 @@ def present(found: PlannedAnnotations, dataset: Dataset, options) -> list[Block]
     blocks: list[Block] = [
         Figure(lambda theme: figures.plan_forecast(plan, theme, title), "Forecast of the plan", "plan"),
         Words(
-            f"Now {number(plan.now, 3)}. {plan.n_worlds:,} simulated worlds, seed {plan.seed}; "
+            f"Now {number(plan.now, 3)}. {plan.n_worlds:,} simulated datasets, seed {plan.seed}; "
             f"{percent(plan.share_met)} of them reach the target within the budget.",
             "note",
         ),
@@ -220,7 +220,7 @@ def present(found: PlannedAnnotations, dataset: Dataset, options) -> list[Block]
     if plan.first_cases:
         listed = ", ".join(shorten(case, 30) for case in plan.first_cases[:12])
         more = " …" if len(plan.first_cases) > 12 else ""
-        blocks.append(Words((Strong("Ask about these first"), ": ", Name(listed), more)))
+        blocks.append(Words((Strong("Annotate these cases first"), ": ", Name(listed), more)))
     who = pd.DataFrame({"rater": found.raters, "further annotations": plan.by_rater})
     blocks += [
         Download(table_of(found, dataset, options), "Forecast", "plan", "plan_table"),
@@ -233,7 +233,7 @@ def present(found: PlannedAnnotations, dataset: Dataset, options) -> list[Block]
         right = with_interval(accuracy.value, accuracy.low, accuracy.high)
         said = (
             f"By gold, the model behind the simulations is correct on {right} of "
-            f"{plural(found.by_gold.n, 'case')}. More annotations do not correct the mistakes that raters share."
+            f"{plural(found.by_gold.n, 'case')}. More annotations do not correct mistakes that raters share."
         )
         blocks.append(Words(said))
     return blocks
@@ -242,7 +242,7 @@ def present(found: PlannedAnnotations, dataset: Dataset, options) -> list[Block]
 def words(found: Forecast) -> str:
     """Return how many annotations are needed, in words."""
     if found.needed is None:
-        return f"Within {plural(int(found.extra[-1]), 'annotation')} the target is not met"
+        return f"With {plural(int(found.extra[-1]), 'annotation')} the target is not reached"
     low = "–" if found.needed_low is None else f"{found.needed_low:,}"
     high = "more than planned" if found.needed_high is None else f"{found.needed_high:,}"
     return f"About {plural(found.needed, 'annotation')} more ({low} to {high})"

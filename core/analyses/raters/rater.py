@@ -32,7 +32,7 @@ ANSWERS = (
     *intervals("share", low="ci_low", high="ci_high", picture="95% interval"),
     Column("expected answers", "n", "count"),
     *intervals("share of the pool", low="pool from", high="pool to", picture="of the pool, 95%"),
-    Column("answers of the pool", "n of the pool", "count"),
+    Column("classes of the other raters", "n of the pool", "count"),
 )
 DIFFERENCES = (
     Column("case"),
@@ -122,7 +122,7 @@ def answers_of(card: ReportCard) -> pd.DataFrame:
             "share of the pool": pool.share[true, answered],
             "pool from": pool.low[true, answered],
             "pool to": pool.high[true, answered],
-            "answers of the pool": pool.n[true],
+            "classes of the other raters": pool.n[true],
         }
     )
     order = np.lexsort((-expected[true, answered], true, -own.n[true]))
@@ -148,7 +148,7 @@ def flags(found: AssessedRaters, place: int) -> list[Block]:
     """Show the flags of a rater and what to do about each, and remarks that are not against them."""
     blocks: list[Block] = []
     for flag in (flag for flag in found.act.flags if flag.rater == place):
-        against = "It does not count against them. " if flag.neutral else ""
+        against = "This does not count against the rater. " if flag.neutral else ""
         said = Strong(flag.title), ": ", Name(flag.words), f" {against}{flag.advice}"
         blocks.append(Words(said, icon="info" if flag.neutral else "flag"))
     return blocks
@@ -174,7 +174,7 @@ def follows(found: Following, rater: int) -> list[Block]:
     """Show for ordered classes how closely a rater follows the cases, and how they use the scale."""
     if found.why or not np.isfinite(found.rates.value[rater]):
         why = found.why or "too few annotations"
-        return [Words(("Cannot determine how this rater follows the cases: ", Name(why), "."), "note")]
+        return [Words(("Cannot determine how closely this rater follows the cases: ", Name(why), "."), "note")]
     said = (
         f" follows the cases with a correlation of {found.said(rater)}; "
         f"n = {plural(int(found.rates.n[rater]), 'case')}. This rater {found.shift(rater)}."
@@ -197,8 +197,8 @@ def distance(found: RaterTable, place: int, card: ReportCard) -> list[Block]:
         return []
     low, high = (None if np.isnan(end[place]) else float(end[place]) for end in (off.low, off.high))
     said = (
-        f" is {with_interval(float(off.value[place]), low, high)} classes off on average, as the others see the truth; "
-        f"n = {plural(int(off.n[place]), 'annotation')}."
+        f" is on average {with_interval(float(off.value[place]), low, high)} classes from the true class, judged "
+        f"by the other raters; n = {plural(int(off.n[place]), 'annotation')}."
     )
     return [Words((Strong(Name(card.rater)), said))]
 
@@ -215,20 +215,21 @@ def over_time(found: AssessedRaters, place: int, drift: Drift) -> list[Block]:
     """
     name = plotly(shorten(found.table.raters[place], 24))
     if drift.alarm is None:
-        title = f"{name} shows no drift: accuracy {number(drift.accuracy)} by the other raters"
+        title = f"{name} shows no drift: accuracy {number(drift.accuracy)} judged by the other raters"
     else:
-        title = f"{name} got worse: {number(drift.before)} before, {number(drift.after)} after"
+        title = f"{name} became less accurate: {number(drift.before)} before, {number(drift.after)} after"
     blocks: list[Block] = [
         Figure(
             lambda theme: figures.rater_over_time(drift, theme, title),
-            "Accuracy over time and the control chart",
+            "Accuracy over time, with control chart",
             "drift",
         )
     ]
     accuracy = found.act.acceptable
     if accuracy.judge_of(place) == "gold":
         said = (
-            f"Windows and chart count as right what the other raters find; by gold accuracy is {accuracy.said(place)}."
+            "In these charts, an annotation counts as correct if it matches the other raters. Accuracy by gold: "
+            f"{accuracy.said(place)}."
         )
         blocks.append(Words(said, "note"))
     if drift.n_undated:
@@ -240,7 +241,7 @@ def by_class(card: ReportCard) -> list[Block]:
     """Show annotations on each class next to the panel's, and cases whose other raters are certain of another class."""
     if card.own_classes:
         return [*answers(card), *differences(card)]
-    said = "The classes of the model are not those of the raters, so annotations are not compared by class."
+    said = "The model and the raters use different classes, so annotations are not compared by class."
     return [Words(said, "impossible")]
 
 
@@ -248,15 +249,15 @@ def answers(card: ReportCard) -> list[Block]:
     """Show where the rater differs most, and the table."""
     heading, frame = Heading("Annotations on each class", "confusion matrix"), answers_of(card)
     if frame.empty:
-        return [heading, Words("No annotation of this rater is judged by others.")]
+        return [heading, Words("The other raters judge no annotation of this rater.")]
     return [
         heading,
         *_most_unlike(frame),
-        Grid(frame.head(MOST_ROWS), "Annotations on each class, next to those of the other raters.", 60, ANSWERS,
+        Grid(frame.head(MOST_ROWS), "Annotations on each class, compared with those of the other raters.", 60, ANSWERS,
              "rater_answers", height=360),
         Words(
-            f"{plural(len(frame), 'row')}: of the rater's annotations on a class (as the others find it, by "
-            "probability), the share that is each class; Wilson's intervals.",
+            f"{plural(len(frame), 'row')}: of the rater's annotations on cases of a class (weighted by its "
+            "probability), the share that names each class; Wilson's intervals.",
             "note",
         ),
         _download(card),
@@ -282,7 +283,8 @@ def _most_unlike(frame: pd.DataFrame) -> list[Block]:
     return [
         Words(
             (
-                "Most unlike the pool: ", Strong(Name(shorten(worst["answered"], 40))), " where the others find ",
+                "Largest difference from the pool: ", Strong(Name(shorten(worst["answered"], 40))),
+                " where the other raters choose ",
                 Name(shorten(worst["class by the others"], 40)),
                 f", {said} against {percent(worst['share of the pool'])}.",
             )
@@ -292,10 +294,10 @@ def _most_unlike(frame: pd.DataFrame) -> list[Block]:
 
 def differences(card: ReportCard) -> list[Block]:
     """Show cases on which this rater differs from others who are certain."""
-    heading = Heading("Cases where the others are certain of another class")
+    heading = Heading("Cases where the other raters are confident of another class")
     if not card.differences:
         return [heading, Words("There is none.")]
-    said = f"{plural(card.n_differences, 'annotation')}, most certain first."
+    said = f"{plural(card.n_differences, 'annotation')}, most confident first."
     return [
         heading,
         Words((said, OnPage(" Choose a row to open the case.")), "note"),
@@ -333,13 +335,13 @@ def without(change: Influence | None, why_not: str = "") -> Words:
 
     get = "gets" if change.n_changed == 1 else "get"
     words = (
-        f"{change.n_changed:,} of {plural(change.n_cases, 'case')} with {plural(change.n_annotations, 'annotation')} "
-        f"of this rater {get} another most probable class. Percent agreement {moved(change.percent)}, "
-        f"Krippendorff α {moved(change.alpha)}"
+        f"If this rater's annotations are removed, {change.n_changed:,} of {plural(change.n_cases, 'case')} with "
+        f"{plural(change.n_annotations, 'annotation')} {get} another most likely class. Percent agreement "
+        f"{moved(change.percent)}, Krippendorff α {moved(change.alpha)}"
     )
     if change.n_without:
         have = "case has" if change.n_without == 1 else "cases have"
         words += f"; {change.n_without:,} {have} no other annotation"
     if change.gold is not None:
-        words += f"; right by gold {number(change.gold[0])} → {number(change.gold[1])} of {change.n_gold:,}"
+        words += f"; correct by gold {number(change.gold[0])} → {number(change.gold[1])} of {change.n_gold:,}"
     return Words(f"{words}.")

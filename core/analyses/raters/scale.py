@@ -22,12 +22,13 @@ def all_raters(fit: RaterModelFit) -> list[Block]:
     return [
         Words(("By the ordinal model, ", Name(said[0].lower() + said[1:])), term=ORDINAL),
         Details(
-            "How each rater reads the scale",
+            "How each rater uses the scale",
             [
-                Grid(frame, "Raters, those furthest from the panel first.", 40, SCALE, "scale_raters", height=360),
+                Grid(frame, "Raters, furthest from the panel first.", 40, SCALE, "scale_raters", height=360),
                 Words(
-                    "Severity: classes that a rater reads higher (lower where negative) than the panel. Spread: how "
-                    "widely, in classes. Slip: the share of annotations that do not look at the case.",
+                    "Severity: number of classes by which a rater is higher (lower if negative) than the panel. "
+                    "Spread: standard deviation, in classes. Slip: share of annotations that do not depend on the "
+                    "case.",
                     "note",
                 ),
                 Download(frame, "Raters on the scale", "scale_raters", "scale_raters_table"),

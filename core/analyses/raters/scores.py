@@ -45,7 +45,7 @@ def compute(
     asked = {"acceptable": options.acceptable, "q": options.fdr, "judged_by": options.judged_by}
     found = following_of(dataset, **asked, level=options.level, token=token, progress=progress)
     if found.scores is None:
-        why = found.why or "severity and spread cannot be determined"
+        why = found.why or "cannot determine severity and spread"
         raise NotApplicableError(f"{why[0].upper()}{why[1:]}.")
     return found
 
@@ -97,37 +97,41 @@ def present(found: Following, dataset: Dataset, options) -> list[Block]:
     """Show severity and spread of each rater with their intervals, and the table."""
     raters = severity_of(found)
     severe, erratic = int(raters.severe.sum()), int(raters.erratic.sum())
-    level = f"{plural(severe, 'rater')} clearly above or below" if severe else "Nobody clearly above or below"
-    scatter = f"{plural(erratic, 'rater')} clearly more scattered" if erratic else "Nobody clearly more scattered"
+    level = (
+        f"{plural(severe, 'rater')} clearly more or less severe"
+        if severe
+        else "No rater is clearly more or less severe"
+    )
+    scatter = f"{plural(erratic, 'rater')} clearly more scattered" if erratic else "No rater is clearly more scattered"
     severity = Figure(_drawn("severities", raters, level), "Severity of each rater with its interval", "severity")
     spread = Figure(_drawn("spreads", raters, scatter), "Spread of each rater with its interval", "spread")
     blocks: list[Block] = [
         Row((Stack(1, [severity]), Stack(1, [spread])), gap="large"),
         Words(
-            "Severity: how far a rater scores above the average rater on the same cases, dotted at 0 · spread: "
-            "standard deviation of a rater's scores about the score of the case and the rater's own level, dotted at "
-            "the median rater · with the others: correlation of a rater's scores with the mean of the others' over "
-            "cases; if it is clearly below 0, the direction differs · follows: correlation with the case's own "
-            "score, shrunk towards all raters · lost: scores, less those of the average rater with the same "
-            "information · crosses: clear, with a probability of 5% at most that any rater like the others is among "
-            "them.",
+            "Severity: how far a rater scores above the average rater on the same cases (dotted line: 0) · Spread: "
+            "standard deviation of a rater's scores about the case and the rater's own level (dotted line: median "
+            "rater) · With the others: correlation of a rater's scores with the mean of the other raters; clearly "
+            "below 0 suggests a reversed scale · Follows: correlation with the true score of the case, shrunk "
+            "towards the mean of all raters · Lost: number of scores minus the number that an average rater needs "
+            "for the same information · Crosses: clear; the chance that any typical rater is among them is at most "
+            "5%.",
             "note",
         ),
     ]
     if not raters.converged:
         blocks.append(
-            Words("The variances had not settled when the search ended: take intervals with care.", "warning")
+            Words("The variances had not converged when the search ended: treat intervals with caution.", "warning")
         )
     frame = table_of(found, dataset, options)
     shown = [column.name for column in RATERS if not column.hidden]
     said = (
-        "Severity and spread of raters, in units of the scores, with 95% intervals; correlation with the case, and "
-        "scores lost in comparison with the average rater."
+        "Severity and spread of raters, in score units, with 95% intervals; correlation with the case, and scores "
+        "lost compared with the average rater."
     )
     blocks.append(Grid(frame[shown], said, columns=RATERS[: len(shown)], key="score_raters", digits=digits_of(raters)))
     if alone := int(np.isnan(raters.severity).sum()):
         share = "shares" if alone == 1 else "share"
-        few = f"{plural(alone, 'rater')} {share} no case with other raters, or too few."
+        few = f"{plural(alone, 'rater')} {share} too few cases with other raters, or none."
         blocks.append(Words(few, "note"))
     return [*blocks, Download(frame, "Raters", "score_raters", "score_raters_file")]
 
@@ -139,16 +143,16 @@ def made_of(raters: ScoreRaters, suitable: ApplicableCoefficients) -> list[Block
     parts = (("cases", raters.between_cases), ("raters", raters.between_raters), ("the rest", raters.median_spread))
     said = ", ".join(f"{name} {number(value, digits_of(raters))}" for name, value in parts)
     blocks: list[Block] = [
-        Heading("What a score is made of"),
-        Words(f"Standard deviations: {said} (of the median rater)."),
+        Heading("Sources of score variance"),
+        Words(f"Standard deviations: {said} (for the median rater)."),
     ]
     best = suitable.quoted
     if best.value is None:
         return blocks
     share = with_interval(best.value, best.ci_low, best.ci_high)
     words = (
-        f" = {share}, n = {plural(best.n_cases, 'case')}: the share of what varies in a score that comes from the "
-        "case. All coefficients stand on Agreement."
+        f" = {share}, n = {plural(best.n_cases, 'case')}: share of score variance due to the case. All "
+        "coefficients are on the Agreement page."
     )
     return [*blocks, Words((Name(title_of(best)), words), term=best.name)]
 
@@ -183,13 +187,13 @@ def by_gold(found: ScoreGold, digits: int) -> list[Block]:
         Heading("Against gold"),
         Words((Name(found.words(digits)), ".")),
         Figure(
-            _drawn("biases", found, "Score less the known score"),
-            "Bias of each rater against gold",
+            _drawn("biases", found, "Score minus gold"),
+            "Bias of each rater compared with gold",
             "bias",
         ),
         Grid(
             frame,
-            "Bias and mean error of raters against gold, in units of the scores, 95% intervals.",
+            "Bias and mean error of raters compared with gold, in score units, 95% intervals.",
             columns=BY_GOLD,
             key="score_gold",
             digits=digits,
@@ -223,18 +227,18 @@ def present_time(found: tuple[ScoreDrifts, int], dataset: Dataset, options) -> l
     download = Download(table_of_time(found, dataset, options), "Raters over time", "score_drift", "score_drift_file")
     names = [one for one, drift in zip(drifts.raters, drifts.each, strict=True) if drift is not None]
     if not names:
-        few = "Not available: no rater has enough dated scores on cases with others to show changes over time."
+        few = "Not available: no rater has enough dated scores on shared cases to show changes over time."
         return [Heading("Over time"), Words(few, "impossible"), download]
     n = int(drifts.alarm.sum())
-    changed = f"The severity of {plural(n, 'rater')} changed" if n else "No rater's severity clearly changed"
+    changed = f"Severity changed for {plural(n, 'rater')}" if n else "No rater's severity clearly changed"
     first = names.index(drifts.raters[int(np.nanargmin(drifts.p))])
     undated = f"{plural(drifts.n_undated, 'score')} without a date left out."
     return [
         Heading("Over time"),
         Words(
-            f"{changed}, with a probability of {percent(drifts.false_alarms)} at most that any rater who stayed the "
-            "same is among them. Each score counts by its distance above the others of its case, so changing cases are "
-            "not drift. A change of all raters together cannot be detected."
+            f"{changed}; the probability that any unchanged rater is among them is at most "
+            f"{percent(drifts.false_alarms)}. Each score counts by its distance from the other scores of its case, "
+            "so different cases do not appear as drift. A change of all raters together cannot be detected."
         ),
         Selector(
             (Control("Rater", names, names, "score_drift_rater", first),),
@@ -258,7 +262,7 @@ def over_time(found: ScoreDrifts, place: int, digits: int) -> list[Block]:
     """
     drift, rater = found.each[place], found.raters[place]
     if drift is None:
-        few = "Not available: too few dated annotations on cases with others to show this rater over time."
+        few = "Not available: this rater has too few dated annotations on shared cases to show changes over time."
         return [Words(few, "impossible")]
     title = plotly(shorten(rater, 24) + found.words(place, digits).removeprefix(rater))
     figure = Figure(_drawn("severity_over_time", drift, title), "Severity of a rater over time", "score_drift")
@@ -269,7 +273,7 @@ def over_time(found: ScoreDrifts, place: int, digits: int) -> list[Block]:
     return [
         figure,
         Words(
-            "Above the others by {} ({} to {}) before, by {} ({} to {}) since.".format(*parts)
-            + f" A stable rater would stray as far with probability {p}."
+            "Higher than the others by {} ({} to {}) before, by {} ({} to {}) since.".format(*parts)
+            + f" A stable rater would vary as much with probability {p}."
         ),
     ]

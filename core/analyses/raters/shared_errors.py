@@ -18,7 +18,7 @@ MOST_PAIRS = 50
 PAIRS = (
     Column("rater"),
     Column("other"),
-    Column("correlation", "of what accuracy leaves open", "coefficient"),
+    Column("correlation", "of the agreement that accuracy does not explain", "coefficient"),
     Column("cases", "common cases", "count"),
     Column("p", "p by chance"),
 )
@@ -73,14 +73,14 @@ def blocks_of(found: SharedErrors, n_raters: int, machines: Sequence[Machine] = 
     if pairs["shares"].any():
         shown = pairs[pairs["shares"]].head(MOST_PAIRS)[[column.name for column in PAIRS]]
         shown["p"] = ["<0.0001" if p < 1e-4 else significant(p, 2) for p in shown["p"]]
-        blocks.append(Grid(shown, "Pairs who share errors, the most first.", 20, PAIRS, f"shared-{key}-pairs"))
+        blocks.append(Grid(shown, "Pairs of raters who share errors, most first.", 20, PAIRS, f"shared-{key}-pairs"))
     return [
         *blocks,
         Words(
-            "Under a Dawid-Skene fit of people's annotations, in which raters who copy each other count as one. Cases "
-            "that are hard for everybody make raters share errors, too. If few annotations are copied, the fit bends "
-            "towards them, and other raters may stand out. Errors that all raters share cannot be detected without "
-            "gold.",
+            "By a Dawid-Skene fit of people's annotations that counts raters who copy each other as one. Raters "
+            "also share errors on cases that are hard for everyone. If few annotations are copied, the fit may "
+            "follow them and single out other raters. Without gold, errors that all raters share cannot be "
+            "detected.",
             "note",
         ),
         Download(pairs, "Pairs", "shared_errors", f"shared-{key}-table"),
@@ -99,12 +99,12 @@ def drawn(found: SharedErrors, families: Sequence[str]) -> list[int]:
 
 
 def _which(found: SharedErrors, order: Sequence[int], n_raters: int) -> tuple:
-    few = f"the others have no {LEAST_CASES} cases in common with anybody"
+    few = f"the others share fewer than {LEAST_CASES} cases with anyone"
     if len(order) == figures.MOST_ROWS or n_raters > len(found.raters):
         few += ", or fewer annotations or pairs than these"
-    said = f"Drawn: {len(order):,} of {plural(n_raters, 'rater')}; {few}."
+    said = f"Shown: {len(order):,} of {plural(n_raters, 'rater')}; {few}."
     left = [name for j, name in enumerate(found.raters) if found.machine[j] and j not in order]
-    return (f"{said} Not drawn are the machines ", Name(", ".join(left)), ".") if left else (said,)
+    return (f"{said} Not shown: the AI raters ", Name(", ".join(left)), ".") if left else (said,)
 
 
 def sentence(found: SharedErrors) -> str:
@@ -113,8 +113,11 @@ def sentence(found: SharedErrors) -> str:
     n = int(np.isfinite(found.residual[np.triu_indices(len(found.raters), 1)]).sum())
     said = f"{len(pairs):,} of {plural(n, 'pair')} of raters share errors beyond chance."
     if not pairs:
-        said = f"No two raters clearly share errors ({plural(n, 'pair')} with 30 common cases or more)."
+        said = f"No two raters clearly share errors ({plural(n, 'pair')} with at least 30 shared cases)."
     if found.n_people < 2 or found.n_untold:
         return said
-    worth = f"By their errors {plural(found.n_people, 'person', 'people')} count as {number(found.n_effective, 1)}."
+    worth = (
+        f"Because they share errors, {plural(found.n_people, 'person', 'people')} count as "
+        f"{number(found.n_effective, 1)}."
+    )
     return f"{said} {worth}" if any(not found.machine[list(pair)].any() for pair in pairs) else said

@@ -44,7 +44,7 @@ _FOLLOWING = (
 )
 _OF_CLASSES = ("bias", "adversarial", "p_drift", "classes_off", "classes_off_low", "classes_off_high")
 _OFF = intervals("classes_off", "classes off", heads=("classes off, from", "classes off, to"))
-_BLIND_ENDS = ("blind reads agree, lower end", "blind reads agree, upper end")
+_BLIND_ENDS = ("blind agreement, 95% low", "blind agreement, 95% high")
 # Columns that monitoring adds to files of the page; JSON and the command's table have only those before.
 MONITORED = (
     Column("n_cases", "cases", "count"),
@@ -54,7 +54,7 @@ MONITORED = (
     Column("spam", "P(spam)", "coefficient"),
     Column("adversarial", "P(adversarial)", "coefficient"),
     Column("seconds", unit="count"),
-    Column("repeats_previous", "gave the previous annotation", "coefficient"),
+    Column("repeats_previous", "same as previous annotation", "coefficient"),
     Column("repeats", "repeats annotations", "coefficient"),
     Column("with_self", "with themselves", "share"),
     Column("entropy", "bits of classes used", "coefficient"),
@@ -305,7 +305,7 @@ def _against_pool(found: AssessedRaters) -> list[Block]:
     blocks: list[Block] = [
         Figure(
             lambda theme: figures.accuracy_against_pool(act, theme, title),
-            f"{measure} of raters against the pool",
+            f"{measure} of raters compared with the pool",
             "pool",
         )
     ]
@@ -325,7 +325,7 @@ _HEADS: dict[str, tuple[str, Unit]] = {
     "ci_high": ("to", "coefficient"),
     "follows_low": ("95% from", "coefficient"),
     "follows_high": ("to", "coefficient"),
-    "follows": ("correlation with the case", "coefficient"),
+    "follows": ("Correlation with the case", "coefficient"),
     "lost": ("annotations lost", "count"),
     "severity": ("severity", "coefficient"),
 }
@@ -343,22 +343,23 @@ def least(act: FlaggedRaters, escape: Callable[[str], str] = plotly) -> str:
     judged, followed = act.judged, act.following is not None
     one = clearly_least(judged.rates.value, judged.rates.low, judged.rates.high)
     if one is not None:
-        what = "Follows the cases least" if followed else "Least accurate"
+        what = "Follows the cases least closely" if followed else "Least accurate"
         return f"{what}: {escape(shorten(act.raters[one], 20))}, {judged.said(one)}"
     if np.isfinite(judged.rates.value).sum() > 1:
-        return f"No rater {'clearly follows the cases least' if followed else 'is clearly the least accurate'}"
-    return f"{judged.measure.capitalize()} of the one rater"
+        return f"No rater {'clearly follows the cases least closely' if followed else 'is clearly the least accurate'}"
+    return f"{judged.measure.capitalize()} of the rater"
 
 
 def _caption(found: AssessedRaters) -> str:
     """Return the meaning of the order of raters."""
     if not found.ranked:
-        return "Raters; the annotations do not rank them."
+        return "Raters; these annotations do not allow a ranking."
     if found.act.following is None:
         return "Raters, most expected wrong annotations first."
     return (
-        "Raters, most annotations lost first: those fewer of the average rater that would tell as much of the cases. "
-        "Severity: classes that a rater reads higher than the average rater. Spread: about the case, in classes."
+        "Raters, most annotations lost first: how many fewer annotations an average rater needs for the same "
+        "information. Severity: number of classes above the average rater. Spread: variation about the case, in "
+        "classes."
     )
 
 
@@ -375,7 +376,7 @@ def flags(found: AssessedRaters) -> list[Block]:
     ]
     if n > MOST_LISTED:
         lines.append(Words(f"{n - MOST_LISTED:,} more are in the table.", "note"))
-    title = "The flag with its evidence" if n == 1 else f"All {plural(n, 'flag')} with the evidence"
+    title = "The flag with its evidence" if n == 1 else f"All {plural(n, 'flag')} with evidence"
     return [*([Details(title, lines, n <= MOST_FLAGS)] if n else []), *basis(found)]
 
 
@@ -407,30 +408,30 @@ def _judged(act: FlaggedRaters, by_draws: bool) -> str:
         return _followed(act.following)
     if not act.acceptable.n_judged:
         return ""
-    others = "the other raters of each case, as the model weighs them"
+    others = "the other raters of each case, weighted by the model"
     if by_draws:
         others = (
             f"the {AVERAGE.title.lower()} over {N_DRAWS:,} draws of the truth, so intervals include its uncertainty"
         )
     n_gold = int(act.acceptable.by_gold.sum())
     if not n_gold:
-        return f"Accuracy is judged by {others}, and is shrunk towards all raters."
+        return f"Accuracy is judged by {others}, and shrunk towards the mean of all raters."
     people = plural(n_gold, "rater")
     if n_gold == act.acceptable.n_judged:
-        return f"Accuracy is judged by gold, and shrunk towards all raters, for {people}."
+        return f"Accuracy is judged by gold for {people}, and shrunk towards the mean of all raters."
     return (
-        f"Accuracy is judged by gold for {people} with {GOLD_EACH} gold annotations or more, for the rest by {others}, "
-        "and is shrunk towards all raters."
+        f"Accuracy is judged by gold for {people} with at least {GOLD_EACH} gold annotations, for the others by "
+        f"{others}, and shrunk towards the mean of all raters."
     )
 
 
 def _followed(found: Following) -> str:
-    by = "the other raters of each case, less their severity"
+    by = "the other raters of each case, minus their severity"
     if n_gold := int(found.by_gold.sum()):
         by = f"gold for {plural(n_gold, 'rater')}" + (f", for the rest by {by}" if n_gold < found.n_judged else "")
     return (
-        f"How closely raters follow the cases is judged by {by}, and shrunk towards all raters. To read higher or "
-        "lower, or to scatter more, counts against nobody."
+        f"How closely raters follow the cases is judged by {by}, and shrunk towards the mean of all raters. Higher "
+        "or more scattered annotations do not count against a rater."
     )
 
 

@@ -46,18 +46,18 @@ def table_of(found: RaterTrust, dataset: Dataset, options) -> pd.DataFrame:
 def present(found: RaterTrust, dataset: Dataset, options) -> list[Block]:
     """Show the reliabilities with their intervals, the lowest first."""
     least = clearly_least(found.mean, found.ci_low, found.ci_high) if found.converged else None
-    title = "No rater is trusted clearly less than the others"
+    title = "No rater has clearly less weight than the others"
     if least is not None:
         said = with_interval(float(found.mean[least]), float(found.ci_low[least]), float(found.ci_high[least]))
-        title = f"Least trusted: {plotly(shorten(found.raters[least], 20))}, {said}"
+        title = f"Least weight: {plotly(shorten(found.raters[least], 20))}, {said}"
     frame = table_of(found, dataset, options)
     return [
         Figure(
             lambda theme: figures.trust_of_raters(found, theme, title),
-            "Trust in each rater with its 95% interval",
+            "Weight of each rater with its 95% interval",
             "trust",
         ),
-        Grid(frame.sort_values("trust", kind="stable"), "Raters, the least trusted first.", 40, TRUST, "trust_table"),
+        Grid(frame.sort_values("trust", kind="stable"), "Raters, least weight first.", 40, TRUST, "trust_table"),
         Download(frame, "Trust", "rater_trust", "rater_trust"),
         *(Words((Name(note),), "note") for note in found.notes),
     ]

@@ -65,7 +65,7 @@ class MetricOptions:
                 kind="integer",
                 low=1,
                 key="metrics_j",
-                help="Most plausible classes that must be in the predicted list",
+                help="Number of leading classes that the predicted list must contain",
             )
         },
     )
@@ -124,7 +124,7 @@ def settings_of(inputs: Inputs) -> AnalysisSettings:
         There are none.
     """
     if inputs.settings is None:
-        raise InputError("The plausibility model is missing.", "Provide settings.")
+        raise InputError("Could not start the analysis: the plausibility model is missing.", "Provide settings.")
     return inputs.settings
 
 
@@ -155,19 +155,19 @@ def control(reliabilities: Sequence[float], inputs: Inputs, key: str) -> Control
 
 
 def _of_classes(inputs: Inputs) -> str:
-    return "these are not classes" if inputs.dataset.kind in ("score", "set") else ""
+    return "the annotations are not classes" if inputs.dataset.kind in ("score", "set") else ""
 
 
 def _of_single_classes(inputs: Inputs) -> str:
-    return "" if inputs.dataset.kind == "class" else "these are not single classes"
+    return "" if inputs.dataset.kind == "class" else "the annotations are not single classes"
 
 
 def _of_scores(inputs: Inputs) -> str:
-    return "" if inputs.dataset.kind == "score" else "these are not scores"
+    return "" if inputs.dataset.kind == "score" else "the annotations are not scores"
 
 
 def _of_sets(inputs: Inputs) -> str:
-    return "" if inputs.dataset.kind == "set" else "these are not sets of labels"
+    return "" if inputs.dataset.kind == "set" else "the annotations are not label sets"
 
 
 def _with_predictions(inputs: Inputs) -> str:
@@ -181,13 +181,13 @@ def _with_class_scores(inputs: Inputs) -> str:
 
 def _with_risk(inputs: Inputs) -> str:
     levels = inputs.dataset.class_risk
-    return "" if levels is not None and (levels >= 0).all() else "classes have no levels of risk"
+    return "" if levels is not None and (levels >= 0).all() else "the classes have no risk levels"
 
 
 def _with_another_model(inputs: Inputs) -> str:
     settings = settings_of(inputs)
     names = plausibility_names(inputs.dataset, settings.choice)
-    return "" if other_model(names, settings.plausibility.name) else "no other model takes these annotations"
+    return "" if other_model(names, settings.plausibility.name) else "no other model supports these annotations"
 
 
 def other_model(names: Sequence[str], own: str) -> str | None:

@@ -23,11 +23,11 @@ from . import settings_of
 
 READERS = ("reliability", "score", "se", "diff", "diff_se", "bias", "mc_se")
 NO_GOLD = (
-    "Not available: these data have no gold to show how often the leading class is correct. Add a gold file on "
-    "Upload to see it."
+    "Not available: without gold, Plurality cannot show how often the leading class is correct. Add a gold file on "
+    "Upload."
 )
-READERS_HEADING = Heading("What would a colleague say?", "held-out readers")
-TRUTH_HEADING = Heading("How sure may the top class be?", "certainty against gold")
+READERS_HEADING = Heading("What would another rater answer?", "held-out readers")
+TRUTH_HEADING = Heading("How certain is the leading class?", "certainty against gold")
 Progress = Callable[[float], None]
 
 
@@ -142,11 +142,11 @@ def readers_blocks(curve: HeldOutCurve) -> list[Block]:
 
     end = {"lowest": "at the lowest γ", "highest": "at the highest γ"}.get(curve.at_end)
     range_ = reach(curve.low, curve.high, curve.open_ends, number)
-    title = f"Best {end}: the data give no maximum" if end else f"Best at γ = {number(curve.best)} ({range_})"
-    held = f"{plural(curve.n_held_out, 'annotation')} of {plural(curve.n_cases, 'case')} held out one by one. "
+    title = f"Best {end}: these data have no maximum" if end else f"Best at γ = {number(curve.best)} ({range_})"
+    held = f"{plural(curve.n_held_out, 'annotation')} of {plural(curve.n_cases, 'case')} held out one at a time. "
     return [
         Figure(
-            lambda theme: figures.held_out_readers(curve, theme, title), "Held-out score against γ", "held_out_readers"
+            lambda theme: figures.held_out_readers(curve, theme, title), "Held-out score at each γ", "held_out_readers"
         ),
         Words((held, Name(curve.note)), "note"),
     ]
@@ -164,13 +164,13 @@ def truth_blocks(curve: TruthCurve, reliability: float) -> list[Block]:
     from ...figures import anchors as figures  # loads plotly, which the command does not need
 
     bins = curve.diagram(reliability)
-    loss = f"Least log loss at γ = {number(curve.best)} ({reach(curve.low, curve.high, curve.open_ends, number)})"
-    often = f"Certainty at γ = {number(reliability)} against how often it is right"
-    few = "" if curve.n_cases >= LEAST_GOLD else f" From {LEAST_GOLD} it decides where γ opens."
+    loss = f"Lowest log loss at γ = {number(curve.best)} ({reach(curve.low, curve.high, curve.open_ends, number)})"
+    often = f"Certainty at γ = {number(reliability)} compared with the share that is correct"
+    few = "" if curve.n_cases >= LEAST_GOLD else f" With {LEAST_GOLD} or more, gold decides at which γ pages open."
     return [
         Figure(
             lambda theme: figures.certainty_loss(curve, theme, loss),
-            f"Log loss of {curve.scored} against γ",
+            f"Log loss of {curve.scored} at each γ",
             "truth_loss",
         ),
         Figure(

@@ -68,13 +68,13 @@ def figures_of(found: SweepTable, reliabilities: tuple[float, ...] | None = None
         All reliabilities of the final figure, while only the first are computed.
     """
     mean = Figure(
-        lambda theme: figures.mean_certainty(found, theme, "Mean certainty against trust in the raters", reliabilities),
-        "Mean annotation certainty against reliability",
+        lambda theme: figures.mean_certainty(found, theme, "Mean certainty at each γ", reliabilities),
+        "Mean certainty over cases at each γ",
         "mean_certainty",
     )
     every = Figure(
         lambda theme: figures.sorted_certainty(found, theme, "Certainty of every case, sorted"),
-        "Sorted certainty of all cases for each reliability",
+        "Sorted certainty of all cases at each γ",
         "sorted_certainty",
     )
     return Row((Stack(1, [mean]), Stack(1, [every])), gap="large")
@@ -127,9 +127,9 @@ def over_trust(sweep: SweepTable) -> str:
     errors = [result.mean_se() or 0.0 for result in sweep.certainty]
     before, after = number(first.mean()), number(last.mean())
     if len({number(mean) for mean in means}) == 1:
-        words = f"Certainty stays at {before} at every γ"
+        words = f"Certainty is {before} at every γ"
     elif abs(means[-1] - means[0]) <= 2 * np.hypot(errors[0], errors[-1]):
-        words = f"Certainty neither rises nor falls clearly with γ ({before} to {after})"
+        words = f"Certainty does not clearly change with γ ({before} to {after})"
     else:
         words = f"Certainty {'rises' if means[-1] > means[0] else 'falls'} from {before} to {after} with γ"
     counts = [result.n_below(UNCERTAIN_BELOW) for result in sweep.certainty]

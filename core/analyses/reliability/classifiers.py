@@ -40,7 +40,7 @@ COLUMNS = (
     Column("min", unit="difference"),
     Column("max", unit="difference"),
     Column("point", unit="difference"),
-    Column("case_se", "SE of the cases", "error", digits=4),
+    Column("case_se", "SE from cases", "error", digits=4),
     Column("total_se", "SE in all", "error", digits=4),
     Column("n_cases", "cases", "count"),
 )
@@ -86,10 +86,10 @@ def lines(
     scores : dict, optional
         Scores against the point estimate, while there is no evaluation.
     """
-    title = "Line: mean over plausible truths · band: 95% of them · ×: against the point estimate"
+    title = "Line: mean over draws · Band: 95% of draws · ×: against the point estimate"
     return Figure(
         lambda theme: figures.metric_against_reliability(reliabilities, evaluations, metric, theme, title, scores),
-        "Metric of each classifier against reliability",
+        "Metric of each classifier at each γ",
         "metric_lines",
     )
 
@@ -112,8 +112,8 @@ def _of_metric(found: SweepTable, inputs: Inputs, metric: str) -> list[Block]:
         lines(reliabilities, found.evaluation, metric),
         *_by_gold(inputs, metric),
         Details(
-            "Table, with the error from sampling cases and the total error",
-            [Grid(table, f"{title} over plausible truths of all cases.", 100, COLUMNS, "metric_table")],
+            "Table with errors from sampling cases and total errors",
+            [Grid(table, f"{title} over draws of all cases.", 100, COLUMNS, "metric_table")],
             printed=True,
         ),
         Download(table, "Metric", "metric", "metric"),
@@ -144,7 +144,7 @@ def _at(found: SweepTable, reliability: float, metric: str) -> list[Block]:
     place, names, at = evaluation.metrics.index(metric), list(evaluation.classifiers), f"at γ = {exact(reliability)}"
     better = _by_classifier(names, evaluation.better[:, :, place], "better", names)
     draws = Figure(
-        lambda theme: figures.draws_histogram(evaluation, metric, theme, f"Over plausible truths {at}"),
+        lambda theme: figures.draws_histogram(evaluation, metric, theme, f"Over draws {at}"),
         "Histogram of the metric over draws",
         "metric_draws",
     )
@@ -159,8 +159,8 @@ def _at(found: SweepTable, reliability: float, metric: str) -> list[Block]:
         Heading("P(row is better than column)", "better"),
         Grid(better, f"P(row is better than column) {at}.", key="better", names_rows=True),
         Words(
-            f"Over {evaluation.by_draw.shape[-1]:,} common draws of the truth and over samples of cases. 1.000 is "
-            "rounded and does not mean certainty.",
+            f"Over {evaluation.by_draw.shape[-1]:,} shared draws of the truth, and over samples of cases. 1.000 is "
+            "rounded; it is never exactly 1.",
             "note",
         ),
         Download(better, "P(better)", "better", "better"),

@@ -40,19 +40,21 @@ def present(found: GroupRates, inputs: Inputs, options: GroupOptions) -> list[Bl
     ]
     worse = sum(one.difference.high < 0 for one in found.rates)
     title = (
-        f"{worse:,} of {len(found.rates):,} clearly below the others" if worse else "No group clearly below the others"
+        f"{worse:,} of {len(found.rates):,} clearly below the others"
+        if worse
+        else "No group is clearly below the others"
     )
     return [
         Heading("Does a classifier agree less with a group of raters?", TERM),
         *(Words(sentence(found, name), "lead") for name in dict.fromkeys(one.classifier for one in found.rates)),
         Figure(
-            lambda theme: estimates(lines, theme, title, "agreement with the group less with the others", 0.0),
-            "Difference of the agreement of a classifier with each group and with the other raters",
+            lambda theme: estimates(lines, theme, title, "agreement with the group minus the others", 0.0),
+            "Difference between a classifier's agreement with each group and with the other raters",
             "group_rates",
         ),
         Words(
-            f"Share of annotations that are the classifier's first class, on the same cases. Intervals hold for all "
-            f"groups of a classifier together. Groups of fewer than {FEWEST_RATERS} raters are not shown.",
+            "Share of annotations that equal the classifier's first class, on the same cases. Intervals cover all "
+            f"groups of a classifier together. Groups with fewer than {FEWEST_RATERS} raters are not shown.",
             "note",
         ),
         Grid(table, "Classifiers by group of raters.", 60, COLUMNS, "group_rates_table"),
@@ -71,13 +73,11 @@ def sentence(found: GroupRates, classifier: str) -> list[Span]:
     one = found.worst(classifier)
     low, value, high = (number(100 * each, 0).replace("-", "−") for each in
                         (one.difference.low, one.difference.value, one.difference.high))  # fmt: skip
-    both = (
-        f"{percent(one.rate)} against {percent(one.others)} for the others, difference {value} points ({low} to {high})"
-    )
+    both = f"{percent(one.rate)}, {percent(one.others)} for the others; difference {value} points ({low} to {high})"
     if one.difference.high < 0:
         return [Name(classifier), " agrees least with ", Name(f"{one.fact}: {one.group}"), f": {both}."]
     return [
-        Name(classifier), " agrees with no group clearly less than with the others; lowest is ",
+        Name(classifier), " agrees with no group clearly less than with the others; lowest: ",
         Name(f"{one.fact}: {one.group}"), f": {both}.",
     ]  # fmt: skip
 

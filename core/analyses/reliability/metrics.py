@@ -18,7 +18,7 @@ COLUMNS = (
     Column("ci_low", "95% low", "difference"),
     Column("ci_high", "95% high", "difference"),
     Column("sd", unit="difference"),
-    Column("case_se", "SE of the cases", "error", digits=4),
+    Column("case_se", "SE from cases", "error", digits=4),
     Column("total_se", "SE in all", "error", digits=4),
     Column("n_cases", "cases", "count"),
     Column("p_best", "P(best on these cases)", "probability"),
@@ -55,14 +55,14 @@ def present(found: FurtherMetrics, inputs: Inputs, options) -> list[Block]:
         return [Finding(Name(verdict(found, metric))), Words(metric.exactly, "note")]
 
     missing = len(known) < len(found.metrics)
-    without = "Distances need probabilities of the classes, which these predictions do not have."
+    without = "Distances need class probabilities, which these predictions do not have."
     return [
-        *([Selector((control,), finding)] if known else [Words("No case with an annotation is predicted.", "info")]),
+        *([Selector((control,), finding)] if known else [Words("No annotated case has a prediction.", "info")]),
         *([Words(without, "note")] if missing and known else []),
         Grid(table, f"Further metrics at γ = {exact(found.reliability)}.", columns=COLUMNS, key="further_metrics"),
         Words(
-            "Mean over plausible truths, with 95% of them. P(best) is the share of these truths on which a classifier "
-            "is best, on the cases that all predict; which cases are in the data adds the error of the cases.",
+            "Mean over draws, with 95% of them. P(best): share of draws in which a classifier is best, on the "
+            "cases that all classifiers predict; “with cases” adds the error from sampling cases.",
             "note",
         ),
         *([Download(table, "Further metrics", "further_metrics", "further_metrics_table")] if len(table) else []),
@@ -99,7 +99,7 @@ def verdict(found: FurtherMetrics, metric: FurtherMetric) -> str:
     best = max(values, key=lambda name: -1.0 if values[name].p_best != values[name].p_best else values[name].p_best)
     p = values[best].p_best
     if p != p:
-        return f"{metric.title}: cannot determine the best classifier, for no case is predicted by all of them"
+        return f"{metric.title}: cannot determine the best classifier because no case is predicted by all classifiers"
     if p >= CLEARLY_AHEAD:
         return f"{metric.title} {at}: {best} is best on these cases ({probability(p)} probability)"
     return f"{metric.title} {at}: no classifier is clearly best"

@@ -51,7 +51,7 @@ def compute(inputs: Inputs, options) -> ModelComparison:
     own, at = settings.plausibility, options.reliabilities[len(options.reliabilities) // 2]
     other = other_model(plausibility_names(inputs.dataset, settings.choice), own.name)
     if other is None:
-        raise NotApplicableError("No other plausibility model takes these annotations.")
+        raise NotApplicableError("No other plausibility model supports these annotations.")
     rival = method_named("plausibility", other).make()
     reliabilities = at, float(rival.default_reliability)
     pairs = zip((own, rival), reliabilities, strict=True)

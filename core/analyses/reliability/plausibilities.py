@@ -44,14 +44,14 @@ def present(found: Plausibilities, inputs: Inputs, options) -> list[Block]:
     leading = found.mean[:_FIRST].argmax(axis=1) + n_classes * np.arange(min(_FIRST, len(found.cases)))
     first = table.iloc[leading].reset_index(drop=True)
     return [
-        Heading("Soft labels to train on", "soft labels"),
+        Heading("Soft labels for training", "soft labels"),
         Words(
-            f"Mean plausibility of each class at γ = {exact(found.reliability)}, of "
-            f"{plural(len(found.cases), 'case')}. The mean largest plausibility is "
-            f"{number(found.mean.max(axis=1).mean())}. A point estimate leaves out how uncertain it is."
+            f"Mean plausibility of each class at γ = {exact(found.reliability)}, over "
+            f"{plural(len(found.cases), 'case')}. Mean of the largest plausibility: "
+            f"{number(found.mean.max(axis=1).mean())}. A point estimate does not show its uncertainty."
         ),
         *downloads(found),
-        Words(f"The most plausible class of the first {plural(len(first), 'case')}", "note"),
+        Words(f"The leading class of the first {plural(len(first), 'case')}", "note"),
         Grid(first, "Most plausible classes.", _FIRST, COLUMNS, "plausibilities"),
     ]
 

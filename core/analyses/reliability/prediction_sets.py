@@ -126,7 +126,7 @@ def promises(found: Sequence[PredictionSets], reliability: float) -> list[Block]
         Reliability γ.
     """
     table = _numbers((reliability,), (tuple(found),))
-    note = f"Prediction sets at γ = {exact(reliability)}, calibrated on half of the cases and tested on the others."
+    note = f"Prediction sets at γ = {exact(reliability)}: calibrated on half of the cases, tested on the others."
     return [
         *(Words((Name(f"{one.classifier}: {one.promise(reliability)}"),)) for one in found),
         Grid(table, note, 100, columns_in(table, COLUMNS)),
@@ -182,20 +182,23 @@ def words(sets: PredictionSets, reliability: float) -> str:
     """
     share = sets.aggregated
     said = (
-        f"On {plural(sets.n_test, 'test case')} at γ = {exact(reliability)} the sets hold {number(sets.mean_size)} of "
-        f"{sets.n_classes:,} classes on average, and the truth in {_share(share)}"
+        f"On {plural(sets.n_test, 'test case')} at γ = {exact(reliability)}, the sets contain "
+        f"{number(sets.mean_size)} of {sets.n_classes:,} classes on average, and the true class in {_share(share)}"
     )
     if sets.voted is not None:
-        said += f"; the majority vote in {_share(sets.voted)}"
+        said += f"; the majority class in {_share(sets.voted)}"
     if sets.true is not None:
-        said += f"; gold in {_share(sets.true)} of {plural(sets.true.n, 'case')}"
+        said += f"; the gold class in {_share(sets.true)} of {plural(sets.true.n, 'case')}"
     if share.high < 1 - sets.alpha:
         said += (
-            f". That is less than promised: the promise is one on average, and by chance the sets of one choice of "
-            f"{plural(sets.n_calibration, 'calibration case')} hold the truth more or less often"
+            ". That is below the guaranteed share, which is an average: with "
+            f"{plural(sets.n_calibration, 'calibration case')}, sets can contain the truth more or less often by "
+            "chance"
         )
     empty = int((sets.size[sets.part == TEST] == 0).sum())
-    return f"{said}." + (f" {plural(empty, 'set is', 'sets are')} empty: no class scores enough." if empty else "")
+    return f"{said}." + (
+        f" {plural(empty, 'set is', 'sets are')} empty: no class has a high enough score." if empty else ""
+    )
 
 
 def _share(share: CoveredShare) -> str:
@@ -208,25 +211,25 @@ def _against_reliability(found: Found, of_one: tuple[PredictionSets, ...], optio
     sizes = {first.classifier: tuple(each[place] for each in found) for place, first in enumerate(found[0])}
     coverage = Figure(
         lambda theme: figures.coverage_against_reliability(
-            reliabilities, of_one, theme, "Coverage on test cases · dotted: promise"
+            reliabilities, of_one, theme, "Coverage on test cases · Dotted line: guaranteed share"
         ),
-        "Coverage of the truth and of the majority vote against reliability, with intervals",
+        "Coverage of the truth and of the majority vote at each γ, with intervals",
         "sets_coverage",
     )
     size = Figure(
         lambda theme: figures.size_against_reliability(reliabilities, sizes, theme, "Mean size of the sets"),
-        "Mean size of prediction sets against reliability",
+        "Mean size of prediction sets at each γ",
         "sets_size",
     )
-    note = "Aggregated coverage counts each class of a set by its plausibility; it is the one to look at."
+    note = "Aggregated coverage weights each class in a set by its plausibility. Use this one."
     if all(one.voted is not None and one.voted.value > one.aggregated.high for one in of_one):
-        note += " The majority vote is held more often than the truth: it leaves out what raters dispute."
+        note += " The sets contain the majority class more often than the truth, because it ignores disagreement."
     table = _numbers(reliabilities, found)
-    grid = Grid(table, "Threshold, size and coverage.", columns=columns_in(table, COLUMNS), key="sets_table")
+    grid = Grid(table, "Threshold, set size and coverage.", columns=columns_in(table, COLUMNS), key="sets_table")
     return [
         Row((Stack(1, [coverage]), Stack(1, [size])), gap="large"),
         Words(note, "note", "aggregated coverage"),
-        Details("The numbers: threshold, size and coverage for each γ and classifier", [grid], printed=True),
+        Details("Table: threshold, set size and coverage for each γ and classifier", [grid], printed=True),
         Download(table, "Coverage and size", "prediction_sets_by_reliability", "sets_numbers"),
     ]
 
@@ -243,9 +246,9 @@ def conditional(sets: PredictionSets, reliability: float) -> list[Block]:
     if not sets.groups:
         return []
     below = [f"{one.by} {one.value}" for one in sets.groups if one.aggregated.high < 1 - sets.alpha]
-    note = "The promise is one for all cases together." if not sets.strata else "The promise is for each stratum."
-    note += f" It is broken for: {', '.join(below)}." if below else " No group lies clearly below it."
-    title = f"Where the promise holds, at γ = {exact(reliability)}"
+    note = "The guarantee is for all cases together." if not sets.strata else "The guarantee is for each stratum."
+    note += f" Coverage is clearly below it for: {', '.join(below)}." if below else " No group is clearly below it."
+    title = f"Coverage by stratum at γ = {exact(reliability)}"
     rows = (
         (one.by, one.value, one.n, one.mean_size, one.aggregated.value, one.aggregated.low, one.aggregated.high,
          None if one.voted is None else one.voted.value)

@@ -50,22 +50,22 @@ def table_of(found: Errors, inputs: Inputs, options) -> pd.DataFrame:
 def _of_metric(found: Errors, inputs: Inputs, options, metric: str) -> list[Block]:
     shown = found[nearest([one.reliability for one in found], inputs)]
     table = shown.to_frame().replace({"metric": figures.METRIC_TITLES})
-    title = "Line: mean over plausible truths · band: 95% of them · ×: against the mean plausible scores"
+    title = "Line: mean over draws · Band: 95% of draws · ×: against the mean plausible scores"
     return [
         Finding(Name(errors_verdict(found))),
         Figure(
             lambda theme: figures.errors_against_trust(found, metric, theme, title),
-            "Error of each predictor against reliability",
+            "Error of each predictor at each γ",
             "score_errors",
         ),
         Heading(f"At γ = {exact(shown.reliability)}"),
         Grid(
-            table, "Errors of predictors over plausible truths, in units of the scores.", columns=COLUMNS,
+            table, "Errors of predictors over draws, in score units.", columns=COLUMNS,
             key="score_errors_table",
         ),
         Words(
-            "From and to: over plausible truths; with cases: also over which cases are in the data. An error against "
-            "uncertain truth is never 0: it holds what is not known of the truth.",
+            "From and to: 95% of draws; with cases: also over samples of cases. If the truth is uncertain, an "
+            "error is never 0: it includes the uncertainty of the truth.",
             "note",
         ),
         Download(table_of(found, inputs, options), "Errors", "score_errors", "score_errors_file"),

@@ -28,8 +28,8 @@ def present(found: SweepTable, inputs: Inputs, options) -> list[Block]:
     )
     return [
         Finding(
-            f"At γ = {exact(found.reliabilities[place])} the risk level is less than {percent(UNCERTAIN_BELOW)} sure "
-            f"in {unsure:,} of {plural(dataset.n_cases, 'case')}",
+            f"At γ = {exact(found.reliabilities[place])}, the certainty of the risk level is below "
+            f"{percent(UNCERTAIN_BELOW)} in {unsure:,} of {plural(dataset.n_cases, 'case')}",
             "risk",
         ),
         _pair(

@@ -36,7 +36,7 @@ def gaussian(inputs: Inputs) -> GaussianScores:
     """
     model = settings_of(inputs).plausibility
     if not isinstance(model, GaussianScores):
-        raise InputError(f"{model.name} does not take scores.", f"Use {METHOD.name}.")
+        raise InputError(f"{model.name} does not support scores.", f"Use {METHOD.name}.")
     return model
 
 
@@ -44,15 +44,17 @@ def present(found: ScoreTrust, inputs: Inputs, options) -> list[Block]:
     """Show widths and sides against γ, and the numbers."""
     dataset = inputs.dataset
     widths = Figure(
-        lambda theme: figures.widths(found, theme, "Line: median case · band: the middle half of the cases"),
-        "Width of the intervals against reliability",
+        lambda theme: figures.widths(found, theme, "Line: median case · Band: middle half of the cases"),
+        "Interval width at each γ",
         "score_widths",
     )
-    side: Block = Words("Set a threshold to see how sure each case lies above it or not.", "note")
+    side: Block = Words("Set a threshold to see how certain it is that each case is above it.", "note")
     if found.above is not None:
         side = Figure(
-            lambda theme: figures.sides(found, theme, f"Above {exact(found.threshold)} or not, every case"),
-            "Probability of lying above the threshold, all cases sorted",
+            lambda theme: figures.sides(
+                found, theme, f"Certainty of a score above {exact(found.threshold)} or not, every case"
+            ),
+            "Probability of a score above the threshold, all cases sorted",
             "score_sides",
         )
     table, digits = table_of(found, inputs, options), score_digits(float(np.median(found.width[0]))) + 1
@@ -65,7 +67,7 @@ def present(found: ScoreTrust, inputs: Inputs, options) -> list[Block]:
         Row((Stack(1, [widths]), Stack(1, [side])), gap="large"),
         Heading("The numbers", METHOD),
         *gold,
-        Grid(table, "Width of the intervals of the cases at each γ.", columns=columns, key="sweep_table"),
+        Grid(table, "Interval width of the cases at each γ.", columns=columns, key="sweep_table"),
         Download(table, "Sweep", "sweep", "sweep"),
         Download(by_case(dataset, found), "Score of every case", "scores_by_case", "sweep_cases"),
     ]
@@ -74,7 +76,7 @@ def present(found: ScoreTrust, inputs: Inputs, options) -> list[Block]:
 def _columns(digits: int) -> tuple[Column, ...]:
     widths = {"width_quarter": "width, quarter", "width_median": "median", "width_three_quarters": "three quarters"}
     errors = {"error": "off from gold", "error_low": "95% from", "error_high": "to"}
-    held = {"held": "intervals that hold it", "held_low": "95% from ", "held_high": "to "}
+    held = {"held": "intervals that contain it", "held_low": "95% from ", "held_high": "to "}
     return (
         Column("reliability", "reliability γ", "reliability"),
         *(Column(name, label, "error", digits=digits) for name, label in (widths | errors).items()),
@@ -126,9 +128,9 @@ def finding(found: ScoreTrust) -> str:
     if found.above is None:
         digits = score_digits(float(np.median(found.width[-1])))
         wide = [number(float(np.median(found.width[place])), digits) for place in (0, -1)]
-        words = f"The interval of the median case is {wide[0]} wide at γ = {first}"
-        return words if alone else f"{words}, {wide[1]} at γ = {last}"
+        words = f"The interval of the median case has a width of {wide[0]} at γ = {first}"
+        return words if alone else f"{words}, and of {wide[1]} at γ = {last}"
     below = (found.certainty < UNCERTAIN_BELOW).sum(axis=1)
-    stays = f"whether it lies above {exact(found.threshold)} stays uncertain"
-    words = f"In {below[0]:,} of {plural(found.m.shape[1], 'case')} {stays} at γ = {first}"
+    stays = f"it is uncertain whether the score is above {exact(found.threshold)}"
+    words = f"In {below[0]:,} of {plural(found.m.shape[1], 'case')}, at γ = {first}, {stays}"
     return words if alone else f"{words}, in {below[-1]:,} at γ = {last}"

@@ -53,12 +53,10 @@ def present(found: SetMetrics, inputs: Inputs, options) -> list[Block]:
         Heading("Each label"),
         Grid(each, "Each label.", columns=COLUMNS, key="label_metrics"),
         Words(
-            "With cases: over which cases are in the data; gold is taken for certain, so from and to are the mean "
-            "itself."
+            "With cases: also over samples of cases. Gold counts as certain, so from and to equal the mean."
             if by_gold
-            else "From and to: over plausible truths; with cases: also over which cases are in the data. Labels are "
-            "taken as independent; “none of these” applies if no other label does. Against an uncertain truth nothing "
-            "scores 1.",
+            else "From and to: 95% of draws; with cases: also over samples of cases. Labels count as independent; "
+            "“none of these” applies if no other label does. If the truth is uncertain, no classifier reaches 1.",
             "note",
         ),
         Download(table, "Metrics", "set_metrics", "set_metrics_file"),
@@ -72,19 +70,19 @@ def table_of(found: SetMetrics, inputs: Inputs, options) -> pd.DataFrame:
 
 def verdict(result: SetMetrics, by_gold: bool = False) -> str:
     """Return which classifier clearly has the largest mean Jaccard, with its interval; or that the best two tie."""
-    what = "the known sets" if by_gold else "what the labels"
+    what = "the gold sets" if by_gold else "the plausible labels"
     mean, low, high = result.mean[:, 0], result.total_low[:, 0], result.total_high[:, 0]
     best = int(mean.argmax())
     ends = with_interval(mean[best], low[best], high[best])
-    said = f"{result.classifiers[best]} has a Jaccard of {ends}"
+    said = f"{result.classifiers[best]} has a Jaccard index of {ends}"
     cases = plural(int(result.n_cases[best]), "case")
     others = [who for who in range(len(mean)) if who != best]
     if not others:
-        return f"{said} with {what} of {cases}{'' if by_gold else ' could be'}"
+        return f"{said} with {what} of {cases}"
     others.sort(key=lambda who: -mean[who])
     near = [who for who in others if clearly_most(*(part[[best, who]] for part in (mean, low, high))) is None]
     second = (near or others)[0]
     if near:
         other = f"{result.classifiers[second]} ({number(mean[second])})"
-        return f"{result.classifiers[best]} and {other} do not clearly differ: Jaccard {ends}"
+        return f"{result.classifiers[best]} and {other} do not clearly differ: Jaccard index {ends}"
     return f"{said}, {result.classifiers[second]} {number(mean[second])}"

@@ -18,7 +18,7 @@ _MOST_FILES = 10_000
 _LARGEST_RATIO = 200
 _SMALL = 20 * MEGABYTE  # below it a high ratio harms nobody
 _ARCHIVES = (b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"Rar!")
-_REMEDY = "Unpack it yourself, look at what is in it, and open the files that hold annotations."
+_REMEDY = "Unpack it and open the files that contain annotations."
 
 
 def is_archive(content: bytes) -> bool:
@@ -73,12 +73,16 @@ def _unpacked(name: str, content: bytes, nested: bool) -> list[tuple[str, bytes]
                 path, data = unzipped(entry.filename, data)
             except InputError as error:
                 shown = shorten(entry.filename)
-                raise InputError(f"{name} contains another archive ({shown}): {error.message}", _REMEDY) from None
+                raise InputError(
+                    f"Could not open {name}: it contains another archive ({shown}): {error.message}", _REMEDY
+                ) from None
             if not nested and data.startswith(_ARCHIVES) and not is_workbook(data):
-                raise InputError(f"{name} contains another archive ({shorten(entry.filename)}).", _REMEDY)
+                raise InputError(
+                    f"Could not open {name}: it contains another archive ({shorten(entry.filename)}).", _REMEDY
+                )
             found.append((path, data))
     if not found:
-        raise InputError(f"{name} is an archive without files.", "Choose one with the files of annotations.")
+        raise InputError(f"Could not open {name}: the archive is empty.", "Choose an archive with annotation files.")
     return found
 
 
@@ -98,20 +102,26 @@ def unzipped(name: str, content: bytes) -> tuple[str, bytes]:
         unpacker = zlib.decompressobj(wbits=31)
         data = unpacker.decompress(content, limit + 1)
     except zlib.error as error:
-        raise InputError(f"Could not unpack {name}: {error}.", "Pack or export it again.") from None
+        raise InputError(f"Could not unpack {name}: {error}.", "Pack the files again, or export them again.") from None
     if len(data) > limit:
-        raise InputError(f"{name} unpacks to more than {limit // MEGABYTE:,} MB, the limit for its size.", _REMEDY)
+        raise InputError(
+            f"Could not open {name}: it unpacks to more than {limit // MEGABYTE:,} MB, the limit for its size.", _REMEDY
+        )
     if not unpacker.eof or unpacker.unused_data.strip(b"\x00"):
         raise InputError(
-            f"{name} is a gzip file of several parts, or is cut off.", "Unpack it and open the file in it."
+            f"Could not open {name}: the gzip file has several parts, or is cut off.",
+            "Unpack it and open the file in it.",
         )
     spend(characters=len(data))
     if data[:2] in (b"X\n", b"A\n", b"B\n") or data.startswith(b"RD"):
         raise InputError(
-            f"{name} is a file of R (.rds or .RData).", "In R, save the table with write.csv, and open that file."
+            f"Could not open {name}: it is an R file (.rds or .RData).",
+            "In R, save the table with write.csv, and open that file.",
         )
     if data[257:262] == b"ustar":
-        raise InputError(f"{name} is a tar archive.", "Unpack it and open the files in it, or pack them as .zip.")
+        raise InputError(
+            f"Could not open {name}: it is a tar archive.", "Unpack it and open the files, or pack them as .zip."
+        )
     return name.removesuffix(".gz"), data
 
 
@@ -122,26 +132,33 @@ def check_archive(name: str, content: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             entries = archive.infolist()
     except (zipfile.BadZipFile, *_BROKEN) as error:
-        raise InputError(f"Could not read {name} as a zip archive: {error}.", "Pack or export it again.") from None
+        raise InputError(
+            f"Could not read {name} as a zip archive: {error}.", "Pack the files again, or export them again."
+        ) from None
     if len(entries) > _MOST_FILES:
-        raise InputError(f"{name} has {len(entries):,} files; the limit is {_MOST_FILES:,}.", _REMEDY)
+        raise InputError(
+            f"Could not open {name}: it has {len(entries):,} files; the limit is {_MOST_FILES:,}.", _REMEDY
+        )
     for entry in entries:
         path = entry.filename.replace("\\", "/")
         shown = f"{name}: {shorten(entry.filename, 60)!r}"
         if path.startswith("/") or path[1:3] == ":/" or ".." in path.split("/"):
-            raise InputError(f"{shown} is a path out of the archive.", _REMEDY)
+            raise InputError(f"Could not open {shown}: its path leads out of the archive.", _REMEDY)
         if stat.S_ISLNK(entry.external_attr >> 16):
-            raise InputError(f"{shown} is a link, not a file.", _REMEDY)
+            raise InputError(f"Could not open {shown}: it is a link, not a file.", _REMEDY)
         if entry.flag_bits & 0x1:
             raise InputError(f"{shown} is encrypted.", "Unpack it with its password and open the files.")
     size = sum(entry.file_size for entry in entries)
     if size > limit:
         raise InputError(
-            f"{name} unpacks to {number(size / MEGABYTE, 0)} MB, the limit is {limit // MEGABYTE:,} MB.",
+            f"Could not open {name}: it unpacks to {number(size / MEGABYTE, 0)} MB; the limit is "
+            f"{limit // MEGABYTE:,} MB.",
             f"{_REMEDY} Or set PLURALITY_MAX_UPLOAD_MB higher.",
         )
     if size > _SMALL and size > _LARGEST_RATIO * len(content):
-        raise InputError(f"{name} unpacks to {size // max(1, len(content)):,} times its size.", _REMEDY)
+        raise InputError(
+            f"Could not open {name}: it unpacks to {size // max(1, len(content)):,} times its size.", _REMEDY
+        )
     spend(characters=size)
 
 
@@ -153,10 +170,13 @@ def _read(name: str, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, room: int
             data = file.read(most + 1)
     except (zipfile.BadZipFile, *_BROKEN) as error:
         raise InputError(
-            f"Could not unpack {shorten(entry.filename, 60)!r} of {name}: {error}.", "Pack or export it again."
+            f"Could not unpack {shorten(entry.filename, 60)!r} of {name}: {error}.",
+            "Pack the files again, or export them again.",
         ) from None
     if len(data) > most:
-        raise InputError(f"{name}: {shorten(entry.filename, 60)!r} is larger than its header states.", _REMEDY)
+        raise InputError(
+            f"Could not open {name}: {shorten(entry.filename, 60)!r} is larger than its header states.", _REMEDY
+        )
     return data
 
 

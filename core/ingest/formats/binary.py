@@ -3,11 +3,11 @@
 import io
 import zipfile
 
-_AS_CSV = "Save or export the table as CSV, Excel (.xlsx) or Parquet and open that."
-_PICTURE = "Images belong to cases: drop them together with the table of annotations, or all in one zip."
-_CONVERT = "Convert images to PNG or JPEG, and drop them together with the table of annotations."
-_LISTEN = "Open the table of annotations; recordings are not shown."
-_UNPACK = "Unpack it and open the files in it, or pack them as .zip."
+_AS_CSV = "Save or export the table as CSV, Excel (.xlsx) or Parquet, and open that file."
+_PICTURE = "Images belong to cases: drop them together with the annotation table, or pack all files in one zip."
+_CONVERT = "Convert images to PNG or JPEG, and drop them together with the annotation table."
+_LISTEN = "Open the annotation table; Plurality does not show recordings."
+_UNPACK = "Unpack it and open the files, or pack them as .zip."
 # Position of the bytes, the bytes, kind of file, and what to do.
 _KINDS: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "a PNG image", _PICTURE),
@@ -17,7 +17,7 @@ _KINDS: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"II*\x00", "a TIFF image", _CONVERT),
     (0, b"MM\x00*", "a TIFF image", _CONVERT),
     (128, b"DICM", "a DICOM image", _CONVERT),
-    (0, b"%PDF", "a PDF document", "Ask for the CSV or Excel file that it was made from, or export the table again."),
+    (0, b"%PDF", "a PDF document", "Ask for the CSV or Excel file behind it, or export the table again."),
     (0, b"\xd0\xcf\x11\xe0", "an old Excel workbook, or one with a password", _AS_CSV),
     (0, b"\x1f\x8b", "a gzip archive", _UNPACK),
     (0, b"BZh", "a bzip2 archive", _UNPACK),
@@ -27,7 +27,7 @@ _KINDS: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"SQLite format 3\x00", "an SQLite database", _AS_CSV),
     (0, b"\x89HDF", "an HDF5 file", _AS_CSV),
     (0, b"\x93NUMPY", "a NumPy array", _AS_CSV),
-    (0, b"\x80\x04\x95", "a Python pickle, which can run programs and is not opened", _AS_CSV),
+    (0, b"\x80\x04\x95", "a Python pickle (not opened, because it can run programs)", _AS_CSV),
     (0, b"$FL2", "an SPSS file", _AS_CSV),
     (0, b"FEA1", "a Feather file of version 1", "Write it again as Feather version 2, Parquet or CSV."),
     (0, b"<stata_dta>", "a Stata file", _AS_CSV),

@@ -55,9 +55,8 @@ class Budget:
         size = self.n_bytes / MEGABYTE
         shown = f"{number(size, 1)} MB" if size >= 1 else f"{max(1, self.n_bytes // 1024):,} kB"
         self.refusal = InputError(
-            f"The file has {shown} and unpacks to more than {limit}, the limit for its size.",
-            "Remove empty rows, columns and merged cells that it does not need, save the table as CSV, or set "
-            "PLURALITY_READING_MB higher.",
+            f"Could not read the file: it has {shown} and unpacks to more than {limit}, the limit for its size.",
+            "Remove empty rows, columns and merged cells, save the table as CSV, or set PLURALITY_READING_MB higher.",
         )
         raise self.refusal
 
@@ -96,13 +95,13 @@ def reading(n_bytes: int, most_columns: int = MOST_COLUMNS) -> Iterator[None]:
         raise budget.refusal or error from None
     except MemoryError:  # Arrow's memory error is a subclass
         raise InputError(
-            "Could not read the file: it needs more memory than there is for it.",
-            "Open a part of it, or set PLURALITY_READING_MB higher.",
+            "Could not read the file: there is not enough memory.",
+            "Open part of it, or set PLURALITY_READING_MB higher.",
         ) from None
     except (pa.ArrowException, RecursionError, OverflowError) as error:
         raise InputError(
-            f"Could not read the file: it is damaged, or of a kind that is not supported ({_short(error)}).",
-            "Save the table as CSV or Parquet and open that.",
+            f"Could not read the file: it is damaged or not supported ({_short(error)}).",
+            "Save the table as CSV or Parquet, and open that file.",
         ) from None
     finally:
         _BUDGET.reset(set_before)

@@ -19,7 +19,7 @@ from .source import Question, Source
 _NAMED_BY_RATERS = re.compile(r"(?<![a-z])(humans?|people|llms?|raters?|annotators?|readers?)(?![a-z])", re.IGNORECASE)
 NAME, TITLE = "by-rater", "Annotations by rater (JSON)"
 _WHY = "an object of raters, each an object of cases and annotations"
-_ONE = "an object of cases and the annotations of one rater, who is called as the file is"
+_ONE = "an object of cases and annotations by one rater, whose name is the file name"
 _LEAST = 10  # single classes; an object of one rater has so many and they repeat: a record of a table has fewer names
 _QUESTION = "annotations"
 _WORDS_OF_TEXT = 4  # names of people have fewer
@@ -130,7 +130,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
                 asked.begin(line, (place, number), case, rater, file=file)
                 blocks = _blocks(annotation)
                 if kind != "ranking" and _names_several(annotation):
-                    asked.drop("several classes, where the other annotations name one")
+                    asked.drop("several classes instead of one")
                 else:
                     asked.answer(_QUESTION, blocks, kind) if blocks else asked.drop("no annotation")
     questions = asked.questions()

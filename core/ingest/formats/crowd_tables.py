@@ -14,7 +14,7 @@ from .source import Source
 
 TOLOKA, TOLOKA_TITLE = "toloka", "Toloka (assignments TSV)"
 APPEN, APPEN_TITLE = "appen", "Appen (report CSV)"
-_ONE_EACH = "This is an aggregated {what}: it has one answer per {unit}, and not the annotation of each rater."
+_ONE_EACH = "This is an aggregated {what}: it has one answer per {unit} instead of each rater's annotation."
 
 
 def recognise_toloka(columns: Sequence[str]) -> str | None:
@@ -89,7 +89,10 @@ def read_appen(raw: RawTable) -> Source:
     answers = answers or [one for one in free if seen.n_given(one) and not seen.is_fact_of(one, "_unit_id")]
     answers = answers or (free if len(free) == 1 else [])
     if not answers:
-        raise InputError("No column of this Appen report has answers.", "Choose the columns as for a plain table.")
+        raise InputError(
+            "Could not read this Appen report: no column contains answers.",
+            "Choose the columns yourself, as in a plain table.",
+        )
     cells = {name: raw.table[name].to_pylist() for name in raw.columns}
     nothing = [""] * raw.table.num_rows
     tainted, golden, time = (cells.get(name, nothing) for name in ("_tainted", "_golden", "_created_at"))

@@ -96,15 +96,19 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
             found = read_delimited(spaced, has_header=asked)
             return replace(found, notes=(*notes[:-2], "The delimiter is white space.", *found.notes[1:]))
         raise InputError(
-            f"Only one column was found ({names[0]!r}).",
-            "A table needs at least a case and an annotation; the delimiter may be comma, semicolon, tab or bar.",
+            f"Could not read the table: only one column was found ({names[0]!r}).",
+            "Use a table with at least a case and an annotation; separate columns by comma, semicolon, tab or bar.",
         )
     if indices.size == 0:
-        raise InputError("The file has a header but no rows.", "Choose a file with at least one row of data.")
+        raise InputError(
+            "Could not read the table: it has a header but no rows.", "Choose a file with at least one row of data."
+        )
 
     kept, dropped = _fitting(content, records, indices, n_columns)
     if records.flags.any() and (marked := int(records.marked(_COMMENT)[kept].sum())):
-        notes.append(f"{plural(marked, 'row')} with # in front read as data: they have as many fields as the table.")
+        notes.append(
+            f"{plural(marked, 'row')} starting with # read as data, because they have as many fields as the table."
+        )
     line, span = records.line[_run(kept)], (kept, records.first, records.last)
     del records, indices, kept, rows
     table = _parse(content, dialect, names, *span, not plain)
@@ -160,7 +164,7 @@ def _text(content: bytes) -> tuple[bytes, list[str]]:
     if content and not content.isspace():
         content, note = to_utf8(content)
     if not content or content.isspace():
-        raise InputError("The file is empty.", "Choose a file with a header and at least one row.")
+        raise InputError("Could not read the file: it is empty.", "Choose a file with a header and at least one row.")
     return content, [note] if note else []
 
 
@@ -175,7 +179,9 @@ def _rows_of_table(
     sound = rows & ~records.marked(_COMMENT | _AFTER_QUOTE)
     if not sound.any():
         _refuse_markup(content)
-        raise InputError("The file has only comments or unreadable lines.", "Choose a file with rows of data.")
+        raise InputError(
+            "Could not read the file: it has only comments or unreadable lines.", "Choose a file with rows of data."
+        )
     n_columns = _commonest(records.fields[sound])
     comment = records.marked(_COMMENT) & (records.fields != n_columns)
     # A comment above the header may have as many fields as the table.
@@ -209,7 +215,10 @@ def _fitting(
     kept = indices[~bad]
     if kept.size == 0:
         _refuse_markup(content)
-        raise InputError("No row has as many fields as the table has columns.", "Check the delimiter of the file.")
+        raise InputError(
+            "Could not read the table: no row has as many fields as there are columns.",
+            "Check the delimiter of the file.",
+        )
     return kept, dropped
 
 
@@ -280,13 +289,14 @@ def _scan(data: np.ndarray, dialect: Dialect) -> _Records:
     scan = pick_backend(scan_records, data.size)
     *columns, open_line, noticed_line = scan(data, ord(dialect.delimiter), ord(dialect.quote), 0, -1)
     if open_line:
-        where = "does not close before the end of the file"
+        where = "is not closed before the end of the file"
         n_lines = len(data.tobytes().splitlines())
         if open_line != noticed_line <= n_lines:
             where = f"is still open on line {noticed_line:,}"
         raise InputError(
-            f"A quotation mark ({dialect.quote}) that opens here {where}.",
-            "Nothing was read, because rows could be lost. Close it, or double it if it is part of the text.",
+            f"Could not read the file: a quotation mark ({dialect.quote}) that opens here {where}.",
+            "Close the quotation mark, or double it if it is part of the text. Nothing was read, because rows "
+            "could be lost.",
             line=int(open_line),
         )
     return _Records(*columns)
@@ -318,7 +328,9 @@ def _refuse_markup(content: bytes) -> None:
     start = content.lstrip()[:1]
     if start == b"<":
         refuse_markup("The file", content)
-        raise InputError("This looks like a web page or XML, not like a table.", "Save the table as CSV or Parquet.")
+        raise InputError(
+            "Could not read the table: the file looks like a web page or XML.", "Save the table as CSV or Parquet."
+        )
 
 
 def _parse(
@@ -338,7 +350,7 @@ def _parse(
         buffer = arrow_bytes(b"\n".join(pieces) + b"\n")
     # Texts of large tables as dictionaries: a third of the memory, and the codes are what comes next.
     text = pa.dictionary(pa.int32(), pa.string()) if kept.size > _LARGE else pa.string()
-    remedy = "Nothing was read. Save the file as Parquet, or look for quotation marks and line ends inside the text."
+    remedy = "Nothing was read. Save the file as Parquet, or check quotation marks and line ends in the text."
     try:
         table = csv.read_csv(
             pa.BufferReader(buffer),
@@ -356,7 +368,9 @@ def _parse(
     except pa.ArrowInvalid as error:
         raise InputError(f"Could not split the rows into fields: {error}.", remedy) from None
     if table.num_rows != kept.size:
-        raise InputError(f"Two counts of the rows differ ({kept.size:,} and {table.num_rows:,}).", remedy)
+        raise InputError(
+            f"Could not read the table: two counts of its rows differ ({kept.size:,} and {table.num_rows:,}).", remedy
+        )
     if table.num_columns > _MOST_JOINED or text == pa.string():
         return table
     return pa.table([one_dictionary(table[name]) for name in names], names=names)

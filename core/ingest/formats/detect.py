@@ -74,7 +74,7 @@ def open_source(
     if format is not None and format not in formats():
         raise InputError(f"Unknown format {format!r}.", f"Use one of {', '.join(formats())}.")
     if not files:
-        raise InputError("No file was chosen.", "Choose at least one.")
+        raise InputError("Could not open a file: none was chosen.", "Choose at least one file.")
     with reading(sum(len(content) for _, content in files), most_columns):
         return _opened(files, has_header, format, progress)
 
@@ -107,8 +107,8 @@ def _opened(
     notes += told
     if not tables:
         raise InputError(
-            "No file has annotations." + (f" {notes[0]}" if notes else ""),
-            "Add the table of cases, raters and annotations; side files are not enough.",
+            "Could not find annotations in these files." + (f" {notes[0]}" if notes else ""),
+            "Add the table of cases, raters and annotations; additional files are not enough.",
         )
     source = _from_tables(tables, side, wanted, plainly)
     return _with_notes(source, notes)
@@ -136,8 +136,9 @@ def _jsons_apart(files: list[tuple[str, bytes]], several: bool) -> tuple[list[Js
     for file in jsons:
         if _is_review(file):
             refused = InputError(
-                f"{shorten(file.name, 60)} is the record of a review: decisions and their history, not annotations.",
-                "Open the annotations that were reviewed; to use decisions as a rater, export data on the Review page.",
+                f"Could not use {shorten(file.name, 60)}: it is a review record (decisions and their history), not "
+                "annotations.",
+                "Open the annotations that were reviewed. To use decisions as a rater, export data on the Review page.",
             )
             raise _one_of_several(refused, file.name) if several else refused
     return jsons, rest
@@ -236,7 +237,7 @@ def _without_pictures(files: list[tuple[str, bytes]], notes: list[str]) -> tuple
             n_left_out += 1
     if n_left_out:
         notes.append(
-            f"{plural(n_left_out, 'image')} beyond {_MOST_PICTURES // MEGABYTE} MB were skipped: put the images "
+            f"{plural(n_left_out, 'image')} beyond {_MOST_PICTURES // MEGABYTE} MB were left out: put the images "
             "in a folder and name it in PLURALITY_IMAGES."
         )
     return rest, SideFiles(images=tuple(pictures))
@@ -261,7 +262,7 @@ def _without_others(files: list[tuple[str, bytes]], notes: list[str]) -> list[tu
             others.setdefault(found[0], []).append(shorten(name, 60))
     for what, names in others.items():
         more = f" and {plural(len(names) - 1, 'other file')}" if len(names) > 1 else ""
-        notes.append(f"{names[0]}{more}: {what}, skipped.")
+        notes.append(f"{names[0]}{more}: {what}, left out.")
     return rest
 
 
@@ -287,7 +288,7 @@ def _from_json(
             continue
         if len(fitting) < len(jsons):
             other = next(file.name for file in jsons if file not in fitting)
-            notes.append(f"{shorten(other, 60)} is not a {reader.title} file and was skipped.")
+            notes.append(f"{shorten(other, 60)} is not a {reader.title} file and was left out.")
         if reader.claims is not None:
             claimed = [file for file in rest if reader.claims(*file)]
             rest = [file for file in rest if file not in claimed]
@@ -298,13 +299,18 @@ def _from_json(
             tables, side = _tables_of(name, content, True, None, side, notes, None)
             tables, side, told = set_apart(tables, side, with_annotations=False)
             notes += told
-            notes += [f"{shorten(name, 60)} is neither {reader.title} nor a side file and was skipped."] * bool(tables)
+            notes += [
+                f"{shorten(name, 60)} is neither a {reader.title} file nor an additional file and was left out."
+            ] * bool(tables)
         joined = Source(
             source.format, source.title, source.why, source.questions, source.side.joined(side), source.notes
         )
         return _with_notes(joined, notes)
     if wanted is not None and wanted in {reader.name for reader in _readers("json")}:
-        raise InputError(f"{jsons[0].name} does not look like {formats()[wanted]}.", "Choose another format, or none.")
+        raise InputError(
+            f"Could not read {jsons[0].name} as {formats()[wanted]}.",
+            "Choose another format, or let Plurality detect it.",
+        )
     refuse_regions(jsons)
     return None
 
@@ -339,7 +345,7 @@ def _tables_of(
     except InputError as error:
         if not several:
             raise
-        notes.append(f"{shorten(name, 60)} was skipped: {error.message}")
+        notes.append(f"{shorten(name, 60)} was left out: {error.message}")
         return [], side
     kept = []
     for title, raw in tables:
@@ -366,7 +372,10 @@ def _from_tables(tables: list[tuple[str, RawTable]], side: SideFiles, wanted: st
             source.format, source.title, source.why, source.questions, source.side.joined(side), source.notes + others
         )
     if wanted is not None:
-        raise InputError(f"{tables[0][0]} does not look like {formats()[wanted]}.", "Choose another format, or none.")
+        raise InputError(
+            f"Could not read {tables[0][0]} as {formats()[wanted]}.",
+            "Choose another format, or let Plurality detect it.",
+        )
     return plain_table.read_plain(tables, side)
 
 

@@ -46,7 +46,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     named = [stem.casefold() not in _NO_RATER for stem in stems]
     if len(files) > 1 and any(named) and not all(named):
         left = ", ".join(file.name for file, kept in zip(files, named, strict=True) if not kept)
-        notes.append(f"{left} was skipped: it holds the annotations of all raters without saying whose they are.")
+        notes.append(f"{left} was left out: it does not show which rater made which annotation.")
         files = [file for file, kept in zip(files, named, strict=True) if kept]
         stems = [stem for stem, kept in zip(stems, named, strict=True) if kept]
     who = None
@@ -74,7 +74,8 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
         asked.answer("label", [block] if block else [])
     if n_spans == asked.n_annotations:
         raise InputError(
-            "These are spans of text, not classes of whole cases.", "Export a text classification project."
+            "Could not read annotations: these are spans of text, not classes of whole cases.",
+            "Export a text classification project.",
         )
     return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))
 
@@ -96,12 +97,12 @@ def _who(files: Sequence[JsonFile]) -> tuple[str | None, str]:
         return None, _ALONE
     for key, names in named.items():
         if not unnamed[key] and all(len(names[case]) == n for case, n in times.items()) and max(times.values()) > 1:
-            return key, f"Raters are those that {key!r} names: records of one text differ in it."
+            return key, f"Raters are read from {key!r}: records of one text differ in it."
     given = [key for key in _WHO if unnamed[key] < times.total()]
     if given:
         return None, (
-            f"{given[0]!r} was not taken for the rater: doccano writes there what was uploaded with a text, and it "
-            f"does not tell records of one text apart. {_ALONE}"
+            f"{given[0]!r} was not read as the rater: doccano writes uploaded fields there, and it does not "
+            f"distinguish records of one text. {_ALONE}"
         )
     return None, _ALONE
 
@@ -112,14 +113,14 @@ def _name(record: dict, key: str) -> str:
 
 
 _ALONE = (
-    "One doccano file has no raters. Export with “Export only approved documents” off and one file for each user, and "
-    "open the whole zip."
+    "A single doccano file does not name raters. Export one file per user with “Export only approved documents” "
+    "off, and open the whole zip."
 )
 
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     70,
     plainly="Examples of doccano, a file for each rater.",
-    exactly="doccano, JSON Lines: a file for each rater, named after the rater; `all.jsonl` says nothing of raters.",
+    exactly="doccano, JSON Lines: one file per rater, named after the rater; `all.jsonl` does not name raters.",
     source="doccano, export format JSONL",
 )

@@ -43,13 +43,14 @@ def to_utf8(content: bytes) -> tuple[bytes, str | None]:
         unmarked = _utf16_without_mark(head)
         if unmarked is None:
             raise InputError(
-                "This is a binary file, not a table of text.", "Save it as CSV, TSV or Parquet and open that."
+                "Could not read the file: it is binary, not a text table.",
+                "Save it as CSV, TSV or Parquet, and open that file.",
             )
         return _decoded(content, unmarked).encode(), "The file is in UTF-16 without a byte order mark."
     if (place := content.find(b"\x00")) >= 0:
         raise InputError(
-            "The text contains a NUL byte, as binary files do.",
-            "The file may be damaged; save it as CSV, TSV or Parquet again.",
+            "Could not read the file: the text contains a NUL byte, as binary files do.",
+            "The file may be damaged. Save it again as CSV, TSV or Parquet.",
             line=content.count(b"\n", 0, place) + 1,
         )
     try:
@@ -59,7 +60,7 @@ def to_utf8(content: bytes) -> tuple[bytes, str | None]:
         _refuse_mixed(content, error.start)
         encoding = _guess(content, error.start)
     return _decoded(content, encoding).encode(), (
-        f"The file is not UTF-8; it was read as {encoding}. Check that letters with accents are correct."
+        f"The file is not UTF-8; it was read as {encoding}. Check that accented letters are correct."
     )
 
 
@@ -75,7 +76,7 @@ def _refuse_damaged_utf8(content: bytes, first_odd_byte: int) -> None:
     odd = text.count("\ufffd")
     if sum(not letter.isascii() for letter in text) - odd >= 4 * odd:
         raise InputError(
-            "The file is UTF-8, except a letter that is damaged or cut off here.",
+            "Could not read the file as UTF-8: a letter is damaged or cut off here.",
             "Save the file again as UTF-8 and open the new file.",
             line=content.count(b"\n", 0, first_odd_byte) + 1,
         )
@@ -96,8 +97,8 @@ def _refuse_mixed(content: bytes, first_odd_byte: int) -> None:
     western = all(letter < "\u0250" or letter in "€…‘’“”„‚–—" for _, line in utf8 for letter in line)
     if utf8 and western and _looks_western(b"".join(line for _, line in others)):
         raise InputError(
-            f"Line {utf8[0][0]:,} is in UTF-8 and line {others[0][0]:,} is in another encoding: the file is mixed.",
-            "Files may have been joined. Save all of it as UTF-8 and open the new file.",
+            f"Could not read the file: line {utf8[0][0]:,} is UTF-8, but line {others[0][0]:,} has another encoding.",
+            "Files may have been joined. Save the whole file as UTF-8, and open the new file.",
             line=others[0][0],
         )
 
@@ -127,7 +128,7 @@ def _guess(content: bytes, first_odd_byte: int) -> str:
         best = from_bytes(sample, cp_isolation=one_byte, threshold=0.5).best()
     if best is None or control > 0.02 * len(sample):
         raise InputError(
-            "The encoding of the file was not recognised, and it is not UTF-8.",
+            "Could not recognise the encoding of the file: it is not UTF-8.",
             "Save the file as UTF-8 and open the new file.",
         )
     return best.encoding
@@ -168,7 +169,7 @@ def _decoded(content: bytes, encoding: str) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(
-            f"The text is not valid {encoding} from byte {error.start:,} on.",
-            "The file may be cut off; save it as UTF-8 and open the new file.",
+            f"Could not read the text as {encoding} from byte {error.start:,} on.",
+            "The file may be cut off. Save it as UTF-8, and open the new file.",
             line=line,
         ) from None

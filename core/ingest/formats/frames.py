@@ -37,10 +37,15 @@ def _as_arrow(frame: Any) -> pa.Table:
     import narwhals as nw
 
     if _is_lazy(frame):
-        raise InputError("The DataFrame is lazy: its rows are not computed yet.", "Collect it first (.collect()).")
+        raise InputError(
+            "Could not read the DataFrame: it is lazy, so its rows are not computed yet.",
+            "Collect it first (.collect()).",
+        )
     names = [str(name) for name in getattr(frame, "columns", ())] if not isinstance(frame, pa.Table) else []
     if len(set(names)) < len(names):
-        raise InputError("Two columns have the same name.", "Use a different name for each column.")
+        raise InputError(
+            "Could not read the DataFrame: two columns have the same name.", "Use a different name for each column."
+        )
     try:
         table = _plain(nw.from_native(frame, eager_only=True))
     except (TypeError, ValueError, OverflowError, pa.ArrowException, nw.exceptions.NarwhalsError) as error:

@@ -148,8 +148,10 @@ def column_names(header: list[str], n_columns: int, line: int, head: list[list[s
             names = ["row", *names]
     if len(names) != n_columns:
         raise InputError(
-            f"The header has {plural(len(names), 'name')} but most rows have {n_columns:,} fields.",
-            "Use one name per column, in quotation marks if it contains the delimiter, and remove lines above it.",
+            f"Could not read the table: the header has {plural(len(names), 'name')}, but most rows have "
+            f"{n_columns:,} fields.",
+            "Use one name per column, in quotation marks if it contains the delimiter, and remove lines above the "
+            "header.",
             line=line,
         )
     names = [name or f"column {number}" for number, name in enumerate(names, 1)]
@@ -157,7 +159,7 @@ def column_names(header: list[str], n_columns: int, line: int, head: list[list[s
         if count > 1:
             places = " and ".join(str(number) for number, other in enumerate(names, 1) if other == name)
             raise InputError(
-                f"The header names {name!r} {count} times (columns {places}).",
+                f"Could not read the table: the header has {name!r} {count} times (columns {places}).",
                 "Use a different name for each column, so that no annotations are mixed up.",
                 line=line,
             )

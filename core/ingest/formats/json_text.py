@@ -107,18 +107,20 @@ def open_json(name: str, content: bytes) -> JsonFile:
     if shape == "lines" and len(content) <= _SMALL and b"\n" in content:
         found, broken, wrong = _line_by_line(content, found, wrong)
     if wrong == 5:
-        raise InputError(f"{name} has more than {most:,} records, the limit for its size.", "Use Parquet.")
+        raise InputError(
+            f"Could not read {name}: it has more than {most:,} records, the limit for its size.", "Use Parquet."
+        )
     if wrong:
         raise InputError(f"{name}: {_WRONG[wrong]}", _REMEDY[wrong], line=int(line))
     start, stop, lines = found
     if len(start) == 0:
-        raise InputError(f"{name} has JSON without any record.", "Export again with the annotations in it.")
+        raise InputError(f"Could not read {name}: its JSON has no records.", "Export it again with annotations.")
     if shape == "lines" and len(start) == 1:
         shape = "object"
     largest = int(np.argmax(stop - start))
     if stop[largest] - start[largest] > LARGEST_SINGLE_VALUE:
         raise InputError(
-            f"{name}: one record has {(stop[largest] - start[largest]) >> 20:,} MB.",
+            f"Could not read {name}: one record has {(stop[largest] - start[largest]) >> 20:,} MB.",
             "Export as JSON Lines, or as an array with one record per case.",
             line=int(lines[largest]),
         )
@@ -183,11 +185,11 @@ _HALF = re.compile(
 _WRONG = {
     1: f"the JSON is nested deeper than {DEEPEST} levels.",
     2: "a closing bracket has no opening one.",
-    3: "the JSON breaks off: a bracket or a quotation mark does not close.",
+    3: "the JSON is cut off: a bracket or quotation mark is not closed.",
     4: "text follows after the JSON.",
 }
 _REMEDY = {
-    1: "No export of annotations is; look at how the file was written.",
+    1: "Annotation exports are never so deep; check how the file was written.",
     2: "The file may be damaged; export it again.",
     3: "The file may be cut off; export it again.",
     4: "The file may be damaged; export it again.",
@@ -234,7 +236,7 @@ def oddities(file: JsonFile) -> list[str]:
     notes = []
     if file.broken:
         lines = ", ".join(f"{line:,}" for line in sorted(file.broken)[:5]) + (", …" if len(file.broken) > 5 else "")
-        notes.append(f"{plural(len(file.broken), 'line')} of JSON broken and left out: {lines}.")
+        notes.append(f"{plural(len(file.broken), 'line')} of invalid JSON left out: {lines}.")
     whole = range(len(file)) if len(file.content) <= _SMALL else range(min(len(file), _HEAD))
     for place in whole:
         record = file.content[file.start[place] : file.stop[place]]
@@ -253,11 +255,11 @@ def oddities(file: JsonFile) -> list[str]:
         except (ValueError, RecursionError):
             continue  # reported when the record is read
         if twice:
-            notes.append(f"Record {place + 1:,} has the name {shorten(twice[0], 40)!r} twice: the last one counts.")
+            notes.append(f"Record {place + 1:,} has the name {shorten(twice[0], 40)!r} twice: the last value is used.")
             break
     if halves := sum(map(bool, _HALF.findall(file.content))) if b"\\u" in file.content else 0:
         said = plural(halves, "half of a letter", "halves of letters")
-        notes.append(f"{said} (lone surrogates) cannot be shown: a question mark stands there.")
+        notes.append(f"{said} (lone surrogates) cannot be shown and became a question mark.")
     return notes
 
 

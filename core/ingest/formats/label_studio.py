@@ -47,7 +47,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
         for place, annotation in enumerate(annotations, 1):
             if not isinstance(annotation, dict):
                 asked.begin(line, (number, place), case, "", file=file)
-                asked.drop("the annotation is only a number: the export leaves annotations out")
+                asked.drop("the annotation is only a number: the export omits annotations")
                 continue
             rater, time = _rater(annotation), annotation.get("created_at")
             asked.begin(line, (number, place), case, rater, time, file=file)
@@ -64,11 +64,11 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     if passed and not asked.has_answers:
         kinds = {name.removesuffix("labels") + " regions": count for name, count in sorted(passed.items())}
         raise no_regions(TITLE, kinds, "choices, ratings or taxonomies")
-    notes = [f"Annotations of type {name} were skipped ({count:,})." for name, count in sorted(passed.items())]
+    notes = [f"Annotations of type {name} were left out ({count:,})." for name, count in sorted(passed.items())]
     if n_untouched:
-        notes.append(f"{plural(n_untouched, 'annotation')} came from a model and the rater left them as they were.")
+        notes.append(f"{plural(n_untouched, 'annotation')} came from a model and the rater left them unchanged.")
     if gold:
-        notes.append("Annotations marked as ground truth are gold, and still count as those of a rater.")
+        notes.append("Annotations marked as ground truth are gold, and also count as the rater's annotations.")
     questions = tuple(replace(question, gold=gold.get(question.name)) for question in asked.questions(notes))
     return Source(NAME, TITLE, recognise(files) or "said so", questions, SideFiles(cases=shown.table()))
 

@@ -31,7 +31,9 @@ def read(raw: RawTable, *, word: str = "row") -> Source:
     if not candidates:
         candidates = [column for column in columns if column not in _AFTER and column != "id"]
     if not candidates:
-        raise InputError("No column has annotations.", "Export again with the results in it.")
+        raise InputError(
+            "Could not read annotations: no column contains any.", "Export again with the results included."
+        )
     data = [column for column in columns if column not in (*candidates, *_AFTER, "id")]
     wanted = ("id", "annotator", "annotation_id", "created_at", *candidates, *data)
     cells = {name: raw.table[name].to_pylist() for name in wanted if name in columns}

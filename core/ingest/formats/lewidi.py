@@ -40,8 +40,8 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
                     asked.answer(_QUESTION, [block] if block else [])
                 if not given:
                     asked.begin(line, (number, 0), key, "", file=place)
-                    asked.drop("as many annotators as annotations are expected")
-    notes = ("soft_label and hard_label were skipped: they are computed from the annotations.",)
+                    asked.drop("the numbers of annotators and annotations differ")
+    notes = ("soft_label and hard_label were left out: they are computed from the annotations.",)
     return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))
 
 

@@ -59,8 +59,8 @@ def read_matrix(name: str, content: bytes) -> np.ndarray:
     elif _begins_as_lists(content):
         if (rows := _lists(content)) is None:
             raise InputError(
-                f"{shown}: the lists are not of equally many numbers each.",
-                "Write one list for each case, with one number for each class.",
+                f"Could not read {shown}: its lists have different lengths.",
+                "Write one list per case, with one number per class.",
             )
         matrix = np.array(rows, np.float64)
     else:
@@ -71,12 +71,12 @@ def read_matrix(name: str, content: bytes) -> np.ndarray:
         except ValueError as error:
             raise InputError(
                 f"Could not read the rows of the matrix {shown}: {str(error).split(';')[0]}.",
-                "Write one row for each case and one number for each class.",
+                "Write one row per case, with one number per class.",
             ) from None
     if (bad := np.argwhere(~np.isfinite(matrix))).size:
         row, column = bad[0] + 1
         raise InputError(
-            f"{shown}: the score in row {row:,}, column {column:,} is not a number.",
+            f"Could not read {shown}: the score in row {row:,}, column {column:,} is not a number.",
             "Use a finite score for every class.",
         )
     return matrix
@@ -89,8 +89,8 @@ def _array(shown: str, content: bytes) -> np.ndarray:
         raise InputError(f"Could not read the NumPy array {shown}: {error}.", "Save it again with np.save.") from None
     if array.ndim != 2 or array.dtype.kind not in "fiu":
         raise InputError(
-            f"{shown} is an array of shape {array.shape} and type {array.dtype}.",
-            "Predictions are an array of numbers with a row for each case and a column for each class.",
+            f"Could not read {shown}: the array has shape {array.shape} and type {array.dtype}.",
+            "Use an array of numbers with one row per case and one column per class.",
         )
     return np.asarray(array, np.float64)
 

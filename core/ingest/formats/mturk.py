@@ -39,7 +39,9 @@ def read(raw: RawTable, *, with_rejected: bool = False) -> Source:
     fields = [column for column in raw.columns if column.startswith("Answer.")]
     inputs = [column for column in raw.columns if column.startswith("Input.")]
     if not fields:
-        raise InputError("No column Answer.* has annotations.", "Download the results of the batch again.")
+        raise InputError(
+            "Could not read annotations: no column Answer.* contains any.", "Download the results of the batch again."
+        )
     named = ("HITId", "WorkerId", "AssignmentId", "AssignmentStatus", "SubmitTime")
     cells = {name: raw.table[name].to_pylist() for name in (*named, *fields, *inputs) if name in raw.columns}
     nothing = [""] * raw.table.num_rows
@@ -122,7 +124,7 @@ def _is_box(answer: object) -> bool:
 METHOD = reader_method(
     Reader(NAME, TITLE, "table", recognise, read),
     80,
-    plainly="A batch of Mechanical Turk, one row an assignment.",
-    exactly="CSV of a batch: one row per assignment, what was shown in `Input.*` and said in `Answer.*`.",
+    plainly="A batch of Mechanical Turk, one row per assignment.",
+    exactly="CSV of a batch: one row per assignment, questions in `Input.*`, answers in `Answer.*`.",
     source="Amazon Mechanical Turk, batch results CSV",
 )

@@ -56,10 +56,10 @@ def read(
         for place, blocks in enumerate(case if isinstance(case, list) else [], 1):
             asked.begin(line, (number, place), str(case_number), "", file=file)
             if not _is_lists(blocks):
-                asked.drop("no list of blocks")
+                asked.drop("not a list of blocks")
                 continue
             if (negative := _negative(blocks)) is not None:
-                asked.drop(f"class {negative} is below 0, and numbers of classes count from 0")
+                asked.drop(f"class {negative} is below 0, but class numbers start at 0")
                 continue
             ranked = [
                 [text for name in block if not isinstance(name, list | dict) and (text := _name(name, names, line))]
@@ -72,12 +72,14 @@ def read(
         if not isinstance(case, list) or not case:
             asked.begin(line, (number, 0), str(case_number), "", file=file)
             asked.drop("nobody ranked anything")
-    notes = ["The place of a rater in the list differs in meaning from case to case: statistics per rater are off."]
+    notes = [
+        "The same position in the lists can mean different raters in different cases, so rater statistics are off."
+    ]
     if twice:
         are = "rankings name" if len(twice) > 1 else "ranking names"
-        notes.append(f"{len(twice):,} {are} a class twice (first: {twice[0]}): its first place counts.")
+        notes.append(f"{len(twice):,} {are} a class twice (first: {twice[0]}): its first position is used.")
     if not names:
-        notes.append("Classes are numbers, counted from 0. Open the file of their names together with this one.")
+        notes.append("Classes are numbers, starting at 0. Open the file of class names together with this file.")
     questions = tuple(_anonymous(question, notes) for question in asked.questions())
     side = SideFiles(classes=ClassTable(tuple(names), risk=tuple(risks) if risks else None)) if names else SideFiles()
     return Source(NAME, TITLE, _WHY, questions, side)
@@ -125,11 +127,12 @@ def _class_files(others: Sequence[tuple[str, bytes]]) -> tuple[list[str], list[s
             risks = lines
         elif lines:
             if len(set(lines)) < len(lines):
-                raise InputError(f"{name} repeats a class.", "Use one line per class.")
+                raise InputError(f"Could not use {name}: a class occurs twice.", "Use one line per class.")
             names = lines
     if risks and names and len(risks) != len(names):
         raise InputError(
-            f"There are {len(names):,} names of classes and {len(risks):,} risks.", "Use one line per class in both."
+            f"Could not match class names and risks: there are {len(names):,} names and {len(risks):,} risks.",
+            "Use one line per class in both files.",
         )
     return names, risks
 
@@ -140,8 +143,8 @@ def _name(value: object, names: Sequence[str], line: int) -> str:
     if isinstance(value, int) and 0 <= value < len(names):
         return names[value]
     raise InputError(
-        f"Class {text_of(value)[:40]} has no line in the file of names, which has {len(names):,}.",
-        "Numbers count from 0; open the file of names that belongs to these rankings.",
+        f"Could not name class {text_of(value)[:40]}: the file of names has only {len(names):,} lines.",
+        "Numbers start at 0. Open the file of names that belongs to these rankings.",
         line=line,
     )
 

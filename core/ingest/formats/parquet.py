@@ -90,13 +90,16 @@ def parquet_parts(folder: Path) -> tuple[list[Path], list[parquet.ParquetFile]]:
         if path.is_file() and not any(name[0] in "._" for name in path.relative_to(folder).parts)
     )
     if not parts:
-        raise InputError(f"{folder} is a folder without Parquet files.", "Use a file, or the folder of such a table.")
+        raise InputError(
+            f"Could not read {folder}: the folder has no Parquet files.", "Use a Parquet file, or a folder of them."
+        )
     found = [parquet.ParquetFile(path) for path in parts]
     for path, file in zip(parts, found, strict=True):
         if file.schema_arrow.names != found[0].schema_arrow.names:
             raise InputError(
-                f"{path.relative_to(folder)} has other columns than {parts[0].relative_to(folder)}.",
-                "Parts of a table must have the same columns; open files of other tables separately.",
+                f"Could not read {path.relative_to(folder)}: its columns differ from those of "
+                f"{parts[0].relative_to(folder)}.",
+                "Parts of a table must have the same columns. Open files of other tables separately.",
             )
     return parts, found
 
@@ -129,15 +132,15 @@ def _check_unpacked(files: Sequence[parquet.ParquetFile]) -> None:
     spend(characters=unpacked + n_rows * sum(widths))
     if n_rows * n_columns > _MOST_CELLS or unpacked > _MOST_BYTES:
         raise InputError(
-            f"This Parquet file unpacks to {n_rows:,} rows of {n_columns:,} columns.",
-            "Leave out columns that are not needed, or open a part of it.",
+            f"Could not read this Parquet file: it unpacks to {n_rows:,} rows of {n_columns:,} columns.",
+            "Remove columns that you do not need, or open part of it.",
         )
     needed, free = memory_needed(n_rows), free_memory()
     if free is not None and n_rows > _MANY_ROWS and needed > free:
         raise InputError(
-            f"{n_rows:,} rows take about {number(needed / 2**30, 1)} GB of memory, and {number(free / 2**30, 1)} GB "
-            "are free.",
-            "Close other programs, use a computer with more memory, or open a part of it.",
+            f"Could not read {n_rows:,} rows: this needs about {number(needed / 2**30, 1)} GB of memory, and "
+            f"{number(free / 2**30, 1)} GB are free.",
+            "Close other programs, use a computer with more memory, or open part of the file.",
         )
 
 
@@ -166,9 +169,13 @@ def as_text(table: pa.Table, progress: Callable[[float], None] | None = None) ->
     """Return a table of any types as text; split lists that contain annotations. See `read_parquet`."""
     check_columns(table.num_columns)
     if len(set(table.column_names)) < table.num_columns:
-        raise InputError("Two columns have the same name.", "Use a different name for each column.")
+        raise InputError(
+            "Could not read the DataFrame: two columns have the same name.", "Use a different name for each column."
+        )
     if table.num_rows == 0:
-        raise InputError("The file has columns but no rows.", "Choose a file with at least one row of data.")
+        raise InputError(
+            "Could not read the table: it has columns but no rows.", "Choose a file with at least one row of data."
+        )
     line = np.arange(1, table.num_rows + 1, dtype=np.int64)
     table = _without_structs(table)
     table, line, places, dropped, notes = _without_lists(table, line)
@@ -177,19 +184,22 @@ def as_text(table: pa.Table, progress: Callable[[float], None] | None = None) ->
         if progress is not None:
             progress(place / (table.num_columns + 1))
         if pa.types.is_nested(column.type):
-            notes.append(f"Column {name!r} holds nested values and was skipped.")
+            notes.append(f"Column {name!r} contains nested values and was left out.")
             continue
         try:
             text = _as_text(column)
         except (pa.ArrowException, ValueError):  # pixels and the like
-            notes.append(f"Column {name!r} has no text or numbers and was skipped.")
+            notes.append(f"Column {name!r} has no text or numbers and was left out.")
             continue
         names.append(name)
         columns.append(text)
     del table, column
     pa.default_memory_pool().release_unused()  # frees the memory of decoding for the next steps
     if len(names) < 2:
-        raise InputError("There are fewer than two columns of plain values.", "A table needs a case and an annotation.")
+        raise InputError(
+            "Could not read the table: it has fewer than two columns of plain values.",
+            "Use a table with at least a case and an annotation.",
+        )
     return RawTable(pa.table(columns, names=names), line, tuple(dropped), tuple(notes), places=places)
 
 
@@ -289,7 +299,8 @@ def _without_lists(
     ]
     if not sound.any():
         raise InputError(
-            "The lists of raters and annotations differ in length in every row.", "Check how they were written."
+            "Could not read the table: its lists of raters and annotations differ in length in every row.",
+            "Check how the lists were written.",
         )
     table, line, lengths = table.filter(pa.array(sound)), line[sound], lengths[sound]
     row = np.repeat(np.arange(len(lengths)), lengths)
@@ -298,7 +309,7 @@ def _without_lists(
     columns |= {name: pc.list_flatten(table[name]) for name in together}
     number = np.arange(row.size) - np.repeat(np.cumsum(lengths) - lengths, lengths) + 1
     places = RowLocations(("row", "entry"), (line[row], number))
-    notes = [f"The lists in {', '.join(map(repr, together))} were taken apart, one row for each entry."]
+    notes = [f"The lists in {', '.join(map(repr, together))} were split, one row per entry."]
     passed = [name for name in table.column_names if name not in columns]
-    notes += [f"Column {name!r} holds nested values and was skipped." for name in passed]
+    notes += [f"Column {name!r} contains nested values and was left out." for name in passed]
     return pa.table(columns), line[row], places, dropped, notes

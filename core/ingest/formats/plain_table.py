@@ -74,9 +74,9 @@ def _with_rater(mapping: Mapping, raw: RawTable) -> Mapping:
     if mapping.rater != RATER_OF_FILE:
         others = [column for column in raw.columns if column != RATER_OF_FILE]
         return Mapping(
-            "long", case=others[0], rater=RATER_OF_FILE, answer=others[1], why={"rater": "one file for each"}
+            "long", case=others[0], rater=RATER_OF_FILE, answer=others[1], why={"rater": "one file per rater"}
         )
-    return replace(mapping, why=mapping.why | {"rater": "one file for each, and no column that names raters"})
+    return replace(mapping, why=mapping.why | {"rater": "one file per rater, and no rater column"})
 
 
 def _together(tables: Sequence[tuple[str, RawTable]]) -> RawTable:

@@ -54,7 +54,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
         if answer == "ignore":
             asked.drop("the rater ignored the task")
         elif answer not in ("accept", "reject"):
-            asked.drop(f"the answer is {text_of(answer)[:40]!r} and not accept, reject or ignore")
+            asked.drop(f"the answer is {text_of(answer)[:40]!r} instead of accept, reject or ignore")
         elif is_choice:
             _choice(asked, record)
         elif only is not None:
@@ -66,15 +66,16 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
             asked.answer("answer", [[answer]])
     if n_spans == asked.n_annotations:
         raise InputError(
-            "These are spans of text or picture, not classes of whole cases.", "Export a text classification or choice."
+            "Could not read annotations: these are spans of text or picture, not classes of whole cases.",
+            "Export a text classification or a choice.",
         )
     notes = []
     if by_file:
         notes.append(
             "Raters are identified by their files."
             if len(files) > 1
-            else "No record names its rater: all were taken for the annotations of one. Export each session, or one "
-            "file for each rater."
+            else "No record names its rater, so all annotations count as one rater's. Export each session, or one file "
+            "per rater."
         )
     return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))
 
@@ -98,7 +99,8 @@ def _choice(asked: Questionnaire, record: dict) -> None:
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     40,
-    plainly="Decisions of Prodigy, one a line.",
-    exactly="Prodigy, JSON Lines: one decision a line; raters by `_annotator_id`, `_session_id`, or one file each.",
+    plainly="Decisions of Prodigy, one per line.",
+    exactly="Prodigy, JSON Lines: one decision per line; raters by `_annotator_id`, `_session_id`, or one file per "
+    "rater.",
     source="Prodigy, JSONL of db-out",
 )

@@ -205,8 +205,8 @@ class Questionnaire:
             first = next(iter(self._dropped.values()), "")
             example = f"; the first record: {first}" if first else ""
             raise InputError(
-                f"The file has no annotation that could be read{example}.",
-                "Check that raters have annotated whole cases and not only regions, and export again.",
+                f"Could not read annotations: the file has none that Plurality understands{example}.",
+                "Check that raters annotated whole cases and not only regions. Then export again.",
             )
         return found
 
@@ -247,16 +247,16 @@ class Questionnaire:
         answer = "score" if kind == "score" else "class"
         columns[answer] = asked.answer.taken(np.flatnonzero(keep))
         if not identified:
-            notes = (*notes, "No annotation says whose it is: raters are anonymous, and statistics per rater are off.")
+            notes = (*notes, "No annotation names its rater, so raters are anonymous and rater statistics are off.")
         if asked.n_twice:
-            notes = (*notes, f"Labels that are repeated in an annotation: {asked.n_twice:,}. Each counts once.")
+            notes = (*notes, f"Repeated labels in an annotation: {asked.n_twice:,}. Each counts once.")
         if kind == "set":
             share = f"{asked.n_several:,} of {plural(asked.n_answers, 'annotation')}"
-            notes = (*notes, f"Annotations are sets of labels: {share} name several.")
+            notes = (*notes, f"Annotations are sets of labels: {share} name several labels.")
         numbers = tuple(number[annotation] for number in places.numbers)
         at = RowLocations(self._words, numbers, self._files, file[annotation])
         roles: dict[str, Any] = {role: role for role in ("time", "group", "rank") if role in columns}
-        reasons_why = dict.fromkeys(("case", "rater", "answer", *roles), "the format says so") | why
+        reasons_why = dict.fromkeys(("case", "rater", "answer", *roles), "the format implies it") | why
         roles |= {"annotation": "annotation"} if several else {}
         if not identified:
             reasons_why["anonymous"] = "no annotation names its rater"

@@ -28,7 +28,7 @@ def read_records(files: Sequence[JsonFile], progress: Progress | None = None) ->
     lines, numbers, of_file = array("q"), array("q"), array("i")
     dropped, ragged = [], False
     if not any(isinstance(record, dict) and record for record in all_heads(files)):
-        raise InputError("This JSON has no records that could be read as a table.", _REMEDY)
+        raise InputError("Could not read this JSON as a table: it has no records.", _REMEDY)
     for file, number, line, record in _records(files, progress):
         if not isinstance(record, dict) or not record:
             dropped.append(Dropped(line, f"record {number:,}: no object of names and values"))
@@ -46,7 +46,7 @@ def read_records(files: Sequence[JsonFile], progress: Progress | None = None) ->
         numbers.append(number)
         of_file.append(file)
     if len(columns) < 2:
-        raise InputError(f"The records have only one name ({next(iter(columns))!r}).", _REMEDY)
+        raise InputError(f"Could not read these records: they have only one name ({next(iter(columns))!r}).", _REMEDY)
     _fill_up(columns, len(lines))
     names = _distinct(columns)
     places = RowLocations(("record",), (np.array(numbers),), tuple(file.name for file in files), np.array(of_file))
@@ -119,7 +119,7 @@ def _fill_up(columns: dict[str, TextCodes], n_rows: int) -> None:
         column.fill(n_rows)
 
 
-_REMEDY = "Write an array of objects, or one object a line, with the case, the rater and the annotation by name."
+_REMEDY = "Write an array of objects, or one object per line, with named case, rater and annotation."
 
 
 def read_lists(files: Sequence[JsonFile], progress: Progress | None = None) -> RawTable | None:
@@ -161,5 +161,7 @@ def _distinct(columns: dict[str, TextCodes]) -> list[str]:
     names = [key.strip().encode("utf-8", "replace").decode() or f"column {n}" for n, key in enumerate(columns, 1)]
     twice = first_twice(names)
     if twice is not None:
-        raise InputError(f"The records have two names that read {twice!r}.", "Use a different name for each part.")
+        raise InputError(
+            f"Could not read these records: they have the name {twice!r} twice.", "Use a different name for each part."
+        )
     return names

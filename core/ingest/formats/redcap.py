@@ -57,7 +57,7 @@ def read(raw: RawTable) -> Source:
         name = " ".join([case, *(part for part in parts if part)])
         asked.begin(int(raw.line[row]), (row + 1,), name, f"person {hit.group(2)}" if hit else "")
         if hit is None:
-            asked.drop("merged record: the decision on two entries, no entry of its own")
+            asked.drop("merged record: the decision on two entries, not an entry")
             continue
         for field in fields:
             text = cells[field][row].strip()
@@ -68,7 +68,7 @@ def read(raw: RawTable) -> Source:
 METHOD = reader_method(
     Reader(NAME, TITLE, "table", recognise, read, holds=holds),
     82,
-    plainly="A REDCap project with double data entry: each record entered by two people.",
-    exactly="CSV of raw or labelled data; the record's name ends in `--1` or `--2` for the two persons.",
+    plainly="A REDCap project with double data entry: two people enter each record.",
+    exactly="CSV of raw or labelled data; record names end in `--1` or `--2` for the two people.",
     source="REDCap, Double Data Entry module, data export CSV",
 )

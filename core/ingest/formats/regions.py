@@ -29,7 +29,8 @@ def no_regions(title: str, counts: Mapping[str, int], instead: str) -> InputErro
     """
     found = listed([f"{n:,} {what}" for what, n in counts.items()])
     return InputError(
-        f"{title} has annotations of parts of a case ({found}). Plurality does not read regions yet.",
+        f"Could not read {title}: its annotations are for parts of a case ({found}), which Plurality does not "
+        "support yet.",
         f"Export {instead} of whole cases, or write a table with one row per case, rater and class.",
     )
 

@@ -76,7 +76,7 @@ def _stacked(raw: RawTable, stems: dict[str, list[str]]) -> RawTable:
     filled = np.zeros(table.num_rows, bool)
     for stem in stems:
         filled |= as_numpy(pc.not_equal(pc.utf8_trim_whitespace(table[stem]), ""))
-    note = f"{n_pairs} numbered columns each of {' and '.join(map(repr, stems))} taken as rows."
+    note = f"{n_pairs} numbered columns each of {' and '.join(map(repr, stems))} read as rows."
     return replace(raw, table=table.filter(pa.array(filled)), line=raw.line[row][filled], notes=(*raw.notes, note),
                    places=None if raw.places is None else raw.places.at(row[filled]))  # fmt: skip
 
@@ -104,7 +104,7 @@ def objects_as_columns(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
         for offset, (name, key) in enumerate(zip(names, keys, strict=True)):
             texts = strings(text_of(cell.get(key)) if cell else "" for cell in cells)
             table = table.add_column(place + offset, name, pa.chunked_array([texts]))
-        raw = replace(raw, table=table, notes=(*raw.notes, f"{column!r} holds objects: each name is a column."))
+        raw = replace(raw, table=table, notes=(*raw.notes, f"{column!r} contains objects: each name is a column."))
         if counts and sum(values) > len(cells):
             counted = tuple(names)
     return raw, counted

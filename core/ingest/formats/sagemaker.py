@@ -58,8 +58,9 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
                 asked.answer(name, [block] if block else [])
     if n_consolidated and n_consolidated == asked.n_annotations:
         raise InputError(
-            "This is an output manifest of SageMaker Ground Truth: it has one consolidated label per data object.",
-            "Open the worker responses (annotations/worker-response/…), all in one zip, or the consolidation request.",
+            "Could not read raters: this output manifest of SageMaker Ground Truth has one consolidated label per "
+            "data object.",
+            "Open the worker responses (annotations/worker-response/…) in one zip, or the consolidation request.",
         )
     return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(), SideFiles(cases=shown.table()))
 

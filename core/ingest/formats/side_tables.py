@@ -66,7 +66,8 @@ def read_side_file(name: str, content: bytes, kind: SideKind) -> SideFiles:
             "gold": "a case and its gold class, each case once",
         }[kind]
         raise InputError(
-            f"{name} has no columns for this ({', '.join(map(repr, raw.columns[:8]))}).", f"It needs {needs}."
+            f"Could not use {name}: it has no suitable columns ({', '.join(map(repr, raw.columns[:8]))}).",
+            f"It needs {needs}.",
         )
     return side
 
@@ -112,7 +113,9 @@ def read_pictures(name: str, content: bytes) -> SideFiles:
     files = unpack(name, content) if is_archive(content) else [(name, content)]
     pictures = tuple((path, data) for path, data in files if is_picture(data))
     if not pictures:
-        raise InputError(f"{name} has no PNG, JPEG, GIF or WebP image.", "Pack the images of the cases in a zip.")
+        raise InputError(
+            f"Could not read {name}: it has no PNG, JPEG, GIF or WebP image.", "Pack the case images in a zip."
+        )
     return SideFiles(images=pictures)
 
 
@@ -214,7 +217,8 @@ def _classes(raw: RawTable) -> SideFiles | None:
             rows.sort(key=lambda row: float(places[row]))
         except ValueError:
             raise InputError(
-                f"Column {order!r} of the class table has values that are not numbers.", "Number the classes 1, 2, 3."
+                f"Could not read the order of classes: column {order!r} has values that are not numbers.",
+                "Number the classes 1, 2, 3.",
             ) from None
     shown, risks = (_column(raw, column, rows) for column in (display, risk))
     return SideFiles(classes=ClassTable(tuple(names[row] for row in rows), shown, risks, ordered=order is not None))

@@ -124,10 +124,10 @@ def _rows_of_raters(
     groups = [group for group in seen.groups_of_one_vocabulary(free) if len(group) > 1]
     if not groups:
         raise InputError(
-            f"No two columns of this file ({title}) have the same answers.",
+            f"Could not read {title}: no two columns have the same answers.",
             "Use one column per case with the same choices, or open it as another table (--format wide).",
         )
-    said = {"rater": "each row is a response", "across": "these columns share their answers"}
+    said = {"rater": "each row is a response", "across": "these columns have the same answers"}
     questions = []
     for group in groups:
         mapping = Mapping("transposed", rater=who, across=tuple(group), why=said)
@@ -206,7 +206,7 @@ METHODS = (
         Reader(RAYYAN, RAYYAN_TITLE, "table", recognise_rayyan, read_rayyan, holds=holds_decisions),
         87,
         plainly="Articles of a Rayyan review with the decision of each reviewer.",
-        exactly='CSV of articles whose `notes` hold `RAYYAN-INCLUSION: {"name"=>"Included"}`.',
+        exactly='CSV of articles whose `notes` contain `RAYYAN-INCLUSION: {"name"=>"Included"}`.',
         source="Rayyan, Understanding your Rayyan export files",
     ),
 )

@@ -25,8 +25,8 @@ def check_file_size(name: str, n_bytes: int) -> None:
     limit = current_settings().max_upload_mb
     if n_bytes > limit * MEGABYTE:
         raise InputError(
-            f"{name} has {number(n_bytes / MEGABYTE, 1)} MB, the limit is {limit:,} MB.",
-            "Use Parquet, leave out columns that are not needed, or set PLURALITY_MAX_UPLOAD_MB higher.",
+            f"Could not open {name}: it has {number(n_bytes / MEGABYTE, 1)} MB; the limit is {limit:,} MB.",
+            "Use Parquet, remove columns that you do not need, or set PLURALITY_MAX_UPLOAD_MB higher.",
         )
 
 
@@ -70,7 +70,9 @@ def _tables(
     if (found := what_is(content)) is not None:
         raise InputError(f"{name} is {found[0]}.", found[1])
     if is_archive(content):
-        raise InputError(f"{name} is a zip archive.", "Unpack it, or save the table as CSV, TSV or Parquet.")
+        raise InputError(
+            f"Could not open {name}: it is a zip archive.", "Unpack it, or save the table as CSV, TSV or Parquet."
+        )
     if (study := table_of_imrmc(content)) is not None:
         return [(name, study)]
     return [(name, read_delimited(content, has_header=has_header))]

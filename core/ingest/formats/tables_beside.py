@@ -76,7 +76,7 @@ def _beside(name: str, raw: RawTable, cases: set[str], classes: set[str]) -> tup
     if _are_classes(cells, classes):
         return SideFiles(classes=ClassTable(tuple(cells[0]))), "a list of classes; prior probabilities are not used"
     if len(cells) == 3 and {*cells[0], *cells[1]} <= classes and all(map(_is_number, cells[2])):
-        return SideFiles(), "costs of pairs of classes, not used"
+        return SideFiles(), "costs of pairs of classes (not used)"
     return None, ""
 
 

@@ -72,7 +72,8 @@ def read_workbook(name: str, content: bytes, *, has_header: bool | None = None) 
         ) from None
     if not found:
         raise InputError(
-            f"{name}: no sheet has a table. {' '.join(reasons[:3])}", "A table needs a case and an annotation."
+            f"Could not read {name}: no sheet has a table. {' '.join(reasons[:3])}",
+            "Use a table with at least a case and an annotation.",
         )
     return found
 
@@ -89,7 +90,9 @@ def _check_parts(name: str, content: bytes) -> None:
                 while chunk := part.read(_CHUNK):
                     text = rest + chunk
                     if b"<!DOCTYPE" in text or b"<!ENTITY" in text:
-                        raise InputError(f"{name} declares XML entities, which no workbook needs.", _SAVE_AGAIN)
+                        raise InputError(
+                            f"Could not open {name}: it declares XML entities, which no workbook needs.", _SAVE_AGAIN
+                        )
                     merged = text.count(b"<mergeCell ") * _MERGED_RANGE
                     spend(cells=chunk.count(b"<") * weight + merged)
                     rest = text[-len(b"<mergeCell") :]
@@ -102,7 +105,7 @@ def _rows(name: str, sheet: Any) -> list[list[str]]:
         sheet.reset_dimensions()  # the size in the file may be wrong
     for cells in sheet.iter_rows(values_only=True):
         if len(rows) == _MOST_ROWS:
-            raise InputError(f"{name} has a sheet of more than {_MOST_ROWS:,} rows.", _SAVE_AGAIN)
+            raise InputError(f"Could not open {name}: a sheet has more than {_MOST_ROWS:,} rows.", _SAVE_AGAIN)
         if not cells:
             rows.append(_EMPTY_ROW)
             continue
@@ -194,7 +197,7 @@ def _table(rows: list[list[str]], has_header: bool | None, n_filled: int = 0) ->
     numbered = [(line, (row + [""] * width)[:width]) for line, row in numbered]
     above, n_headers = header_rows([row for _, row in numbered[:200]])
     if above:
-        notes.append(f"{plural(above, 'row')} above the table skipped.")
+        notes.append(f"{plural(above, 'row')} above the table left out.")
     if has_header is False:
         n_headers = 1
     if n_headers > 1:

@@ -52,7 +52,7 @@ def read(raw: RawTable) -> Source:
         for name, block in given:
             asked.answer(name, [block] if block else [])
         if not given:
-            asked.drop("none of its tasks has an answer that is a class")
+            asked.drop("none of its tasks was answered with a class")
     notes = [*raw.notes, *(f"Left out: {what} ({count:,})." for what, count in sorted(left.items()))]
     return Source(NAME, TITLE, recognise(raw.columns) or "said so", asked.questions(notes), SideFiles(shown.table()))
 
@@ -99,7 +99,7 @@ def _from_lists(chosen: list[dict], name: str, left: Counter[str]) -> Iterator[t
             text = (text_of(one.get("label")) or text_of(one.get("value"))).strip()
             yield label, [text] if text else []
         elif text_of(one.get("value")):
-            left[f"what was typed into {shorten(label, 60)}"] += 1
+            left[f"text typed into {shorten(label, 60)}"] += 1
 
 
 def _facts(cell: str, subject: str) -> dict[str, str]:
@@ -122,7 +122,8 @@ def _parsed(cell: str) -> object:
 METHOD = reader_method(
     Reader(NAME, TITLE, "table", recognise, read),
     81,
-    plainly="Classifications of a Zooniverse project, one row a volunteer and subject.",
-    exactly="CSV of classifications: `annotations` holds the value of each question, survey or drop-down task as JSON.",
+    plainly="Classifications of a Zooniverse project, one row per volunteer and subject.",
+    exactly="CSV of classifications: `annotations` contains the answers to question, survey and drop-down tasks as "
+    "JSON.",
     source="Zooniverse Panoptes, classifications export CSV",
 )

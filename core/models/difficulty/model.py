@@ -45,18 +45,20 @@ def one_against_rest(dataset: Dataset, positive: str | None = None) -> tuple[Dat
         There is no class of that name.
     """
     if dataset.kind != "class":
-        raise NotApplicableError(f"Difficulty models need one class per annotation; these are {dataset.kind}s.")
+        raise NotApplicableError(
+            f"Difficulty models need one class per annotation; these annotations are {dataset.kind}s."
+        )
     if dataset.n_classes < 2:
         raise NotApplicableError("Difficulty models need two classes; only one is declared.")
     if positive is None:
         if dataset.n_classes > 2:
             raise NotApplicableError(
-                f"Difficulty models need two classes; these data have {dataset.n_classes:,}. Choose the class that "
-                "counts as positive, against all others."
+                "Could not fit difficulty models: they need two classes, but these data have "
+                f"{dataset.n_classes:,}. Choose the positive class; all others count as negative."
             )
         return dataset, 1
     if positive not in dataset.classes:
-        raise NotFoundError(f"Unknown class {positive!r} in {dataset.name}.")
+        raise NotFoundError(f"Could not find class {positive!r} in {dataset.name}.")
     code = dataset.classes.index(positive)
     if dataset.n_classes == 2:
         return dataset, code
@@ -113,7 +115,8 @@ def tempered_at_mode(
     tag = fit.settings.get("tag")
     if fit.method != "map" or tag is None or fit.cases != dataset.cases or fit.raters != dataset.raters:
         raise InputError(
-            f"{fit.model} by {fit.method} does not support β here.", "Use a difficulty model of these data at its mode."
+            f"Could not use β: {fit.model} by {fit.method} does not support it.",
+            "Use a difficulty model of these data at its mode.",
         )
     on, code = switches(tag), dataset.classes.index(fit.settings["positive"])
     names = ("alpha_spec", "alpha_sens") if on.bias else ("alpha", "alpha")
@@ -173,7 +176,7 @@ class DifficultyModel:
         check_flag(self.cooperative, "cooperative")
         check_flag(self.as_published, "as_published")
         if self.positive is not None and not isinstance(self.positive, str):
-            raise InputError(f"The positive class is {shown(self.positive)}.", "Use the name of a class.")
+            raise InputError(f"Could not use {shown(self.positive)} as the positive class.", "Use the name of a class.")
 
     def density(self, dataset: Dataset, *, token: CancelToken | None = None) -> DifficultyDensity:
         """Build the posterior of the data for sampling: whitened at its mode, on a grid that is fine enough there.
@@ -199,7 +202,8 @@ class DifficultyModel:
             raise NotApplicableError("A difficulty model needs at least one annotation; there is none.")
         if switches(self.tag).ability and not two.raters_identified:
             raise NotApplicableError(
-                f"Model {self.tag} needs identified raters, and the annotations are anonymous. Use ABCE or ABCDE."
+                f"Could not fit model {self.tag}: it needs identified raters, but the annotations are anonymous. "
+                "Use ABCE or ABCDE."
             )
         return at_its_mode(
             DifficultyDensity(two, Specification(self.tag, self.cooperative, self.as_published, code)), token
@@ -289,7 +293,7 @@ def _fit(model, dataset, way, run, token, progress) -> BayesianFit:
     if beta == 1 and not doubt:
         return found
     if way != "map":
-        raise InputError("A sampled difficulty model does not support β.", "Use its mode (map).")
+        raise InputError("Could not use β: a sampled difficulty model does not support it.", "Use its mode (map).")
     from .model import tempered_at_mode
 
     view = one_against_rest(dataset, model.positive)[0]
@@ -309,13 +313,13 @@ def _method(place: int, tag: str) -> Method:
         options=(
             replace(BETA, of_run=True),
             replace(DOUBT, of_run=True),
-            Option("positive", str, None, "Class told from the rest", "the class that is told apart from all others"),
+            Option("positive", str, None, "Positive class", "class that is compared with all others"),
             Option(
-                "cooperative", bool, True, "No rater does worse than chance", "raters do not do worse than chance"
+                "cooperative", bool, True, "Assume no rater is worse than chance", "assume none is worse than chance"
             ),
             Option(
                 "as_published", bool, False, "Priors as in the authors' programs",
-                "priors of the authors' programs where they depart from their paper", on_page=False,
+                "use priors of the authors' programs where they differ from the paper", on_page=False,
             ),
         ),
         view=lambda dataset, positive=None, **_: one_against_rest(dataset, positive)[0],
@@ -338,7 +342,7 @@ def _plainly(on: Switches) -> str:
         raters = f"All raters have the same {'sensitivity and the same specificity' if on.bias else 'accuracy'}."
     effects = {
         "how hard they are": on.difficulty,
-        "how well they tell raters apart": on.discrimination,
+        "how well they separate accurate from inaccurate raters": on.discrimination,
         "how often a guess is correct": on.guessing,
     }
     differ = [f"in {words}" for words, is_on in effects.items() if is_on]

@@ -46,7 +46,7 @@ def canonical(tag: str) -> str:
     for known in TAGS:
         if tag.casefold() == known.casefold():
             return known
-    raise InputError(f"Unknown difficulty model {tag!r}.", f"The eighteen are {', '.join(TAGS)}.")
+    raise InputError(f"Unknown difficulty model {tag!r}.", f"Use one of {', '.join(TAGS)}.")
 
 
 def switches(tag: str) -> Switches:
@@ -73,7 +73,7 @@ def tag_of(on: Switches) -> str:
     tag = "".join(letter for letter, present in off if not present) or "Full"
     if tag not in TAGS:
         raise InputError(
-            f"The combination {tag} is not a model of its own: the data do not identify all of its parameters.",
-            f"The eighteen are {', '.join(TAGS)}.",
+            f"Could not use {tag}: the data do not identify all of its parameters, so it is not a separate model.",
+            f"Use one of {', '.join(TAGS)}.",
         )
     return tag

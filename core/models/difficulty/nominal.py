@@ -211,7 +211,7 @@ class NominalDifficulty:
         """
         if self.beta != 1 or self.doubt or self.use_gold:
             raise InputError(
-                f"The sampled {self.title} model does not support β, doubt or gold held fixed.",
+                f"Could not sample {self.title}: sampling does not support β, doubt or fixed gold.",
                 "Leave them out, or fit its mode (map).",
             )
         data = self._design(dataset).dataset
@@ -325,7 +325,7 @@ class NominalDifficulty:
 
     def _check(self, dataset: Dataset) -> None:
         if dataset.n_classes < 2:
-            raise NotApplicableError(f"{self.title} needs two classes or more.")
+            raise NotApplicableError(f"Could not fit {self.title}: it needs at least two classes.")
 
     def _design(self, dataset: Dataset) -> Design:
         data = design(self.title, dataset, self.use_gold, self.repeats)
@@ -493,7 +493,7 @@ class NominalDifficulty:
             settings={name: getattr(self, name) for name in ("use_gold", "repeats", "beta", "doubt")}
             | {"nodes": node_count(dataset)},
             notes=(
-                *(() if converged else ("Not converged: the numbers may still move. Allow more iterations.",)),
+                *(() if converged else ("Not converged: results may still change. Allow more iterations.",)),
                 *((FAR_APART,) if place.spread > MOST_SPREAD - 1e-6 else ()),
                 *dependence_note(dataset, self.beta),
                 *doubt_note(self.doubt),
@@ -674,7 +674,7 @@ def _uncertainty(
             np.where(diagonal, most, least),
             np.where(diagonal, least, most),
         ),
-        notes=("Intervals of each parameter take the others as known.",),
+        notes=("Intervals of each parameter treat the other parameters as known.",),
     )
 
 
@@ -718,7 +718,7 @@ METHODS = (
         "GLAD",
         True,
         90,
-        "Every rater has one ability and every case one difficulty; a mistake may be any other class.",
+        "Each rater has one ability, and each case one difficulty. Errors are equally likely in all other classes.",
         "Log odds of being right = ability × discrimination of the case, mistakes spread evenly, ln discrimination "
         "normal and integrated, by EM at the posterior mode or NUTS (Whitehill et al. 2009).",
         "Whitehill, Wu, Bergsma, Movellan & Ruvolo, Advances in Neural Information Processing Systems 22 (2009)",
@@ -728,7 +728,7 @@ METHODS = (
         "Nominal difficulty",
         False,
         95,
-        "Every rater has one ability and every case one difficulty; which mistakes are made depends on the true class.",
+        "Each rater has one ability, and each case one difficulty. The kind of error depends on the true class.",
         "Log odds of being right = ability × discrimination of the case; mistakes by true class, common to all raters; "
         "ln discrimination normal and integrated, by EM at the posterior mode or NUTS (after Whitehill et al. 2009).",
         "Whitehill, Wu, Bergsma, Movellan & Ruvolo, Advances in Neural Information Processing Systems 22 (2009)",

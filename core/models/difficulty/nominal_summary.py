@@ -10,7 +10,8 @@ from .nominal_density import MOST_SPREAD, NominalDensity
 
 _NEAR_THE_END = 0.95
 FAR_APART = (
-    "Cases differ more in difficulty than this model can tell: on many of them hardly any rater is right, or every one."
+    "Cases differ more in difficulty than this model can measure: on many cases, almost no rater or every rater is "
+    "correct."
 )
 
 
@@ -140,5 +141,5 @@ def _notes(density: NominalDensity, draws: np.ndarray, n_truth: int) -> tuple[st
         notes.append(FAR_APART)
     silent = int((np.diff(density.dataset.case_ptr) == 0).sum())
     if silent:
-        notes.append(f"Without an annotation: {plural(silent, 'case')}, with the prevalence as probability.")
+        notes.append(f"Without annotations: {plural(silent, 'case')}; their probabilities are the prevalence.")
     return tuple(notes)

@@ -13,8 +13,8 @@ from .effects import effects_of_cases, truth_of_cases
 
 _CELLS_A_CHUNK = 100_000
 BASELINE = (
-    "ABDE is a baseline without parameters: it takes every case for positive and lets difficulty explain the rest. "
-    "Its class probabilities say nothing and must not be used as truth."
+    "ABDE is a baseline without parameters: it treats every case as positive and explains the rest by difficulty. "
+    "Do not use its class probabilities as the truth."
 )
 
 
@@ -159,20 +159,20 @@ def _notes(density: DifficultyDensity, n_draws: int, n_truth: int, n_effects: in
     if density.ndim == 0:
         notes.append(BASELINE)
     elif n_draws == 1:
-        notes.append("What is said of a case takes the parameters at the mode as known.")
+        notes.append("Results on a case treat the parameters at the mode as known.")
     elif n_truth < n_draws:
         of_effects = f", case effects over {n_effects:,}" if n_effects else ""
         notes.append(f"Class probabilities of cases are averages over {n_truth:,} of {n_draws:,} draws{of_effects}.")
     if not density.arrived:
-        notes.append("The search for the mode ran out of steps: the numbers may still move.")
+        notes.append("The search for the mode ran out of steps, so results may still change.")
     if not density.specification.cooperative and density.ndim:
         notes.append(
-            "Raters may be adversarial here: the posterior has a second top with the classes exchanged. "
-            "The fit starts at the one on the side of the vote."
+            "Raters may be adversarial in this model, so the posterior has a second mode with the classes swapped. "
+            "The fit starts at the mode closer to the vote."
         )
     if size.size and size.max() < 2 and density.ndim:
-        notes.append("No case has two annotations: prevalence and accuracy are told apart by the prior alone.")
+        notes.append("No case has two annotations: only the prior separates prevalence from accuracy.")
     if (size == 0).any():
         silent = plural(int((size == 0).sum()), "case")
-        notes.append(f"Without an annotation: {silent}, with the prevalence as probability.")
+        notes.append(f"Without annotations: {silent}; their probabilities are the prevalence.")
     return tuple(notes)

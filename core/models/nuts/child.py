@@ -164,8 +164,8 @@ def _awaited(sampler, watch, failed: list[Exception]):
         except RuntimeError as error:
             if not failed and "initialization points" in str(error):
                 raise StartError(
-                    "No chain could start: the posterior density overflows, or has no slope, wherever a chain could "
-                    "begin. Look for a rater or a class with very many annotations of one kind, or use a simpler model."
+                    "Could not start a chain: the posterior density overflows or is flat at every starting point. "
+                    "Check for a rater or class with very many annotations of one kind, or use a simpler model."
                 ) from error
             if not failed:
                 raise

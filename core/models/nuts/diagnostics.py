@@ -70,7 +70,7 @@ def _verdict(
     if worst_rhat is None or worst_bulk is None or worst_tail is None:
         short = n_draws < LEAST_DRAWS
         words = (
-            "Not converged: the chains are too short to tell." if short else "Nothing to sample: no parameter is free."
+            "Not converged: the chains are too short to check." if short else "Nothing to sample: no parameter is free."
         )
         return Diagnostics(None, "", None, None, converged=not short, words=words, **common)
     name, index, rhat = worst_rhat

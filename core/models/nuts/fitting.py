@@ -22,7 +22,7 @@ from .sampler import TARGET_ACCEPT, Chains, Progress, sample
 
 KEPT_DRAWS = 1000
 _SAMPLING_SHARE = 0.9
-_NOT_SAMPLED = "This is the most probable point alone (the mode): it has no intervals. Sample for the whole posterior."
+_NOT_SAMPLED = "Posterior mode only: it has no intervals. Sample the full posterior to get intervals."
 
 
 def check_method(method: str) -> None:
@@ -212,8 +212,8 @@ def _check_limit(density: Density, n_draws: int) -> None:
     per_draw = max(density.ndim, density.case_count.size)
     if n_draws * per_draw > limit:
         raise LimitError(
-            f"{n_draws:,} draws of {per_draw:,} numbers each are more than the limit of {limit:,}. Draw fewer, or use "
-            "a model by expectation-maximisation."
+            f"Could not draw: {n_draws:,} draws of {per_draw:,} numbers each are more than the limit of {limit:,}. "
+            "Use fewer draws, or a model fitted by expectation-maximisation."
         )
 
 

@@ -148,7 +148,9 @@ class BayesianFit(Result):
             The fit is the mode, which has no draws.
         """
         if self.diagnostics is None or self.job is None:
-            raise NotApplicableError("The mode is one point and has no draws. Fit by NUTS for the posterior.")
+            raise NotApplicableError(
+                "Could not use draws: the mode is a single point. Fit by NUTS to sample the posterior."
+            )
         arviz, density = import_arviz(), density_from(*self.job)
         shape = (self.diagnostics.n_chains, len(self.draws) // self.diagnostics.n_chains)
         drawn = density.quantities(self.draws)

@@ -53,8 +53,8 @@ def ranking_entries(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarra
     if dataset.kind == "class":
         return np.arange(dataset.n_annotations + 1), dataset.answer, np.zeros(dataset.n_annotations, np.int32)
     if dataset.kind == "set":
-        raise NotApplicableError("Cannot rank sets of labels, which have no order of classes. Choose a label first.")
-    raise NotApplicableError("Cannot rank scores, which have no classes. Choose a threshold first.")
+        raise NotApplicableError("Could not rank sets of labels: they have no order of classes. Choose a label first.")
+    raise NotApplicableError("Could not rank scores: they have no classes. Choose a threshold first.")
 
 
 def case_blocks(dataset: Dataset, case: int, entries: tuple[np.ndarray, np.ndarray, np.ndarray]) -> CaseBlocks:

@@ -103,7 +103,8 @@ class PlackettLuce:
         largest = int(np.diff(blocks.block_ptr).max(initial=0))
         if largest > LARGEST_TABLE and blocks.weight(reliability).max() > MOST_COPIES:
             raise InputError(
-                f"Case {dataset.cases[case]!r} has {largest} tied classes, and each of its copies is drawn one by one.",
+                f"Could not draw: case {dataset.cases[case]!r} has {largest} tied classes, and each of its copies "
+                "is drawn one at a time.",
                 f"Use a reliability γ of at most {MOST_COPIES:,} divided by the number of raters with the same "
                 "ranking.",
             )
@@ -134,8 +135,8 @@ METHOD = Method(
     "plackett-luce",
     "plausibility",
     "Plackett-Luce",
-    plainly="Models a differential diagnosis as a race: classes named first are more likely; ties and unnamed classes "
-            "count.",
+    plainly="Models a differential diagnosis as a race: classes named earlier are more likely. Ties and unnamed "
+            "classes count, too.",
     exactly="Plackett-Luce over partial rankings with ties, Gibbs draws of λ from its posterior (Stutz et al., B.4).",
     sources=(UGT,),
     takes=RANKED,
@@ -144,10 +145,10 @@ METHOD = Method(
         Option(
             "alpha", float, 1.0, "Prior α of each named class", "prior shape of each named class", 1.0, on_page=False
         ),
-        Option("n_burn", int, 500, "Burn-in", "sweeps that are discarded first", 0, on_page=False, flag="--burn"),
+        Option("n_burn", int, 500, "Burn-in", "number of first sweeps to discard", 0, on_page=False, flag="--burn"),
         Option(
             "least_ess", float, 0.1, "Least share of effective draws",
-            "a chain whose effective share of draws is lower is thinned", 0.0, 1.0, on_page=False,
+            "thin a chain whose share of effective draws is lower", 0.0, 1.0, on_page=False,
         ),
     ),
     place=10,
@@ -158,7 +159,7 @@ METHOD = Method(
         10.0,
         (1.0, 2.0, 3.0, 5.0, 10.0),
         (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0),
-        "Published: 3, medium trust in the readers of the case study.",
+        "Published: 3, medium reliability of the raters in the case study.",
     ),
     most_cases=3_000,
     sentence="Plausibilities of classes were drawn from the posterior of a Plackett-Luce model of partial rankings "

@@ -30,11 +30,15 @@ def log_likelihood(blocks: Sequence[Sequence[int]], plausibility: np.ndarray) ->
     lam = np.ascontiguousarray(plausibility, np.float64)
     named = [code for block in blocks for code in block]
     if any(len(block) == 0 for block in blocks):
-        raise InputError("A block of the ranking is empty.", "Remove the block.")
+        raise InputError("Could not read a ranking: a block is empty.", "Remove the block.")
     if len(set(named)) < len(named) or any(not 0 <= code < lam.size for code in named):
-        raise InputError("A class is named twice in one ranking, or is unknown.", "Name each class of the list once.")
+        raise InputError(
+            "Could not read a ranking: a class is unknown or named twice.", "Name each class of the list at most once."
+        )
     if not (np.isfinite(lam).all() and (lam > 0).all()):
-        raise InputError("A plausibility is not a positive number.", "Use a number above 0 for each class.")
+        raise InputError(
+            "Could not use a plausibility: it is not a positive number.", "Use a number above 0 for each class."
+        )
     lam = lam / lam.max() if lam.size else lam
     if len(named) == lam.size:
         blocks = blocks[:-1]

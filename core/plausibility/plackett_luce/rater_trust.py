@@ -71,14 +71,14 @@ class RaterTrust(Result):
     def notes(self) -> tuple[str, ...]:
         """Notes that must be shown with the numbers."""
         words = [
-            "Trust orders the raters. It is not their accuracy: its level depends on the prior.",
-            "Trust and plausibilities are estimated together from all cases in the data: if other cases are selected, "
-            "the numbers of a case change, too.",
+            "These weights order the raters. They are not accuracies: their level depends on the prior.",
+            "Weights and plausibilities are estimated together from all cases: if you select other cases, the "
+            "results of a case change, too.",
         ]
         if self.held:
             words.append(
-                f"Trust is estimated at γ = {exact(self.reliability)} and fixed while plausibilities are drawn at the "
-                "chosen γ: at a larger γ it would tend to 0 and 1."
+                f"Weights are estimated at γ = {exact(self.reliability)} and stay fixed while plausibilities are "
+                "drawn at the chosen γ: at a larger γ they would tend to 0 and 1."
             )
         if not self.converged:
             words.append(_mixing_note(self))

@@ -246,7 +246,7 @@ class MixturePlackettLuce:
         check_sampling(reliability, n_draws)
         if not dataset.raters_identified:
             raise NotApplicableError(
-                "Cannot estimate trust per rater: the raters are anonymous. Use Plackett-Luce (plackett-luce)."
+                "Cannot estimate weights per rater: the raters are anonymous. Use Plackett-Luce (plackett-luce)."
             )
         asked = (dataset.content_digest, float(self.trust_at or reliability), n_draws, seed)
         key = (*asked, tuple(self.settings().values()))
@@ -342,8 +342,9 @@ class MixturePlackettLuce:
             raters = fit.raters
         if len(raters.mean) != dataset.n_raters:
             raise InputError(
-                f"The trust is that of {len(raters.mean):,} raters, and the data have {dataset.n_raters:,}.",
-                "Estimate trust on these data.",
+                f"Could not use the weights: they belong to {len(raters.mean):,} raters, but the data have "
+                f"{dataset.n_raters:,}.",
+                "Estimate the weights on these data.",
             )
         held = np.tile(raters.mean, (self.n_burn - (-n_draws // self.n_chains), 1))
         return replace(self, ready=TrustedChains(*asked, *self._flat(dataset, seed), (held,) * self.n_chains))
@@ -467,8 +468,7 @@ METHOD = Method(
     "mixture-plackett-luce",
     "plausibility",
     "Mixture Plackett-Luce",
-    plainly="Plackett-Luce that estimates for every ranking whether it follows the case or only the popularity of "
-    "classes.",
+    plainly="Plackett-Luce that estimates whether each ranking follows the case or only the popularity of classes.",
     exactly="u ~ Bernoulli(a_j): Plackett-Luce around the case's plausibilities if u = 1, around one vector of class "
     "popularity if u = 0; Gibbs over u, a and λ, the t-a-p model for rankings (Eubanks, Kappa Zoo, 9).",
     sources=(UGT, "Eubanks, The Kappa Zoo (2024), chapter 9"),

@@ -37,7 +37,7 @@ _SEED = 0
 
 def selections(view: Dataset, threshold: float | str | None) -> None:
     """Two selections side by side, and two coefficients on the same cases, with the interval of the difference."""
-    widgets.heading("Two selections of the annotations", "bootstrap")
+    widgets.heading("Two selections of annotations", "bootstrap")
     whole = state.whole().dataset
     asked = _asked()
     offered = dict(asked) | _offered(whole)
@@ -54,7 +54,7 @@ def selections(view: Dataset, threshold: float | str | None) -> None:
             for column, place, key in zip(st.columns(2), places, ("first", "second"), strict=True)
         ]
         if sides[0] is None or sides[1] is None:
-            st.info("Choose raters, or the first and the last day.")
+            st.info("Choose raters, or a first and last day.")
         elif sides[0][1] == sides[1][1]:
             st.info("Choose two different selections.")
         else:
@@ -76,7 +76,7 @@ def _asked() -> list[tuple[str, Selection]]:
         said = json.loads(st.session_state.get("compare") or st.session_state.get(_LAST) or "[]")
         sides = [(str(name), Selection.from_text(text)) for name, text in said]
     except (ValueError, TypeError, AttributeError, RecursionError, PluralityError):
-        st.toast("Could not read the comparison in the address. Choose it here.", icon=":material/link_off:")
+        st.toast("Could not read the comparison from the address. Choose it here.", icon=":material/link_off:")
         return []
     return sides if len(sides) == 2 else []
 
@@ -122,8 +122,8 @@ def _one_at_a_time(first: Selection, second: Selection) -> None:
     )
     if len(differ) > 1:
         st.caption(
-            f":material/info: The two differ in {' and '.join(differ)} at once, so the cause of a difference cannot be "
-            "determined."
+            f":material/info: The selections differ in {' and '.join(differ)} at once, so the cause of a "
+            "difference cannot be determined."
         )
 
 
@@ -173,12 +173,16 @@ def _side_by_side(whole: Dataset, first: Selection, second: Selection, names: tu
         return
     alpha = next(one for one in found if one.first[0] == KRIPPENDORFF_ALPHA)
     if alpha.value is not None and alpha.ci_low is not None:
-        sure = "the interval leaves out 0" if alpha.ci_low > 0 or alpha.ci_high < 0 else "the interval holds 0"
+        sure = "the interval does not include 0" if alpha.ci_low > 0 or alpha.ci_high < 0 else "the interval holds 0"
         st.markdown(
             f"**α is {number(alpha.first_value)} and {number(alpha.second_value)}; the difference is "
             f"{with_interval(alpha.value, alpha.ci_low, alpha.ci_high)}: {sure}.**"
         )
-    how = "Cases in both are resampled together" if found[0].paired else "The two share no case"
+    how = (
+        ("Cases in both selections are resampled together")
+        if found[0].paired
+        else "The selections have no case in common"
+    )
     st.caption(f"{how}. {_REPLICATES:,} resamples of the cases, seed {_SEED}.")
     frame = pd.DataFrame([_row(one, names) for one in found])
     shown, pictures = columns.with_pictures(frame, ("difference", "ci_low", "ci_high", "95% interval"), difference=True)
@@ -231,7 +235,7 @@ def _bootstrapped(view: Dataset) -> BootstrapResult | None:
 def _coefficients(result: BootstrapResult) -> None:
     able = [place for place, one in enumerate(result.coefficients) if one.value is not None]
     if len(able) < 2:
-        st.write("Fewer than two coefficients are defined.")
+        st.write("Fewer than two coefficients are available.")
         return
     names = [titles.title_of(one) for one in result.coefficients]
     left, right = st.columns(2)
@@ -242,8 +246,8 @@ def _coefficients(result: BootstrapResult) -> None:
     if first != second:
         found = difference(result, first, second)
         st.markdown(
-            f"**{markdown(names[first])} less {markdown(names[second])} is "
-            f"{with_interval(found.value, found.ci_low, found.ci_high)}**, paired over {_REPLICATES:,} resamples."
+            f"**{markdown(names[first])} minus {markdown(names[second])} is "
+            f"{with_interval(found.value, found.ci_low, found.ci_high)}** ({_REPLICATES:,} paired resamples)."
         )
     frame = pd.DataFrame(
         {
@@ -256,7 +260,7 @@ def _coefficients(result: BootstrapResult) -> None:
             "note": [one.note for one in result.coefficients],
         }
     )
-    st.caption("Percentile intervals, in addition to those of the formulas above.")
+    st.caption("These are percentile intervals; the intervals above come from formulas.")
     st.dataframe(
         frame,
         hide_index=True,

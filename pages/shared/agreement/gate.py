@@ -11,10 +11,12 @@ def show(dataset: Dataset) -> None:
     """Ask for requirements, and check them."""
     st.multiselect(
         "Requirements", [*dict.fromkeys((*SUGGESTED, *gate.requirements()))], key=gate.REQUIREMENTS,
-        accept_new_options=True, placeholder="Choose one, or write one such as alpha >= 0.6", persist_state="session",
-        help="A measure, a comparison sign and a number. An unknown name shows the list of measures.",
+        accept_new_options=True, placeholder="Choose a requirement, or type one such as alpha >= 0.6",
+        persist_state="session",
+        help="Enter a measure, a comparison sign and a number. If the measure is unknown, Plurality lists all "
+             "measures.",
     )  # fmt: skip
-    confident = st.toggle("The whole interval decides", key="gate_confident", persist_state="session")
+    confident = st.toggle("The whole interval must meet the requirement", key="gate_confident", persist_state="session")
     if not gate.requirements():
         st.caption("No requirements yet. Add one to see whether the data meet it.")
         return

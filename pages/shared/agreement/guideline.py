@@ -13,7 +13,7 @@ from core.text import utc
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import blocks, state
 
-_SINCE = "Compares disagreement on cases first annotated before this date with those from it on."
+_SINCE = "Compares disagreement on cases first annotated before this date with disagreement on later cases."
 
 
 def show(view: Dataset) -> None:
@@ -49,8 +49,8 @@ def _merging(view: Dataset, first: str, second: str) -> None:
             key="merge",
             disabled=two is None,
         )
-    ordered = " Ordered classes merge only with their neighbours." if view.ordinal else ""
-    st.caption(f"Saves the merged classes as a new dataset. This dataset and its reviews do not change.{ordered}")
+    ordered = " Ordered classes can be merged only with their neighbours." if view.ordinal else ""
+    st.caption(f"Saves a new dataset with merged classes. This dataset and its reviews do not change.{ordered}")
 
 
 def _merge(first: str, second: str) -> None:

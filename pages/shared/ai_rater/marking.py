@@ -15,8 +15,8 @@ from pages.shared.cache.datasets import machine_answers
 from pages.shared.kit import own_predictions, presentation, state, widgets
 
 _FILES = (
-    "A table of cases and the AI rater's annotations, or of cases, classes and scores; JSON by rater; or a log of "
-    "promptfoo, Inspect, DeepEval or the lm-evaluation-harness. Cases are called as in the annotations"
+    "A table with case and annotation, or with case, class and score; JSON by rater; or a log of promptfoo, "
+    "Inspect, DeepEval or the lm-evaluation-harness. Case names must match those of the annotations"
 )
 
 
@@ -75,16 +75,16 @@ def _choice(whole: Dataset, machines: Sequence[Machine]) -> None:
     field = f"marked_machines-{'|'.join(marked)}"
     proposed = [one for one in machine_like(whole.raters) if one.name not in marked]
     st.multiselect(
-        "Raters who are AI models", whole.raters, default=marked, key=field,
+        "Raters that are AI models", whole.raters, default=marked, key=field,
         help=widgets.explained("machine"), on_change=_choose, args=(field,),
     )  # fmt: skip
     if proposed:
         names = ", ".join(shorten(one.name, 24) for one in proposed[:6]) + (" …" if len(proposed) > 6 else "")
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(f"By their names, these may be AI raters: {markdown(names)}.", width="content")
+            st.caption(f"These names suggest AI raters: {markdown(names)}.", width="content")
             st.button("Mark them", on_click=_mark, args=((*machines, *proposed),), key="mark_proposed")
     pattern = st.text_input(
-        "Mark by name (* stands for any text), then press Enter", placeholder="gpt*", key="machine_pattern"
+        "Mark by name (* matches any text), then press Enter", placeholder="gpt*", key="machine_pattern"
     )
     if pattern.strip():
         more = [name for name in matching(whole.raters, pattern) if name not in marked]
@@ -96,9 +96,9 @@ def _choice(whole: Dataset, machines: Sequence[Machine]) -> None:
     if machines:
         _details(machines)
     st.caption(
-        "Marked AI raters are saved with the dataset and left out on all other pages, unless you count them there. "
-        "Classifiers whose predictions were added on Reliability or Upload are compared here, too; predictions with "
-        "the name of a marked AI rater are its probabilities."
+        "Marked AI raters are saved with the dataset. Other pages leave them out, unless you include them there. "
+        "Classifiers whose predictions you added on Reliability or Upload are compared here, too. If predictions "
+        "have the name of a marked AI rater, they count as its probabilities."
     )
 
 

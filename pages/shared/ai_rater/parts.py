@@ -23,7 +23,7 @@ MOST_DIFFERENCES = 500
 LEVELS = (0.5, 0.65, PANEL_DECIDED, 0.95)  # certainty from which a panel may be called decided
 MOST_SILENT = 4
 _WIDTH = 120  # of pictures, where three stand in a row
-COMPARED = {"agreement": "agreement", "log": "log score of its probabilities", "squared": "squared distance"}
+COMPARED = {"agreement": "agreement", "log": "log score of probabilities", "squared": "squared distance"}
 BY = {"class": "panel's class", "certainty": "panel's certainty", "spread": "spread of scores", "group": "group"}
 
 
@@ -59,17 +59,17 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
             "cases to pass": st.column_config.TextColumn(help=_TO_PASS),
         },
     )  # fmt: skip
-    said = [f"Intervals are 95% over cases; ε = {exact(found.epsilon)}."]
+    said = [f"95% intervals, over cases; ε = {exact(found.epsilon)}."]
     known = [one for one in computed.people if one.rho is not None]
     if known:
         n = sum(bool(one.passes) for one in known)
         ends = " to ".join(dict.fromkeys(number(end(one.rho for one in known)) for end in (min, max)))
         said.append(f"In the same test, {n:,} of {plural(len(known), 'rater')} pass, with ρ {ends}.")
-    said.append("The test rewards agreement with most raters, so an AI rater that shares their errors passes.")
+    said.append("The test rewards agreement with most raters, so an AI rater that makes the same errors passes.")
     st.caption(" ".join(said))
     if silences:
         more = len(silences) - MOST_SILENT
-        others = f" So did {plural(more, 'other AI rater')} on some cases." if more > 0 else ""
+        others = f" {plural(more, 'other AI rater')} also annotated only some cases." if more > 0 else ""
         listed = " ".join(markdown(one) for one in silences[:MOST_SILENT])
         st.caption(f"{listed}{others} If those cases are hard, ρ is too high.")
 
@@ -88,7 +88,13 @@ def verdict_table(computed: Computed) -> pd.DataFrame:
         }
         if logs:
             row["by its probabilities"] = logs[one.machine].words() if one.machine in logs else "–"
-        needed = "–" if not one.raters else "no number is enough" if one.n_to_pass is None else f"{one.n_to_pass:,}"
+        needed = (
+            "–"
+            if not one.raters
+            else ("no number of cases is enough")
+            if one.n_to_pass is None
+            else f"{one.n_to_pass:,}"
+        )
         rows.append(row | {"passes in resamples": one.pass_share, "cases": one.n_cases, "cases to pass": needed})
     return pd.DataFrame(rows)
 
@@ -99,19 +105,21 @@ def replaces(computed: Computed, theme) -> None:
     tested = [one for one in found.machines if one.raters]
     if not tested:
         st.info(
-            "Not available: at least one rater must share 30 cases with an AI rater and with another rater.",
+            "Not available: at least one rater must share 30 cases with an AI rater and another rater.",
             icon=":material/info:",
         )
     else:
-        title = "Filled: not worse than this rater by more than ε · bars: 95% interval"
+        title = "Filled: not worse than this rater by more than ε · Bars: 95% interval"
         widgets.plot(
-            figures.against_raters(tested, found.epsilon, theme, title), "against", "AI raters against each rater"
+            figures.against_raters(tested, found.epsilon, theme, title), "against", "AI raters compared with each rater"
         )
     few = {name for one in found.machines for name in one.not_tested}
     if few:
-        st.caption(f"{plural(len(few), 'rater')} with fewer than 30 shared cases judge and are not tested.")
+        st.caption(
+            f"{plural(len(few), 'rater')} with fewer than 30 shared cases belong to the panel but are not tested."
+        )
     frame = pd.concat([one.to_frame().assign(machine=one.machine) for one in tested] or [pd.DataFrame({"machine": []})])
-    widgets.download(frame, "AI raters against raters", "machines_against_raters", "against_table")
+    widgets.download(frame, "AI raters compared with raters", "machines_against_raters", "against_table")
     _agreement(computed.agreement, found.score)
     _differences(found)
 
@@ -149,10 +157,10 @@ def _agreement(found: Sequence[PairAgreement], score: str) -> None:
     )  # fmt: skip
     words = {
         "accuracy": "Share of pairs that agree",
-        "rmse": "Minus the distance of a pair",
+        "rmse": "Negative distance between the annotations of a pair",
         "overlap": "Overlap of pairs",
     }
-    st.caption(f"{words[score]}, on cases with the AI rater and two people; means over cases.")
+    st.caption(f"{words[score]}: mean over cases with annotations by the AI rater and two people.")
     widgets.download(frame, "Agreement", "machine_agreement", "pair_agreement_table")
 
 
@@ -189,8 +197,9 @@ def over_epsilon(found: AlternativeTest, theme) -> None:
         st.info("Not available: no AI rater could be tested.", icon=":material/info:")
         return
     widgets.plot(
-        figures.over_epsilon(known, found.epsilon, theme, "Passes above the horizontal line · vertical line: ε"),
-        "epsilon_curve", "Winning rate over ε",
+        figures.over_epsilon(known, found.epsilon, theme, "An AI rater passes above the horizontal line · Vertical "
+                                                          "line: ε"),
+        "epsilon_curve", "Winning rate at each ε",
     )  # fmt: skip
     st.dataframe(
         pd.DataFrame(
@@ -204,8 +213,9 @@ def over_epsilon(found: AlternativeTest, theme) -> None:
         column_config=columns.numbers("passes from ε", f"winning rate at ε = {exact(found.epsilon)}"),
     )  # fmt: skip
     st.caption(
-        "Empty: at no ε up to 0.5. If the curve is steep at your ε, the result depends strongly on that choice. The "
-        "curve is for these cases; see above for how often others like them would pass."
+        "Empty: the AI rater passes at no ε up to 0.5. If the curve is steep at your ε, the result depends "
+        "strongly on that choice. The curve describes these cases; the result above shows how often it would pass "
+        "on other cases like them."
     )
     frame = pd.concat([pd.DataFrame({"machine": one.machine, "ε": CURVE, "ω": one.curve}) for one in known])
     widgets.download(frame, "Winning rates", "winning_rate_over_epsilon", "epsilon_table")
@@ -216,16 +226,16 @@ def people(computed: Computed, theme) -> None:
     found, everybody = computed.test, computed.people
     known = [one for one in everybody if one.passes is not None]
     if not known:
-        why = "there are too many raters" if len(found.people) > MOST_PEOPLE else "too few cases are shared"
+        why = "there are too many raters" if len(found.people) > MOST_PEOPLE else "the raters share too few cases"
         if len(found.people) < 3:
-            why = "the test needs three raters: one in the place of the AI rater and two others"
+            why = "the test needs three raters: one to replace and two others"
         st.info(f"Not available: {why}.", icon=":material/info:")
         return
     n = sum(bool(one.passes) for one in known)
     passed = "all pass" if n == len(known) else f"{n} of {len(known):,} pass"
     st.markdown(
-        f"Each rater in the place of the AI rater, with the others as the panel: **{passed}**. A rater who does not "
-        "pass agrees less with the panel than the test requires of an AI rater."
+        f"This test treats each rater as the AI rater and the others as the panel: **{passed}**. A rater who does "
+        "not pass agrees less with the panel than the test requires of an AI rater."
     )
     widgets.plot(
         figures.beside_people(found.machines, known, theme, "Raters and AI raters in the same test"),
@@ -254,7 +264,7 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
     ranked : bool
         True if annotations are rankings.
     """
-    widgets.heading("Worth how many raters?", "worth in readers")
+    widgets.heading("How many raters is it worth?", "worth in readers")
     for why in dict.fromkeys(one for one in computed.worth if isinstance(one, str)):
         st.info(markdown(why), icon=":material/info:")
     known = [*(one for one in computed.worth if isinstance(one, EquivalentReaders)), *computed.by_log_score]
@@ -284,13 +294,13 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
         bands = " · bands: 95%" if group[0].has_interval else " · too few cases for bands"
         title = f"By {COMPARED[group[0].score]}{bands}"
         figure = figures.worth_in_readers(group, theme, title, [one.machine for one in computed.test.machines])
-        widgets.plot(figure, f"worth-{place}", "Score of panels and of AI raters")
+        widgets.plot(figure, f"worth-{place}", "Scores of panels and AI raters")
     st.caption(
-        "Vertical axis: how well a panel of k raters predicts one more rater. Bands need 10 cases or more. An AI rater "
-        "is worth as many raters as a panel needs to predict one more rater as well as it does. Judged by its "
-        "probabilities, an AI rater that is confident when it is wrong loses. Raters are not the truth: an AI rater "
-        "that shares their errors gains by it."
-        + (" Agreement is that of first classes; probabilities predict whole rankings." if ranked else "")
+        "Vertical axis: how well a panel of k raters predicts one more rater. Bands need 10 cases or more. If an "
+        "AI rater predicts one more rater as well as three raters do, it is worth three raters. Confident errors "
+        "lower the worth of an AI rater that is judged by its probabilities. Raters are not the truth: sharing "
+        "their errors raises its worth."
+        + (" Agreement compares first classes; probabilities predict whole rankings." if ranked else "")
     )
     frame = pd.concat(
         [one.to_frame().assign(machine=one.machine, by=one.score, machine_score=one.value) for one in known]
@@ -310,12 +320,14 @@ def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], ep
     theme : Theme
     """
     for name, why in left_out.items():
-        st.caption(f"{markdown(name)} is not here: {markdown(why)}")
+        st.caption(f"{markdown(name)} is not shown: {markdown(why)}")
     if not found:
         st.info("Not available: no case has an AI rater and two raters.", icon=":material/info:")
         return
-    title = f"Filled: clearly less than ε = {exact(epsilon)} behind · bars: 95% over cases"
-    widgets.plot(figures.leads_by_part(found, epsilon, theme, title), "by_part", "Lead of raters by class and group")
+    title = f"Filled: less than ε = {exact(epsilon)} behind, clearly · Bars: 95% interval"
+    widgets.plot(
+        figures.leads_by_part(found, epsilon, theme, title), "by_part", "Advantage of raters by class and group"
+    )
     frame = pd.DataFrame(
         {
             "machine": [one.machine for one in found],
@@ -335,9 +347,9 @@ def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], ep
         column_config=columns.numbers(*ends[:3], "ρ") | columns.counts("cases") | pictures,
     )  # fmt: skip
     st.caption(
-        "How much more often the rater than the AI rater is nearer to the other raters, over all raters and cases. If "
-        "the panel is split, a rater is far from the others, and any AI rater is as near. Intervals are not corrected "
-        "for the number of parts; parts of fewer than ten cases have none."
+        "Advantage: how much more often the rater than the AI rater agrees with the other raters. If the panel is "
+        "split, raters also disagree with each other, so the advantage is small. Intervals are not corrected for "
+        "the number of parts. Parts with fewer than ten cases have no interval."
     )
     widgets.download(frame, "Parts", "machines_by_part", "by_part_table")
 
@@ -361,15 +373,19 @@ def differs(machines: Machines, gamma: float) -> None:
     one = _which(known)
     order = one.order()
     n = len(order)
-    decided = f"(certainty {number(one.level)} or more at γ = {exact(one.reliability)})"
+    decided = f"(certainty of at least {number(one.level)} at γ = {exact(one.reliability)})"
     if not one.n_decided:
-        least = f" Its certainty is at most {number(one.certainty.max())}: choose a lower one to see where it differs."
+        least = (
+            f" The highest certainty is {number(one.certainty.max())}: choose a lower threshold to see where "
+            "the AI rater differs."
+        )
         lower = least if one.certainty.max() >= min(LEVELS) and one.level > min(LEVELS) else ""
-        st.markdown(f"The panel is decided on none of {plural(len(one.cases), 'case')} {decided}.{lower}")
+        st.markdown(f"The panel is confident on none of {plural(len(one.cases), 'case')} {decided}.{lower}")
     else:
         st.markdown(
-            f"The panel is decided on **{one.n_decided:,}** of {plural(len(one.cases), 'case')} {decided}; "
-            f"{markdown(one.machine)} gives another class on **{n:,}** of them. The panel may be wrong there, too."
+            f"The panel is confident on **{one.n_decided:,}** of {plural(len(one.cases), 'case')} {decided}; "
+            f"{markdown(one.machine)} chose another class on **{n:,}** of them. The panel may be wrong on these "
+            "cases, too."
         )
     if n:
         frame = one.to_frame().head(MOST_DIFFERENCES)
@@ -388,7 +404,7 @@ def _which(known: Sequence[Differences]) -> Differences:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         name = names[0] if len(names) == 1 else st.selectbox("Machine", names, key="differs_machine", width=320)
         st.segmented_control(
-            "Panel decided from certainty", LEVELS, default=PANEL_DECIDED, required=True, key="differs_level",
+            "Lowest certainty of a confident panel", LEVELS, default=PANEL_DECIDED, required=True, key="differs_level",
             format_func=number, width="content",
         )  # fmt: skip
     return known[names.index(name)]
@@ -397,7 +413,7 @@ def _which(known: Sequence[Differences]) -> Differences:
 def _in_groups(one: Differences) -> None:
     """Compare the AI rater with the panel by class, by certainty and by group of cases."""
     for title, groups in (
-        ("By the panel's class, decided cases", one.by_class),
+        ("By the panel's class, confident cases", one.by_class),
         ("By the panel's certainty, all cases", one.by_quartile),
         ("By group of cases", one.by_group),
     ):
@@ -418,9 +434,9 @@ def _in_groups(one: Differences) -> None:
                 table, hide_index=True, key=f"by-{title}",
                 column_config={name: st.column_config.NumberColumn(format="%.2f") for name in shares},
             )  # fmt: skip
-    said = "Raters count in the panel that they are compared with, so their share is somewhat too high."
+    said = "Each rater is part of the panel that they are compared with, so their share is somewhat too high."
     if (n := [group.n for group in one.by_quartile]) and max(n) > min(n) + 1:
-        said += " Cases that are equally certain stand together, so that quarters differ in size."
+        said += " Cases with equal certainty stay together, so the quarters differ in size."
     st.caption(said)
 
 

@@ -25,7 +25,7 @@ def show(machines: Machines) -> None:
     ----------
     machines : Machines
     """
-    widgets.heading("Rates among all cases", "corrected rate")
+    widgets.heading("Rates over all cases", "corrected rate")
     dataset = machines.dataset
     if dataset.kind != "class":
         st.info("Rates need one class per annotation.", icon=":material/block:")
@@ -80,7 +80,7 @@ def _table(found: MachineRates, source: str) -> None:
             "machine alone": "–" if one.alone is None else number(one.alone),
             "labels alone": rate_words(one.people),
             "corrected": rate_words(one.corrected),
-            "weight of the machine λ": one.corrected.weight,
+            "Weight of the AI rater, λ": one.corrected.weight,
         }
         for one in found.rates
     ]
@@ -92,11 +92,13 @@ def _table(found: MachineRates, source: str) -> None:
         frame[list(ends)] = [[one.estimate, one.ci_low, one.ci_high] for one in rates]
         drawn.append((*ends, f"{said}, 95%"))
     shown, pictures = columns.with_pictures(frame, *drawn, width=_WIDTH)
-    weight = st.column_config.NumberColumn("λ", format=columns.TWO, help="Weight of the AI rater; 0 means only labels.")
+    weight = st.column_config.NumberColumn(
+        "λ", format=columns.TWO, help="Weight of the AI rater, 0 to 1; 0 uses only people's labels."
+    )
     order = ["rate of", "machine alone", "labels alone", "labels alone, 95%", "corrected", "corrected, 95%"]
     st.dataframe(
-        shown, hide_index=True, key="machine_rates", column_order=[*order, "weight of the machine λ"],
-        column_config={"weight of the machine λ": weight, "rate of": st.column_config.Column(width=175)} | pictures,
+        shown, hide_index=True, key="machine_rates", column_order=[*order, "Weight of the AI rater, λ"],
+        column_config={"Weight of the AI rater, λ": weight, "rate of": st.column_config.Column(width=175)} | pictures,
     )  # fmt: skip
     widgets.download(found.to_frame(), "Rates", "machine_rates", "machine_rates_table")
 
@@ -107,25 +109,25 @@ def _said(found: MachineRates, source: str, by: ReviewedBy | None, notes: Sequen
         st.caption(markdown(note))
     if any("not in the data" in note for note in notes):
         st.caption(
-            "Rates are of the cases of the data. To count all cases that the AI rater labelled, open its annotations "
-            "with the annotations on Upload, as one more rater."
+            "Rates describe the cases in these data. To include every case that the AI rater labelled, open its "
+            "annotations on Upload together with these, as one more rater."
         )
     whose = "a label by people" if source == "people" else "a label in the random sample"
     st.caption(
-        f"{found.n_labelled:,} of {plural(found.n, 'case')} that the AI rater labelled have {whose}; 95% "
+        f"Of {plural(found.n, 'case')} that the AI rater labelled, {found.n_labelled:,} have {whose}; 95% "
         f"intervals. {' '.join(markdown(note) for note in found.notes)}"
     )
     st.caption(
         "Rates estimate what a person would answer on all cases. That may differ from the truth, because people make "
         "errors."
         if source == "people"
-        else "The reviewers' decision counts as the truth, or the mean of their opinions if there is none. Each rate "
-        "is estimated separately, so the rates of all classes need not sum to 1."
+        else "If reviewers decided a case, the decision counts as the truth; otherwise, the mean of their opinions "
+        "does. Each rate is estimated separately, so the rates of all classes need not sum to 1."
     )
     if source == "people" and found.n_labelled < found.n:
         st.caption(
-            "If people annotated only hard cases, these are rates for hard cases. Use a random sample if you do not "
-            "know."
+            "If people annotated only hard cases, these are rates for hard cases. If you are not sure, use a "
+            "random sample."
         )
     if by is None or not by.chance:
         st.button("Draw a sample on Review", icon=":material/shuffle:", key="draw_sample", on_click=_draw)

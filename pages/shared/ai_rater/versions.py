@@ -25,25 +25,25 @@ def show(machines: Machines, marked: Sequence[Machine], score: str, theme) -> No
     score : {"accuracy", "rmse", "overlap"}
     theme : Theme
     """
-    widgets.heading("Did a new version change anything?", "versions")
+    widgets.heading("Did a new version change the annotations?", "versions")
     found = computed.versions(machines, marked, score)
     if not found:
         st.info(
-            "Not available: no family has two AI raters of different versions. Enter family and version of each under "
-            "“AI raters”.",
+            "Not available: no model family has two versions among the AI raters. Enter family and version of each "
+            "under “AI raters”.",
             icon=":material/info:",
         )
         return
     for place, one in enumerate(found):
         st.markdown(markdown(one.words()))
         if left_out := in_order([each for each in marked if each.family == one.family])[1]:
-            st.caption(f"Not in the order: {markdown(left_out)}.")
+            st.caption(f"Not in the version order: {markdown(left_out)}.")
         if one.versions:
             _family(one, place, theme)
 
 
 def _family(one: VersionDrift, place: int, theme) -> None:
-    title = "Bars: 95% over cases" + " · dotted: agreement among people" * (one.people is not None)
+    title = "Bars: 95% over cases" + " · Dotted line: agreement between people" * (one.people is not None)
     widgets.plot(figures.versions_in_order(one, theme, title), f"versions-{place}", f"Versions of {one.family}")
     frame = pd.DataFrame(
         {
@@ -71,8 +71,9 @@ def _family(one: VersionDrift, place: int, theme) -> None:
     among = ""
     if one.people is not None:
         far = one.score == "rmse"
-        among = f" People {'are apart from' if far else 'agree with'} people by {number(abs(one.people))}."
+        among = f" {'Distance' if far else 'Agreement'} between people: {number(abs(one.people))}."
     st.caption(
-        f"Changed: share of cases with another annotation; nearer and farther: of these, to the people.{among}{allowed}"
+        "Changed: cases with a different annotation. Nearer, farther: of these, closer to or further from people."
+        f"{among}{allowed}"
     )
     widgets.download(one.to_frame("changes"), "Changes", "version_changes", f"versions-changes-{place}")

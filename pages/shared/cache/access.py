@@ -51,7 +51,7 @@ def ask(address: str, *, change: bool = False) -> None:
     if not _may_open(address, person):
         raise not_here(address)
     if change and not _may_change(address, person):
-        raise NotYoursError("Only the owner of these data can do this: they are shared with you to view and review.")
+        raise NotYoursError("Only the owner can do this. These data are shared with you to view and review.")
 
 
 class ReadRight:
@@ -162,7 +162,7 @@ class WriteRight(ReadRight):
     def choose(self, chosen: dict[str, Any]) -> None:
         """See `core.belongings.choose`."""
         if chosen != self.chosen():
-            self.record("choose model and reliability", *(f"{name} {value}" for name, value in chosen.items()))
+            self.record("choose the model and γ", *(f"{name} {value}" for name, value in chosen.items()))
             belongings.choose(self._place, chosen)
 
     def set_questions(self, questions: Mapping[str, str]) -> None:
@@ -263,8 +263,8 @@ def may(address: str, *, change: bool = False) -> bool:
 def not_here(address: str) -> NotFoundError:
     """Return the error for data that do not exist or may not be opened."""
     return NotFoundError(
-        f"The dataset {address[:12]!r} is not on this computer any more. Open its file again on the Upload page, and "
-        "keep it there so that its address goes on working."
+        f"The dataset {address[:12]!r} is no longer on this computer. Open its file again on the Upload page and "
+        "save it, so that its address keeps working."
     )
 
 
@@ -283,7 +283,7 @@ def claim(address: str) -> bool:
         return True
     owners = belongings.owners_of(address)
     if owners and not _may_open(address, person):
-        raise NotYoursError("The same data are open for somebody else. Ask the administrator to have them shared.")
+        raise NotYoursError("Someone else has the same data open. Ask the administrator to share the data with you.")
     if owners and not _may_change(address, person):
         return False
     record_change(person.name, address, "bring data")
@@ -485,7 +485,9 @@ class _Asking(ReviewStore):
         ask(draft.dataset)
         _own_name(draft.reviewer)
         if draft.kind == "second_opinion" and not _reaches(draft.dataset, draft.whom):
-            raise NotYoursError(f"The data are not shared with {draft.whom}. Ask their owner to share them.")
+            raise NotYoursError(
+                f"Could not ask {draft.whom}: the data are not shared with this person. Ask the owner to share them."
+            )
         event = super().record(draft, seen=seen, token=token)
         sign_in.used()
         operations.recorded(draft.kind)
@@ -523,7 +525,9 @@ class _Asking(ReviewStore):
         _own_name(assignment.by)
         people, groups = recipients(assignment.dataset)
         if not may_anybody(assignment.dataset) and assignment.whom not in (groups if assignment.group else people):
-            raise NotYoursError(f"The data are not shared with {assignment.whom}. Share them first.")
+            raise NotYoursError(
+                f"Could not assign cases to {assignment.whom}: the data are not shared with them. Share the data first."
+            )
         return super().assign(assignment, token=token)
 
     def withdraw(self, dataset: str, number: int, by: str, *, token: str) -> None:
@@ -578,7 +582,9 @@ class _Asking(ReviewStore):
 def _own_name(reviewer: str) -> None:
     person = sign_in.person()
     if person is not None and reviewer != person.name:
-        raise NotYoursError("An opinion can be recorded only under the name of the signed-in user.")
+        raise NotYoursError(
+            "Could not record the opinion: it is under another name. Sign in under the name of the reviewer."
+        )
 
 
 def sharing(address: str) -> None:
@@ -600,7 +606,7 @@ def sharing(address: str) -> None:
             groups,
             accept_new_options=True,
             key=f"{key}-groups",
-            help="Groups in the administrator's list, or by their name at the identity provider.",
+            help="Groups from the administrator's list, or by their name at the identity provider.",
         )
         st.button("Save", key=f"share-{address}", on_click=_share, args=(address, key))
 

@@ -18,7 +18,7 @@ def prepared(source: bytes | Path) -> tuple[bytes | None, str]:
     try:
         found = source.stat()
     except OSError:
-        return None, "the image does not exist any more"
+        return None, "the image no longer exists"
     return _of_file(str(source), found.st_mtime_ns, found.st_size, __version__)
 
 
@@ -46,7 +46,7 @@ def _shrunk(source: bytes | Path) -> tuple[bytes | None, str]:
                 return _smaller(ImageOps.exif_transpose(_drafted(image)), image.format == "JPEG"), ""
     except Image.DecompressionBombError:
         most = 2 * Image.MAX_IMAGE_PIXELS // 10**6
-        return None, f"the image has more than {most} million pixels; make a smaller copy"
+        return None, f"the image has more than {most} million pixels; use a smaller copy"
     except (OSError, ValueError, SyntaxError, OverflowError, MemoryError):
         return None, "the image is broken"
 

@@ -22,13 +22,13 @@ class _Numbers:
         self.registry = CollectorRegistry()
         own = {"registry": self.registry, "namespace": "plurality"}
         self.seconds = Histogram("page_seconds", "Time to run a page.", ["page"], buckets=_BUCKETS, **own)
-        self.runs = Counter("page_runs", "Runs of pages by how they ended.", ["page", "ended"], **own)
-        self.recorded = Counter("review_events", "Steps of reviews that were recorded.", ["kind"], **own)
-        self.refused = Counter("refused", "Requests that the doors refused.", ["kind"], **own)
-        self.sessions = Gauge("sessions", "Browsers that are connected.", **own)
-        self.jobs = Gauge("jobs", "Long work that has not ended.", ["state"], **own)
-        self.memory = Gauge("results_memory_bytes", "Results held in memory.", **own)
-        Gauge("info", "The version that runs.", ["version"], **own).labels(__version__).set(1)
+        self.runs = Counter("page_runs", "Number of page runs by outcome.", ["page", "ended"], **own)
+        self.recorded = Counter("review_events", "Number of recorded review steps.", ["kind"], **own)
+        self.refused = Counter("refused", "Number of refused requests.", ["kind"], **own)
+        self.sessions = Gauge("sessions", "Number of connected browsers.", **own)
+        self.jobs = Gauge("jobs", "Number of unfinished computations.", ["state"], **own)
+        self.memory = Gauge("results_memory_bytes", "Number of results in memory.", **own)
+        Gauge("info", "Version of Plurality.", ["version"], **own).labels(__version__).set(1)
 
 
 numbers = _Numbers()

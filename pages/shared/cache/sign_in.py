@@ -68,7 +68,7 @@ def ask_for(role: Role) -> Person | None:
     """
     found = person()
     if found is not None and not found.may_act_as(role):
-        raise NotYoursError(f"This needs the role {role}.")
+        raise NotYoursError(f"You need the role {role} to do this. Ask the administrator for it.")
     return found
 
 
@@ -109,7 +109,9 @@ def gate() -> bool:
         for name, words in offered.items():
             st.button(words, type="primary", icon=":material/login:", on_click=_sign_in, args=(name,), key=f"in-{name}")
         if not offered:
-            st.error("No identity provider is set up: see [auth] in .streamlit/secrets.toml.", icon=":material/error:")
+            st.error(
+                "No identity provider is set up: check [auth] in .streamlit/secrets.toml.", icon=":material/error:"
+            )
         return False
     return True
 
@@ -163,7 +165,7 @@ def providers() -> dict[str, str]:
     named = [name for name, value in section.items() if isinstance(value, dict) or hasattr(value, "to_dict")]
     if "client_id" in section:
         return {"default": "Sign in"}
-    return {name: "Sign in" if len(named) == 1 else f"Sign in by {name}" for name in named}
+    return {name: "Sign in" if len(named) == 1 else f"Sign in with {name}" for name in named}
 
 
 def _sign_in(provider: str) -> None:

@@ -57,7 +57,7 @@ def link_setting() -> None:
     st.session_state.setdefault(key, access.ReadRight(st.session_state["data"]).link())
     with st.popover("Link to your viewer", icon=":material/link:", type="tertiary"):
         st.text_input(
-            "Address of a case, with {case} for its name", key=key, placeholder="https://viewer.example/case/{case}",
+            "Link template for cases ({case} = case ID)", key=key, placeholder="https://viewer.example/case/{case}",
             on_change=_set_link, args=(key,),
         )  # fmt: skip
         if error := st.session_state.get(_LINK_ERROR):

@@ -38,7 +38,7 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
         labels(dataset, case, model, reliability)
     left, right = st.columns(2, gap="small")
     with left.container(border=True):
-        st.markdown("**What the raters said**")
+        st.markdown("**Annotations by raters**")
         _chips(dataset, case, found, view)
     scaled = isinstance(model, OrdinalTruth)
     with (right if scaled else left).container(border=True):
@@ -85,7 +85,7 @@ def annotations(dataset: Dataset, view: Dataset, case: int, model: PlausibilityM
         said = ""
         if dataset.kind != "set":  # the table of labels says how they split
             said = f": {markdown(reason(cached_cases.inputs(dataset, model, reliability), view, case))}"
-        st.markdown(f"**What the raters said**{said}")
+        st.markdown(f"**Annotations by raters**{said}")
         _chips(dataset, case, found, view)
 
 
@@ -103,7 +103,7 @@ def said_by_machines(dataset: Dataset, case: int, machines: Sequence[str]) -> No
     theirs = [place for place in dataset.annotations_of(case) if dataset.rater[place] in codes]
     if theirs:
         with st.container(border=True):
-            st.markdown("**Annotations of AI raters**, which do not count here")
+            st.markdown("**Annotations by AI raters** (not counted here)")
             widgets.chips(dataset, theirs, {}, False)
 
 
@@ -160,16 +160,16 @@ def _chosen_corners(names: dict[int, str], default: list[int], key: str) -> list
     )
     if len(chosen) == answer.CORNERS:
         return chosen
-    st.caption("Choose three corners; until then the three most plausible are shown.")
+    st.caption("Choose three classes as corners. Until then, the three classes with most plausibility are shown.")
     return default
 
 
 def _classifiers(view: Dataset, case: int, found: OneCase, classifiers) -> None:
-    st.markdown(f"**Classifiers**, {answer.CORNERS} best guesses", help=widgets.explained("classifier set"))
+    st.markdown(f"**Classifiers**, {answer.CORNERS} best guesses each", help=widgets.explained("classifier set"))
     theme = look.theme()
     colours = found.colours(view.n_classes, theme)
     st.html("".join(_guesses(view, case, found, predictions, colours, theme) for predictions in classifiers))
-    st.caption("Percentage next to each name: probability at this model and γ that the set contains the truth.")
+    st.caption("Percentage next to each name: probability that the set contains the true class, for this model and γ.")
 
 
 def _guesses(view: Dataset, case: int, found: OneCase, predictions, colours: dict[int, str], theme: Theme) -> str:

@@ -33,8 +33,8 @@ def show(whole: Dataset, review: CaseReview | None, case_id: str) -> None:
     name = st.session_state.get("reviewer")
     if name and (review is None or (review.read_by(name) is None and name not in review.unblinded)):
         st.caption(
-            f":material/visibility: You see the annotations here, {markdown(name)}: an opinion that you record on this "
-            "case from now on counts as open, not as blind."
+            f":material/visibility: You see the annotations here, {markdown(name)}. If you review this case later, "
+            "your opinion counts as open, not as blind."
         )
 
 
@@ -48,7 +48,9 @@ def _review(review: CaseReview) -> None:
         first = f", at first {markdown(read.first.words())}" if read.first != read.opinion else ""
         st.markdown(f"{markdown(read.reviewer)}: **{markdown(read.opinion.words())}** ({read.visible}{first})")
     last = review.events[-1]
-    decided = "It is stored separately and is not counted as an annotation." if review.state in SETTLED else ""
+    decided = (
+        ("This opinion is stored separately and is not counted as an annotation.") if review.state in SETTLED else ""
+    )
     st.caption(
         f"{plural(review.version, 'step')}, the last by {markdown(last.reviewer)}, {_when(last)}. {decided}".strip()
     )

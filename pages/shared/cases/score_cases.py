@@ -36,9 +36,9 @@ def show(dataset: Dataset, title) -> None:
     order = worklist.found_by(dataset, found.order(), find)
     narrow, wide = st.container(key="panes").columns([3, 7], gap="medium")
     if not len(order):
-        narrow.info("No case matches. Find by a part of the id, or a rater's whole name.")
+        narrow.info("No case matches. Search for part of a case ID, or a whole rater name.")
         order = found.order()
-    case = worklist.opened(dataset, "the first of the list")
+    case = worklist.opened(dataset, "the first case in the list")
     if case is None:
         case = int(order[0])
         st.session_state["case"] = dataset.cases[case]
@@ -85,7 +85,7 @@ def given(dataset: Dataset, case: int) -> None:
     """Draw the raters' scores, the lowest first."""
     ordered = sorted(dataset.annotations_of(case), key=lambda annotation: float(dataset.score[annotation]))
     with st.container(border=True):
-        st.markdown("**What the raters gave**")
+        st.markdown("**Scores by raters**")
         widgets.chips(dataset, ordered, {}, st.session_state.get("hide_names", False))
 
 

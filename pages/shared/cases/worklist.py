@@ -53,7 +53,7 @@ def opened(dataset: Dataset, first: str) -> int | None:
     if chosen is None or chosen in dataset.cases:
         return None if chosen is None else dataset.case_index(chosen)
     st.session_state.pop("case")
-    st.toast(f"Could not find case {markdown(shorten(chosen, 40))} in these data; {markdown(first)} is shown.")
+    st.toast(f"Could not find case {markdown(shorten(chosen, 40))} in these data, so {markdown(first)} is shown.")
     return None
 
 
@@ -109,7 +109,7 @@ def show(
         key=key,
     )
     bar = f" · uncertain: below {exact(UNCERTAIN_BELOW)}" if uncertain else ""
-    st.caption(f"{len(shown):,} of {plural(len(order), 'case')}, {first}{bar} · P: previous, N: next")
+    st.caption(f"{len(shown):,} of {plural(len(order), 'case')}, {first}{bar} · Keys: P previous, N next")
 
 
 def file(table: pd.DataFrame, order: np.ndarray, states: Mapping[str, str]) -> pd.DataFrame:
@@ -146,12 +146,12 @@ def widths(longest: int, *, reviewed: bool, ordered: bool) -> dict:
         "more raters": st.column_config.TextColumn(width=MORE, help=widgets.explained("more raters")),
         "most plausible": st.column_config.TextColumn(
             width=MOST - certainty - case - (more or CORRECT),
-            help="“or”: no class has more than 50% probability of coming first",
+            help="“or”: no class has more than 50% probability of being the leading class",
         ),
         "review": st.column_config.TextColumn(width=REVIEW),
         "expected": st.column_config.TextColumn(
             width=expected,
-            help="95% interval of the true class, preceded by its mean if classes are numbers",
+            help="95% interval of the true class, after its mean if classes are numbers",
         ),
     }
 

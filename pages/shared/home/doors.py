@@ -32,7 +32,7 @@ def agreement(found: ApplicableCoefficients | None, why: str, theme) -> None:
     figure = figures.agreement(found.coefficients, theme, found.quoted) if found else None
     if figure is None:
         _title("Cannot determine agreement")
-        st.write(markdown((why or "No coefficient is defined").capitalize()) + ".")
+        st.write(markdown((why or "No coefficient is available").capitalize()) + ".")
     else:
         quoted = found.quoted
         if quoted.value is None:
@@ -40,7 +40,7 @@ def agreement(found: ApplicableCoefficients | None, why: str, theme) -> None:
         else:
             words = "Agreement of scores" if found.kind == "score" else "Agreement beyond chance"
             _title(f"{words} is {with_interval(quoted.value, quoted.ci_low, quoted.ci_high)}")
-        plot_still(figure, "home_agreement", "Coefficients of agreement with their 95% intervals")
+        plot_still(figure, "home_agreement", "Coefficients of agreement with 95% intervals")
     st.page_link("pages/agreement.py", label="Open Agreement", icon=":material/handshake:")
 
 
@@ -54,7 +54,7 @@ def cases(views: home_known.Views, theme) -> CaseCertainty | None:
             if views.settings.reliability_open:
                 st.caption(opening.CHOOSING)
             elif not views.plausible.n_annotations:
-                st.write("No class can be used: the first choice of every ranking is tied.")
+                st.write("No class can be used: every ranking has a tied first choice.")
         else:
             shares, value = certain.shares, certain.certainty.certainty[:, 0]
             known = ~(shares.single | shares.empty)
@@ -87,7 +87,7 @@ def least_certain(certain: CaseCertainty) -> str:
     n_same = int((alike | (value - value[least] <= Z95 * np.hypot(se, se[least]))).sum())
     if n_same == len(value) > 1:
         every = "Both" if len(value) == 2 else f"All {len(value):,}"
-        return f"{every} cases are about equally certain: {said}"
+        return f"{every} cases have about the same certainty: {said}"
     if n_same > 1:
         return f"{n_same:,} cases are the most ambiguous, certainty about {said}"
     return f"Most ambiguous: {markdown(shorten(result.cases[kept[least]], 24))}, certainty {said}"
@@ -99,7 +99,7 @@ def classifiers(views: home_known.Views, theme) -> SweepTable | None:
     sweep = home_known.sweep(views)
     with place:
         if sweep is None:
-            _title("Classifiers under uncertain truth")
+            _title("Classifiers with uncertain ground truth")
             if views.settings.reliability_open:
                 st.caption(opening.CHOOSING)
         else:
@@ -107,7 +107,7 @@ def classifiers(views: home_known.Views, theme) -> SweepTable | None:
             plot_still(
                 figures.classifiers(sweep.reliabilities, sweep.evaluation, metric, theme),
                 "home_classifiers",
-                "Metric of each classifier against reliability, with bands over plausible truths",
+                "Metric of each classifier at each γ, with bands over draws",
             )
     st.page_link("pages/reliability.py", label="Open Reliability", icon=":material/trending_up:")
     return sweep
@@ -150,7 +150,9 @@ def _accuracies(act: FlaggedRaters, theme) -> None:
         if least is None:
             _title("No rater is flagged")
         else:
-            lowest, form = ("least accurate", percent) if act.following is None else ("follows the cases least", number)
+            lowest, form = (
+                ("least accurate", percent) if act.following is None else ("follows the cases least closely", number)
+            )
             name = markdown(shorten(act.raters[least], 20))
             _title(f"No rater is flagged; {lowest}: {name}, {form(float(value[least]))}")
     figure = figures.with_intervals(
@@ -172,14 +174,14 @@ def _shares(views: home_known.Views, theme) -> None:
     view = views.classes
     if not view.n_annotations:
         _title("Classes")
-        st.write("No annotation has a single class.")
+        st.write("No annotation names a single class.")
     else:
         shares = cached_home.vote_shares(view)
         order = highest_first([share.value for share in shares])[: figures.MOST_LINES]
         _title(commonest(view, shares))
         ends = ([getattr(shares[code], end) for code in order] for end in ("value", "low", "high"))
         figure = figures.with_intervals(
-            [view.classes[code] for code in order], *ends, theme, "share of cases, by majority vote"
+            [view.classes[code] for code in order], *ends, theme, "Share of cases by majority vote"
         )
         plot_still(figure, "home_shares", "Share of each class among the cases, with intervals")
     st.page_link("pages/models.py", label="Open Models", icon=":material/network_node:")

@@ -31,7 +31,7 @@ _POLL_SECONDS = 1.0
 _QUESTIONS = (
     ("How much do raters agree?", "Agreement with 95% intervals, by rater, class and time"),
     ("Which raters are accurate?", "Rater accuracy, with or without a gold standard, and flags with evidence"),
-    ("Which cases are uncertain?", "Certainty of every case, and a queue of those to review"),
+    ("Which cases are uncertain?", "Certainty of every case, and a list of those to review"),
     ("Is one classifier really better?", "Classifier metrics that account for uncertain ground truth"),
 )
 _MOST_BESIDE = 4  # cards of samples in a row
@@ -48,7 +48,7 @@ def show(story: Callable[[], None], drop_zone: Callable[[], None]) -> None:
     stays = "" if elsewhere(current_settings().cluster) else " Nothing leaves this computer."
     left, right = st.columns([5, 6], gap="large")
     with left:
-        st.title("Know what your raters agree on, and what they do not")
+        st.title("See where your raters agree, and where they do not")
         st.markdown(
             "When raters disagree, a majority vote hides it. Plurality shows how much they agree, which raters are "
             f"accurate, which cases are uncertain, and how confident each answer is.{stays}"
@@ -64,7 +64,7 @@ def show(story: Callable[[], None], drop_zone: Callable[[], None]) -> None:
         drop_zone()
     with right.container(border=True, key="live_case"):
         _live()
-    st.subheader("Or open a sample", anchor=False)
+    st.subheader("Or open sample data", anchor=False)
     rows = -(-len(SAMPLES) // _MOST_BESIDE)
     places = [column for _ in range(rows) for column in st.columns(_MOST_BESIDE)]
     for column, sample in zip(places, SAMPLES, strict=False):
@@ -93,7 +93,7 @@ def _live() -> None:
 def _waiting() -> None:
     if not cached.preparation().missing(_NEEDS):
         draw_anew()
-    st.markdown("**A live case of a sample** will appear here when first-time setup is finished (about a minute).")
+    st.markdown("**A live case from sample data** appears here when setup is finished (about a minute).")
 
 
 @part()
@@ -101,7 +101,7 @@ def _case() -> None:
     dataset, theme = cached.sample(SAMPLE).dataset, look.theme()
     case = dataset.case_index(CASE)
     n = len(dataset.annotations_of(case))
-    st.markdown(f"**Live: one case, {n} dermatologists.** Their diagnoses, first choice first:")
+    st.markdown(f"**Live example: one case, {n} dermatologists.** Their diagnoses, first choice first:")
     trust = st.session_state.get("first_trust", 3)
     model = plausibility_models.method(PLACKETT_LUCE.name).make()
     found = cached_cases.one_case(dataset, model, case, float(trust))
@@ -124,7 +124,7 @@ def _case() -> None:
             "",
         ),
         "first_bars",
-        "Plausibility of the three most likely classes of one case: bar, draws, and the line with 95 percent of them",
+        "Plausibility of three classes of one case: bar, draws and a line that covers 95 percent of the draws",
     )
     st.markdown(says(dataset, found.certainty, _guesses(dataset, case, draws)))
 
@@ -144,5 +144,5 @@ def says(dataset: Dataset, certain: CertaintyResult, guess: tuple[str, str, floa
     value = simulated(float(certain.certainty[0, 0]), float(certain.se[0, 0]))
     return (
         f"At this γ, the leading class is **{markdown(top)}** (certainty **{value}**). Classifier {markdown(name)} "
-        f"predicts {markdown(named)}; the probability that it is correct is **{probability(right)}**."
+        f"predicts {markdown(named)}; it is correct with **{probability(right)}** probability."
     )

@@ -204,6 +204,6 @@ def _wanted(dataset: Dataset, what: str, size: int, most: int) -> bool:
     key = f"home-{what}-{dataset.content_digest}"
     if size <= most or st.session_state.get(key):
         return True
-    st.caption("Takes longer with data of this size.")
+    st.caption("This takes longer with data of this size.")
     st.button("Compute", on_click=st.session_state.__setitem__, args=(key, True), key=f"ask-{key}")
     return False

@@ -29,11 +29,11 @@ def _lacking(dataset: Dataset, n_classifiers: int) -> list[tuple[str, str]]:
     found = [(", ".join(titles), f"{reason}.") for reason, titles in by_reason.items()]
     undated = dataset.n_annotations if dataset.time is None else int((dataset.time == MISSING_TIME).sum())
     if undated == dataset.n_annotations:
-        found.append(("Drift, speed, agreement over time", "the annotations have no dates."))
+        found.append(("Drift, speed and agreement over time", "the annotations have no dates."))
     elif undated:
-        found.append(("Drift and speed in part", f"{plural(undated, 'annotation')} without a date."))
+        found.append(("Drift and speed for some annotations", f"{plural(undated, 'annotation')} have no date."))
     if not n_classifiers:
-        found.append(("Classifiers under uncertain truth", "add a predictions file on the Reliability page."))
+        found.append(("Classifiers with uncertain ground truth", "add a predictions file on the Reliability page."))
     if dataset.class_risk is None or (dataset.class_risk < 0).any():
         found.append(("Risk of cases", "add a risk level (low, medium, high) for every class."))
     return found

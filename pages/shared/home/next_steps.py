@@ -24,7 +24,9 @@ def show(
     if unsettled and agreement is not None and (first := before_opinions(agreement.quoted)):
         _line(*first, "agreement", "Look")
     elif below:
-        _line(plural(below, "uncertain case"), "Review them, the least certain first", "review", "Start review")
+        _line(
+            plural(below, "uncertain case"), "Review uncertain cases, the least certain first", "review", "Start review"
+        )
     if act is not None and (flags := act.against()):
         flagged = len(act.flagged())
         _line(f"{plural(flagged, 'rater')} flagged", f"{plural(len(flags), 'flag')} with evidence", "raters", "Open")
@@ -33,13 +35,13 @@ def show(
     if views.classifiers:
         _line(
             plural(len(views.classifiers), "classifier"),
-            "Compare them under uncertain truth",
+            "Compare classifiers with uncertain ground truth",
             "reliability",
             "Compare",
         )
     else:
         _line("No predictions", "Add predictions to compare classifiers", "reliability", "Add")
-    _line("Labels", "One row per case, to use or to train on", "labels", "Export")
+    _line("Labels", "One row per case, to use or to train a model", "labels", "Export")
     _line("Report", "All results in one file", "report", "Export")
 
 

@@ -29,11 +29,11 @@ def sentence(dataset: Dataset, found: ApplicableCoefficients | None, certain: Ca
     name = markdown(shorten(dataset.name, 44))
     uncertain = "" if certain is None else _uncertain_said(certain.shares, dataset)
     if found is None:
-        words = "agreement cannot be determined because no case was annotated twice"
+        words = "Cannot determine agreement: no case was annotated twice"
         return f"{name}: {words}"
     main = _main(found)
     if main.value is None:
-        return f"{name}: agreement cannot be computed" + (f", and {uncertain}" if uncertain else "")
+        return f"Cannot compute {name}" + (f", and {uncertain}" if uncertain else "")
     if found.kind == "score":
         words = f"{percent(main.value)} of score variance is due to the case, not the rater"
         if main.ci_low is None or main.ci_low <= 0:
@@ -41,7 +41,7 @@ def sentence(dataset: Dataset, found: ApplicableCoefficients | None, certain: Ca
         if main.value == 1.0:  # no two scores of a case differ, and there is no interval
             words = "raters agree on every score"
     elif found.kind == "set":
-        words = f"agreement on sets of labels is α = {number(main.value)}"
+        words = f"agreement on label sets: α = {number(main.value)}"
     elif main.value == 1.0:
         words = "raters agree on everything"
     else:
@@ -58,7 +58,7 @@ def _uncertain_said(shares: CertaintyShares, dataset: Dataset) -> str:
     one = f", {n_single:,} {'has' if n_single == 1 else 'have'} one annotation" if n_single else ""
     if not n:
         few = shares.single.any() or shares.empty.any()
-        return f"no case is uncertain{about}{one}" if few else f"every case is certain{about}"
+        return f"no case is uncertain{about}{one}" if few else f"all cases are confident{about}"
     every = {1: "the one case", 2: "both cases"}.get(n, f"all {n:,} cases")
     which = every if n == n_cases else f"{n:,} of {plural(n_cases, 'case')}"
     return f"{which} {'is' if n == 1 else 'are'} uncertain{about}{one}"
@@ -70,7 +70,7 @@ def cases(dataset: Dataset) -> None:
     each = np.diff(dataset.case_ptr)
     low, high = int(each.min()), int(each.max())
     spread = plural(high, "annotation") if low == high else f"{low:,} to {high:,} annotations"
-    st.caption(f"{spread} each, {plural(dataset.n_annotations, 'annotation')} in all")
+    st.caption(f"{spread} each, {plural(dataset.n_annotations, 'annotation')} in total")
 
 
 def agreement(found: ApplicableCoefficients | None, why: str) -> None:
@@ -81,11 +81,11 @@ def agreement(found: ApplicableCoefficients | None, why: str) -> None:
         return
     main = _main(found)
     if found.kind == "set":
-        st.metric("Agreement on sets of labels, α", number(main.value), help=widgets.explained(main.name))
+        st.metric("Agreement on label sets, α", number(main.value), help=widgets.explained(main.name))
         st.caption(_ends(main) + f", {main.weights}; n = {plural(main.n_cases, 'case')}")
         return
     if found.kind == "score":
-        st.metric("Reliability of one score", number(main.value), help=widgets.explained(main.name))
+        st.metric("Share of score variance due to the case", number(main.value), help=widgets.explained(main.name))
         st.caption(_ends(main) + f", {agreement_figures.title_of(main)}; n = {plural(main.n_cases, 'case')}")
         return
     value = "–" if main.value is None else percent(main.value)
@@ -115,7 +115,7 @@ def uncertain(views: home_known.Views, certain: CaseCertainty | None) -> None:
     one = f"; {n_single:,} with one annotation" if n_single else ""
     st.metric("Uncertain cases", percent(share.value), help=help_sign)
     st.caption(
-        f"{percent_range(share.low, share.high)}; {shares.n_uncertain:,} of {share.n:,} below certainty "
+        f"{percent_range(share.low, share.high)}; {shares.n_uncertain:,} of {share.n:,} have certainty below "
         f"{number(UNCERTAIN_BELOW, 1)} {by}{one}"
     )
     if certain.more is not None and certain.more.sentence:
@@ -144,7 +144,7 @@ def by_gold(views: home_known.Views) -> None:
     st.metric("Correct by gold", percent(right.value), help=widgets.explained("gold"))
     beside = "" if measures is vote else f"; majority vote {percent(vote.accuracy.value)}"
     st.caption(
-        f"{percent_range(right.low, right.high)}, by {title}{beside}; n = {plural(measures.n, 'case')} with gold"
+        f"{percent_range(right.low, right.high)}, judged by {title}{beside}; n = {plural(measures.n, 'case')} with gold"
     )
 
 
@@ -174,7 +174,7 @@ def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
     if leader is None:
         st.metric(title, "–", help=widgets.explained("top3 accuracy"))
         not_yet = opening.CHOOSING if views.settings.reliability_open else "Not computed yet."
-        st.caption(not_yet if sweep is None else "No classifier has a prediction for these cases.")
+        st.caption(not_yet if sweep is None else "No classifier has predictions for these cases.")
         return
     if len(evaluation.values) < 2:
         title = f"Classifier, {metric_title(metric)}"
@@ -183,10 +183,12 @@ def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
     value = evaluation.values[leader.name][metric]
     st.metric(title, number(value.mean), help=widgets.explained("top3 accuracy"))
     lead = (
-        "" if leader.p is None else f"; ahead of each other one with {percent(at_least(leader.p))} probability or more"
+        ""
+        if leader.p is None
+        else f"; better than each other classifier with at least {percent(at_least(leader.p))} probability"
     )
     st.caption(
-        f"{number(value.ci_low)} to {number(value.ci_high)} over plausible truths at γ = {exact(nearest)}: "
+        f"{number(value.ci_low)} to {number(value.ci_high)} over draws at γ = {exact(nearest)}: "
         f"{markdown(shorten(leader.name, 24))}{lead}{_classifier_by_gold(views, leader.name, metric)}"
     )
 
@@ -199,7 +201,7 @@ def _classifier_by_gold(views: home_known.Views, name: str, metric: str) -> str:
     if not found.n[0]:
         return ""
     ends = with_interval(float(found.value[0]), float(found.low[0]), float(found.high[0]))
-    return f"; by gold {ends} on {plural(int(found.n[0]), 'case')}"
+    return f"; compared with gold {ends} on {plural(int(found.n[0]), 'case')}"
 
 
 def prevalence(views: home_known.Views) -> None:
@@ -223,14 +225,14 @@ def prevalence(views: home_known.Views) -> None:
         name = markdown(as_name(shorten(view.classes[code], 28)))
         st.metric(f"Prevalence of {name}", percent(share.value), help=widgets.explained("prevalence"))
         ends = "no interval" if np.isnan(share.low) else percent_range(share.low, share.high)
-        st.caption(f"{ends[0].upper()}{ends[1:]} by {source}; n = {plural(share.n, 'case')}")
+        st.caption(f"{ends[0].upper()}{ends[1:]}, judged by {source}; n = {plural(share.n, 'case')}")
 
 
 def mean_score(dataset: Dataset) -> None:
     """Mean of the scores with its interval."""
     mean, low, high = cached_home.score_mean(dataset)
     st.metric("Mean score", number(mean))
-    st.caption("No interval: one case." if np.isnan(low) else f"{number(low)} to {number(high)}, over cases")
+    st.caption("No interval: one case." if np.isnan(low) else f"{number(low)} to {number(high)} over cases")
 
 
 def _main(found: ApplicableCoefficients) -> Coefficient:

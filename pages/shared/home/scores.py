@@ -53,15 +53,15 @@ def _least_known(dataset: Dataset, model, cards, theme) -> None:
         if trust.above is None:
             half = scores.written(float(np.median(trust.width)) / 2, digits)
             st.metric("Median 95% interval", f"± {half}", help=widgets.explained(METHOD))
-            st.caption(f"half of the scores have this interval or a narrower one, γ = {exact(reliability)}")
+            st.caption(f"half of the scores have an interval this narrow or narrower, γ = {exact(reliability)}")
         else:
             below = int((trust.certainty[0] < UNCERTAIN_BELOW).sum())
             st.metric(
                 "Uncertain cases", percent(below / dataset.n_cases), help=widgets.explained("annotation certainty")
             )
             st.caption(
-                f"{below:,} of {plural(dataset.n_cases, 'case')} below certainty {number(UNCERTAIN_BELOW, 1)} "
-                f"of lying above {exact(trust.threshold)} or not, γ = {exact(reliability)}"
+                f"{below:,} of {plural(dataset.n_cases, 'case')} are below certainty {number(UNCERTAIN_BELOW, 1)} "
+                f"(score above {exact(trust.threshold)} or not), γ = {exact(reliability)}"
             )
     known = -trust.width[0] if trust.above is None else trust.certainty[0]
     case = int(lowest_first(known)[0])
@@ -94,14 +94,14 @@ def _by_gold(dataset: Dataset, trust: ScoreTrust, digits: int) -> None:
 def _raters(dataset: Dataset, theme) -> None:
     """Draw the raters who differ most from the others."""
     if not dataset.raters_identified or np.diff(dataset.case_ptr).max() < 2:
-        st.caption("These data do not allow a comparison of raters.")
+        st.caption("Cannot compare raters with these data.")
         return
     raters = scores.raters(dataset)
     if raters is None:
         return
     digits = score_digits(float(np.nanmedian(raters.severity_high - raters.severity_low)))  # as on Raters
     n = int(raters.severe.sum())
-    words = f"{plural(n, 'rater')} clearly above or below" if n else "No rater clearly above or below"
+    words = f"{plural(n, 'rater')} clearly more or less severe" if n else "No rater clearly more or less severe"
     st.subheader(words, anchor=False)
     doors.plot_still(figures.severities(raters, theme, ""), "home_raters", "Severity of each rater with its interval")
     st.caption(markdown(f"{raters.sentences(digits)[0]}."))

@@ -72,11 +72,11 @@ def _late(one: Overdue, name: str) -> None:
     """Draw an overdue assignment: whose it is, and how many cases each person has left."""
     given = one.assignment
     total = plural(len(given.cases), "case")
-    left = [f"{markdown(shorten(person, 40))} has {n:,} of {total} left" for person, n in list(one.left.items())[:MOST]]
+    left = [f"{markdown(shorten(person, 40))}: {n:,} of {total} left" for person, n in list(one.left.items())[:MOST]]
     if len(one.left) > MOST:
-        left.append(f"{len(one.left) - MOST:,} more have cases left")
+        left.append(f"{len(one.left) - MOST:,} more people have cases left")
     if given.group:
-        known = "" if one.members_known else ", of whose members only those are known who have begun"
+        known = "" if one.members_known else ", of whom only those who have started are known"
         left.insert(0, f"{total} to the group {markdown(shorten(given.whom, 40))}{known}")
     what = f"{markdown(shorten(given.title, 60))} · :red[{due_words(given.due)}] · {', '.join(left)}"
     with st.container(horizontal=True, vertical_alignment="center"):

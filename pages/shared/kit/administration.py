@@ -25,11 +25,11 @@ def sections() -> None:
 def _sessions() -> None:
     st.subheader("Open sessions", anchor=False)
     found = access.open_sign_ins()
-    st.caption(f"{plural(len(found), 'sign-in')}. Ending one closes it on all tabs at the next press.")
+    st.caption(f"{plural(len(found), 'sign-in')}. Ending a session closes it in all tabs at the next click.")
     for one in found[:_SESSIONS]:
         who, when, end = st.columns([3, 4, 2], vertical_alignment="center")
         who.text(f"{one.name}, {one.role}")
-        when.text(f"Last used {_moment(one.used)}, ends {_moment(one.until)} at the latest")
+        when.text(f"Last used {_moment(one.used)}, ends by {_moment(one.until)}")
         end.button("End session", key=f"end-{one.which}", on_click=access.end_sign_in, args=(one.which, one.name))
 
 
@@ -37,11 +37,11 @@ def _record() -> None:
     st.subheader("Record of access", anchor=False)
     lines, faults = access.access_record()
     if faults:
-        st.error(f"The record of access is incomplete: {markdown(faults[0])}.", icon=":material/error:")
+        st.error(f"The access record is incomplete: {markdown(faults[0])}.", icon=":material/error:")
     days = current_settings().access_days
     st.caption(
-        f"{plural(len(lines), 'line')}, kept for {plural(days, 'day')}. The table shows the latest {_SHOWN}, the file "
-        "all. The command plurality access checks them."
+        f"{plural(len(lines), 'line')}, kept for {plural(days, 'day')}. The table shows the latest {_SHOWN} lines, "
+        "the file contains all. Check them with the command plurality access."
     )
     table = pd.DataFrame(
         [(line.time, line.who, line.what, line.dataset, ", ".join(line.details)) for line in reversed(lines)],

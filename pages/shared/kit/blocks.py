@@ -181,7 +181,7 @@ def _span(span: Span) -> str:
 
 @singledispatch
 def _draw(block: Block, after: Drawn) -> None:
-    raise TypeError(f"A page cannot draw {type(block).__name__}.")
+    raise TypeError(f"A page cannot draw a block of type {type(block).__name__}. Add a renderer for it.")
 
 
 @_draw.register

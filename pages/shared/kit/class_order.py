@@ -21,12 +21,12 @@ def say(dataset: Dataset, name: str) -> None:
     if OrdinalTruth.name not in plausibility_models.offered(dataset) or not plausibility_models.order_counts(dataset):
         return
     few = plausibility_models.too_few_to_tell(dataset)
-    why = f"{_SIGN} By held-out annotations the ordinal model describes these raters best"
-    why += f" ({few:,}, hardly enough to distinguish models)" if few else ""
+    why = f"{_SIGN} On held-out annotations, the ordinal model predicts these raters best"
+    why += f" ({few:,}, hardly enough to compare models)" if few else ""
     if name == OrdinalTruth.name:
-        st.caption(f"{why}, so the order of the classes counts here.")
+        st.caption(f"{why}, so the order of the classes is used here.")
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"{why}; here the order of the classes does not count.", width="content")
+        st.markdown(f"{why}; the order of the classes is not used here.", width="content")
         st.button("Use the order", type="tertiary", on_click=plausibility_models.use, args=(OrdinalTruth.name,),
                   key="use_order")  # fmt: skip

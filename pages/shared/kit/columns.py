@@ -87,8 +87,8 @@ def with_pictures(
     for place, (value, low, high, head) in enumerate(columns):
         own = drawn[place * len(frame) : (place + 1) * len(frame)]
         shown.insert(int(shown.columns.get_loc(value)) + 1, head, own)
-        about = "On one axis for all rows; dashed: 0." if difference else "Up to 1, on one axis for all rows."
-        about += " An open point has no interval." if frame[low].isna().any() else ""
+        about = "One axis for all rows; dashed line: 0." if difference else "Axis up to 1, the same for all rows."
+        about += " Open point: no interval." if frame[low].isna().any() else ""
         config |= {head: st.column_config.ImageColumn(head, width=width + _PADDING, help=about), low: None, high: None}
     return shown, config
 

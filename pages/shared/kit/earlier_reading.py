@@ -10,8 +10,8 @@ from pages.shared.cache import datasets as cached
 from pages.shared.kit import state
 
 _SINCE = (
-    "Plurality now sorts classes by value, recognises scales in words, and counts codes such as #N/A as missing. "
-    "So this file makes another dataset than before."
+    "Plurality now sorts classes by value, recognises scales in words, and treats codes such as #N/A as missing. "
+    "This file therefore gives a different dataset than before."
 )
 
 
@@ -27,11 +27,11 @@ def ask(reading: Reading | None) -> None:
         return
     if found := cached.kept_before(reading):
         words = "; ".join(one.words for one in found)
-        said = f"**Bring over what was saved under an earlier reading of this file?** Found: {words}."
+        said = f"**Reuse what you saved when an older version read this file?** Found: {words}."
         _question(said, _SINCE, ("Bring over", "Keep separate"), [one.digest for one in found], reading)
     elif (now := cached.read_now(reading)) is not None:
         said = f"**Update this dataset?** {markdown(read_anew.differences(reading.dataset, now.dataset))}"
-        why = "Reviews, predictions, settings and access stay with it."
+        why = "Reviews, predictions, settings and access rights stay."
         _question(said, why, ("Update dataset", "Keep as saved"), [reading.dataset.digest], now)
 
 
@@ -54,8 +54,8 @@ def _bring(earlier: list[str], reading: Reading) -> None:
         return
     if st.session_state.get("data") in earlier:
         state.use(reading.dataset.digest)
-    left = f" {plural(n_left, 'step')} of review left in the earlier record." if n_left else ""
-    st.toast(f"Reviews and settings brought over.{left}", icon=":material/check:")
+    left = f" {plural(n_left, 'step')} of review remain in the earlier record." if n_left else ""
+    st.toast(f"Reviews and settings were copied.{left}", icon=":material/check:")
 
 
 def _leave(earlier: list[str], present: str) -> None:

@@ -30,7 +30,7 @@ def ask(view: Dataset) -> None:
     """
     if known := [one.name for one in _able(view)]:
         st.selectbox(
-            "Classifier that counts as evidence", known, index=None, placeholder="None", key=_KEY,
+            "Classifier to use as evidence", known, index=None, placeholder="None", key=_KEY,
             help=widgets.explained(TERM), persist_state="session",
         )  # fmt: skip
 
@@ -94,7 +94,9 @@ def say(shown: Fitted, found: EvidenceWeight | None) -> None:
     if found is not None:
         st.markdown(markdown(found.words()), help=widgets.explained(TERM))
     elif shown.request.way != "em":
-        st.caption(f"{markdown(chosen)} does not count here: {shown.title} is not fitted by expectation-maximisation.")
+        st.caption(
+            f"{markdown(chosen)} is not used as evidence here: {shown.title} is not fitted by expectation-maximisation."
+        )
 
 
 def command_part(shown: Fitted) -> str:
@@ -119,6 +121,6 @@ def none_here(judged: Iterable[str]) -> None:
     chosen = st.session_state.get(_KEY)
     if chosen in set(judged) and st.session_state.get(_COUNTS):
         st.caption(
-            f"{markdown(chosen)} counts as evidence on Models. It is evaluated here, so it does not count: it would "
-            "agree with itself."
+            f"{markdown(chosen)} is used as evidence on the Models page. It is evaluated here, so it is not used: "
+            "it would be compared with itself."
         )

@@ -25,15 +25,16 @@ def facts(view: Dataset) -> RaterFacts | None:
 def ask(view: Dataset) -> RaterFacts | None:
     """Ask for a file of facts on raters; return None, with a message, while there is none."""
     upload = widgets.file_uploader(
-        "Facts of the raters", key="rater_facts",
-        help="A table with a row per rater, or annotations with columns on their raters. It is not saved.",
+        "Facts about raters", key="rater_facts",
+        help="A table with one row per rater, or annotations with extra columns about their raters. Plurality does "
+             "not save this file.",
     )  # fmt: skip
     if upload is not None and not own_predictions.tried(upload):
         return None
     if upload is not None:
         st.session_state[_FACTS] = (upload.name, upload.getvalue())
     if _FACTS not in st.session_state:
-        st.caption("No facts of the raters yet. Add a table of raters to compare their groups.")
+        st.caption("No facts about raters yet. Add a table of raters to compare groups of raters.")
         return None
     name, content = st.session_state[_FACTS]
     try:

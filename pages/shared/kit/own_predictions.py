@@ -14,22 +14,24 @@ from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, predictions, widgets
 
-_CLASSIFIERS = "Add predictions of classifiers"
+_CLASSIFIERS = "Add classifier predictions"
 _KINDS = {
     "score": (
         "Add predicted scores",
-        "CSV, TSV or Parquet: one row per case (case, score, perhaps predictor), or a column for each predictor",
+        "CSV, TSV or Parquet: one row per case (columns case, score and optionally predictor), or one column per "
+        "predictor",
     ),
     "set": (
         _CLASSIFIERS,
-        "CSV, TSV or Parquet: one row per case with all labels in a cell (case, labels, perhaps classifier), or a "
-        "column for each label with 0 and 1 or probabilities",
+        "CSV, TSV or Parquet: one row per case with all labels in one cell (columns case, labels and optionally "
+        "classifier), or one column per label with 0 and 1 or probabilities",
     ),
 }
 _CLASSES = (
     _CLASSIFIERS,
-    "CSV, TSV or Parquet: one row per case and class (case, class, score or rank, perhaps classifier), or one "
-    "row per case with a column for each class; or a matrix of scores in the order of the cases and classes",
+    "CSV, TSV or Parquet: one row per case and class (columns case, class, score or rank, and optionally "
+    "classifier), one row per case with one column per class, or a matrix of scores in the order of cases and "
+    "classes",
     lambda one: _ties_and_gaps(one),
 )
 
@@ -90,8 +92,8 @@ def add_classifiers(dataset: Dataset) -> None:
 
 def _ties_and_gaps(one) -> str:
     tied, short = one.n_tied(TOP), one.n_short(TOP)
-    words = f"; {tied:,} with tied scores at place {TOP}, taken in expectation" if tied else ""
-    return words + (f"; {short:,} with fewer than {TOP} classes; missing places count as misses" if short else "")
+    words = f"; {tied:,} with tied scores at rank {TOP} (the expected value is used)" if tied else ""
+    return words + (f"; {short:,} with fewer than {TOP} classes; missing ranks count as misses" if short else "")
 
 
 def tried(upload: Any) -> bool:

@@ -161,7 +161,7 @@ def _choose_learned(place, dataset: Dataset) -> None:
     place.radio(
         "Prior of counts",
         [LEARNED, _OWN],
-        format_func={LEARNED: "Learned from all cases", _OWN: "Published, α = 1, or your own"}.get,
+        format_func={LEARNED: "Learned from all cases", _OWN: "Fixed: published (α = 1) or your own"}.get,
         key="prior_kind",
         on_change=_prior_chosen,
     )

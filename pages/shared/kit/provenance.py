@@ -62,7 +62,7 @@ def show(
         st.markdown("**The same on the command line**")
         st.code(line, language="bash", wrap_lines=True)
         if _source() not in _COMPLETE and not _is_kept():
-            st.caption("Replace FILE with your file. A saved dataset has an ID that you can use instead (see Home).")
+            st.caption("Replace FILE with the name of your file. For a saved dataset, you can use its ID (see Home).")
 
 
 def command_line(dataset: Dataset, command: str, chosen: Selection | None = None) -> str:

@@ -50,7 +50,7 @@ def choose(place, below, dataset: Dataset, model: PlausibilityModel) -> float:
         place.html(_strip(found.marks, offer))
         words = _words(found, opened)
         if abs(reliability - opened) > 1e-9:
-            words = f"Set by you; it opens at {number(opened)}. {found.reason}"
+            words = f"Set by you; the page opens at {number(opened)}. {found.reason}"
         with below:
             _said(words, found)
     if plausibility_models.earlier_prior(model):
@@ -62,7 +62,9 @@ def choose(place, below, dataset: Dataset, model: PlausibilityModel) -> float:
 def _say_earlier_prior() -> None:
     """Show which prior an earlier γ belongs to, with a link to the learned one."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption("This γ was chosen with the published prior (α = 1), which is used here too.", width="content")
+        st.caption(
+            "This γ was chosen with the published prior (α = 1), and the same prior is used here.", width="content"
+        )
         st.button(
             "Use the learned prior", type="tertiary", on_click=plausibility_models.use_learned_prior, key="learn_prior"
         )
@@ -104,7 +106,7 @@ def _words(found: DefaultReliability, opened: float) -> str:
     """Why γ opens there; where the slider has no such step, that pages open next to it."""
     if abs(found.reliability - opened) <= _SAME * found.reliability:
         return found.reason
-    return f"{found.reason} Pages open next to it, at γ = {number(opened)}."
+    return f"{found.reason} Pages open at the nearest step, γ = {number(opened)}."
 
 
 def _views(dataset: Dataset, model: PlausibilityModel) -> tuple[Dataset, PlausibilityModel, Dataset]:

@@ -25,8 +25,8 @@ def threshold(place=st) -> float | None:
         key="threshold",
         width=280,
         persist_state="session",
-        help="With a threshold, each case gets the probability that its score is above it, and a certainty. Without "
-        "one, the interval shows how well the score is known.",
+        help="With a threshold, each case gets the probability that its score is above it, and a certainty. Without a "
+        "threshold, the interval shows how precise the score is.",
     )
 
 
@@ -49,7 +49,7 @@ def model(dataset: Dataset, at: float | None, *, blind: bool = False) -> tuple[G
         except InputError as error:
             return str(error)
 
-    found = job_progress.result_of((dataset.content_digest, "gaussian prior"), "Prior of the scores", work, of=dataset)
+    found = job_progress.result_of((dataset.content_digest, "gaussian prior"), "Prior for scores", work, of=dataset)
     if isinstance(found, str):
         st.info(f"Plausible scores need a prior. {markdown(found)}", icon=":material/block:")
         return None
@@ -64,9 +64,9 @@ def about_prior(found: FittedPrior) -> None:
     """Describe the prior, among the rarer settings."""
     spread = np.sqrt(found.b0 / found.a0)
     st.caption(
-        f"Prior, fitted to {found.n_scores:,} scores of {found.n_cases:,} cases: mean {number(found.m0)}, worth "
-        f"{small(found.k0)} scores of a case (k₀); raters of a case differ by about {small(spread)} "
-        f"(a₀ {small(found.a0)}, b₀ {small(found.b0)}).",
+        f"Prior, fitted to {found.n_scores:,} scores of {found.n_cases:,} cases: mean {number(found.m0)}, counts "
+        f"like {small(found.k0)} scores per case (k₀); raters of one case differ by about {small(spread)} (a₀ "
+        f"{small(found.a0)}, b₀ {small(found.b0)}).",
         help=widgets.explained(METHOD),
     )
     if open_ones := found.undetermined():

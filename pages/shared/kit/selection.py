@@ -53,7 +53,7 @@ def machines_line() -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         raters = plural(n, "AI rater", "AI raters")
-        said = f"{raters} left out" if out else f"{raters} counted like people"
+        said = f"{raters} left out" if out else f"{raters} included as raters"
         st.markdown(f":material/smart_toy: {said}", width="content")
         label = "Include them" if out else "Leave them out"
         st.button(label, type="tertiary", on_click=_count_machines, args=(out,), key="count_machines")
@@ -83,13 +83,13 @@ def _dialog(dataset: Dataset) -> None:
             raters = st.multiselect("Raters (none chosen: all)", dataset.raters, default=list(now.raters or ()))
         if dataset.kind != "score":
             classes = st.multiselect(
-                "Cases with at least one annotation of (none chosen: all cases)",
+                "Cases annotated by at least one of (none chosen: all cases)",
                 dataset.classes,
                 default=list(now.classes or ()),
             )
         else:
             left, right = st.columns(2)
-            help_text = "Only cases with at least one score in this range, with all of their scores."
+            help_text = "Only cases with at least one score in this range. All scores of these cases are used."
             lowest = left.number_input("Cases with a score from (optional)", value=now.lowest, help=help_text)
             highest = right.number_input("to (optional)", value=now.highest)
         if dataset.case_group is not None:
@@ -102,11 +102,11 @@ def _dialog(dataset: Dataset) -> None:
             first = left.date_input("From (first day)", _day(now.first_day) or days[0], *days)
             last = right.date_input("To (last day, included)", _day(now.last_day) or days[1], *days)
         most = int((dataset.case_ptr[1:] - dataset.case_ptr[:-1]).max(initial=1))
-        least = left.number_input("Annotations per case, at least", 1, most, min(now.least or 1, most))
+        least = left.number_input("Minimum number of annotations per case", 1, most, min(now.least or 1, most))
         at_most = right.number_input("at most", 1, most, min(now.most or most, most))
         name = ""
         if access.may_change(st.session_state["data"]):
-            name = st.text_input("Name, to compare it with other selections (optional)", max_chars=40)
+            name = st.text_input("Name of this selection, to compare it with others (optional)", max_chars=40)
         if st.form_submit_button("Use this selection", type="primary"):
             chosen = Selection(
                 raters=tuple(raters) if raters else None,

@@ -11,8 +11,8 @@ ICON = (
 )
 # Streamlit's own words on a lost connection ask for a command in a terminal.
 AWAY = (
-    "Plurality does not respond: it is restarting, or the network is down. Reviews that were "
-    "confirmed are kept. This page reconnects automatically; if it does not, reload it."
+    "Plurality does not respond: it is restarting, or the network is down. Confirmed reviews are saved. This page "
+    "reconnects automatically; if it does not, reload it."
 )
 _LOST = (  # the body of a dialog that is none of ours, while the page says that it connects
     'body:has([data-testid="stConnectionStatus"]) [data-testid="stDialog"]:not(:has([data-testid="stVerticalBlock"])) '
@@ -132,7 +132,7 @@ def apply() -> None:
     """Styles of our own; as few as the design needs."""
     st.html(_STYLE + (_STYLE_ON_DARK if theme() is DARK else ""))
     with st.container(key="other_theme"):
-        st.button("Draw in the other theme", key="drawn_in_theme")
+        st.button("Switch theme", key="drawn_in_theme")
         st.html(_WATCH, unsafe_allow_javascript=True)
 
 

@@ -17,7 +17,7 @@ from core.text import markdown, plural
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, plausibility_models
 
-TITLE = "Trust in each rater"
+TITLE = "Weight of each rater"
 FIT_TITLE = "Ordinal model of raters"
 
 
@@ -94,8 +94,9 @@ def _offer(view: Dataset, model: PlausibilityModel, n_reliabilities: int, wanted
     method = plausibility_models.method(model.name)
     with st.container(border=True, key="trust_offer"):
         st.markdown(
-            f"**{method.title} estimates how much each rater should count, from all {plural(view.n_cases, 'case')} "
-            "together.** It starts only when you press the button. You can use other pages while it runs."
+            f"**{method.title} estimates how much each rater should count, using all "
+            f"{plural(view.n_cases, 'case')}.** It starts when you press the button. You can use other pages while "
+            "it runs."
         )
         seconds = job_progress.result_of(
             ("price", *_key(view, model), n_reliabilities),
@@ -109,8 +110,8 @@ def _offer(view: Dataset, model: PlausibilityModel, n_reliabilities: int, wanted
         )
         if seconds is None:
             return
-        at = f", plausibilities at {n_reliabilities:,} reliabilities included" if n_reliabilities > 1 else ""
-        st.markdown(markdown(f"It takes {duration(seconds)} on this computer{at}. The result is saved."))
+        at = f", including plausibilities at {n_reliabilities:,} values of γ" if n_reliabilities > 1 else ""
+        st.markdown(markdown(f"This takes {duration(seconds)} on this computer{at}. The result is saved."))
         st.button(
             "Estimate the weight of each rater",
             type="primary",

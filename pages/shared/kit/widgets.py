@@ -57,7 +57,7 @@ def split(dataset: Dataset) -> float | str | None:
     if dataset.kind == "set":
         st.session_state["label"] = state.split(dataset)
         return st.selectbox(
-            "Label (annotations with it, and without)", dataset.classes, key="label", persist_state="session",
+            "Label (split annotations into with and without)", dataset.classes, key="label", persist_state="session",
             format_func=shorten, width=280,
         )  # fmt: skip
     if dataset.kind != "score":
@@ -65,7 +65,7 @@ def split(dataset: Dataset) -> float | str | None:
     if st.session_state.get("threshold") is None:
         st.session_state["threshold"] = st.session_state[_SPLIT] = float(np.median(dataset.score))
     return st.number_input(
-        "Threshold (scores at most this, and above)",
+        "Threshold (split scores into at most and above)",
         key="threshold",
         persist_state="session",
         width=280,
@@ -80,17 +80,17 @@ def _say_of_the_split(scores: np.ndarray, view: Dataset) -> None:
     if not (at_most and above):
         low, high = exact(scores.min()), exact(scores.max())
         st.warning(
-            f"Every score is {'at most' if at_most else 'above'} {at}: with this threshold no two of them differ. "
-            f"They lie between {low} and {high}.",
+            f"Every score is {'at most' if at_most else 'above'} {at}, so this threshold does not split the "
+            f"scores. Scores range from {low} to {high}.",
             icon=":material/warning:",
         )
         return
-    said = f"Here scores count as two classes: {at_most:,} at most {at}, {above:,} above."
+    said = f"This page splits scores into two classes: {at_most:,} at most {at}, {above:,} above."
     if st.session_state.get(_SPLIT) is not None:
         said += " This threshold is the median of all scores. Set the one that matters to you."
     st.caption(
-        f"{said} How far a score lies from it does not count; Raters has severity and spread of the scores themselves, "
-        "Cases the plausible score of each, both without a threshold."
+        f"{said} The distance from the threshold does not count. For results without a threshold, see Raters "
+        "(severity and spread) and Cases (plausible scores)."
     )
 
 
@@ -110,13 +110,13 @@ def class_view(dataset: Dataset) -> Dataset:
     view, left_out = cached.class_view(dataset, split(dataset))
     if dataset.kind == "ranking":
         st.caption(
-            f"Rankings count by their first choice: {plural(view.n_annotations, 'annotation')} used, "
+            f"For rankings, only the first choice counts: {plural(view.n_annotations, 'annotation')} used, "
             f"{left_out:,} with a tied first choice left out."
         )
     if dataset.kind == "score":
         _say_of_the_split(dataset.score, view)
     if view.n_annotations == 0:
-        st.info("No annotation can be used: the first choice of every ranking is tied.", icon=":material/block:")
+        st.info("No annotation can be used: every ranking has a tied first choice.", icon=":material/block:")
         st.stop()
     return view
 

@@ -28,7 +28,7 @@ _SWITCHES = {
     "bias": "Rater bias: sensitivity and specificity differ",
     "ability": "Rater ability: raters differ",
     "difficulty": "Difficulty: some cases are harder",
-    "discrimination": "Discrimination: some cases separate good from poor raters better",
+    "discrimination": "Discrimination: some cases separate accurate from inaccurate raters better",
     "guessing": "Guessing: some cases can be answered correctly by luck",
 }
 
@@ -121,8 +121,8 @@ def _why(view: Dataset, judged: opening.JudgedModels | None) -> None:
         if job is not None and not job.finished:
             beta = exact(shown_at("", None)["beta"])
             st.caption(
-                "Held-out scores of all models are being computed; their average will open here. "
-                f"Until then each annotation counts as {beta} of an independent one."
+                "Held-out scores of all models are being computed. This page then opens with the average of the "
+                f"models. Until then, each annotation counts as {beta} of an independent annotation."
             )
             job_progress.redraw_after(job)
         return
@@ -168,14 +168,14 @@ def _more(view: Dataset) -> tuple[dict, dict, int]:
         persist_state="session",
     )
     restarts = st.selectbox(
-        "Restarts in addition to the majority-vote start",
+        "Additional random starts",
         RESTARTS,
         key="restarts",
         help=widgets.explained("restarts"),
         persist_state="session",
     )
     repeats = st.selectbox(
-        "Annotations that a rater repeated on a case",
+        "Repeated annotations by the same rater",
         [name for name in repeated if name != "refuse"],
         format_func=repeated.get,
         key="model_repeats",
@@ -183,7 +183,7 @@ def _more(view: Dataset) -> tuple[dict, dict, int]:
     )  # fmt: skip
     n_gold = len(gold_cases(view))
     use_gold = bool(n_gold) and st.toggle(
-        f"Hold the {plural(n_gold, 'gold case')} fixed", key="use_gold", persist_state="session"
+        f"Fix the class of {plural(n_gold, 'gold case')}", key="use_gold", persist_state="session"
     )
     evidence.ask(view)
     left, right = st.columns(2)
@@ -192,7 +192,10 @@ def _more(view: Dataset) -> tuple[dict, dict, int]:
     n_chains = left.number_input("Chains", 2, 8, 4, key="nuts_chains", persist_state="session")
     seed = right.number_input("Seed", 0, 2**31 - 1, 0, key="nuts_seed", persist_state="session")
     cooperative = st.toggle(
-        "Difficulty models: no rater does worse than chance", value=True, key="cooperative", persist_state="session"
+        "Difficulty models: assume no rater is worse than chance",
+        value=True,
+        key="cooperative",
+        persist_state="session",
     )
     em = {"smoothing": smoothing, "repeats": repeats, "use_gold": use_gold}
     draws = {"n_draws": int(n_draws), "n_tune": int(n_tune), "n_chains": int(n_chains), "seed": int(seed)}
@@ -223,7 +226,7 @@ def _positive(view: Dataset, chosen: list[Method]) -> str | None:
     if view.n_classes <= 2 or not any(option.name == "positive" for method in chosen for option in method.options):
         return None
     return st.selectbox(
-        "Class that difficulty models distinguish from all others",
+        "Class that difficulty models compare with all others",
         view.classes,
         key=f"positive-{view.digest}",
         persist_state="session",

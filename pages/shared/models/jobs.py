@@ -104,9 +104,9 @@ class _Queue:
         if not self.waiting:
             return
         names = [job.title.removeprefix(self.prefix) for job in self.waiting]
-        st.caption(f"{len(names):,} wait for it: {_listed(names)}.")
+        st.caption(f"{len(names):,} computations wait for it: {_listed(names)}.")
         st.button(
-            f"Cancel these {len(names):,} and the running one",
+            f"Cancel these {len(names):,} and the running computation",
             on_click=job_progress.cancel,
             args=([self.at_work, *self.waiting],),
             key=f"cancel-{self.lane}",

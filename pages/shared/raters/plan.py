@@ -13,16 +13,16 @@ from core.text import markdown, plural
 from pages.shared.kit import blocks, widgets
 
 QUANTITIES = {
-    "certainty": ("Mean certainty of cases, at least", 0.9),
-    "agreement": ("Width of the interval of agreement (SPA), at most", 0.05),
-    "accuracy": ("Width of the interval of a rater's accuracy, at most", 0.1),
-    "prevalence": ("Width of the interval of a class's prevalence, at most", 0.05),
+    "certainty": ("Mean certainty of cases, minimum", 0.9),
+    "agreement": ("Width of the agreement interval (SPA), maximum", 0.05),
+    "accuracy": ("Width of a rater's accuracy interval, maximum", 0.1),
+    "prevalence": ("Width of a class's prevalence interval, maximum", 0.05),
 }
 _BY_CLASS = ("accuracy", "prevalence")
 POLICIES = {
-    "random": "Any of the present cases",
+    "random": "Any present case",
     "least_certain": "The least certain cases first",
-    "largest_gain": "Where an annotation changes most",
+    "largest_gain": "Cases where an annotation changes most",
     "new_cases": "New cases of the same kind",
 }
 
@@ -30,19 +30,19 @@ POLICIES = {
 def show(view: Dataset, judged: JudgedAccuracy) -> None:
     """Both questions; where raters have no accuracy by a model, neither theirs nor a prevalence is a goal."""
     _plans(view, judged)
-    widgets.heading("How many more annotations until a goal is reached?", "planning")
+    widgets.heading("How many more annotations do you need to reach a goal?", "planning")
     crossed = _nobody_left(view)
     if crossed:
         st.caption(
-            "Every rater has annotated every case, so more annotations by these raters need new cases. See above for "
-            "the effect of new raters on the present cases."
+            "Every rater has annotated every case, so these raters need new cases. The plans above show the effect "
+            "of new raters on the present cases."
         )
     asked = _goal(view, crossed, known=not judged.why and judged.own_classes)
     if _pressed("plan", (view.content_digest, asked)):
         _show("plan", view, asked)
         return
     st.button("Simulate this plan", type="primary", on_click=_press, args=("plan", view, asked), key="plan_go")
-    st.caption(f"{asked.n_worlds} simulated worlds; with many classes it takes minutes.")
+    st.caption(f"{asked.n_worlds} simulated datasets; with many classes this takes minutes.")
 
 
 def _goal(view: Dataset, crossed: bool, *, known: bool) -> PlanOptions:
@@ -69,12 +69,12 @@ def _plans(view: Dataset, judged: JudgedAccuracy) -> None:
     widgets.heading("What would each plan improve?", "planning")
     if judged.why and not judged.remedy:
         st.info(
-            "Plans assume that raters are right more often than by chance. Here that is not known: "
+            "Plans assume that raters are correct more often than by chance. These data cannot confirm it: "
             f"{markdown(judged.why)}."
         )
     elif not judged.own_classes:
         st.info(
-            "Cannot determine how many cases would be right: the classes of the model are not those of the raters. "
+            "Cannot determine how many cases would be correct: the model and the raters use different classes. "
             "Plans show certainty and agreement."
         )
     asked, cost = _sizes(view)
@@ -92,7 +92,7 @@ def _sizes(view: Dataset) -> tuple[PlansOptions, float | None]:
     least = third.number_input(
         "Least certain cases", 0, view.n_cases, min(100, view.n_cases), key=f"plan_least-{view.digest}"
     )
-    each = more.number_input("More annotations on each", 1, 50, 2, key="plan_each")
+    each = more.number_input("More annotations per case", 1, 50, 2, key="plan_each")
     cost = money.number_input("Cost per annotation", 0.0, None, None, 0.1, key="plan_cost", placeholder="not given")
     return PlansOptions(int(raters), int(cases), int(least), int(each)), cost
 

@@ -11,7 +11,7 @@ from pages.shared.cache import analyses
 from pages.shared.kit import blocks, provenance, widgets
 from pages.shared.kit import scores as kit
 
-_SCORES, _CLASSES = "Scores", "Two classes, by a threshold"
+_SCORES, _CLASSES = "Scores", "Split scores into two classes, by a threshold"
 
 
 def as_scores() -> bool:

@@ -33,7 +33,7 @@ def choose(view: Dataset) -> tuple[AssessedOptions, RaterModelFit | None]:
         with st.popover("Error rates", icon=":material/tune:", key="error_rates"):
             alarms = _rate("False alarms over all raters", FALSE_ALARMS, "false_alarms", "signs")
             discoveries = _rate(
-                "False discoveries among those flagged", FALSE_DISCOVERIES, "false_discoveries", "acceptable"
+                "False discoveries among flagged raters", FALSE_DISCOVERIES, "false_discoveries", "acceptable"
             )
     return replace(options, false_alarms=alarms, fdr=discoveries), fit
 
@@ -80,7 +80,7 @@ def _judge(view: Dataset) -> str | None:
     if not n_gold:
         return None
     return st.segmented_control(
-        f"Accuracy by (gold: {plural(n_gold, 'case')})",
+        f"Judge accuracy by (gold: {plural(n_gold, 'case')})",
         list(_JUDGES),
         default=default_judge(view),
         required=True,

@@ -29,19 +29,20 @@ _ENDS = ("interval, lower end", "interval, upper end")
 # Heads, widths and explanations for the room that there is.
 _OWN: dict[str, dict] = {
     "rater": {"width": 70},
-    "accuracy": {"width": 72, "help": "By gold or by the model, shrunk towards all raters."},
-    "follows": {"width": 72, "help": "Correlation with the case, shrunk towards all raters."},
-    "lost": {"width": 72, "help": "Annotations lost: n, less those of the average rater with the same information."},
-    "P(acceptable)": {"width": 98, "help": "Probability that the rater is acceptable or better."},
-    "expected wrong": {"width": 105, "help": "Annotations expected to be wrong."},
+    "accuracy": {"width": 72, "help": "Judged by gold or by the model, shrunk towards the mean of all raters."},
+    "follows": {"width": 72, "help": "Correlation with the case, shrunk towards the mean of all raters."},
+    "lost": {"width": 72, "help": "Annotations lost: n minus the number that an average rater needs for the same "
+                                  "information."},
+    "P(acceptable)": {"width": 98, "help": "Probability that the rater meets the acceptable accuracy."},
+    "expected wrong": {"width": 105, "help": "Expected number of wrong annotations."},
     "annotations": {"label": "n", "width": 56, "help": "Annotations."},
-    "classes off": {"width": 84, "help": "Mean distance from the true class by the others, in classes."},
+    "classes off": {"width": 84, "help": "Mean distance from the true class in classes, judged by the other raters."},
     "right by gold": {"label": "by gold", "width": 92, "help": "Share of correct annotations on cases with gold."},
     "with others": {
-        "label": "agreement", "width": 92, "help": "Pairs with annotations of other raters that agree."
+        "label": "agreement", "width": 92, "help": "Share of pairs with other raters' annotations that agree."
     },
     _ENDS[0]: {"label": "95% from"}, _ENDS[1]: {"label": "to"},
-    "blind reads agree, lower end": {"label": "95% from"}, "blind reads agree, upper end": {"label": "to"},
+    "blind agreement, 95% low": {"label": "95% from"}, "blind agreement, 95% high": {"label": "to"},
 }  # fmt: skip
 
 
@@ -63,7 +64,7 @@ def show(found: AssessedRaters) -> list[str]:
     """
     frame = displayed(found)
     find, kinds = st.columns([2, 5], vertical_alignment="bottom")
-    words = find.text_input("Find a rater", key="raters_find", placeholder="part of a name, a flag or a class")
+    words = find.text_input("Find a rater", key="raters_find", placeholder="Part of a name, flag or class")
     sort = frame.columns[_first_order(frame, found.ranked)]
     rows = chosen_rows(frame, words, _chosen_kinds(kinds, frame), sort, falling=True)
     part = drawn(_page(rows, len(frame)), found.act.judged.acceptable)
@@ -140,7 +141,9 @@ def _config(found: AssessedRaters) -> dict:
             "95% interval", width=170, help="Up to 1, on one axis for all; dashed: acceptable; crosses: flagged."
         ),
         "reads higher": st.column_config.NumberColumn(
-            format="%+.2f", width=92, help="Classes higher than the average rater; does not count against them."
+            format="%+.2f",
+            width=92,
+            help="How many classes higher than the average rater. This does not count against the rater.",
         ),
     }
 

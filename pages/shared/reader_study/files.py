@@ -13,8 +13,8 @@ from pages.shared.cache import access
 from pages.shared.kit import own_predictions, state, studies, widgets
 
 WHAT = (
-    "Files of iMRMC, or tables with a row per reading (reader, case, modality, score, perhaps truth); a file without a "
-    "column of readers or modalities is one reader or modality with the name of the file"
+    "iMRMC files, or tables with one row per reading (columns reader, case, modality, score and optionally truth). "
+    "If a file has no reader or modality column, its name is used instead"
 )
 
 
@@ -72,12 +72,12 @@ def truth(dataset: Dataset) -> StudyReading | None:
         st.error(markdown(error), icon=":material/error:")
         return None
     if found is None or found.choices:
-        st.info("Choose the class with the condition.", icon=":material/info:")
+        st.info("Choose the class that means “condition present”.", icon=":material/info:")
         return None
     if not offered:
         st.info(
-            "The truth of the cases is unknown. Add a table with the columns case and truth, or open the annotations "
-            "of a panel with two classes and add the study there.",
+            "The true class of the cases is unknown. Add a table with the columns case and truth, or open a "
+            "panel's annotations with two classes and add the study there.",
             icon=":material/info:",
         )
         return None
@@ -90,7 +90,7 @@ def _condition(found: StudyReading, dataset: Dataset) -> StudyReading | None:
     choices = found.choices or st.session_state.get(key, ())
     st.session_state[key] = choices
     st.selectbox(
-        "Class with the condition", choices, index=None, placeholder="Choose a class", key=studies.POSITIVE,
+        "Class that means “condition present”", choices, index=None, placeholder="Choose a class", key=studies.POSITIVE,
         persist_state="session", width=280,
     )  # fmt: skip
     return studies.reading(dataset)

@@ -30,7 +30,9 @@ def _readers(view: Dataset, model: PlausibilityModel) -> None:
     if (
         opening.takes_minutes(view)
         and view.kind == "ranking"
-        and not st.toggle(f"Compute it for {view.n_cases:,} cases (minutes)", key=f"readers-{view.digest}-{model.name}")
+        and not st.toggle(
+            f"Compute for {view.n_cases:,} cases (takes minutes)", key=f"readers-{view.digest}-{model.name}"
+        )
     ):
         return
     curve = job_progress.result_of(

@@ -36,16 +36,16 @@ from pages.shared.kit import style as look
 
 TITLE = "Prediction sets"
 _HOW = {
-    "half": "Half of the cases calibrate, half test",
-    "folds": "Ten folds: each is calibrated by the others",
+    "half": "Calibrate on half of the cases, test on the other half",
+    "folds": "Ten folds: calibrate each fold on the others",
 }
 _LABELS = {
-    "one": "One label per case: the guarantee is strict",
-    "ten": "Ten labels per case: steadier, the guarantee is approximate",
+    "one": "One label per case: exact guarantee",
+    "ten": "Ten labels per case: steadier, approximate guarantee",
     "corrected": "Ten labels with ECDF correction",
 }
-_WITHIN = {"": "one for all", "group": "one in each group", "risk": "one in each level of risk",
-           "certainty": "one in each quarter of certainty"}  # fmt: skip
+_WITHIN = {"": "one for all", "group": "separate threshold per group", "risk": "separate threshold per risk level",
+           "certainty": "separate threshold per quarter of certainty"}  # fmt: skip
 _SETTINGS: dict[str, dict[str, Any]] = {
     "half": {}, "folds": {"folds": 10},
     "one": {}, "ten": {"n_labels": 10}, "corrected": {"n_labels": 10, "corrected": True},
@@ -56,7 +56,7 @@ _FLAGS = {"folds": " --folds {}", "n_labels": " --labels {}", "corrected": " --c
 def show(inputs: Inputs, reliabilities: tuple[float, ...]) -> None:
     """Draw the controls and the results of the analysis."""
     usable = analysis.scored(inputs.predictions)
-    widgets.heading("How many classes must a set have to contain the truth?", "prediction sets")
+    widgets.heading("How many classes must a set contain to include the truth?", "prediction sets")
     left, middle, more = st.columns([3, 5, 2], vertical_alignment="bottom")
     chosen = left.selectbox(
         "Classifier", range(len(usable)), format_func=lambda place: usable[place].name, key="sets_classifier"
@@ -88,7 +88,7 @@ def _settings(view: Dataset) -> dict[str, Any]:
         "Threshold", [name for name in _WITHIN if known[name]], format_func=_WITHIN.get, key="sets_within"
     )  # fmt: skip
     if within in ("risk", "certainty"):
-        st.caption("Known for a new case only after raters have annotated it.")
+        st.caption("For a new case, this is known only after raters have annotated it.")
     return {**_SETTINGS[how], **_SETTINGS[labels], "within": within}
 
 
@@ -101,7 +101,7 @@ def _promise(place, inputs: Inputs, options: SetOptions, name: str) -> float | N
             return None
         st.session_state[key] = possible_promise(min(each[options.classifier].listed for each in first))
     promise = place.segmented_control(
-        "Guaranteed share of sets that contain the truth",
+        "Guaranteed share of sets that include the truth",
         PROMISES,
         format_func=lambda value: number(value),
         required=True,
@@ -160,7 +160,7 @@ def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> N
     widgets.heading("Plausible classes by the classifier", "plausibility region")
     view = inputs.dataset
     if sets.region is None:
-        st.caption("Not available: too many cases and classes for a mean score of each case.")
+        st.caption("Not available: too many cases and classes to compute a mean score for each case.")
         return
     case = st.selectbox(
         "Case", analysis.largest(sets).tolist(), format_func=lambda place: shorten(view.cases[place], 40),
@@ -181,19 +181,19 @@ def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> N
     codes = draws.classes[places].tolist()
     cut = case_figures.Cut(scores_at(classifier, case, codes), sets.region)
     beyond = float((corners @ cut.score >= cut.threshold).mean())
-    title = {0: "The region leaves none of these three classes", 3: "All of the triangle is in the region"}.get(
-        int(cut.inside.sum()), f"{percent(beyond)} of draws are in the region"
+    title = {0: "The region excludes none of these three classes", 3: "The region covers the whole triangle"}.get(
+        int(cut.inside.sum()), f"The region contains {percent(beyond)} of draws"
     )
     names = [view.classes[code] for code in codes]
     widgets.plot(
         case_figures.triangle(names, corners, cached_cases.region(view, corners), look.theme(), title, cut=cut),
         "sets_triangle",
-        "Draws of the plausibilities on a triangle with the straight cut of the plausibility region",
+        "Draws of the plausibilities on a triangle, with the straight boundary of the plausibility region",
     )
     share = sets.region_covered
-    rest = f" {percent(outside)} of plausibility is on classes outside the triangle." if outside > 0.005 else ""
+    rest = f" Classes outside the triangle have {percent(outside)} of the plausibility." if outside > 0.005 else ""
     st.caption(
-        f"Dashed: plausibilities on which the classifier's mean score is {significant(sets.region, 3)} or more. Over "
-        "test cases "
-        f"{percent(share.value)} of the regions hold the plausibility (promise {percent(1 - sets.alpha)}).{rest}"
+        f"Dashed line: boundary of the region, where the classifier's mean score is {significant(sets.region, 3)} "
+        f"or more. {percent(share.value)} of the regions of test cases contain the plausibility (guarantee "
+        f"{percent(1 - sets.alpha)}).{rest}"
     )

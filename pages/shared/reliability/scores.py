@@ -52,7 +52,7 @@ def show(dataset: Dataset, title) -> None:
         scores.about_prior(prior)
     reliability_slider.marks(dataset, model)
     if not chosen:
-        st.info("Choose at least one reliability.")
+        st.info("Choose at least one value of γ.")
         return
     predictors = predictions.classifiers(dataset)
     inputs = Inputs(dataset, predictions=predictors, settings=AnalysisSettings(model, opened))

@@ -24,7 +24,7 @@ def show(inputs: Inputs, options: SweepOptions) -> None:
     if gold is not None and _asked_for_gold():
         inputs = replace(inputs, gold=gold)
     elif not isinstance(inputs.settings.plausibility, DirichletCounts):
-        st.info("Predicted sets are judged by Dirichlet counts: choose them above.", icon=":material/info:")
+        st.info("Predicted sets are evaluated with Dirichlet counts: choose this model above.", icon=":material/info:")
         return
     found = _metrics(inputs, options)
     if found is not None:
@@ -46,7 +46,7 @@ def _asked_for_gold() -> bool:
 def _metrics(inputs: Inputs, options: SweepOptions) -> SetMetrics | None:
     dataset, found, gold, reliability = inputs.dataset, inputs.predictions, inputs.gold, inputs.settings.reliability
     if gold is not None and not any((one.predicted & gold.predicted).any() for one in found):
-        st.info("No case has both a prediction and a known set.", icon=":material/info:")
+        st.info("No case has both a prediction and a gold set.", icon=":material/info:")
         return None
     counts = analysis.counts(inputs)
 
@@ -57,6 +57,6 @@ def _metrics(inputs: Inputs, options: SweepOptions) -> SetMetrics | None:
         )  # fmt: skip
 
     who = tuple((one.name, predictions.fingerprint_of(one.applies, one.predicted)) for one in found)
-    what = "set metrics" if gold is None else "set metrics by gold"
+    what = "set metrics" if gold is None else "Set metrics by gold"
     key = plausibility_models.job_key(dataset, counts, what, reliability, who)
     return job_progress.result_of(key, "Predicted sets", work, of=dataset)

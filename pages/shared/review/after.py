@@ -49,12 +49,11 @@ def _certainty(dataset: Dataset, decided: tuple[Decision, ...], model: Plausibil
         model, *views, reliability=reliability, n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED
     )
     if found is None:
-        return "No opinion changes what this model counts."
-    about = f", by the label “{markdown(views[0].classes[1])}”" if dataset.kind == "set" else ""
+        return "No opinion changes the annotations that this model uses."
+    about = f", for the label “{markdown(views[0].classes[1])}”" if dataset.kind == "set" else ""
     title = plausibility_models.method(model.name).title
     return (
-        f"{_counted(found.n)} the mean certainty is {number(found.after)}{about}, without it "
-        f"{number(found.before)} "
+        f"{_counted(found.n)} mean certainty is {number(found.after)}{about}; without it {number(found.before)} "
         f"({title}, reliability γ {exact(reliability)}). Certainty is the probability that the leading class stays "
         "first, not that it is true."
     )
@@ -64,22 +63,22 @@ def _width(dataset: Dataset, grown: Dataset, model: GaussianScores, reliability:
     """Return a sentence on scores: the width of their intervals with the reviews, at the same prior."""
     added = np.diff(grown.case_ptr) > np.diff(dataset.case_ptr)
     if not added.any():
-        return "No opinion changes what this model counts."
+        return "No opinion changes the annotations that this model uses."
     before, after = (float(model.posterior(one, reliability).width()[added].mean()) for one in (dataset, grown))
     return (
-        f"{_counted(int(added.sum()))} the mean 95% interval is {significant(after, 3)} wide, without it "
+        f"{_counted(int(added.sum()))} the mean 95% interval has a width of {significant(after, 3)}; without it "
         f"{significant(before, 3)} (reliability γ {exact(reliability)})."
     )
 
 
 def _counted(n_cases: int) -> str:
-    return f"With each opinion on {plural(n_cases, 'case')} counted as one more annotation,"
+    return f"If each opinion on {plural(n_cases, 'case')} counts as one more annotation,"
 
 
 def take_away(store: ReviewStore, dataset: Dataset) -> None:
     """Draw downloads: state of every case, audit trail, and a dataset with the decisions as a further rater."""
     reviews, n_kept_back = access.reviews_to_take(dataset.digest)
-    kept_back = f"{plural(n_kept_back, 'case')} that others reviewed and you can still read blind: not among these."
+    kept_back = f"Not included: {plural(n_kept_back, 'case')} that others reviewed and you can still review blind."
     if not reviews:
         st.info(
             kept_back if n_kept_back else "No reviews yet. Review a case to export results.",
@@ -89,7 +88,7 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
     widgets.heading("Export")
     if n_kept_back:
         st.caption(kept_back)
-    whole = "The trail of these" if n_kept_back else "The whole trail"
+    whole = "Audit trail of these cases" if n_kept_back else "The whole trail"
     head = store.head(dataset.digest)
     about = {"record_events": head.number, "record_head": head.hash}
     widgets.download(
@@ -113,9 +112,8 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
         key="trail_json",
     )
     st.caption(
-        f"The record: {plural(head.number, 'event')}, each with the hash of the one before; the last is "
-        f"`{head.hash[:12]}…`. Exports and reports hold it, and `python -m core verify --head HASH` tells whether the "
-        "record still does."
+        f"Audit trail: {plural(head.number, 'event')}, linked by hashes; the last is `{head.hash[:12]}…`. Exports "
+        "and reports contain it. Verify it with `python -m core verify --head HASH`."
     )
     if sign_in.may("manager"):
         _further_rater(dataset, reviews)
@@ -124,19 +122,19 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
 
 
 def _further_rater(dataset: Dataset, reviews: dict[str, CaseReview]) -> None:
-    widgets.heading("Decisions as a further rater")
+    widgets.heading("Decisions as one more rater")
     st.write(
-        "Adjudications are stored separately and do not count in results on raters. To compute with them, make a new "
-        "dataset in which they are one more rater; this one does not change."
+        "Decisions are stored separately and do not affect results on raters. To compute with them, create a new "
+        "dataset with the decisions as one more rater. This dataset does not change."
     )
     left, right = st.columns([3, 2], vertical_alignment="bottom")
-    name = left.text_input("Name of that rater", RATER, key="adjudication_rater")
-    closed = right.toggle("Also cases closed without arbitration", key="adjudication_closed")
+    name = left.text_input("Name of the new rater", RATER, key="adjudication_rater")
+    closed = right.toggle("Include cases closed without arbitration", key="adjudication_closed")
     n_decided = len(results(reviews))
     n_closed = len(results(reviews, closed=True)) - n_decided
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            "Make the new dataset",
+            "Create dataset",
             on_click=_grow,
             args=(dataset, reviews, name, closed),
             key="grow",
@@ -149,10 +147,11 @@ def _erasing(store: ReviewStore, dataset: Dataset, n_cases: int) -> None:
     widgets.heading("Erase")
     with st.popover("Erase these reviews", icon=":material/delete:"):
         st.write(
-            f"This erases {plural(store.count(dataset.digest), 'step')} on {plural(n_cases, 'case')}, of all "
-            "reviewers, with their sessions. The annotations stay. This cannot be undone: export the trail first."
+            f"This permanently deletes {plural(store.count(dataset.digest), 'step')} on {plural(n_cases, 'case')} "
+            "by all reviewers, and their sessions. The annotations stay. This cannot be undone, so export the "
+            "audit trail first."
         )
-        st.button("Erase all reviews of these data", type="primary", on_click=_erase, args=(dataset,), key="erase")
+        st.button("Delete all reviews of these data", type="primary", on_click=_erase, args=(dataset,), key="erase")
 
 
 def _erase(dataset: Dataset) -> None:
@@ -178,4 +177,4 @@ def _grow(dataset: Dataset, reviews, name: str, closed: bool) -> None:
     added = np.flatnonzero(np.diff(grown.dataset.case_ptr) > np.diff(dataset.case_ptr))
     st.session_state["case"] = dataset.cases[int(added[0])]
     st.session_state["go_to"] = "cases"  # a case that was decided, with the decision among its annotations
-    st.toast(f"{plural(grown.n_added, 'decision')} added; {len(grown.left_out):,} could not be.")
+    st.toast(f"{plural(grown.n_added, 'decision')} added; {len(grown.left_out):,} could not be added.")

@@ -58,14 +58,14 @@ def form(desk: Desk, title: str, cases: Sequence[Queued], key: str) -> None:
             [*people, *(f"group {group}" for group in groups)],
             key=f"assign_to-{key}",
             accept_new_options=not people,
-            placeholder="People and groups" if people else "Names, as they review",
-            help="The data must be shared with them. In a group, each member reads all cases."
+            placeholder="People and groups" if people else "Names of the reviewers",
+            help="The data must be shared with these people. Each member of a group reviews all cases."
             if people
-            else "The names under which they review.",
+            else "The names that these reviewers use.",
         )
-        st.toggle("Divide the cases among them", key=f"assign_divide-{key}",
-                  help="Each case is given to one of them; of a group, to members on the list of people.")  # fmt: skip
-        st.date_input("Due", None, key=f"assign_due-{key}", help="The last day on which it is in time, in UTC.")
+        st.toggle("Divide the cases among the reviewers", key=f"assign_divide-{key}",
+                  help="Each case goes to one reviewer; in a group, to members on the list of people.")  # fmt: skip
+        st.date_input("Due", None, key=f"assign_due-{key}", help="Last day (UTC) on which a review is on time.")
         st.button(
             f"Assign {plural(len(cases), 'case')}",
             type="primary",
@@ -111,13 +111,13 @@ def _recipients(desk: Desk, said: list[str], *, divide: bool) -> list[tuple[str,
             if not members:
                 raise PluralityError(
                     f"Could not divide the cases of group {group}: only the identity provider knows its members. "
-                    "Choose people, or let each member read all cases."
+                    "Choose people, or let each member review all cases."
                 )
             found |= dict.fromkeys((member, False) for member in members)
         else:
             found[group, True] = None
     if not found:
-        raise PluralityError("Nobody was chosen. Choose who is to review the cases.")
+        raise PluralityError("Could not assign the cases: no reviewer is chosen. Choose reviewers.")
     return list(found)
 
 
@@ -125,7 +125,7 @@ def overview(desk: Desk) -> None:
     """All assignments of these data, for who may assign; of anybody else their own."""
     found = desk.store.assignments(desk.dataset.digest)
     if not found:
-        st.info("No cases are assigned. Choose cases in a new session on the tab Review, and assign them there.",
+        st.info("No cases assigned yet. Choose cases in a new session on the Review tab and assign them there.",
                 icon=":material/person_add:")  # fmt: skip
         return
     digest = desk.dataset.digest
@@ -143,7 +143,7 @@ def overview(desk: Desk) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            "Take an assignment back",
+            "Remove an assignment",
             [one.number for one in standing],
             index=None,
             format_func={one.number: _named(one) for one in standing}.get,
@@ -155,10 +155,10 @@ def overview(desk: Desk) -> None:
 def _of_groups(table: pd.DataFrame, *, all_members: bool) -> str:
     """Return the meaning of "done" for a group."""
     if not all_members:
-        return "In a group, each member reads all cases. “Done” counts your own."
-    said = "In a group, each member reads all cases, and a case is done when every member has done it."
+        return "Each group member reviews all cases. Progress shown is yours."
+    said = "Each group member reviews all cases. A case is done when every member has reviewed it."
     if table["n_done"].isna().any():
-        said += " If only the identity provider knows the members of a group, those who have begun are listed."
+        said += " If only the identity provider knows the members of a group, the list shows those who have started."
     return said
 
 

@@ -24,18 +24,18 @@ from pages.shared.review.moves import Action, CaseOnScreen
 from pages.shared.review.presses import noted
 
 _ALONE = 860  # pixels of a decision that stands alone
-_DUE = "Your opinion comes first; the panel's annotations are shown once yours is recorded."
+_DUE = "Give your opinion first. The panel's annotations appear after you record it."
 _OF_CLASSES = (
-    f"The fewest classes named on the case that lead with {percent(PLAUSIBLE_SET)} probability together, or all of "
-    "them if they do not reach it."
+    f"The classes most likely to lead, up to {percent(PLAUSIBLE_SET)} probability together, or all named classes "
+    "if they do not reach it."
 )
 _PLAUSIBLE = {
     "class": _OF_CLASSES,
     "ranking": _OF_CLASSES,
     "set": f"Labels named on the case that apply with more than {percent(1 - PLAUSIBLE_SET)} probability.",
-    "score": f"The {percent(PLAUSIBLE_SET)} interval of one more rater's score.",
+    "score": f"{percent(PLAUSIBLE_SET)} interval for the score of one more rater.",
 }
-_FIRST = {"score": "Give a score first.", "set": "Choose a label first."}
+_FIRST = {"score": "Enter a score first.", "set": "Choose a label first."}
 
 
 def facts(dataset: Dataset, case_id: str) -> None:
@@ -48,7 +48,7 @@ def facts(dataset: Dataset, case_id: str) -> None:
         linked = case_facts.link(case_id)
         if not shown and not linked:
             st.caption(
-                "These data contain neither a text nor an image of the case. Open it in your own system.",
+                "No text or image for this case. Open it in your own viewer.",
                 width="content",
             )
         if not shown or linked:
@@ -143,12 +143,13 @@ def _blind(current: CaseOnScreen, standing: str, model: PlausibilityModel, relia
     seen_before = current.desk.reviewer in current.review.unblinded
     if how == "open":
         st.info(
-            "This is a request for an open second opinion: you may read the others' opinions first.",
+            "You are asked for an open second opinion: you may see the others' opinions first.",
             icon=":material/group:",
         )
     elif standing == "elsewhere":
         st.info(
-            "Others have settled this case. You can still give an opinion, or only view it.", icon=":material/group:"
+            "Other reviewers have settled this case. You can still give an opinion, or only view it.",
+            icon=":material/group:",
         )
     elif seen_before:
         st.info(
@@ -211,7 +212,7 @@ def _plausible(current: CaseOnScreen, model: PlausibilityModel, reliability: flo
     queued = next((one.why for one in current.session.cases if one.case_id == current.case_id), "")
     people = _people(current, model)
     if current.case_id not in people.cases:
-        st.caption("No person has annotated this case, so plausible classes are not available.")
+        st.caption("No rater has annotated this case, so plausible classes are not available.")
     elif isinstance(model, GaussianScores):
         score_cases.plausible(people, people.case_index(current.case_id), model, reliability)
     elif people.kind == "set":
@@ -220,8 +221,8 @@ def _plausible(current: CaseOnScreen, model: PlausibilityModel, reliability: flo
         one_case.plausibilities(people, people.case_index(current.case_id), model, reliability)
     title = plausibility_models.method(model.name).title
     # A session keeps its reasons; γ may have changed since, on the Cases page or because β was estimated.
-    here = f" Why it is here, as the session began: {markdown(queued.removesuffix('.'))}." if queued else ""
-    st.caption(f"By {title}, reliability γ = {exact(reliability)}, as set on the Cases page.{here}")
+    here = f" Reason at the start of the session: {markdown(queued.removesuffix('.'))}." if queued else ""
+    st.caption(f"Model: {title}, reliability γ = {exact(reliability)}, as set on the Cases page.{here}")
 
 
 def _sentence(current: CaseOnScreen) -> None:
@@ -230,10 +231,11 @@ def _sentence(current: CaseOnScreen) -> None:
     if review.adjudication is not None:
         words = f"Decided: **{markdown(review.adjudication.opinion.words())}**."
     elif own is None or own.panel is None:
-        words = "You have no opinion on this case in this round."
+        words = "You have not given an opinion on this case in this round."
     else:
         words = (
-            f"You say **{markdown(own.opinion.words())}**, {_panel(own.opinion, own.panel, current.dataset.classes)}"
+            f"Your opinion: **{markdown(own.opinion.words())}**, "
+            f"{_panel(own.opinion, own.panel, current.dataset.classes)}"
         )
     st.markdown(words)
     if own is not None and not own.settled and (quick := review_moves.quickly(review, current.desk.reviewer)):
@@ -245,16 +247,16 @@ def _panel(own: Opinion, panel: Opinion, classes: Sequence[str]) -> str:
     if not panel.decided:
         names = [f"**{markdown(name)}**" for name in classes if name in panel.first]
         between = f" between {listed(names)}" if names else ""
-        return f"the panel is undecided{between}."
+        return f"the panel is split{between}."
     agree = "agree" if own.agrees_with(panel) else "disagree"
     if panel.within is not None:
         digits = score_digits(panel.within[1] - panel.within[0])
         score, low, high = (number(value, digits) for value in (panel.score, *panel.within))
         return (
-            f"the panel's score is **{score}**, and another rater's would be between {low} and {high} with 95% "
-            f"probability. You {agree}."
+            f"the panel's score is **{score}**; one more rater would score {low} to {high} with 95% probability. "
+            f"You {agree}."
         )
-    return f"the panel says **{markdown(panel.words())}**. You {agree}."
+    return f"the panel's class is **{markdown(panel.words())}**. You {agree}."
 
 
 def _opinions(current: CaseOnScreen) -> None:
@@ -267,7 +269,7 @@ def _opinions(current: CaseOnScreen) -> None:
         st.markdown(f"**{who}**: {markdown(read.opinion.words())} ({read.visible}{changed})")
         _said(current, read)
     for whom, how in current.review.asked:
-        st.caption(f"{markdown(whom)} has a request for a second opinion, {how}.")
+        st.caption(f"{markdown(whom)} is asked for a second opinion, {how}.")
 
 
 def _said(current: CaseOnScreen, read: ReviewerOpinion) -> None:
@@ -302,7 +304,7 @@ def _decide(current: CaseOnScreen) -> Action | None:
         st.markdown(_alone(own, current.dataset.classes), help=_PLAUSIBLE[current.dataset.kind])
         return _choose(current, "second_opinion", "change", "keep", *arbitration, at_first="second_opinion")
     kinds = ["change", "second_opinion", *arbitration]
-    return _choose(current, *kinds) or Action("keep", f"If you keep it: {current.told('keep')}")
+    return _choose(current, *kinds) or Action("keep", f"If you keep your opinion: {current.told('keep')}")
 
 
 def _alone(own: ReviewerOpinion, classes: Sequence[str]) -> str:
@@ -313,15 +315,15 @@ def _alone(own: ReviewerOpinion, classes: Sequence[str]) -> str:
     else:
         among = listed([markdown(name) for name in classes if name in known])
     return (
-        f":material/group_add: **{markdown(own.opinion.words())}** is outside the panel's plausible set"
-        f"{among and f' ({among})'}. Ask a second person, or write why you decide alone."
+        f":material/group_add: **{markdown(own.opinion.words())}** is not in the panel's plausible "
+        f"set{among and f' ({among})'}. Ask a second reviewer, or write why you decide alone."
     )
 
 
 _CHOICES = {
     "change": ("Change it", "edit", "E"),
     "keep": ("Decide alone", "person", "K"),
-    "second_opinion": ("Ask a second opinion", "group_add", "A"),
+    "second_opinion": ("Ask for a second opinion", "group_add", "A"),
     "arbitration": ("Send to arbitration", "gavel", "G"),
     "reopen": ("Reopen the case", "restart_alt", "O"),
 }
@@ -356,15 +358,15 @@ def _change(current: CaseOnScreen) -> Action:
         opinion = review_opinion.ask(current.dataset, form, _named(current), now=current.own.opinion)
     review_opinion.remarks(form)
     same = opinion is None or opinion == current.own.opinion
-    told = "Choose another opinion, with a reason or a note."
+    told = "Choose another opinion. Add a reason or a note."
     if not same:  # what follows does not depend on the reason, which may come last
-        told = f"If you change it: {current.told('change', opinion=opinion, note='-')}"
+        told = f"If you change your opinion: {current.told('change', opinion=opinion, note='-')}"
     return Action("change", told, form, opinion=True)
 
 
 def _keep_alone(current: CaseOnScreen) -> Action:
     form = current.key("alone")
-    review_opinion.note(form, "Why you decide alone")
+    review_opinion.note(form, "Reason for deciding alone")
     said = review_opinion.said(form)["note"]
     return Action("keep", current.told("keep", note=said) if said.strip() else "Write a note first.", form)
 
@@ -376,7 +378,7 @@ def _second_opinion(current: CaseOnScreen) -> Action:
         "Whom to ask",
         key=current.key("whom"),
         max_chars=200,
-        placeholder="The name under which they review",
+        placeholder="Name of the second reviewer",
         persist_state="session",
     )
     st.segmented_control(
@@ -393,7 +395,7 @@ def _second_opinion(current: CaseOnScreen) -> Action:
 
 def _arbitration(current: CaseOnScreen) -> Action:
     told = current.told("arbitration")
-    return Action("arbitration", f"{told} An arbitrator decides with all opinions and notes on screen.")
+    return Action("arbitration", f"{told} An arbitrator decides, with all opinions and notes visible.")
 
 
 def _reopen(current: CaseOnScreen) -> Action:
@@ -434,12 +436,12 @@ _FIELDS = {
 
 def _arbitrate(current: CaseOnScreen) -> Action:
     form = current.key("arbitrate")
-    st.markdown("**How the arbitration ends**")
+    st.markdown("**Outcome of the arbitration**")
     if current.own is not None and not _read_to_decide(current):
-        st.caption("You are a party to this dispute. If possible, let somebody else decide.")
+        st.caption("You have already given an opinion on this case. If possible, ask someone else to decide.")
     opinion = _ending(current, form)
     review_opinion.remarks(form)
-    told = "Choose how it ends." if opinion is None else current.told("adjudication", opinion=opinion)
+    told = "Choose an outcome." if opinion is None else current.told("adjudication", opinion=opinion)
     return Action("adjudication", told, form, opinion=True)
 
 
@@ -451,8 +453,8 @@ def _ending(current: CaseOnScreen, form: str) -> Opinion | None:
         return review_opinion.ask(current.dataset, form, _named(current))
     how = st.segmented_control(
         "It ends with",
-        ["a class or ranking", review_opinion.DISTRIBUTION],
-        default="a class or ranking",
+        ["a class or a ranking", review_opinion.DISTRIBUTION],
+        default="a class or a ranking",
         required=True,
         key=f"ends-{form}",
         persist_state="session",

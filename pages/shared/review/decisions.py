@@ -30,10 +30,10 @@ def show(desk: Desk) -> None:
     found, hidden = _open_to(desk, reviews, _chosen(desk, reviews))
     if hidden:
         st.caption(
-            f"{plural(hidden, 'decision')} of others on cases that you have not read: not shown, so that you can still "
-            "read them blind."
+            f"Hidden: {plural(hidden, 'decision')} by other reviewers on cases that you have not reviewed, so that "
+            "you can still review them blind."
         )
-        st.toggle("Show them, and count me as having seen these cases", key="decisions_all")
+        st.toggle("Show these decisions and count the cases as seen", key="decisions_all")
     if not found:
         if not hidden:
             st.info("No decision matches these filters.", icon=":material/search_off:")
@@ -73,7 +73,7 @@ def _chosen(desk: Desk, reviews: dict[str, CaseReview]) -> list[Decision]:
     who = left.selectbox("By", names, at_first, format_func=lambda name: _called(desk, name), key="decisions_by")
     states = middle.multiselect("Cases that are", list(STATES), format_func=STATES.get, key="decisions_states")
     with right:
-        span = review_days.asked("Between these days (UTC)", "decisions_days")
+        span = review_days.asked("Days (UTC)", "decisions_days")
     since, until = (None if end is None else end * 1_000_000 for end in span)
     return decisions(reviews, reviewer=who, states=states, since=since, until=until)
 

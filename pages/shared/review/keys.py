@@ -7,8 +7,8 @@ import streamlit as st
 from pages.shared.review import opinion, presses
 
 _SCRIPT = f"<script>{Path(__file__).with_name('keys.js').read_text(encoding='utf-8')}</script>"
-_LATE = "The key was for a case that is no longer on screen, so it was not used. Check this case, and press again."
-_LOST = "A key press failed, and the keys after it were not used. Check this case, and press again."
+_LATE = "The case changed before your key press arrived, so it was ignored. Check this case and press again."
+_LOST = "A key press failed, and later key presses were ignored. Check this case and press again."
 _RUNS = "review_runs"
 STYLE = """
 [data-testid="stElementContainer"]:has(.review-drawn, .review-late:empty) { display: none; }

@@ -147,7 +147,7 @@ _DONE = {
     "opinion": "opinion recorded",
     "keep": "opinion kept",
     "change": "opinion changed",
-    "skip": "skipped, comes back at the end",
+    "skip": "skipped, returns at the end",
     "second_opinion": "second opinion asked",
     "arbitration": "sent to arbitration",
     "adjudication": "decided",
@@ -170,7 +170,7 @@ def quickly(review: CaseReview, reviewer: str) -> str:
     mine = [one for one in decisions_on(review) if one.reviewer == reviewer and one.is_quick]
     if not mine:
         return ""
-    return f"Your opinion came after {number(mine[0].seconds, 1)} seconds, too soon to have read the case."
+    return f"Your opinion came after {number(mine[0].seconds, 1)} seconds, too fast to have read the case."
 
 
 def reveal(current: CaseOnScreen, panel, model: str, settings: dict) -> CaseReview:
@@ -227,7 +227,8 @@ def _said(current: CaseOnScreen, step: Action) -> dict[str, object]:
         whom = " ".join((st.session_state.get(current.key("whom")) or "").split())
         if not whom:
             raise InputError(
-                "Could not ask for a second opinion: no name was entered.", "Enter the name under which they review."
+                "Could not ask for a second opinion: no name was entered.",
+                "Enter the name of the second reviewer.",
             )
         whom = normal_name(whom) if sign_in.is_on() else whom  # as people are called who sign in
         said |= {"whom": whom, "whom_visible": st.session_state.get(current.key("how"))}

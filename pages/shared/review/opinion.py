@@ -53,7 +53,7 @@ def ask(
             "Find a class (key /)",
             dataset.classes,
             index=None,
-            placeholder="Type a part of its name",
+            placeholder="Type part of its name",
             key=f"find-{key}",
             on_change=_add_found,
             args=(key, several),
@@ -81,7 +81,7 @@ def ask_distribution(dataset: Dataset, key: str, named: Sequence[str]) -> Opinio
     if not total:
         st.caption("No class has a share yet.")
     elif abs(total - 1) > 1e-6:
-        st.caption(f"The shares sum to {number(total)} and will be scaled to 1.")
+        st.caption(f"The shares add up to {number(total)} and will be scaled to 1.")
     return standing(key)
 
 
@@ -117,7 +117,8 @@ def ask_score(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opin
         st.markdown(f"Your opinion: **{markdown(found.words())}**")
         if found.score is not None and not low <= found.score <= high:
             st.caption(
-                f":material/warning: {exact(found.score)} is outside the raters' range. Record it only if intended."
+                f":material/warning: {exact(found.score)} is outside the range of the raters' scores. Record it "
+                "only if you mean it."
             )
     return found
 
@@ -134,7 +135,7 @@ def remarks(key: str) -> None:
     """Confidence, reason and note."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.segmented_control(
-            "How sure are you?",
+            "How confident are you?",
             CONFIDENCES,
             key=f"confidence-{key}",
             format_func=percent,
@@ -262,13 +263,13 @@ def _choice(label: str, chosen: bool, several: bool, **options) -> None:
 def _chosen(state: dict, key: str, several: bool) -> None:
     blocks = state["blocks"]
     if state["cannot"]:
-        st.markdown("Your opinion: **it cannot be determined**")
+        st.markdown("Your opinion: **cannot be determined**")
         return
     if not blocks:
         how = (
             "Choose every label that applies." if state["is_set"] else "Put the most likely class first; one is enough."
         )
-        st.caption(f"Nothing is chosen yet. {how}")
+        st.caption(f"You have not chosen anything yet. {how}")
         return
     if state["is_set"]:
         st.markdown(f"Your opinion: **{' + '.join(markdown(name) for block in blocks for name in block)}**")
@@ -287,7 +288,7 @@ def _chosen(state: dict, key: str, several: bool) -> None:
         if len(blocks[-1]) > 1 or len(blocks) > 1:
             tied = len(blocks[-1]) > 1
             st.button(
-                "Untie the last" if tied else "Tie the last two",
+                "Untie the last" if tied else "Tie the last two classes",
                 icon=":material/link_off:" if tied else ":material/link:",
                 shortcut="T",
                 **noted(_tie, key, choice=True, of=_case(key)),

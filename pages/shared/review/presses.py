@@ -22,7 +22,7 @@ from core.text import shorten
 _WAITING, _GUESSED, _WORDS = "review_presses", "review_guessed", "review_pressed_twice"
 _IN_HAND, _SINCE, _LAST = "review_in_hand", "review_drawn_at", "review_last_step"
 _LOOK = 0.5  # seconds: sooner than this nobody has seen that another case is on screen
-_TOLD = "Several keys came at once, so their order is not known. Check what is chosen, and press again."
+_TOLD = "Several keys were pressed at once, so their order is unknown. Check your selection and press again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +124,12 @@ def _refuse_late(waiting: list[_Press]) -> None:
         if press.of and now and press.of != now:
             if (press.step, press.of) != last:  # the second half of a double click has done its work
                 st.session_state[_WORDS] = (
-                    f"A key came for case {shorten(press.of.partition('-')[2], 40)}, which is no longer on "
-                    "screen. Nothing was done. Check this case, and press again."
+                    f"A key press was for case {shorten(press.of.partition('-')[2], 40)}, which is no longer on "
+                    "screen, so it was ignored. Check this case and press again."
                 )
         elif press.step and last and press.step == last[0] and press.of != last[1] and _just_drawn(press.of):
             st.session_state[_WORDS] = (
-                "The same key came again as this case appeared, so it was not used. Check the case, and press again."
+                "The same key was pressed as this case appeared, so it was ignored. Check this case and press again."
             )
         else:
             kept.append(press)

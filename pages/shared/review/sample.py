@@ -20,13 +20,13 @@ def queue(place, dataset: Dataset, people: Dataset, model, reliability: float) -
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     target = left.selectbox(
         "To estimate", _targets(dataset), format_func=_target_words, key="sample_target", persist_state="session",
-        help="Informative cases are drawn more often, so fewer reads are enough. Each case's chance is kept in "
-        "the record, and every rate counts it: other rates can be had from the same sample, less precisely.",
+        help="Informative cases are drawn more often, so you need fewer reads. Plurality records the chance of each "
+        "case and corrects every rate for it. You can also estimate other rates from this sample, less precisely.",
     )  # fmt: skip
     seed = right.number_input(
         "Seed", 0, 2**31 - 1, 0, key="sample_seed", persist_state="session",
-        help="The same seed with a larger number adds cases to a sample; another seed draws one that cannot be counted "
-        "with it.",
+        help="The same seed with a larger number adds cases to the sample. Another seed draws a separate sample that "
+        "cannot be combined with it.",
     )  # fmt: skip
     if target[0] == "any":
         return random_sample(dataset, budget, seed)
@@ -52,13 +52,13 @@ def _targets(dataset: Dataset) -> list[tuple[str, str]]:
 
 def _plain_target(target: tuple[str, str]) -> str:
     kind, name = target
-    of = {"any": "any rate", "vote": "how often the most plausible class is right", "class": f"the share of {name}"}
-    return of.get(kind, f"how often {name} is right")
+    of = {"any": "any rate", "vote": "how often the leading class is correct", "class": f"the share of {name}"}
+    return of.get(kind, f"how often {name} is correct")
 
 
 def _target_words(target: tuple[str, str]) -> str:
     words = shorten(_plain_target(target), 60)
-    return "Any rate: all cases alike" if target[0] == "any" else f"{words[0].upper()}{words[1:]}"
+    return "Any rate: all cases have the same chance" if target[0] == "any" else f"{words[0].upper()}{words[1:]}"
 
 
 def _likely(dataset: Dataset, people: Dataset, kind: str, name: str) -> np.ndarray:

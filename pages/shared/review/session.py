@@ -145,7 +145,7 @@ def _progress(desk: Desk, session: Session, lines: tuple[SessionLine, ...], *, l
     """Show the reviewer, the queue, the progress, the cases left, and the time per case."""
     progress = progress_of(lines)
     with st.container(horizontal=True, vertical_alignment="center"):
-        parts = [markdown(shorten(desk.reviewer, 40)), f"{progress.done} of {progress.total} done"]
+        parts = [markdown(shorten(desk.reviewer, 40)), f"{progress.done} of {progress.total} cases done"]
         parts += [f"{progress.skipped} skipped"] if progress.skipped else []
         parts += [f"{progress.total - progress.done} left"] if progress.done < progress.total else []
         if (pace := desk.seconds_per_case(session, lines)) is not None:
@@ -231,7 +231,7 @@ def _way(current: CaseOnScreen, lines: tuple[SessionLine, ...], by: int, label: 
 def _ended(desk: Desk, lines: tuple[SessionLine, ...]) -> str:
     """How the cases of a session stand at its end; the state of a case only where it was revealed to the reviewer."""
     states = Counter(_state(desk, line) or STANDINGS[line.standing] for line in lines)
-    return f"Every case of this session is done: {', '.join(f'{n:,} {state}' for state, n in states.most_common())}."
+    return f"Every case in this session is done: {', '.join(f'{n:,} {state}' for state, n in states.most_common())}."
 
 
 def _state(desk: Desk, line: SessionLine) -> str:
@@ -247,7 +247,9 @@ def _to_tab(name: str) -> None:
 def _list(desk: Desk, lines: tuple[SessionLine, ...], progress: SessionProgress) -> None:
     """Every case with its standing and one's own opinion; of the panel's only what was revealed."""
     left = progress.total - progress.done
-    st.write(f"{plural(left, 'case')} left." if left else f"{_ended(desk, lines)} You can return to any of them.")
+    st.write(
+        f"{plural(left, 'case')} left." if left else f"{_ended(desk, lines)} You can return to any of these cases."
+    )
     with st.container(horizontal=True):
         if left:
             st.button(

@@ -38,11 +38,11 @@ from pages.shared.review import sample
 QUEUES = {
     "certainty": "Lowest certainty first",
     "gain": "Largest gain from one more opinion",
-    "split": "The panel is split",
+    "split": "Panel is split",
     "risk": "High risk and uncertain",
-    "classifier": "A classifier against a certain panel",
+    "classifier": "Classifier disagrees with a confident panel",
     "single": "Only one rater so far",
-    "sample": "A random sample, to estimate rates",
+    "sample": "Random sample, to estimate rates",
 }
 _OF_SCORES = {"certainty": "Widest interval first"}
 _WITHOUT_TRUST = ("split", "single")  # what they say of a case does not depend on γ
@@ -59,7 +59,7 @@ _BY_KIND = {
     "class": "keys 1 to 9 choose a class",
     "ranking": "keys 1 to 9 choose classes, first choice first",
     "set": "keys 1 to 9 set a label or clear it",
-    "score": "you type a score",
+    "score": "type a score",
 }
 _HELD = 24 * 3_600_000_000  # microseconds for which a session that was begun holds its cases
 _KEPT = "kept_for_review"
@@ -83,17 +83,17 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, setting
     states = Counter(review.state for review in store.cases(dataset.digest).values())
     cards = [column.container(border=True, height="stretch") for column in st.columns(3)]
     with cards[1]:
-        st.metric("Waiting for a second person", f"{states['second_opinion'] + states['arbitration']:,}")
+        st.metric("Waiting for a second reviewer", f"{states['second_opinion'] + states['arbitration']:,}")
         st.caption(f"{states['second_opinion']:,} for a second opinion, {states['arbitration']:,} in arbitration")
     with cards[2]:
         settled = sum(states[one] for one in SETTLED)
         st.metric("Settled", f"{settled:,}")
-        st.caption(f"of {plural(dataset.n_cases, 'case')}; {states['read']:,} begun")
+        st.caption(f"of {plural(dataset.n_cases, 'case')}; {states['read']:,} started")
     st.markdown(HOW.format(how=_BY_KIND[people.kind]))
     with cards[0]:
         if people.kind in ("set", "score"):
             st.metric("Cases", f"{dataset.n_cases:,}")
-            st.caption(f"{plural(people.n_annotations, 'annotation')}, none overwritten by a review")
+            st.caption(f"{plural(people.n_annotations, 'annotation')}; a review changes none of them")
             return
         if settings.reliability_open:
             st.metric("Uncertain cases", "–")
@@ -183,10 +183,13 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
             on_click=_start_queue, args=(desk, title, queue, size, among), key="start_session",
         )  # fmt: skip
         listed = (
-            f"of {int(among[queue.case].sum()):,} in this queue. Why each is in it is shown after your own opinion."
+            f"of {int(among[queue.case].sum()):,} in this queue. The reason for each case appears after your own "
+            "opinion."
         )
         if name == "sample":
-            listed = f"drawn by chance from {plural(dataset.n_cases, 'case')}; each one's chance is kept in the record."
+            listed = (
+                f"drawn at random from {plural(dataset.n_cases, 'case')}; Plurality records the chance of each case."
+            )
         st.caption(f"{listed}{_shared(cases, elsewhere)}", width="content")
         review_assigned.form(desk, title, _for_others(queue, dataset, wanted, reviews, size), "queue")
 
@@ -234,10 +237,8 @@ def _shared(cases: list[Queued], elsewhere: list[str]) -> str:
     if not held:
         return ""
     which = "The case is" if len(cases) == 1 else "All are" if len(held) == len(cases) else f"{len(held):,} are"
-    order = (
-        "" if len(cases) == 1 else " and come in the opposite order" if len(held) == len(cases) else " and come last"
-    )
-    return f" {which} in another reviewer's session too{order}."
+    order = "" if len(cases) == 1 else " and appear in reverse order" if len(held) == len(cases) else " and come last"
+    return f" {which} also in another reviewer's session{order}."
 
 
 def _through(desk: Desk, dataset: Dataset, reviews: Mapping[str, CaseReview]) -> np.ndarray:
@@ -253,7 +254,7 @@ def _asked(desk: Desk, reviews: Mapping[str, CaseReview]) -> None:
     disputed = [review for review in reviews.values() if review.state == "arbitration"]
     if asked:
         queued = [Queued(case_id, f"{how} second opinion") for case_id, how in asked.items()]
-        words = f"Requests for your second opinion: {plural(len(asked), 'case')}."
+        words = f"You are asked for a second opinion on {plural(len(asked), 'case')}."
         _waits(words, desk, queued, {"Give it": "Second opinions"})
     for party in (False, True):
         queued = [
@@ -263,12 +264,13 @@ def _asked(desk: Desk, reviews: Mapping[str, CaseReview]) -> None:
         ]
         if queued and party:
             words = (
-                f"{plural(len(queued), 'case')} in arbitration to which you are a party. Let others decide if possible."
+                f"You have given an opinion on {plural(len(queued), 'case')} in arbitration. If possible, let "
+                "others decide."
             )
-            _waits(words, desk, queued, {"Decide as a party": ARBITRATION}, "secondary")
+            _waits(words, desk, queued, {"Decide anyway": ARBITRATION}, "secondary")
         elif queued:
-            words = f"{plural(len(queued), 'case')} in arbitration, without an opinion of yours."
-            _waits(words, desk, queued, {"Decide": ARBITRATION, "Read them blind first": BLIND_FIRST})
+            words = f"{plural(len(queued), 'case')} in arbitration without your opinion."
+            _waits(words, desk, queued, {"Decide": ARBITRATION, "Review them blind first": BLIND_FIRST})
     review_assigned.form(desk, ARBITRATION, [Queued(one.case_id, "in arbitration") for one in disputed], "disputed")
 
 
@@ -277,7 +279,7 @@ def _put_forward() -> None:
     data, title, cases = st.session_state.get("review_proposed", (None, "", ()))
     said = ""
     if cases and data == st.session_state["data"]:
-        said = f"{plural(len(cases), 'case')}: {markdown(title)}. They are offered first"
+        said = f"{plural(len(cases), 'case')}: {markdown(title)}. These cases come first"
     elif st.session_state.get("queue") == "sample":
         said = "The random sample is drawn here"
     if said:
@@ -373,22 +375,26 @@ def _filter(dataset: Dataset) -> Filter:
     with st.expander("Filter cases"):
         named = None
         if dataset.classes:
-            named = st.selectbox("On which this class was named", [None, *dataset.classes], key="filter_class",
+            named = st.selectbox("Class named on the case", [None, *dataset.classes], key="filter_class",
                                  format_func=lambda name: "any" if name is None else name)  # fmt: skip
         rater = pair = None
         if dataset.raters_identified:
-            rater = st.selectbox("That this rater annotated", [None, *dataset.raters], key="filter_rater",
+            rater = st.selectbox("Rater who annotated the case", [None, *dataset.raters], key="filter_rater",
                                  format_func=lambda name: "any" if name is None else name)  # fmt: skip
             both = st.multiselect(
-                "Where these two disagree", dataset.raters, default=_pair(dataset), max_selections=2, key="filter_pair"
+                "Two raters who disagree on the case",
+                dataset.raters,
+                default=_pair(dataset),
+                max_selections=2,
+                key="filter_pair",
             )
             pair = tuple(both) if len(both) == 2 else None
         states = st.multiselect(
-            "In these states (none chosen: all that are open)", list(STATES), format_func=STATES.get,
+            "States (none chosen: all open cases)", list(STATES), format_func=STATES.get,
             key="filter_states",
         )  # fmt: skip
         since, until = _dates(dataset)
-        st.caption("Filters by class or rater reveal something about the annotations.")
+        st.caption("Filtering by class or rater reveals something about the annotations.")
     return Filter(named=named, rater=rater, pair=pair, since=since, until=until, states=tuple(states) or None)
 
 
@@ -398,7 +404,7 @@ def _dates(dataset: Dataset) -> tuple[int | None, int | None]:
     if span is None:
         return None, None
     return review_days.asked(
-        "With an annotation between these days", f"filter_days-{dataset.digest}", min_value=span[0], max_value=span[1]
+        "Annotated between these days", f"filter_days-{dataset.digest}", min_value=span[0], max_value=span[1]
     )
 
 

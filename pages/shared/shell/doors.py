@@ -99,13 +99,13 @@ def refusal(scope: dict[str, Any]) -> str:
     if any(part in path for part in _CLOSED):
         return "This address is closed."
     if not is_here(_address(scope)) and not (sign_in.is_on() or current_settings().open_to_anybody):
-        return "This server answers to its own computer only, because it has no sign-in."
+        return "This server accepts connections from its own computer only, because sign-in is not set up."
     if host is None or not is_host_allowed(host):
-        return "The server does not have that name. Its administrator sets the names in server.allowedHosts."
+        return "This server does not have that name. The administrator sets its names in server.allowedHosts."
     if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
-        return "Pages of other sites may not talk to this server."
+        return "Could not connect: pages of other sites may not connect to this server."
     if site == "cross-site" and (mode != "navigate" or into not in (None, "document")):
-        return "Pages of other sites may not load anything from this server."
+        return "Could not load: pages of other sites may not load anything from this server."
     if _is_among(path, _OF_PEOPLE) and sign_in.is_on() and _person(scope) is None:
         return "Sign in first."
     return _too_large(scope, headers) if _UPLOADS in path else ""
@@ -117,7 +117,7 @@ def _too_large(scope: dict[str, Any], headers: dict[bytes, list[bytes]]) -> str:
         return ""
     length = _one(headers.get(b"content-length"))
     if length is None or not length.isdecimal() or b"transfer-encoding" in headers:
-        return "The length of the file is missing."
+        return "The file length is missing from the request."
     limit = sign_in.upload_limit_mb(_person(scope))
     if int(length) > limit * MEGABYTE + _AROUND_A_FILE:
         return f"The file is larger than {limit:,} MB."
@@ -162,8 +162,9 @@ def check_address() -> None:
     """
     if sign_in.is_on() and not (get_secrets_auth_section() and is_authlib_installed()):
         raise SystemExit(
-            "Plurality does not start: people must sign in (PLURALITY_SIGN_IN), and no provider is set up in [auth] of "
-            ".streamlit/secrets.toml, or the package Authlib is missing."
+            "Could not start Plurality: sign-in is required (PLURALITY_SIGN_IN), but [auth] in "
+            ".streamlit/secrets.toml has no provider, or the package Authlib is missing. Set up a provider, or "
+            "install Authlib."
         )
     address = config.get_option("server.address")
     if is_here(address):
@@ -171,15 +172,15 @@ def check_address() -> None:
     where = address or "every address of this computer"
     if not (sign_in.is_on() or current_settings().open_to_anybody):
         raise SystemExit(
-            f"Plurality does not start: it was told to listen at {where}, and nobody would have to sign in. Set up the "
-            "sign-in ([auth] in .streamlit/secrets.toml), leave server.address at localhost, or, if everybody who "
-            f"reaches this computer may do everything, set {_OPEN_SETTING}=1."
+            f"Could not start Plurality: it would accept connections at {where} without sign-in. Set up sign-in "
+            "([auth] in .streamlit/secrets.toml) or leave server.address at localhost. If everyone who can connect "
+            f"may read and delete everything, set {_OPEN_SETTING}=1."
         )
     if all(is_here(name) for name in config.get_option("server.allowedHosts")):
         raise SystemExit(
-            f"Plurality does not start: it was told to listen at {where}, and would refuse everybody there, because "
-            "server.allowedHosts holds names of this computer only. Set STREAMLIT_SERVER_ALLOWED_HOSTS to the names "
-            "by which people will open it."
+            f"Could not start Plurality: it would listen at {where} but refuse every connection, because "
+            "server.allowedHosts contains only names of this computer. Set STREAMLIT_SERVER_ALLOWED_HOSTS to the "
+            "names that people use to open it."
         )
 
 
@@ -272,7 +273,7 @@ async def _ready(request: Request) -> JSONResponse:
 
 async def _metrics(request: Request) -> Response:
     if not may_read_numbers(request.scope):
-        return JSONResponse({"refused": "These numbers are for administrators."}, status_code=HTTPStatus.FORBIDDEN)
+        return JSONResponse({"refused": "Only administrators can see these numbers."}, status_code=HTTPStatus.FORBIDDEN)
     content = await anyio.to_thread.run_sync(_numbers)
     return Response(content, media_type="text/plain; version=0.0.4; charset=utf-8")
 

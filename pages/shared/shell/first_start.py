@@ -71,4 +71,7 @@ def _note(parts: Sequence[str]) -> None:
         "automatically.",
         icon=":material/construction:",
     )
-    st.progress(1 - len(missing) / len(parts), text=f"{len(parts) - len(missing)} of {len(parts):,} parts of this page")
+    st.progress(
+        1 - len(missing) / len(parts),
+        text=f"{len(parts) - len(missing)} of {len(parts):,} parts of this page are ready",
+    )

@@ -147,7 +147,7 @@ def _unkept(reading: Reading) -> None:
     """Warn that the data will be deleted with the server, with a button to keep them."""
     if cached.is_lasting(st.session_state["data"]):
         return
-    st.caption(":material/hourglass_bottom: Not saved: will be gone when the server stops.")
+    st.caption(":material/hourglass_bottom: Not saved: deleted when the server stops.")
     if access.may_change(st.session_state["data"]):
         st.button("Save on this computer", icon=":material/save:", on_click=_keep, args=(reading,), key="keep_sidebar")
 

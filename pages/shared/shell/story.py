@@ -32,7 +32,7 @@ from pages.shared.kit import (
 from pages.shared.kit import sweep as sweeps
 
 MODEL = PLACKETT_LUCE.name
-_WEIGHS = "What a model estimates about the raters"
+_WEIGHS = "What does a model estimate about the raters?"
 _STEP, _LEFT, _BEFORE, _READY = "story", "_story_left", "_story_before", "_story_ready"
 
 
@@ -349,5 +349,5 @@ def _result(job: Job, dataset: Dataset):
         job_progress.say_ended(job, dataset)
     else:
         job_progress.redraw_after(job)
-        st.caption("The numbers of this step are being computed …")
+        st.caption("Computing the numbers of this step …")
     return None

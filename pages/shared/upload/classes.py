@@ -88,7 +88,7 @@ def of_raters(dataset: Dataset, start: Choices, stamp: str) -> dict[str, str] | 
         horizontal=True,
         key=f"namesakes-{stamp}-{hashlib.sha256(repr(groups).encode('utf-8', 'replace')).hexdigest()[:12]}",
         persist_state="session",
-        help="They differ in capitals or spaces only. Until you answer, they count as different raters.",
+        help="They differ only in capitals or spaces. Until you answer, they count as different raters.",
     )
     return None if chosen is None else {name: group[0] if chosen else name for group in groups for name in group[1:]}
 
@@ -167,7 +167,7 @@ def _never_given(dataset: Dataset, start: Choices, key: str) -> list[str]:
     """Classes of the closed list that no annotation names, as the user lists them."""
     known = {*dataset.classes, *start.treatment.renamed.values()}
     more = st.text_input(
-        "Possible classes that no rater used (separated by commas)",
+        "Possible classes that no rater used (separate with commas)",
         value=", ".join(name for name in start.classes or () if name not in known and "," not in name),
         key=f"more_classes-{key}",
         persist_state="session",
@@ -205,11 +205,12 @@ def _ordered(dataset: Dataset, start: Choices, key: str, names: Sequence[str]) -
     """Ask whether the order of the classes is meaningful."""
     first, last = (markdown(shorten(name, 20)) for name in (names[0], names[-1]))
     return st.toggle(
-        f"The order of the classes means something (from low to high, now “{first}” to “{last}”)",
+        f"The classes have an order (from low to high, now “{first}” to “{last}”)",
         value=dataset.ordinal or start.ordinal,
         key=f"ordinal-{key}",
         persist_state="session",
-        help="Near annotations then count as partly agreeing. Leave it off if the names are only codes.",
+        help="If the classes have an order, neighbouring classes count as partial agreement. Leave this off if the "
+        "names are only codes.",
     )
 
 
@@ -228,7 +229,7 @@ def _scale_or_names(dataset: Dataset, start: Choices, key: str, order: Sequence[
         horizontal=True,
         key=f"scale-{key}",
         persist_state="session",
-        help="On a scale, near annotations count as partly agreeing. Until you answer, classes count as names.",
+        help="On a scale, neighbouring classes count as partial agreement. Until you answer, classes count as names.",
     )
 
 
@@ -239,7 +240,7 @@ def _unsure(dataset: Dataset, start: Choices, key: str) -> tuple[str, ...]:
         return ()
     names = ", ".join(f"“{markdown(name)}”" for name in unsure)
     blank = st.toggle(
-        f"Count {names} as no annotation, not as a class of its own",
+        f"Treat {names} as missing, not as a class",
         value=set(unsure) <= start.treatment.missing,
         key=f"unsure-{key}",
         persist_state="session",
@@ -280,7 +281,7 @@ def _frame(dataset: Dataset, start: Choices) -> pd.DataFrame:
 
 
 def _edited(dataset: Dataset, start: Choices, key: str) -> pd.DataFrame:
-    st.caption("Classes with the same name are merged. Change the places to change the order.")
+    st.caption("Classes with the same name are merged. Edit the places to change the order.")
     # An editor forgets its edits when its page is left: it then begins with what it showed.
     editor, begun, last = f"class_editor-{key}", f"class_editor_begun-{key}", f"class_editor_last-{key}"
     if editor not in st.session_state or begun not in st.session_state:

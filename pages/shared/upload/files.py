@@ -18,10 +18,10 @@ def annotations_key() -> str:
 def zone() -> None:
     """Draw the drop zone of Home; its files are passed to the Upload page."""
     uploads = widgets.file_uploader(
-        "Drop files of annotations here, or a zip of them",
+        "Drop annotation files here, or a zip of them",
         accept_multiple_files=True,
         key=f"home_drop-{st.session_state.get('n_drops', 0)}",
-        help="CSV, Excel, Parquet, JSON and what annotation tools write. Files stay on this computer.",
+        help="CSV, Excel, Parquet, JSON and exports of annotation tools. Files stay on this computer.",
     )
     if uploads:
         st.session_state[_place(annotations_key(), _HELD)] = list(uploads)

@@ -21,7 +21,7 @@ def offered(source: Source, question: Question, stamp: str) -> Choices:
     if last is None or not (differences := _differences(guessed, last)):
         return guessed
     again = st.toggle(
-        "As last time, for a file with these columns", key=f"as_last_time-{stamp}", persist_state="session"
+        "Use the same choices as last time for these columns", key=f"as_last_time-{stamp}", persist_state="session"
     )
     st.caption(" · ".join(differences))
     return last if again else guessed
@@ -41,7 +41,7 @@ def remember(source: Source, question: Question, choices: Choices) -> None:
 def said() -> None:
     """Say once that the choices will not be offered again."""
     if st.session_state.pop(_NOT_KEPT, False):
-        st.caption("Could not save your choices for the next file: the home folder is not writable.")
+        st.caption("Could not save your choices for the next file: the home folder is not writable. Make it writable.")
 
 
 def _differences(guessed: Choices, last: Choices) -> list[str]:
@@ -61,16 +61,18 @@ def _differences(guessed: Choices, last: Choices) -> list[str]:
     if new.separators and new.separators != old.separators:
         words.append(f"rankings such as {markdown(f'A {new.separators[0]} B {new.separators[1]} C')}")
     if new.empty == "none" != old.empty:
-        words.append("an empty cell means that a label does not apply")
+        words.append("an empty cell means that the label does not apply")
     if old != new and not words:
         words.append("fewer columns")
     words += [title for title, kind in KINDS.items() if kind is not None and kind == last.kind]
     words += [title for title, way in REPEATS.items() if way == last.repeats != guessed.repeats]
     renamed = [f"“{markdown(a)}” is “{markdown(b)}”" for a, b in last.treatment.renamed.items()]
-    missing = [f"“{markdown(name)}” is no annotation" for name in sorted(last.treatment.missing)]
+    missing = [f"“{markdown(name)}” means a missing annotation" for name in sorted(last.treatment.missing)]
     kept = [f"“{markdown(name)}” is an annotation" for name in sorted(last.treatment.kept)]
-    raters = [f"rater “{markdown(a)}” is “{markdown(b)}”" for a, b in last.treatment.raters.items() if a != b]
-    raters += [f"“{markdown(a)}” is a rater of their own" for a, b in last.treatment.raters.items() if a == b]
+    raters = [
+        f"rater “{markdown(a)}” is the same as “{markdown(b)}”" for a, b in last.treatment.raters.items() if a != b
+    ]
+    raters += [f"“{markdown(a)}” is a separate rater" for a, b in last.treatment.raters.items() if a == b]
     changed = renamed + missing + kept + raters
     words += changed[:_MOST_NAMED]
     if len(changed) > _MOST_NAMED:
@@ -78,5 +80,5 @@ def _differences(guessed: Choices, last: Choices) -> list[str]:
         words.append(plural(len(changed) - _MOST_NAMED, one, many))
     if last.classes is not None and len(changed) == len(raters):
         words.append(f"a list of {plural(len(last.classes), 'class', 'classes')}")
-    words += ["the order of classes means something"] * (last.ordinal and not guessed.ordinal)
+    words += ["the classes have an order"] * (last.ordinal and not guessed.ordinal)
     return words + ["classes are names without order"] * last.unordered

@@ -28,12 +28,12 @@ KINDS = {
 REPEATS = {"Keep them all": "keep", "Use only the first": "first", "Refuse the file": "refuse"}
 TITLES = {
     "long": "One row per annotation",
-    "wide": "A column per rater",
-    "transposed": "A row per rater",
+    "wide": "One column per rater",
+    "transposed": "One row per rater",
     "counts": "Counts per case",
     "contingency": "Two raters, cross table",
     "patterns": "Annotation patterns with counts",
-    "labels": "A column per label",
+    "labels": "One column per label",
 }
 _NEEDED = {"case": "case", "answer": "annotation"}
 _FEW = 3
@@ -64,9 +64,9 @@ def recognised(place: DeltaGenerator, source: Source, guess: Mapping, chosen: Ma
     plain = source.format in PLAIN
     title = markdown(title_of(chosen) if plain else source.title)
     if wanted is not None or (guess.instead and not chosen.instead) or (plain and chosen.layout != guess.layout):
-        place.markdown(f":material/edit: Read as you chose: **{title}**.")
+        place.markdown(f":material/edit: Format, as you chose: **{title}**.")
     elif chosen.instead:
-        place.markdown(f":material/help: **{title}**, or another reading: choose below what one row means.")
+        place.markdown(f":material/help: **{title}**, or another format: choose below what one row means.")
     else:
         why = "" if plain else f", by {markdown(source.why)}"
         place.markdown(f":material/check_circle: Recognised: **{title}**{why}.")
@@ -98,7 +98,7 @@ def choose_mapping(
     Where the user may choose columns, ``first_rows`` shows them with their roles.
     """
     if source.format not in PLAIN:
-        with st.expander("Roles of the columns in this format", key=f"taken_for-{stamp}"):
+        with st.expander("Column roles in this format", key=f"taken_for-{stamp}"):
             _said(start)
             own = st.toggle(
                 "Choose the columns yourself",
@@ -153,7 +153,9 @@ def lacking(question: Question) -> str | None:
         found.insert(min(1, len(found)), "rater")
     if not found:
         return None
-    words = f"No column was recognised as the {' and the '.join(found)}. Choose {'it' if len(found) == 1 else 'them'}"
+    words = (
+        f"Could not recognise the column of the {' and the '.join(found)}. Choose {'it' if len(found) == 1 else 'them'}"
+    )
     if "rater" in found:
         words += ", or mark the annotations as anonymous"
     taken = {getattr(mapping, role) for role in ROLES}
@@ -224,7 +226,7 @@ def _long(pick: _Picker, guess: Mapping) -> Mapping:
         separators = _separators(guess, pick.key) if rank is None and confidence is None else None
         time = pick.one("Date of the annotation", guess.time, NOBODY, "time")
         group = pick.one("Group of the case", guess.group, NOBODY, "group")
-        gold = pick.one("Gold of the case", guess.gold, NOBODY, "gold")
+        gold = pick.one("Gold standard of the case", guess.gold, NOBODY, "gold")
     return Mapping(
         "long", case=case, rater=rater, answer=answer, rank=rank, confidence=confidence if rank is None else None,
         separators=separators, time=time, group=group, gold=gold, why=why,
@@ -238,7 +240,7 @@ def _short(name: str) -> str:
 
 def _separators(guess: Mapping, key: str) -> tuple[str, str] | None:
     whole = st.toggle(
-        "An annotation is a whole ranking, such as A > B = C",
+        "Each annotation is a whole ranking, such as A > B = C",
         value=guess.separators is not None,
         key=f"whole_ranking-{key}",
         persist_state="session",
@@ -263,7 +265,7 @@ def _raters_across(pick: _Picker, guess: Mapping, layout: str) -> Mapping:
     separators = None
     with st.expander("More columns: group, gold", expanded=guess.ranked, key=f"more-{pick.key}"):
         group = pick.one("Group of the case", guess.group, NOBODY, "group") if layout == "wide" else None
-        gold = pick.one("Gold of the case", guess.gold, NOBODY, "gold") if layout == "wide" else None
+        gold = pick.one("Gold standard of the case", guess.gold, NOBODY, "gold") if layout == "wide" else None
         if layout == "wide":
             separators = _separators(guess, pick.key)
     return replace(guess, case=case, raters=raters, count=count, group=group, gold=gold, separators=separators)
@@ -286,12 +288,12 @@ def _empty(question: Question, chosen: Mapping, start: Mapping, stamp: str) -> M
         return replace(chosen, empty="unsaid")
     whole = chosen.layout != "labels"
     said = st.toggle(
-        f"An empty cell says that {'no' if whole else 'its'} label {'applies' if whole else 'does not apply'}",
+        f"An empty cell means that {'no' if whole else 'its'} label {'applies' if whole else 'does not apply'}",
         value=start.empty == "none",
         key=f"empty-{stamp}-{chosen.layout}",
         persist_state="session",
-        help="Off: what it says is not known, and annotations with an empty cell are left out. Where no column of "
-        "labels holds a 0, only those that give no label are.",
+        help="If off, an empty cell counts as unknown, and annotations with one are left out. If no label column "
+        "contains a 0, only annotations without any label are left out.",
     )
     return replace(chosen, empty="none" if said else "unsaid")
 
@@ -317,7 +319,7 @@ def _said(mapping: Mapping) -> None:
 
 def choices(start: Choices, stamp: str) -> dict:
     """Kind of annotation and repeats; None leaves the kind to the format or the annotations."""
-    with st.expander("Kind of annotation and repeats", key=f"kind_and_repeats-{stamp}"):
+    with st.expander("Kind of annotation, and repeats", key=f"kind_and_repeats-{stamp}"):
         kinds, ways = list(KINDS), list(REPEATS)
         kind = st.selectbox(
             "An annotation is",

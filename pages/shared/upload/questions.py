@@ -33,11 +33,11 @@ def choose_question(source: Source, files: str) -> tuple[Question, bool]:
         value=True,
         key=f"all_questions-{files}",
         persist_state="session",
-        help="Each question has its own agreement, raters and reviews. A switch in the sidebar moves between them.",
+        help="Each question has its own agreement, raters and reviews. Switch between questions in the sidebar.",
     )
-    held = f"The file holds {plural(len(names), 'question')}"
+    held = f"The file contains {plural(len(names), 'question')}"
     chosen = st.selectbox(
-        f"{held}: which one first?" if together else f"{held}: which one?",
+        f"{held}: which question first?" if together else f"{held}: which one?",
         names,
         key="question",
         persist_state="session",
@@ -153,9 +153,9 @@ def show(name: str, reading: Reading, others: Sequence[QuestionReading]) -> None
     if not any(one.why for one in every):
         table = table.drop(columns=heads[-1])
     counts = {name: st.column_config.NumberColumn(**columns.COUNT) for name in heads[2:6]}
-    with st.expander(f"The {plural(len(every), 'question')} of this upload", key="questions_read"):
+    with st.expander(f"The {plural(len(every), 'question')} in this upload", key="questions_read"):
         st.caption(
-            "Cases, raters and codes for missing annotations are the same for all questions. Changes of kind and "
-            "classes apply to the first one only. To set up another question, show it first."
+            "All questions have the same cases, raters and codes for missing annotations. Changes of kind and "
+            "classes apply to the first question only. To set up another question, show it first."
         )
         st.dataframe(table, hide_index=True, column_config=counts, placeholder="–", key="questions_table")

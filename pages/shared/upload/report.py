@@ -25,7 +25,7 @@ def as_understood(reading: Reading) -> None:
     table = long_table(first, range(min(first.n_cases, _SHOWN))).head(_SHOWN)
     if not first.raters_identified:
         table = table.drop(columns="rater")  # names of nobody
-    st.subheader("The first twenty annotations, as understood", anchor=False)
+    st.subheader("First twenty annotations, as read by Plurality", anchor=False)
     st.dataframe(
         table,
         hide_index=True,
@@ -39,7 +39,7 @@ def as_understood(reading: Reading) -> None:
 
 def as_it_stands(question: Question, folded: bool = False) -> None:
     """Show the first rows of the file, unchanged."""
-    title = "The first rows of the file, unchanged"
+    title = "First rows of the file, unchanged"
     if folded:
         place = st.expander(title, key="as_it_stands")
     else:
@@ -69,7 +69,7 @@ def classifiers(tried: tuple[Classifiers, ...]) -> None:
     """Which predictions fit the data, and why others do not."""
     for one in tried:
         if one.error:
-            st.error(markdown(f"{one.error} These predictions are left out."), icon=":material/error:")
+            st.error(markdown(f"{one.error} These predictions were left out."), icon=":material/error:")
             continue
         st.markdown(f":material/check_circle: {markdown(one.said[0])}")
         for note in one.said[1:]:
@@ -93,9 +93,13 @@ def facts(reading: Reading) -> None:
     if dataset.raters_identified:
         n_pairs = rater_case_pairs(dataset)[0].size if report.n_repeats else dataset.n_annotations
         density = percent(n_pairs / max(1, dataset.n_cases * dataset.n_raters))
-        words.append(f"{density} of all pairs of a case and a rater are annotated")
+        words.append(f"{density} of all case–rater pairs are annotated")
         groups = n_groups(dataset)
-        words.append("all joined by cases" if groups == 1 else f"{groups:,} groups that no case joins")
+        words.append(
+            "all raters are linked by shared cases"
+            if groups == 1
+            else f"{groups:,} groups of raters without shared cases"
+        )
     if dataset.kind != "score":
         words.append(f"{number(classes_per_case(dataset).mean(), 1)} classes named per case")
     if dataset.gold is not None:
@@ -132,7 +136,7 @@ def left_out(reading: Reading) -> None:
     """Rows with their line and their reason."""
     dropped = reading.report.dropped
     if dropped:
-        with st.expander(f"The {plural(len(dropped), 'row')} left out, with their reasons", key="left_out"):
+        with st.expander(f"The {plural(len(dropped), 'row')} left out, with reasons", key="left_out"):
             table = pd.DataFrame(dropped, columns=["line", "reason"])
             st.dataframe(table.head(200), hide_index=True, key="dropped")
             file = {"data": reading.dataset.name, "name": reading.dataset.name, "digest": reading.dataset.digest}

@@ -16,14 +16,14 @@ from pages.shared.kit import job_progress, own_predictions
 from pages.shared.upload import files
 
 _CARDS: dict[SideKind, tuple[str, str]] = {
-    "gold": ("Gold", "A table with the case and its gold class, labels or score."),
-    "classes": ("Class table", "A table with the class and its display name, order or risk (low, medium, high)."),
-    "cases": ("Case table", "A table with the case and its text, image, group or date."),
+    "gold": ("Gold", "A table with case and gold class, labels or score."),
+    "classes": ("Class table", "A table with class and display name, order or risk (low, medium, high)."),
+    "cases": ("Case table", "A table with case and text, image, group or date."),
 }
-_IMAGES = "A zip of PNG, JPEG, GIF or WebP, named after the cases or as the case table says."
+_IMAGES = "A zip of PNG, JPEG, GIF or WebP files, named after the cases or as in the case table."
 _PREDICTIONS = (
-    "One row per case and class: case, class, score or rank, perhaps classifier. Or a matrix of scores: a row for each "
-    "case and a column for each class, in the order of the data."
+    "One row per case and class (columns case, class, score or rank, and optionally classifier), or a matrix of "
+    "scores: one row per case and one column per class, in the order of the data."
 )
 
 

@@ -81,7 +81,10 @@ def test_two_ordered_classes_are_nominal_and_the_reason_is_said():
         replace(dataset_of([[(0, 0), (1, 1)], [(0, 0), (1, 0)], [(0, 1), (1, 1)]], 2), ordinal=True)
     )
     assert found.kind == "nominal"
-    assert "same as without weights" in reasons(found)["weighted coefficients and ordinal alpha"]
+    assert (
+        "with fewer than three classes, weights make no difference"
+        in reasons(found)["weighted coefficients and ordinal alpha"]
+    )
 
 
 def test_labels_are_those_of_the_weights():
@@ -133,7 +136,7 @@ def test_rankings_have_their_own_coefficients_and_those_of_first_choices():
     nominal = agreement_table(class_counts(first), dataset=first)
     assert [one.value for one in found.coefficients[3:]] == [one.value for one in nominal]
     for one in found.coefficients[3:]:
-        assert "of first choices; 1 annotation with a tied first choice left out" in one.note
+        assert "use first choices; 1 annotation with a tied first choice left out" in one.note
     assert "rankings" in reasons(found)["weighted coefficients, intraclass correlations"]
 
 
@@ -189,7 +192,10 @@ def test_the_percentage_beside_the_quoted_one_is_of_its_kind():
     assert (plain.percentage.name, plain.percentage.weights) == ("percent", "identity")
     assert (ordered.percentage.name, ordered.percentage.weights) == ("percent", "ordinal")
     assert ordered.percentage.value > plain.percentage.value
-    assert "near classes" in ordered.words() and "near classes" not in plain.words()
+    assert (
+        "pairs (neighbouring classes count in part, by rank)" in ordered.words()
+        and "pairs (neighbouring classes count in part, by rank)" not in plain.words()
+    )
     for found in (plain, ordered):
         assert (
             f"{found.percentage.value:.0%} (" in found.words() and f"α = {number(found.quoted.value)}" in found.words()
@@ -216,7 +222,7 @@ def test_scores_of_which_agreement_is_not_shown_are_not_said_to_agree():
     assert few.endswith("n = 2 cases")
     level = np.arange(20.0)[:, None]
     many = coefficients_for(scores_of((level + np.random.default_rng(0).normal(size=(20, 3))).tolist())).words()
-    assert many.startswith("The case, not the rater, explains 0.9") and many.endswith("n = 20 cases")
+    assert many.startswith("The case explains 0.9") and many.endswith("n = 20 cases")
 
 
 @pytest.mark.parametrize(
@@ -229,4 +235,4 @@ def test_agreement_that_cannot_be_computed_says_of_what_and_why(column, answer, 
     for pairs, why in (("1,a 2,b", "no case has two annotations"), ("1,a 1,b 2,a 2,b", several)):
         rows = "".join(f"{pair},{answer}\n" for pair in pairs.split())
         found = coefficients_for(read(f"case,rater,{column}\n{rows}".encode(), kind=kind).dataset)
-        assert found.words() == f"Agreement of the {what} cannot be computed: {why}"
+        assert found.words() == f"Agreement on {what} cannot be computed: {why}"

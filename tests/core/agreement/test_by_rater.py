@@ -73,7 +73,7 @@ def test_two_raters_have_the_same_agreement_and_nothing_is_left_without_either()
 
 def test_a_rater_who_meets_nobody_has_no_agreement_and_changes_none():
     found = by_rater(dataset_of([[(0, 1), (1, 1)], [(0, 0), (1, 1)], [(0, 0), (1, 0)], [(2, 1)]], 2), "percent")
-    assert found.each[2].value is None and "nobody else" in found.each[2].note
+    assert found.each[2].value is None and "no other rater annotated this rater's cases" in found.each[2].note
     assert found.difference[2] == 0
 
 

@@ -54,7 +54,7 @@ def test_a_dataset_less_itself_is_0_exactly():
     data = panel_data(n_cases=40)
     for one in compare(data, data, n_replicates=50):
         assert (one.value, one.se, one.ci_low, one.ci_high, one.p_first_larger) == (0, 0, 0, 0, 0.5)
-        assert one.paired and one.note == "the same on every resample"
+        assert one.paired and one.note == "the same in every resample"
     result = bootstrap(data, n_replicates=50)
     assert difference(result, 0, 0).se == 0
 

@@ -114,7 +114,7 @@ def test_advice_follows_who_confuses_and_what_is_lost():
     assert pair_of(found, "C", "D").advice == "train"
     assert all(one.advice == "none" for one in found.pairs if "E" in (one.first, one.second))
     words = "".join(part if isinstance(part, str) else part.text for part in lead(found))
-    assert words.startswith("A and B account for") and "not due to single raters" in words
+    assert words.startswith("A and B account for") and "No single rater causes it" in words
 
 
 def test_ordered_classes_merge_only_with_neighbours():
@@ -182,7 +182,7 @@ def test_a_merger_moves_annotations_gold_and_names():
     assert merge_classes(dataset, "A", "B", "either").classes[0] == "either"
     for first, second, name, words in (
         ("A", "X", "", "Unknown class 'X'"),
-        ("A", "A", "", "same"),
+        ("A", "A", "", "with itself"),
         ("A", "B", "E", "already"),
     ):
         with pytest.raises(InputError, match=words):
@@ -196,7 +196,9 @@ def test_what_cannot_be_reviewed_is_refused_in_words():
     alone = Dataset.from_classes("one", list("abcd"), ["r"], ["x", "y"], case, case * 0, case % 2)
     with pytest.raises(NotApplicableError, match="no case has two annotations"):
         review_guideline(alone, np.full((4, 2), 0.5))
-    both = Dataset.from_classes("same", list("ab"), ["r", "s"], ["x", "y"], [0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 1, 1])
+    both = Dataset.from_classes(
+        "with itself", list("ab"), ["r", "s"], ["x", "y"], [0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 1, 1]
+    )
     with pytest.raises(NotApplicableError, match="never disagree"):
         review_guideline(both, np.full((2, 2), 0.5))
 
@@ -239,6 +241,6 @@ def test_before_and_after_are_said_as_a_change_only_if_it_is_clear():
 def test_a_class_that_everybody_confuses_with_several_is_named_to_be_split():
     found = replace(reviewed(simulated(1)), broad=("E",))
     assert Words(lead(found)).plain.endswith(
-        " Split or describe again: E, which everybody confuses with several classes."
+        " Split or describe more clearly: E, which all raters confuse with several classes."
     )
     assert "Split" not in Words(lead(reviewed(simulated(1)))).plain

@@ -217,22 +217,22 @@ def test_one_class_only_is_undefined_under_every_metric(metric):
 
 def test_weights_that_make_all_classes_agree_leave_alpha_undefined():
     found = krippendorff_alpha(counts_of([[0, 1], [1, 1]], 2), weights=np.ones((2, 2)))
-    assert found.value is None and "the weights make all classes" in found.note
+    assert found.value is None and "the weights treat all used classes as equal" in found.note
 
 
 def test_what_makes_no_sense_is_refused_with_the_reason():
     counts, scores = counts_of(GWET, 5), scores_of([[1, -2], [3, 4]])
     with pytest.raises(NotApplicableError, match="one of ordinal, interval, ratio"):
         krippendorff_alpha(scores)
-    with pytest.raises(NotApplicableError, match="Alpha of scores needs"):
+    with pytest.raises(NotApplicableError, match="Alpha for scores needs one of"):
         krippendorff_alpha(scores, metric="interval", weights="linear")
-    with pytest.raises(InputError, match="-2 is negative"):
+    with pytest.raises(InputError, match="-2: it is negative"):
         krippendorff_alpha(scores, metric="ratio")
-    with pytest.raises(InputError, match="-1 is negative"):
+    with pytest.raises(InputError, match="-1: it is negative"):
         krippendorff_alpha(counts, metric="ratio", labels=(-1, 0, 1, 2, 3))
     with pytest.raises(ValueError, match="'cubic'"):
         krippendorff_alpha(counts, metric="cubic")
-    with pytest.raises(ValueError, match="not both"):
+    with pytest.raises(ValueError, match="alpha takes either a metric or weights; got both"):
         krippendorff_alpha(counts, metric="interval", weights="linear")
 
 

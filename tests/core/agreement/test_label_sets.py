@@ -153,14 +153,14 @@ def test_unanimity_and_single_annotations_are_undefined_in_words():
     assert "only one set of labels was used" in alpha_of_sets(same).note
     lone = Dataset.from_sets(*names, [0, 1], [0, 1], [0, 2, 3], [0, 1, 1])
     assert alpha_of_sets(lone).value is None
-    assert mean_label_alpha(lone).note.startswith("undefined: no label was given by some")
+    assert mean_label_alpha(lone).note.startswith("undefined: no label was chosen by some")
 
 
 def test_what_is_no_set_and_what_is_too_much_is_refused(ordinary, several, monkeypatch):
     with pytest.raises(NotApplicableError, match="these annotations are single classes"):
         alpha_of_sets(ordinary)
     monkeypatch.setattr(label_sets, "MOST_SETS", 2)
-    with pytest.raises(LimitError, match="at most 2 different sets"):
+    with pytest.raises(LimitError, match="more than the limit of 2"):
         distinct_sets(several)
 
 
@@ -169,6 +169,6 @@ def test_what_to_quote_of_sets_is_alpha_by_masi_in_words(several):
     assert (found.quoted.name, found.quoted.weights, found.percentage) == ("set_alpha", "MASI distance", None)
     words = found.words()
     value = f"{found.quoted.value:.2f}"
-    assert words.startswith(f"Beyond chance raters agree on the sets of labels by α = {value} (")
+    assert words.startswith(f"Beyond chance, raters agree on label sets by α = {value} (")
     assert words.endswith("(MASI distance); 45 cases")
     assert {one.name for one in found.coefficients} == {"set_alpha", "mean_label_alpha", "label_alpha"}

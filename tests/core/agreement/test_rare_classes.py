@@ -48,7 +48,7 @@ def test_below_the_number_of_cases_that_the_study_found_the_interval_is_remarked
 
     assert found(least).note == ""
     assert found(least - 1).note == (
-        f"only {least - 1} of 60 cases have mostly other classes than the most common one, so the interval tends "
+        f"only {least - 1} of 60 cases have mostly classes other than the most common one, so the interval tends "
         "to be too narrow"
     )
 
@@ -57,7 +57,7 @@ def test_an_interval_of_all_that_is_possible_is_not_said_to_be_too_narrow():
     """Two cases of three annotations and two classes, of which one pair agrees at least: everything from -⅓ to 1."""
     found = gwet_ac(counts_of([[0, 0, 1], [1, 1, 1]], 2))
     assert (found.ci_low, found.ci_high) == (pytest.approx(-1 / 3), 1)
-    assert found.note == "too few cases: the interval is the whole range of the coefficient"
+    assert found.note == "too few cases: the interval covers the whole range of the coefficient"
 
 
 def test_data_without_a_class_that_is_rare_are_not_remarked_on():

@@ -66,10 +66,10 @@ def test_empty_tables_have_no_coefficient_and_say_why(table):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ([[1, 2], [3, -4]], "Row 2, column 2 of the table is -4"),
-        ([[1, 2.5], [3, 4]], "Row 1, column 2 of the table is 2.5"),
-        ([[1, np.nan], [3, 4]], "Row 1, column 2"),
-        ([[1, np.inf], [3, 4]], "Row 1, column 2"),
+        ([[1, 2], [3, -4]], "Could not read the table: row 2, column 2 contains -4"),
+        ([[1, 2.5], [3, 4]], "Could not read the table: row 1, column 2 contains 2.5"),
+        ([[1, np.nan], [3, 4]], "row 1, column 2"),
+        ([[1, np.inf], [3, 4]], "row 1, column 2"),
         ([1, 2], "rows and columns"),
         ([["a", 1], [2, 3]], "not a number"),
     ],

@@ -76,13 +76,13 @@ def test_the_sentence_names_the_weighting_only_where_it_is_clear():
     # Cases of three all agree in a third, cases of nine wholly or hardly: weights of large cases raise the variance.
     clear = votes(*["aab"] * 40, *["a" * 9] * 2, *["abcdabcda"] * 6)
     found = compare_weightings(clear)
-    assert verdict(found).startswith("flat has the least variance on these data (standard error ")
+    assert verdict(found).startswith("flat has the least variance in these data (standard error ")
     unclear = WeightingComparison(found.weightings, found.values, np.full(6, 1 / 6), found.sizes, found.class_shares)
     assert verdict(unclear).startswith("No weighting clearly has the least variance")
     same = votes("ab", "aa", "ba", "cc")
     assert verdict(compare_weightings(same)).endswith("all cases have the same number of annotations")
     assert verdict(compare_weightings(votes("ab", "a"))).startswith("Cannot determine")
-    assert verdict(compare_weightings(votes("aa", "aaa", "bb"))).endswith("all cases agree alike")
+    assert verdict(compare_weightings(votes("aa", "aaa", "bb"))).endswith("all cases have the same agreement")
     with pytest.raises(NotApplicableError):
         compare_weightings(votes("a", "b"))
 
@@ -106,7 +106,9 @@ def test_strongly_and_weakly_agreeing_cases_are_counted():
     assert found.strong.tolist() == [True, True, False, False, False, False, True]
     assert found.weak.tolist() == [True, True, False, True, False, False, True]
     words = next(one for one in part.blocks(found, dataset) if isinstance(one, Words)).plain
-    assert words.startswith("3 of 6 cases (50%) agree strongly") and "4 (67%) agree at least weakly" in words
+    assert (
+        words.startswith("3 of 6 cases (50%) have strong agreement") and "4 (67%) have at least weak agreement" in words
+    )
     kinds = ["two thirds", "two thirds", "tied", "plurality", "tied", "", "two thirds"]
     assert part.frame(found, dataset)["leading"].tolist() == kinds
 

@@ -74,7 +74,7 @@ def test_labels_that_are_no_scale_are_refused(labels, message):
 
 
 def test_a_negative_label_is_refused_for_ratios_alone():
-    with pytest.raises(InputError, match="-1 is negative"):
+    with pytest.raises(InputError, match="-1: it is negative"):
         weight_matrix("ratio", 3, (-1, 1, 2))
     assert weight_matrix("linear", 3, (-1, 1, 2))[0, 2] == 0
 

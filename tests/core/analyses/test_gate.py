@@ -69,7 +69,7 @@ def test_later_looks_have_wider_intervals_and_say_so():
     for place in (0, 1):
         widths = [one.checks[place].measured.high - one.checks[place].measured.low for one in (once, first, third)]
         assert widths[0] < widths[1] < widths[2]
-    assert "all looks together err at most 5%" in third.words() and "look" not in once.words().lower()
+    assert "over all looks, the error rate is at most 5%" in third.words() and "look" not in once.words().lower()
 
 
 def test_dated_cases_have_one_interval_for_all_looks():
@@ -99,7 +99,7 @@ def test_the_order_of_an_undated_file_does_not_matter():
 def test_a_measure_that_there_is_not_names_those_that_there_are():
     with pytest.raises(InputError, match=r"Unknown measure 'trust'.*flagged_raters.*alpha"):
         checked(simulated(0), "trust > 1")
-    with pytest.raises(InputError, match="requirements are missing"):
+    with pytest.raises(InputError, match="No requirements were given"):
         checked(simulated(0))
 
 

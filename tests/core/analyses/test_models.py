@@ -116,8 +116,8 @@ def test_leave_one_out_tells_the_best_by_its_density_and_the_others_by_the_diffe
 @pytest.mark.parametrize(
     ("others", "words"),
     [
-        ([], "m0 predicts the annotations of a new case best"),
-        ([(-3.0, 1.0)], "m0 predicts the annotations of a new case best"),
+        ([], "m0 predicts annotations of a new case best"),
+        ([(-3.0, 1.0)], "m0 predicts annotations of a new case best"),
         ([(-2.0, 1.0)], "m0 and m1 do not clearly differ in predicting a new case"),
         ([(-0.5, None)], "m0 and m1 do not clearly differ in predicting a new case"),
         (
@@ -146,12 +146,12 @@ def test_a_prevalence_without_an_interval_says_so(few):
 @pytest.mark.parametrize("converged", [True, False])
 def test_labels_of_a_fit_that_has_not_converged_may_still_change(few, converged):
     found = shown("soft_labels", changed(few, converged=converged)).words
-    assert any("labels from it may still change." in words for words in found) == (not converged)
+    assert any("its labels may still change." in words for words in found) == (not converged)
 
 
 def test_restarts_that_find_nothing_better_are_counted(few):
     found = SimpleNamespace(differs=False, objectives=[-1.0] * 12)
-    words = "None of 12 restarts found a better fit than the start from the votes."
+    words = "None of 12 restarts found a better fit than the start from the majority vote."
     assert restarts_in_words(few.shown.fit, found).plain == words
 
 
@@ -159,8 +159,9 @@ def test_restarts_that_lead_elsewhere_say_by_how_much():
     best = SimpleNamespace(log_likelihood=-100.25)
     found = SimpleNamespace(objectives=[-100.25, -130.0, -100.25], differs=True, n_changed=1, best=best)
     assert restarts_in_words(SimpleNamespace(log_likelihood=-1120.5), found).plain.startswith(
-        "The likelihood has more than one mode. The best of 3 restarts (reached 2 times) has log-likelihood -100.250 "
-        "against -1,120.500 from the votes, and changes the most probable class of 1 case."
+        "The likelihood has more than one mode. The best of 3 restarts (reached 2 times) has log-likelihood "
+        "-100.250; the start from the majority vote has -1,120.500. It changes the most likely class of 1 case. "
+        "Results below use the start from the majority vote unless you choose the other."
     )
 
 
@@ -170,7 +171,7 @@ def test_an_effect_that_distinguishes_no_case_is_said_and_not_drawn(few, scale, 
     effect = replace(fit().effects[0], name="difficulty", mean=mean, spread=Spread(mean * 0 + 1, mean - 1, mean + 1))
     got = Shown(effects(changed(few, effects=(effect,))))
     assert list(got.figures) == ["effect-difficulty"] * drawn
-    said = "By Dawid-Skene no case differs from another in difficulty, to two digits."
+    said = "By Dawid-Skene all cases have the same difficulty, to two digits."
     assert got.words == [said] * (not drawn)
 
 
@@ -232,14 +233,14 @@ def test_calibration_has_a_curve_with_a_hundred_gold_cases_and_bars_with_wilson_
     assert [trace.mode for trace in many.figures["calibration_correct"].data if trace.type == "scatter"][1] == (
         "lines+markers"
     )
-    assert not any("Bars and no curve" in words for words in many.words)
+    assert not any("Bars without a curve" in words for words in many.words)
     few, right = calibration_of_certain(with_truth_of(99), 0.9)
     for key in ("calibration_correct", "calibration_certainty"):
         assert all(trace.mode == "markers" for trace in few.figures[key].data if trace.type == "scatter")
     (bars,) = [trace for trace in few.figures["calibration_correct"].data if trace.type == "bar"]
     low, high = wilson(right, 99, Z95)
     assert (bars.y[0] - bars.error_y.arrayminus[0], bars.y[0] + bars.error_y.array[0]) == pytest.approx((low, high))
-    assert "Bars and no curve: 99 gold cases are too few for one." in few.words
+    assert "Bars without a curve: 99 gold cases are too few for a curve." in few.words
 
 
 def test_p_correct_is_called_too_high_or_too_low_only_beyond_the_interval_of_gold_and_certainty_never():
@@ -252,7 +253,7 @@ def test_p_correct_is_called_too_high_or_too_low_only_beyond_the_interval_of_gol
         assert [one in got.words[0] for one in ("too high", "too low")] == [
             one == words for one in ("too high", "too low")
         ]
-        assert "too " not in got.words[1] and "predicts what more raters would say, not what is true" in got.words[1]
+        assert "too " not in got.words[1] and "predicts the answers of more raters, not the truth" in got.words[1]
 
 
 def test_certainty_is_set_against_gold_at_the_settings_and_gold_of_a_queue_is_said():
@@ -304,14 +305,14 @@ def test_models_by_how_they_predict_leave_with_their_own_numbers(few):
     gaps = np.array([-1, -1, -0.25, -1, -0.25])
     assert frame.loc["worse", "difference_se"] == pytest.approx(np.sqrt(5) * gaps.std(ddof=1))
     assert list(frame["n_high_k"]) == [0, 3] and list(frame["n_cases"]) == [5, 5]
-    assert got.titles["loo"] == "better predicts the annotations of a new case best"
+    assert got.titles["loo"] == "better predicts annotations of a new case best"
     assert list(got.figures["loo"].data[0].x) == [0, -3.5]
 
 
 def test_weights_that_are_not_to_be_trusted_are_counted_by_model(few):
     models = [sampled(few, "A", [-2.0, -1.5], 3), sampled(few, "B", [-1.0, -1.2]), sampled(few, "C", [-3.0, -1.9], 1)]
     (line,) = [words for words in Shown(checks_of(*models)).words if words.startswith("Open symbols")]
-    assert line == "Open symbols: importance weights (k) are not to be trusted for 3 cases of A, 1 case of C."
+    assert line == "Open symbols: importance weights (k) are unreliable for 3 cases of A, 1 case of C."
 
 
 def test_the_title_says_of_each_model_whether_it_can_make_such_votes(few):
@@ -326,7 +327,7 @@ def test_the_title_says_of_each_model_whether_it_can_make_such_votes(few):
         ({"A": False, "B": False}, "A and B can reproduce the votes"),
         ({"A": True, "B": False}, "A cannot reproduce the votes; B can"),
         ({"A": True, "B": True}, "A and B cannot reproduce the votes"),
-        ({"A": None, "B": None}, "Too few replicates to tell whether the votes are reproduced"),
+        ({"A": None, "B": None}, "Too few simulated datasets to check the votes"),
         ({"A": None, "B": False}, "B can reproduce the votes; 1 undecided"),
         ({"A": True, "B": None}, "A cannot reproduce the votes; 1 undecided"),
         (dict.fromkeys("ABCDEF", True), "6 of 6 models cannot reproduce the votes"),
@@ -338,7 +339,7 @@ def test_the_verdict_on_votes_takes_the_undecided_for_neither(fails, said):
 
 @pytest.mark.parametrize(
     ("fails", "said"),
-    [(True, "fails"), (False, "passes"), (None, "has too few replicates for")],
+    [(True, "fails"), (False, "passes"), (None, "has too few simulated datasets for")],
 )
 def test_the_title_of_raters_says_whether_the_model_in_detail_passes(few, fails, said):
     models = sampled(few, "one", raters=fails), sampled(few, "two", [-2.0, -2.0], raters=fails is not True)
@@ -362,7 +363,7 @@ def test_the_models_least_alike_are_named_with_how_often_they_agree(monkeypatch,
     monkeypatch.setattr(agreement_part, "compare_fits", lambda *_: found)
     other = replace(caries.shown, request=request("one-coin"))
     got = shown("agreement", replace(caries, fitted=(*caries.fitted, other)))
-    assert got.words[0] == "Share of the 37 cases with the same most probable class."
+    assert got.words[0] == "Share of 37 cases with the same most likely class."
     assert got.words[1] == f"Least alike: Majority vote and {other.title}, 0.70."
 
 
@@ -467,7 +468,7 @@ def test_all_cases_of_a_model_leave_and_not_only_those_that_are_shown(monkeypatc
     got = shown("cases", caries)
     differ = np.flatnonzero(caries.vote.top_class() != caries.shown.fit.top_class())
     assert len(got.tables["differ"]) == 3
-    assert f"{len(differ)} cases, most certain first." in got.words
+    assert f"{len(differ)} cases, most confident first." in got.words
     assert set(got.downloads["model_cases_table"]["case"]) == {data.cases[case] for case in differ}
     assert len(shown("cases", caries, every=True).downloads["model_cases_table"]) == data.n_cases
 
@@ -477,7 +478,7 @@ def test_ties_of_the_vote_are_counted_among_the_cases_where_a_model_differs(cari
     places, chance = np.flatnonzero(vote.top_class() == model.top_class())[:2], vote.class_probability.copy()
     n_before = int((vote.top_class() != model.top_class()).sum())
     chance[places] = 1 / chance.shape[1]
-    listed = f"{n_before + 2} cases, 2 of them tied in the majority vote, most certain first."
+    listed = f"{n_before + 2} cases, 2 of them tied in the majority vote, most confident first."
     assert listed in shown("cases", changed(caries, replace(vote, class_probability=chance))).words
     # Where the model ties too it does not differ, and the case is not among those listed.
     both = np.setdiff1d(np.flatnonzero(vote.top_class() == model.top_class()), places)[:3]

@@ -39,26 +39,26 @@ def test_a_triangle_of_classes_has_each_mean_at_the_corner_of_its_name():
     drawn = triangle(["acne", "mole", "wart"], 0.8 * MANY, 0.2)
     found = means_at_corners(drawn["simplex"])
     assert found == pytest.approx({"acne": 0.5, "mole": 0.275, "wart": 0.225})
-    assert title(drawn["simplex"]) == "acne is the most plausible of these three"  # renormalised: no share of draws
+    assert title(drawn["simplex"]) == "acne leads among these three"  # renormalised: no share of draws
     for top, said in (
-        ("wart", "wart is the most plausible class"),
-        ("burn", "acne is the most plausible of these three"),
+        ("wart", "wart is the leading class"),
+        ("burn", "acne leads among these three"),
     ):
         drawn = triangle(["acne", "mole", "wart"], 0.8 * MANY, 0.2, top)  # as the worklist calls it
         assert title(drawn["simplex"]) == said
     drawn = triangle(["acne", "mole", "wart"], 0.8 * MANY, 0.2, "acne", alone=False)
-    assert title(drawn["simplex"]) == "No class clearly comes first", "as the worklist says: acne or others"
+    assert title(drawn["simplex"]) == "No class clearly leads", "as the worklist says: acne or others"
 
 
 def test_classes_that_draws_do_not_tell_apart_are_a_near_tie_whichever_of_them_the_worklist_names():
     tied = np.repeat([[0.6, 0.3, 0.1], [0.3, 0.6, 0.1]], [52, 48], axis=0)
     near = "Near tie: acne, mole"
-    for top, said in ((None, near), ("mole", near), ("burn", near), ("wart", "wart is the most")):
+    for top, said in ((None, near), ("mole", near), ("burn", near), ("wart", "wart is the leading")):
         drawn = triangle(["acne", "mole", "wart"], 0.8 * tied, 0.2, top)
         assert title(drawn["simplex"]).startswith(said)
     three = np.repeat([[0.6, 0.3, 0.1], [0.3, 0.6, 0.1], [0.1, 0.3, 0.6]], [34, 33, 33], axis=0)
     drawn = triangle(["acne", "mole", "wart"], 0.8 * three, 0.2, "wart")
-    assert title(drawn["simplex"]) == "Near tie of all three"
+    assert title(drawn["simplex"]) == "All three are nearly tied"
 
 
 def test_what_leads_in_all_draws_is_said_without_a_number():
@@ -135,7 +135,7 @@ def test_the_class_that_the_worklist_names_is_a_corner_where_draws_put_three_oth
     draws = case_draws(np.arange(4), share)
     for top, corners in ((-1, {"acne", "burn", "mole"}), (3, {"wart", "acne", "burn"})):
         drawn = simplex(Four, draws, (top, -1))
-        assert top < 0 or title(drawn["simplex"]) == "No class clearly comes first"
+        assert top < 0 or title(drawn["simplex"]) == "No class clearly leads"
         assert set(means_at_corners(drawn["simplex"])) == corners
 
 
@@ -159,7 +159,7 @@ def test_two_classes_in_all_are_an_interval_of_the_likelier_one():
 
 @pytest.mark.parametrize(
     ("n_likely", "said"),
-    [(0, "No class stands out"), (1, "One class stays plausible"), (2, "2 classes stay plausible")],
+    [(0, "No class clearly leads"), (1, "Only one class is plausible"), (2, "2 classes are plausible")],
 )
 def test_bars_have_the_numbers_of_their_own_class_and_the_title_counts_those_beyond_a_fifth(n_likely, said):
     draws = case_draws(np.array([1, 0, 2]), 0.9 * SHARES, np.full(4, 0.1), n_rest=4)
@@ -181,9 +181,7 @@ def test_bars_have_the_numbers_of_their_own_class_and_the_title_counts_those_bey
     assert title(figure) == said
 
 
-@pytest.mark.parametrize(
-    ("n_rest", "said"), [(1, "2 classes stay plausible"), (2, "At least one class stays plausible")]
-)
+@pytest.mark.parametrize(("n_rest", "said"), [(1, "2 classes are plausible"), (2, "At least one class is plausible")])
 def test_one_class_is_not_said_to_be_alone_where_those_without_a_line_may_be_as_plausible(n_rest, said):
     """As of three classes where one annotation names one of them."""
     share = np.linspace(0.1, 0.9, 101)

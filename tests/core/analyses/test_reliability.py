@@ -43,7 +43,7 @@ from core.report.page import printed
 from core.thresholds import LEAST_GOLD
 from tests.core.analyses.test_contract import every
 
-UNCLEAR = "neither rises nor falls clearly with γ"
+UNCLEAR = "Certainty does not clearly change with γ"
 
 
 def tables(blocks):
@@ -83,7 +83,7 @@ def sweep(*levels) -> SweepTable:
             "Certainty rises from 0.60 to 0.97 with γ, and reaches 0.9 in every case at γ = 2",
         ),
         ([(0.92, 0.94), (0.95, 1.0)], "Certainty rises from 0.93 to 0.97 with γ; no case is below 0.9"),
-        ([(0.8, 1.0), (1.0, 0.8)], "Certainty stays at 0.90 at every γ; 1 of 2 cases stays below 0.9 at γ = 2"),
+        ([(0.8, 1.0), (1.0, 0.8)], "Certainty is 0.90 at every γ; 1 of 2 cases stays below 0.9 at γ = 2"),
         (
             [(0.7,), (0.716,)],
             f"Certainty {UNCLEAR} (0.70 to 0.72); 1 of 1 case stays below 0.9 at γ = 2",
@@ -110,7 +110,7 @@ def test_the_heading_of_risk_counts_cases_whose_level_of_most_plausibility_is_un
     other = replace(sure, summed=zero)
     found = SimpleNamespace(reliabilities=(1.0, 3.0, 5.0), risk=(other, sure, other))
     blocks = risk.present(found, Inputs(view), None)
-    assert blocks[0].text == "At γ = 3 the risk level is less than 90% sure in 1 of 3 cases"
+    assert blocks[0].text == "At γ = 3, the certainty of the risk level is below 90% in 1 of 3 cases"
     annotations = blocks[2].stacks[0].blocks[0].draw(LIGHT)
     assert [trace.name for trace in annotations.data] == ["low (1 case)", "medium (1 case)", "high (1 case)"]
     told = {"case": ["a", "b", "c"], "expected_risk": [0.2, 1.2, 1.8], "risk_of_top1": [0.5, 0.6, 0.7]}
@@ -130,15 +130,15 @@ CURVE = SimpleNamespace(
         ("", (False, False), "Best at γ = 3.00 (1.50 to 6.25)"),
         ("", (False, True), "Best at γ = 3.00 (1.50 or more)"),
         ("", (True, False), "Best at γ = 3.00 (6.25 or less)"),
-        ("", (True, True), "Best at γ = 3.00 (any value that was tried, 1.50 to 6.25)"),
-        ("lowest", (True, False), "Best at the lowest γ: the data give no maximum"),
-        ("highest", (False, True), "Best at the highest γ: the data give no maximum"),
+        ("", (True, True), "Best at γ = 3.00 (any value tested, 1.50 to 6.25)"),
+        ("lowest", (True, False), "Best at the lowest γ: these data have no maximum"),
+        ("highest", (False, True), "Best at the highest γ: these data have no maximum"),
     ],
 )
 def test_the_best_trust_of_held_out_readers_has_its_range_or_lies_at_an_end(at_end, open_ends, words):
     figure, note = anchors.readers_blocks(SimpleNamespace(**vars(CURVE) | {"at_end": at_end, "open_ends": open_ends}))
     assert figure.draw(LIGHT).layout.title.text == words
-    assert note.plain == "1,234 annotations of 31 cases held out one by one. A note."
+    assert note.plain == "1,234 annotations of 31 cases held out one at a time. A note."
 
 
 @pytest.mark.parametrize("few", [True, False])
@@ -150,9 +150,11 @@ def test_certainty_against_gold_has_its_range_and_says_from_how_many_cases_it_de
         scored="certainty", **vars(CURVE) | ends | {"n_cases": n, "diagram": lambda reliability: ()}
     )
     loss, diagram, note = anchors.truth_blocks(curve, 4.0)
-    assert loss.draw(LIGHT).layout.title.text == "Least log loss at γ = 3.00 (1.50 to 6.25)"
-    assert diagram.draw(LIGHT).layout.title.text == "Certainty at γ = 4.00 against how often it is right"
-    assert note.plain == f"{n} cases with gold." + (f" From {least} it decides where γ opens." if few else "")
+    assert loss.draw(LIGHT).layout.title.text == "Lowest log loss at γ = 3.00 (1.50 to 6.25)"
+    assert diagram.draw(LIGHT).layout.title.text == "Certainty at γ = 4.00 compared with the share that is correct"
+    assert note.plain == f"{n} cases with gold." + (
+        f" With {least} or more, gold decides at which γ pages open." if few else ""
+    )
 
 
 def test_figures_of_classifiers_say_at_which_trust_they_are():
@@ -166,10 +168,10 @@ def test_figures_of_classifiers_say_at_which_trust_they_are():
     inputs = Inputs(data, predictions=tuple(names), settings=AnalysisSettings(DirichletCounts(), 3.2))
     blocks = list(printed(RELIABILITY.part("classifiers").blocks(found, inputs)))
     titles = {block.key: block.draw(LIGHT).layout.title.text for block in blocks if isinstance(block, Figure)}
-    assert titles["metric_draws"] == "Over plausible truths at γ = 3"
+    assert titles["metric_draws"] == "Over draws at γ = 3"
     assert titles["metric_cases"] == "Per case at γ = 3"
     assert blocks[0].plain == f"{verdict(found.reliabilities, found.evaluation, 'top1_accuracy')}."
-    assert any(block.plain.startswith("Over 40 common draws") for block in blocks if isinstance(block, Words))
+    assert any(block.plain.startswith("Over 40 shared draws") for block in blocks if isinstance(block, Words))
     at, left = found.evaluation[1], tables(RELIABILITY.part("classifiers").blocks(found, inputs))
     for key, first, values in (
         ("metric_cases", "case", at.by_case[:, :, 0]), ("better", "better", at.better[:, :, 0])
@@ -269,16 +271,16 @@ def some_sets(**own) -> SimpleNamespace:
 
 def test_empty_sets_are_counted_among_the_test_cases():
     assert prediction_sets.words(some_sets(), 3.0) == (
-        "On 4 test cases at γ = 3 the sets hold 1.50 of 12 classes on average, and the truth in 0.810 (0.710 to "
-        "0.860); the majority vote in 0.840 (0.740 to 0.890); gold in 0.770 (0.670 to 0.820) of 1 case. 1 set is "
-        "empty: no class scores enough."
+        "On 4 test cases at γ = 3, the sets contain 1.50 of 12 classes on average, and the true class in 0.810 "
+        "(0.710 to 0.860); the majority class in 0.840 (0.740 to 0.890); gold in 0.770 (0.670 to 0.820) of 1 case. "
+        "1 set is empty: no class has a high enough score."
     )
     none = some_sets(size=np.array([0, 0, 1, 2, 1, 3, 0]), voted=None, true=None)
     assert prediction_sets.words(none, 3.0).endswith("the truth in 0.810 (0.710 to 0.860).")
     below = some_sets(size=none.size, voted=None, true=None, aggregated=share(0.7))
     assert prediction_sets.words(below, 3.0).endswith(
-        "the truth in 0.700 (0.600 to 0.750). That is less than promised: the promise is one on average, and by chance "
-        "the sets of one choice of 2 calibration cases hold the truth more or less often."
+        "the truth in 0.700 (0.600 to 0.750). That is below the guaranteed share, which is an average: with 2 "
+        "calibration cases, sets can contain the truth more or less often by chance."
     )
     by_chance = some_sets(size=none.size, voted=None, true=None, aggregated=share(0.78))
     assert prediction_sets.words(by_chance, 3.0).endswith("the truth in 0.780 (0.680 to 0.830).")
@@ -291,7 +293,9 @@ def test_a_promise_is_broken_only_where_the_whole_interval_lies_below_it():
         SetGroup("risk", "high", 13, share(0.74), share(0.8), 2.4),
     )
     figure, note, download = prediction_sets.conditional(some_sets(groups=groups), 3.0)
-    assert note.plain == "The promise is one for all cases together. It is broken for: group far, risk high."
+    assert (
+        note.plain == "The guarantee is for all cases together. Coverage is clearly below it for: group far, risk high."
+    )
     frame = download.table
     assert frame.columns.tolist() == [
         "by", "value", "n", "mean_size", "aggregated", "aggregated_low", "aggregated_high", "voted",
@@ -299,7 +303,7 @@ def test_a_promise_is_broken_only_where_the_whole_interval_lies_below_it():
     assert frame.iloc[1].tolist() == ["group", "far", 12, 2.3, 0.6, 0.5, 0.6 + 0.05, 0.7]
     assert figure.draw(LIGHT).layout.title.text.endswith("at γ = 3")
     _, note, _ = prediction_sets.conditional(some_sets(groups=groups[:1], strata=("a",)), 3.0)
-    assert note.plain == "The promise is for each stratum. No group lies clearly below it."
+    assert note.plain == "The guarantee is for each stratum. No group is clearly below it."
 
 
 @pytest.mark.parametrize(
@@ -309,7 +313,14 @@ def test_a_promise_is_broken_only_where_the_whole_interval_lies_below_it():
 def test_the_vote_is_held_more_often_only_where_that_is_so_at_every_reliability(votes, more):
     found = tuple((some_sets(voted=None if vote is None else share(vote), aggregated=share(0.8)),) for vote in votes)
     blocks = prediction_sets._against_reliability(found, tuple(of for (of,) in found), SetOptions((1.0, 3.0)))
-    assert any("held more often than the truth" in block.plain for block in blocks if isinstance(block, Words)) == more
+    assert (
+        any(
+            "contain the majority class more often than the truth" in block.plain
+            for block in blocks
+            if isinstance(block, Words)
+        )
+        == more
+    )
     left = tables(blocks)
     assert left["sets_numbers"].equals(left["sets_table"]) and left["sets_numbers"]["reliability"].tolist() == [1, 3]
     coverage, size = (stack.blocks[0].draw(LIGHT) for stack in blocks[0].stacks)
@@ -336,12 +347,12 @@ def test_one_reliability_of_scores_is_told_without_another():
         reliability=np.array([2.0]), above=None, width=width, m=np.zeros((1, 3)), threshold=4.0,
         certainty=np.array([[0.95, 0.6, 0.7]]),
     )  # fmt: skip
-    assert scores.finding(one) == "The interval of the median case is 2.0 wide at γ = 2"
+    assert scores.finding(one) == "The interval of the median case has a width of 2.0 at γ = 2"
     one.above = np.zeros((1, 3))
-    assert scores.finding(one) == "In 2 of 3 cases whether it lies above 4 stays uncertain at γ = 2"
+    assert scores.finding(one) == "In 2 of 3 cases it is uncertain whether the score is above 4 at γ = 2"
     both = {"reliability": np.array([2.0, 5.0]), "above": None, "width": np.array([[4.0], [1.0]])}
     two = SimpleNamespace(**vars(one) | both)
-    assert scores.finding(two) == "The interval of the median case is 4.0 wide at γ = 2, 1.0 at γ = 5"
+    assert scores.finding(two) == "The interval of the median case has a width of 4.0 at γ = 2, 1.0 at γ = 5"
 
 
 def errors(reliability: float, mean, better) -> SimpleNamespace:
@@ -354,19 +365,19 @@ def test_who_errs_least_is_as_sure_as_at_the_trust_where_it_is_least():
     near, far = errors(1.0, (0.4, 0.5), 0.99), errors(3.0, (0.3, 0.6), 0.61)
     said = errors_verdict
     assert (
-        said((near, far)) == "No predictor clearly has the smallest error: A is better with a probability down to 61%"
+        said((near, far)) == "No predictor clearly has the smallest error: A is better with a probability as low as 61%"
     )
     later = errors(3.0, (0.3, 0.6), 0.97)
-    assert said((near, later)) == "A has the smallest error at every γ, with a probability of 97% or more"
+    assert said((near, later)) == "A has the smallest error at every γ, with at least 97% probability"
     assert said((near, errors(3.0, (0.6, 0.5), 0.02))) == "The predictor with the smallest error depends on γ"
     unclear = said((near, errors(3.0, (0.6, 0.5), 0.2)))
-    assert unclear == "No predictor clearly has the smallest error: B is better with a probability down to 80%"
+    assert unclear == "No predictor clearly has the smallest error: B is better with a probability as low as 80%"
     assert (
         said((errors(3.0, (0.5, 0.4), 0.004),))
-        == "B has the smallest error at γ = 3, with a probability of over 99% or more"
+        == "B has the smallest error at γ = 3, with at least over 99% probability"
     )
     alone = said((errors(3.0, (0.5, 0.4), np.nan),))
-    assert alone == "No case is predicted by two predictors, so their errors cannot be compared"
+    assert alone == "Cannot compare the errors of predictors: no case is predicted by two of them"
 
 
 # Gold and sets of labels
@@ -408,9 +419,9 @@ def test_predicted_sets_are_shown_as_a_whole_and_by_label_and_leave_in_one():
 @pytest.mark.parametrize(
     ("low", "by_gold", "said"),
     [
-        ((0.1, 0.56, 0.4), False, "net has a Jaccard of 0.60 (0.56 to 0.70), tree 0.50"),
-        ((0.1, 0.51, 0.4), False, "net and tree (0.50) do not clearly differ: Jaccard 0.60 (0.51 to 0.70)"),
-        ((0.1, 0.5, 0.4), True, "net and tree (0.50) do not clearly differ: Jaccard 0.60 (0.50 to 0.70)"),
+        ((0.1, 0.56, 0.4), False, "net has a Jaccard index of 0.60 (0.56 to 0.70), tree 0.50"),
+        ((0.1, 0.51, 0.4), False, "net and tree (0.50) do not clearly differ: Jaccard index 0.60 (0.51 to 0.70)"),
+        ((0.1, 0.5, 0.4), True, "net and tree (0.50) do not clearly differ: Jaccard index 0.60 (0.50 to 0.70)"),
     ],
 )
 def test_sets_of_the_best_classifier_are_told_apart_where_its_interval_lies_above_the_next(low, by_gold, said):
@@ -423,11 +434,11 @@ def test_sets_of_the_best_classifier_are_told_apart_where_its_interval_lies_abov
 
 
 @pytest.mark.parametrize(
-    ("by_gold", "what"), [(True, "the known sets of 1 case"), (False, "what the labels of 1 case could be")]
+    ("by_gold", "what"), [(True, "the gold sets of 1 case"), (False, "what the labels of 1 case could be")]
 )
 def test_sets_of_one_classifier_are_said_with_the_cases_that_it_predicted(by_gold, what):
     result = SimpleNamespace(
         classifiers=("net",), mean=np.array([[0.6]]), total_low=np.array([[0.5]]), total_high=np.array([[0.8]]),
         n_cases=np.array([1]),
     )  # fmt: skip
-    assert set_classifiers.verdict(result, by_gold) == f"net has a Jaccard of 0.60 (0.50 to 0.80) with {what}"
+    assert set_classifiers.verdict(result, by_gold) == f"net has a Jaccard index of 0.60 (0.50 to 0.80) with {what}"

@@ -66,10 +66,13 @@ def test_both_ways_of_knowing_the_truth_are_said_and_in_the_table(analysed):
     said = " ".join(block.plain for block in part.blocks(needed, study, options) if isinstance(block, Words))
     truths = set(table_of_modalities(needed, study, options)["truth"])
     if kind == "panel":
-        assert said.startswith("Allowing for errors of the panel: ") and "With the majority of the panel taken" in said
-        assert truths == {"panel, its errors allowed for", "majority of the panel"}
+        assert (
+            said.startswith("Corrected for the panel's errors: ")
+            and "If the panel's majority counts as the truth, as is common" in said
+        )
+        assert truths == {"panel, corrected for its errors", "majority of the panel"}
     else:
-        assert "Allowing for" not in said and "majority" not in said and truths == {"known truth"}
+        assert "Corrected for the panel's errors" not in said and "majority" not in said and truths == {"known truth"}
 
 
 def test_a_part_gives_the_numbers_of_the_analysis():
@@ -107,13 +110,13 @@ def test_the_area_below_the_curve_of_a_panel_is_that_with_its_doubt():
 def test_more_readers_are_advised_only_if_cases_do_not_help():
     study = world("clear")
     part = STUDY.part("size")
-    for effect, words in ((0.4, "4 readers and "), (0.001, "too few to find")):
+    for effect, words in ((0.4, "4 readers and "), (0.001, "are too few to detect")):
         options = part.resolve(effect=effect)
         found = part.answer(study, options)
         said = next(block.plain for block in part.blocks(found, study, options) if isinstance(block, Words))
         one = next(size for size in found[0].sizes if size.n_readers == 4)
         assert (one.n_cases is None) == ("too few" in words)
-        assert words in said or (one.n_cases is None and "No number of cases" in said)
+        assert words in said or (one.n_cases is None and "with any number of cases" in said)
 
 
 def test_an_unusable_study_is_refused_with_the_reason():
@@ -122,7 +125,7 @@ def test_an_unusable_study_is_refused_with_the_reason():
     unknown = ReadingStudy(study.scores, study.modalities, study.readers, study.cases)
     assert not applicable(unknown).possible and "add the truth" in applicable(unknown).reason
     one = ReadingStudy(study.scores[:1], study.modalities[:1], study.readers, study.cases, study.truth)
-    assert applicable(one).reason == "the study has one modality, M1"
+    assert applicable(one).reason == "the study has only one modality, M1"
     none = ReadingStudy(study.scores, study.modalities, study.readers, study.cases, np.ones(120, np.int8))
     assert "no case without the condition" in applicable(none).reason
 

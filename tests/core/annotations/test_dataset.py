@@ -168,9 +168,9 @@ def test_selecting_everything_changes_nothing():
     [
         (classes, {"raters": ["nobody"]}, NotFoundError, "Could not find rater 'nobody'"),
         (classes, {"cases": ["d"]}, NotFoundError, "Could not find case 'd'"),
-        (classes, {"cases": []}, InputError, "leaves no annotations"),
-        (classes, {"groups": ["west"]}, InputError, "leaves no annotations"),
-        (classes, {"since": 99}, InputError, "leaves no annotations"),
+        (classes, {"cases": []}, InputError, "none match"),
+        (classes, {"groups": ["west"]}, InputError, "none match"),
+        (classes, {"since": 99}, InputError, "none match"),
         (rankings, {"groups": ["west"]}, InputError, "no groups"),
         (rankings, {"until": 1}, InputError, "no dates"),
     ],

@@ -38,7 +38,7 @@ def ordinary():
 @pytest.mark.parametrize(
     ("entry_ptr", "entry_class", "found", "remedy"),
     [
-        ([0, 1, 1, 2], [0, 1], "Annotation 1, of rater 'r1' on case 'a', names no label", "use a label"),
+        ([0, 1, 1, 2], [0, 1], "Annotation 1, of rater 'r1' on case 'a', names no label", "add a label for that"),
         ([0, 1, 2, 4], [0, 1, 2, 2], "Annotation 2, of rater 'r2' on case 'a', names 'war' twice", "once"),
         ([0, 1, 2, 3], [0, 1, 3], r"entry_class\[2\] is 3, which is not a code of the 3 classes", "Use 0 to 2"),
         ([0, 1, 2, 3], [0, -1, 2], r"entry_class\[1\] is -1", "Use 0 to 2"),
@@ -66,7 +66,7 @@ def test_the_constructor_itself_refuses_what_is_no_set(films):
         with pytest.raises(InputError, match=found):
             Dataset(**{**made, **array, **good, **bad})
     for side in ({"gold": [0, 1]}, {"ordinal": True}):
-        with pytest.raises(InputError, match="which have no single"):
+        with pytest.raises(InputError, match="annotations are sets of labels"):
             sets([0, 1, 2, 3], [0, 1, 2], **side)
 
 
@@ -111,5 +111,7 @@ def test_methods_of_single_classes_refuse_sets_in_words(ordinary, method):
     from core.rankings.blocks import ranked_entries
 
     several = as_sets(ordinary)
-    with pytest.raises(NotApplicableError, match="these are sets"):
+    with pytest.raises(
+        NotApplicableError, match="Could not use rankings: these annotations are sets of labels without an order"
+    ):
         class_counts(several) if method == "counts" else ranked_entries(several)

@@ -47,7 +47,7 @@ def test_gold_of_a_hundred_cases_decides(crowd):
 @pytest.mark.parametrize(("gammas", "end"), [([0.01, 0.02], "highest"), ([50.0, 100.0], "lowest")])
 def test_a_best_at_the_end_of_what_was_tried_is_said_to_be(crowd, gammas, end):
     opening = default_reliability(crowd, DirichletCounts(), truth=truth_curve(crowd, DirichletCounts(), gammas))
-    assert opening.reason.endswith(f"It is the {end} γ tried.")
+    assert opening.reason.endswith(f"It is the {end} γ tested.")
 
 
 @pytest.mark.parametrize(("n", "source"), [(100, "gold"), (99, "beta")])
@@ -59,7 +59,7 @@ def test_it_takes_a_hundred(crowd, n, source):
     assert opening.source == source
     if source == "beta":
         assert opening.reliability == 0.4
-        assert opening.reason.endswith("Gold is known for 99 cases; it decides from 100.")
+        assert opening.reason.endswith("Gold is known for 99 cases; gold decides γ from 100 cases on.")
         assert "Too few cases to set γ" in opening.marks[0].sentence
 
 
@@ -67,7 +67,7 @@ def test_it_takes_a_hundred(crowd, n, source):
 def test_counts_open_at_the_exponent_of_dependence(crowd, beta, gamma):
     opening = default_reliability(crowd, DirichletCounts(), beta=beta)
     assert (opening.reliability, opening.source) == (gamma, "beta")
-    shared = "n annotations of a case count here as 0.2 n, 4 as about 0.8." in opening.reason
+    shared = "n annotations of a case count like 0.2 n, 4 like about 0.8." in opening.reason
     assert shared == ("raters share mistakes, or have too few annotations each" in opening.reason)
     assert shared == (beta < 1)
     assert ("practically independent" in opening.reason) == (beta >= 1)
@@ -141,7 +141,7 @@ def test_an_exponent_that_is_none_is_refused(crowd, beta):
 def test_a_default_that_nobody_published_is_not_called_published():
     data = load_sample("skin").select(cases=["skin-001", "skin-002"])
     (mark,) = default_reliability(data, MixturePlackettLuce()).marks
-    assert (mark.name, mark.reliability) == ("default", 1.0) and "No value was published" in mark.sentence
+    assert (mark.name, mark.reliability) == ("default", 1.0) and "No published value exists" in mark.sentence
     (mark,) = default_reliability(data, PlackettLuce()).marks
     assert (mark.name, mark.reliability) == ("published", 3.0) and mark.sentence.startswith("Published")
 
@@ -150,7 +150,7 @@ def test_beta_is_told_for_the_annotations_of_the_typical_case(build):
     """Three cases of two annotations and one of ten: a case has two, not the mean of four."""
     rows = [(case, rater, rater % 2) for case, n in enumerate((2, 2, 2, 10)) for rater in range(n)]
     opening = default_reliability(build(rows, 2), DirichletCounts(), beta=0.5)
-    assert "count here as 0.5 n, 2 as about 1." in opening.reason
+    assert "count like 0.5 n, 2 like about 1." in opening.reason
 
 
 def test_counts_with_a_learned_prior_open_at_one_whatever_gold_and_dependence_say(crowd):

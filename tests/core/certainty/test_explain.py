@@ -13,7 +13,7 @@ from tests.benchmarks.equal_raters import panel, share_named
 @pytest.mark.parametrize(
     ("answers", "sentence"),
     [
-        ([0], "There is one annotation only."),
+        ([0], "There is only one annotation."),
         ([1, 1, 1], "All three annotations name the same class."),
         ([0, 1, 2], "Three annotations, and no class is named twice."),
         ([1, 1], "Both annotations name the same class."),
@@ -71,7 +71,8 @@ def rankings(*annotations, classes="abc"):
     [
         (
             ([(0, 1), (1, 1)],),
-            "One annotation, and no rater has a single first choice; one with a tied first choice is not counted here.",
+            "One annotation, and no rater shares a single first choice; one with a tied first choice is not "
+            "counted here.",
         ),
         (
             ([(0, 1)], [(1, 1), (2, 1)], [(0, 1), (1, 1)]),
@@ -101,7 +102,7 @@ def test_tied_first_choices_are_told_as_left_out(annotations, sentence):
         ),
         (
             ([(0, 1), (1, 1)], [(0, 1), (1, 1)]),
-            "Two annotations, and no rater has a single first choice; two have tied classes; two of them include a.",
+            "Two annotations, and no rater shares a single first choice; two have tied classes; two of them include a.",
         ),
     ],
 )

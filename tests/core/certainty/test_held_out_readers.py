@@ -326,7 +326,7 @@ def test_the_curve_of_plackett_luce_has_its_top_where_the_vertex_is_tried(panel)
 def test_where_raters_always_agree_no_reliability_is_too_high(build):
     data = build([(case, rater, case % 2) for case in range(6) for rater in range(3)], 2)
     curve = held_out_curve(data, DirichletCounts())
-    assert curve.at_end == "highest" and "the highest γ is the best" in curve.note
+    assert curve.at_end == "highest" and "the highest γ is best" in curve.note
     assert (np.diff(curve.score) > 0).all()
 
 
@@ -351,7 +351,7 @@ def test_one_case_has_no_standard_error_and_no_end_to_its_range(build):
 
 @pytest.mark.parametrize("model", [DirichletCounts(), PrIRN(), PlackettLuce()])
 def test_one_annotation_a_case_cannot_be_held_out(build, model):
-    with pytest.raises(NotApplicableError, match="no case has annotations of two raters"):
+    with pytest.raises(NotApplicableError, match="no case has annotations by two raters"):
         held_out_curve(build([(0, 0, 0), (1, 1, 1), (2, 0, 1)], 2), model)
 
 

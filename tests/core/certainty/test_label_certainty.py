@@ -40,7 +40,7 @@ def test_the_order_of_the_set_changes_nothing(draws):
     assert set_certainty(draws, [0, 1, 2]) == set_certainty(draws, [2, 0, 1])
 
 
-@pytest.mark.parametrize(("codes", "words"), [([], "empty"), ([1, 1], "twice"), ([0, 1, 2, 3], "set has 4 classes")])
+@pytest.mark.parametrize(("codes", "words"), [([], "empty"), ([1, 1], "twice"), ([0, 1, 2, 3], "it has 4 classes")])
 def test_sets_that_cannot_be_told_are_refused(codes, words, draws):
     with pytest.raises(InputError, match=words):
         set_certainty(draws, codes)

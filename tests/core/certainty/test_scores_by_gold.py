@@ -41,7 +41,7 @@ def test_error_and_share_held_are_those_by_hand(marked):
     assert found.held.tolist() == pytest.approx([2 / 3, 1 / 3])
     assert (found.held_low[0], found.held_high[0]) == pytest.approx(wilson(2 / 3, 3, 1.959963984540054))
     assert found.words(0, 1).startswith(
-        f"At γ = 1 plausible scores are 1.0 (0.0 to {1 + reach:.1f}) off from gold on average"
+        f"At γ = 1, plausible scores are on average 1.0 (0.0 to {1 + reach:.1f}) away from gold"
     )
     assert "67% (21% to 94%) of their 95% intervals contain it; n = 3 cases" in found.words(0, 1)
     low, high = (float(end) for end in wilson(1 / 3, 3, 1.959963984540054))
@@ -92,7 +92,7 @@ def test_what_are_no_known_scores_is_refused(marked, gold, said):
 
 
 def test_known_scores_of_classes_are_refused(marked):
-    with pytest.raises(InputError, match="Known scores need annotations that are scores"):
+    with pytest.raises(InputError, match="Gold scores need annotations that are scores"):
         replace(marked.as_classes(4.0)[0], gold_scores=np.zeros(4))
 
 

@@ -161,7 +161,7 @@ def test_without_gold_there_is_no_curve(build):
 
 def test_sides_of_a_threshold_have_no_gold(score):
     data = score([(0, 0, 1.0), (0, 1, 2.0), (1, 0, 3.0)])
-    with pytest.raises(NotApplicableError, match="sides of a threshold"):
+    with pytest.raises(NotApplicableError, match="splits scores at a threshold"):
         truth_curve(data, GaussianScores(0.0, 0.0, 1.0, 2.0, 1.0))
 
 

@@ -34,7 +34,7 @@ APART = evaluation([0.9, 0.8], [[NAN, NAN], [NAN, NAN]])
         ([A_ALWAYS, A_ALWAYS], "A leads at every γ (probability 99% or more)"),  # draws never make it certain
         (
             [A_SURE, A_UNSURE],
-            "No clear leader: A has the highest mean at every γ (probability down to 60%)",
+            "No clear leader: A has the highest mean at every γ (probability as low as 60%)",
         ),
         (
             [B_SURE, A_SURE],
@@ -42,7 +42,7 @@ APART = evaluation([0.9, 0.8], [[NAN, NAN], [NAN, NAN]])
         ),
         (
             [A_NEARLY],
-            "No clear leader: A has the highest mean at every γ (probability down to 94%)",
+            "No clear leader: A has the highest mean at every γ (probability as low as 94%)",
         ),
         (
             [A_UNSURE, B_UNSURE],
@@ -53,9 +53,9 @@ APART = evaluation([0.9, 0.8], [[NAN, NAN], [NAN, NAN]])
             "The best classifier depends on γ: B leads at γ = 1 (probability 97%), "
             "A has the highest mean at γ = 3 (60%)",
         ),
-        ([APART, APART], "A shares no case with another classifier, so they cannot be compared"),
-        ([evaluation([0.9], [[NAN]])], "There is only one classifier. Add another to compare"),
-        ([evaluation([NAN, NAN], [[NAN, NAN], [NAN, NAN]])], "No classifier predicts a case of these data"),
+        ([APART, APART], "Cannot compare A: it shares no case with another classifier"),
+        ([evaluation([0.9], [[NAN]])], "There is only one classifier. Add another one to compare"),
+        ([evaluation([NAN, NAN], [[NAN, NAN], [NAN, NAN]])], "No classifier has predictions for these cases"),
     ],
 )
 def test_the_verdict_says_who_leads_and_how_surely(evaluations, words):

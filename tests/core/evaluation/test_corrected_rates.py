@@ -79,7 +79,7 @@ def test_a_hundred_labels_without_an_error_do_not_give_an_interval_of_nothing():
     y = np.ones(30)
     for found in (ppi_rate(y, y, np.ones(300)), ppi_rate(y, y, np.ones(300), weight=0.0)):
         assert found.estimate == 1 and 0.75 < found.ci_low < 0.95
-        assert any("errors that were not seen" in note for note in found.notes)
+        assert any("errors that are not in the sample" in note for note in found.notes)
     xi = np.arange(300) < 30
     found = sampled_rate(np.ones(300), xi, np.ones(300), np.full(300, 0.1))
     assert found.ci_low < 0.95
@@ -132,9 +132,9 @@ def test_a_rate_of_a_class_says_what_it_rests_on_and_stays_within_0_and_1():
     found = class_rate(labels, machine)
     assert (found.n_labelled, found.n) == (120, 490)
     assert found.notes[0] == "Valid if the labelled cases are a simple random sample of all cases."
-    assert "10 cases without a label of the AI rater were left out." in found.notes
+    assert "10 cases without a label by the AI rater were left out." in found.notes
     rogan = class_rate(labels, machine, "rogan-gladen")
-    assert rogan.n == 370 and "The rate is that of the 370 cases without labels." in rogan.notes
+    assert rogan.n == 370 and "The rate describes the 370 cases without labels." in rogan.notes
     humans = class_rate(np.where(np.isnan(labels), np.nan, 0.0), machine, "humans")
     assert humans.ci_low == 0 and 0 < humans.ci_high < 0.1 and humans.weight == 0
     with pytest.raises(InputError, match="probabilities"):

@@ -228,11 +228,11 @@ def test_the_promise_is_said_under_its_trust_and_not_said_where_it_cannot_be_kep
     ten = prediction_sets(predictions, dataset, kept, alpha=0.1, n_labels=10)
     assert "At least 0.80 is guaranteed" in ten.promise(3.0)
     corrected = prediction_sets(predictions, dataset, kept, alpha=0.1, n_labels=10, corrected=True)
-    assert "With probability 0.95 it is 0.764 or more" in corrected.promise(3.0)  # 0.9 - sqrt(ln 40 / 200)
+    assert "With 0.95 probability, the share is at least 0.764" in corrected.promise(3.0)  # 0.9 - sqrt(ln 40 / 200)
     few = prediction_sets(predictions, dataset, kept, alpha=0.004)
     assert few.too_few and few.all_classes
     assert few.mean_size == 3 and few.aggregated.value == 1
-    words = "200 calibration cases are too few to promise 0.996, which needs 249. Every set contains all 3 classes."
+    words = "200 calibration cases are too few to guarantee 0.996, which needs 249. Every set contains all 3 classes."
     assert few.promise(3.0) == words
     assert not one.too_few and "all 3 classes" not in one.promise(3.0)
 
@@ -301,7 +301,7 @@ def test_two_unanimous_cases_give_all_classes_and_say_so(two):
     kept = kept_plausibilities(DirichletCounts(), two, 1.0, n_draws=50)
     found = prediction_sets(predictions, two, kept, model=DirichletCounts())
     assert found.all_classes and found.mean_size == 3
-    assert found.promise(1.0).startswith("1 calibration case is too few to promise 0.90, which needs 9.")
+    assert found.promise(1.0).startswith("1 calibration case is too few to guarantee 0.90, which needs 9.")
     assert found.aggregated.low < 0.5 and found.n_test == 1
     half = prediction_sets(predictions, two, kept, alpha=0.5, model=DirichletCounts())
     assert half.threshold in (0.8, 0.3)
@@ -328,7 +328,7 @@ def test_lists_that_hold_too_little_of_the_truth_give_all_classes(two):
     assert found.listed == pytest.approx(1 / 6, abs=0.05)
     assert found.all_classes and not found.too_few
     assert found.promise(1.0).startswith("P lists only some classes of a case, with 0.1")
-    assert found.promise(1.0).endswith("too little to promise 0.50. Every set contains all 3 classes.")
+    assert found.promise(1.0).endswith("too little to guarantee 0.50. Every set contains all 3 classes.")
     assert sets_table(found, two)["classes"].tolist() == ["b; a; c", "b; a; c"]
     assert found.region == pytest.approx(0.9 * kept.means.last_rest.min(), rel=1) and found.region_covered.n == 1
 

@@ -88,14 +88,14 @@ def test_scores_of_any_size_are_told_apart(dataset):
 
 
 def test_cases_without_a_prediction_are_counted_and_the_first_are_named(dataset):
-    assert matched(dataset, ROWS).notes == ("A: no prediction of 1 case (case 1).",)
-    assert matched(dataset, ROWS[3:4]).notes == ("A: no prediction of 3 cases (case 0, case 1, case 3).",)
+    assert matched(dataset, ROWS).notes == ("A: no prediction for 1 case (case 1).",)
+    assert matched(dataset, ROWS[3:4]).notes == ("A: no prediction for 3 cases (case 0, case 1, case 3).",)
     assert matched(dataset, [(case, 0, 1.0) for case in range(4)]).notes == ()
 
 
 def test_the_list_of_cases_without_a_prediction_ends_after_three(build):
     many = build([(case, 0, 0) for case in range(9)], 2)
-    assert matched(many, [(0, 1, 1.0)]).notes == ("A: no prediction of 8 cases (case 1, case 2, case 3, ...).",)
+    assert matched(many, [(0, 1, 1.0)]).notes == ("A: no prediction for 8 cases (case 1, case 2, case 3, ...).",)
 
 
 def test_predictions_of_other_cases_are_passed_over_whatever_they_say(dataset):
@@ -136,7 +136,7 @@ FULL = [(0, k, 0.2) for k in range(5)]
 def test_scores_that_do_not_sum_to_one_are_told_and_still_used(dataset, rows, told):
     rows = [*rows, (1, 0, 1.0), (2, 0, 1.0), (3, 0, 1.0)]
     found = matched(dataset, rows, probabilities=True)
-    words = "do not sum to one. Metrics use only their order; prediction sets use the scores without change."
+    words = "do not add up to one. Metrics use only their order; prediction sets use them unchanged."
     expected = (f"A: the scores of 1 case {words}",) if told else ()
     assert found.notes == expected
     assert same(found, matched(dataset, rows))
@@ -233,14 +233,14 @@ def test_rows_without_a_case_or_a_class_are_passed_over_and_told(dataset):
     ("text", "message"),
     [
         ("case,class\ncase 1,class 2\ncase 1,class 1\n", "no column of scores or ranks"),
-        ("case,first,second\ncase 1,0.5,0.5\n", "no column of classes, and no columns named by class"),
+        ("case,first,second\ncase 1,0.5,0.5\n", "no class column and no columns named by class"),
         ("case,class,score\ncase 1,class 2,\n", "score of class 'class 2' on case 'case 1' is not a number"),
         ("case,class,score\ncase 1,class 2,NaN\n", "score of class 'class 2' on case 'case 1' is not a number"),
         ("case,class,score\ncase 1,class 2,high\n", "score of class 'class 2' on case 'case 1' is not a number"),
         ("case,class,rank\ncase 1,class 9,1\n", "class 'class 9' on case 'case 1' is not in the list"),
         ("case,class,score\nelse,class 2,1\n", "none of the predicted cases is in these data"),
-        ("case,class,score\n,class 2,1\n", "no predictions were found"),
-        ("case,class 1\n,1\n", "no predictions were found"),
+        ("case,class,score\n,class 2,1\n", "it contains no predictions"),
+        ("case,class 1\n,1\n", "it contains no predictions"),
     ],
 )
 def test_a_table_that_cannot_be_used_says_why(dataset, text, message):
@@ -251,16 +251,16 @@ def test_a_table_that_cannot_be_used_says_why(dataset, text, message):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("B,elsewhere,class 1,1", "B: none of the predicted cases is in these data"),
-        ("B,case 1,class 1,NaN", "B: the score of class 'class 1' on case 'case 1' is not a number"),
-        ("B,case 1,class 9,1", "B: class 'class 9' on case 'case 1' is not in the list"),
+        ("B,elsewhere,class 1,1", "Could not use B: none of the predicted cases is in these data"),
+        ("B,case 1,class 1,NaN", "Could not use B: the score of class 'class 1' on case 'case 1' is not a number"),
+        ("B,case 1,class 9,1", "Could not use B: class 'class 9' on case 'case 1' is not in the list"),
     ],
 )
 def test_a_classifier_that_cannot_be_used_is_told_and_the_others_go_on(dataset, row, message):
     (found,) = read(dataset, f"model,case,class,score\n{row}\nA,case 1,class 2,0.5\n")
     assert (found.name, blocks_of(found, 1)) == ("A", [[2]])
     assert found.notes[0].startswith(message)
-    assert found.notes[0].endswith("This classifier is left out.")
+    assert found.notes[0].endswith("This classifier was left out.")
 
 
 def sample_predictions(name, dataset):
@@ -284,7 +284,7 @@ def test_the_printed_sets_of_the_dermatology_sample_are_one_tie_each():
         assert set(np.diff(one.ptr).tolist()) <= {0, 3}
         n = int(one.predicted.sum())
         assert [(one.n_tied(top), one.n_short(top)) for top in (1, 2, 3, 4)] == [(n, 0), (n, 0), (0, 0), (0, n)]
-    assert found[1].notes == ("B: no prediction of 1 case (case two).",)
+    assert found[1].notes == ("B: no prediction for 1 case (case two).",)
 
 
 def test_the_predictions_of_the_skin_sample_are_those_of_its_file():
@@ -351,5 +351,5 @@ def test_answers_without_scores_are_the_first_class_and_nothing_is_known_of_the_
 def test_answers_that_are_no_classes_of_the_data_are_refused_with_the_case(dataset):
     with pytest.raises(InputError, match="class 'refused' on case 'case 1' is not in the list"):
         open_predictions("m", ANSWERED.replace("class 2", "refused").encode(), dataset)
-    with pytest.raises(InputError, match="the answers are not classes"):
+    with pytest.raises(InputError, match="the annotations are not classes"):
         open_predictions("m", b'{"m": {"case 1": 0.5, "case 2": 0.7}}', dataset)

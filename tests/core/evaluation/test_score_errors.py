@@ -152,7 +152,7 @@ def test_columns_are_predictors_and_what_is_left_out_is_told(data):
     assert (net.name, tree.name, net.score[1], tree.score[2]) == ("net", "tree", 2.0, 4.0)
     assert net.predicted.sum() == 1
     assert any("1 row of cases that are not in the data" in note for note in net.notes)
-    assert any("no prediction of 39 cases" in note for note in net.notes)
+    assert any("no prediction for 39 cases" in note for note in net.notes)
 
 
 def test_without_predictions_and_with_those_of_other_data_there_are_no_errors(data):

@@ -36,18 +36,21 @@ def test_all_layouts_give_the_same_sets(small):
         assert found.predicted.all() and found.notes == ()
     a, b = of("case,model,labels\n1,a,x\n1,b,y\n", small)
     assert (a.name, b.name) == ("a", "b") and a.predicted.tolist() == [True, False, False]
-    assert a.notes == ("a: no prediction of 2 cases.",)
+    assert a.notes == ("a: no prediction for 2 cases.",)
 
 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("case,labels\n1,x;w\n", "'w' is none of the labels"),
+        ("case,labels\n1,x;w\n", "'w' is not one of the labels"),
         ("case,labels\n1,x\n1,y\n", "case '1' has two predicted sets"),
         ("case,labels\n9,x\n", "no predicted set belongs to a case of these data"),
         ("case,note\n1,x\n", "it has no labels"),
         ("case,x,y,z\n1,7,0,0\n", "'x' is 7 in row 1"),
-        ("case,x\n1,1\n", "f: it predicts 1 of 3 labels, and 'y' has no column. Predictions must have all labels."),
+        (
+            "case,x\n1,1\n",
+            "Could not use f: it predicts 1 of 3 labels; 'y' has no column. Provide predictions for all labels.",
+        ),
         ("case,score\n1,.7\n", "one probability per case, without the label"),
     ],
 )
@@ -77,7 +80,7 @@ def test_against_known_sets_metrics_are_those_by_hand(small):
     assert (value["precision of y"], value["recall of y"], value["recall of x"]) == (0, 0, 1)
     assert (found.low[0] == found.high[0]).all()  # the truth is known
     assert found.total_low[0, 0] < value["jaccard"] < found.total_high[0, 0]  # three cases are not all cases
-    with pytest.raises(InputError, match="both a prediction and a known set"):
+    with pytest.raises(InputError, match="both a prediction and a gold set"):
         set_metrics(small, of("case,labels\n1,x\n", small), reliability=1.0, gold=of("case,labels\n2,x\n", small)[0])
 
 
@@ -133,5 +136,5 @@ def test_rows_of_other_cases_and_rows_without_a_number_are_counted_apart(small):
     assert found.notes == (
         "f: 3 rows of cases that are not in the data left out.",
         "f: 1 row without a number left out.",
-        "f: no prediction of 2 cases.",
+        "f: no prediction for 2 cases.",
     )

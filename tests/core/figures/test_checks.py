@@ -136,7 +136,7 @@ def test_few_raters_are_named_and_many_counted(n):
     few = check("raters", np.arange(n), np.arange(n), np.arange(n), np.full(n, 100))
     axis = rater_bands(few, LIGHT, "").layout.xaxis
     assert (axis.ticktext is not None) == (n == NAMED_RATERS)
-    assert (axis.title.text == f"{n} raters by what was observed") == (n > NAMED_RATERS)
+    assert (axis.title.text == f"{n} raters by observed value") == (n > NAMED_RATERS)
 
 
 def test_of_many_raters_those_that_fit_worst_are_kept():

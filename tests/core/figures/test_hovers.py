@@ -248,7 +248,7 @@ def of_trust():
     yield (
         reliability.risk_certainty(test_reliability.risk(2), LIGHT, ""),
         0,
-        [f"{at:.0%} of cases are below {value:.2f} | of the top-1 class" for at, value in ((0.25, 0.4), (0.75, 0.9))],
+        [f"{at:.0%} of cases are below {value:.2f} | of the leading class" for at, value in ((0.25, 0.4), (0.75, 0.9))],
     )
     yield (
         reliability.expected_risk(test_reliability.risk(), LIGHT, ""),

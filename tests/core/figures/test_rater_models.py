@@ -35,8 +35,8 @@ def test_raters_stand_at_specificity_and_sensitivity_with_their_intervals(theme)
             str(10 + rater),
         ]
     figure = sensitivity_specificity(model, theme, "")
-    assert figure.layout.xaxis.title.text == "specificity: right on class 0"
-    assert figure.layout.yaxis.title.text == "sensitivity: right on class 1"
+    assert figure.layout.xaxis.title.text == "specificity: correct on class 0"
+    assert figure.layout.yaxis.title.text == "sensitivity: correct on class 1"
     for axis in (figure.layout.xaxis, figure.layout.yaxis):
         assert axis.range[0] < 0 and axis.range[1] > 1
 
@@ -79,7 +79,7 @@ def test_on_the_diagonal_a_rater_is_not_worse_than_guessing():
     model = fit()
     model.confusion[1] = [[0.25, 0.75], [0.25, 0.75]]
     assert [trace.name for trace in sensitivity_specificity(model, LIGHT, "").data] == [
-        "says nothing of the truth",
+        "independent of the truth",
         "raters",
     ]
 
@@ -94,7 +94,7 @@ def test_without_intervals_none_are_drawn():
     raters = sensitivity_specificity(model, LIGHT, "").data[1]
     assert raters.error_x.array is None and raters.customdata[0][1] == f"{model.confusion[0, 1, 1]:.3f}"
     assert [trace.name for trace in accuracy_by_rater(model, LIGHT, "").data] == [
-        "right by the model",
+        "correct, by the model",
         "always the most frequent class",
     ]
 

@@ -295,7 +295,7 @@ def test_rounds_that_are_written_out_above_each_rater_are_joined_with_these():
 
 def test_a_first_row_of_annotations_below_names_that_come_twice_is_no_header():
     content = b"case,label,label\nc1,x,y\nc2,y,z\nc3,u,v\n"
-    with pytest.raises(InputError, match="names 'label' 2 times"):
+    with pytest.raises(InputError, match="has 'label' 2 times"):
         read(content)
 
 
@@ -337,7 +337,9 @@ def test_shares_are_asked_about_and_become_counts_by_a_column_of_numbers(columns
     dataset = read(content, format="counts").dataset
     assert dataset.n_annotations == 1200 and dataset.classes == tuple(sorted(columns))
     without = delimited([["object_id", *columns], *([row[0], *row[2:]] for row in rows)])
-    with pytest.raises(InputError, match="no column gives the number of annotations"):
+    with pytest.raises(
+        InputError, match="Could not read shares from 0 to 1: no column has the number of annotations per case"
+    ):
         read(without, format="counts")
 
 
@@ -468,7 +470,7 @@ def test_files_of_get_another_label_are_told_apart_by_their_values():
     reading = build_question(source, question, "sites")
     assert (reading.dataset.n_cases, reading.dataset.n_raters, reading.dataset.n_annotations) == (20, 5, 100)
     assert int((reading.dataset.gold >= 0).sum()) == 6
-    assert ["costs.txt: costs of pairs of classes, not used." in source.notes, len(source.notes)] == [True, 3]
+    assert ["costs.txt: costs of pairs of classes (not used)." in source.notes, len(source.notes)] == [True, 3]
     alone = read(files[0][1]).dataset
     assert (alone.cases, alone.raters) == (reading.dataset.cases, reading.dataset.raters)
 
@@ -589,7 +591,7 @@ def test_classification_jobs_of_kili_are_questions():
 
 
 def test_predictions_in_a_file_of_kili_are_no_annotations():
-    with pytest.raises(InputError, match="no annotation that could be read"):
+    with pytest.raises(InputError, match="Could not read annotations: the file has none that Plurality understands"):
         read(kili(panel(35, 12, 3, ("OK", "DEFECT")), labelType="PREDICTION"))
 
 

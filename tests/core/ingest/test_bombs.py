@@ -56,7 +56,7 @@ def test_the_generated_bombs_are_small_and_of_every_reader():
         ("workbook, a long shared string", "characters, the limit for its size"),
         ("workbook, one far cell", "cells, the limit for its size"),
         ("workbook, entities", "declares XML entities"),
-        ("csv, many columns", "has 1,000,000 columns, the limit is 10,000"),
+        ("csv, many columns", "has 1,000,000 columns; the limit is 10,000"),
         ("parquet, a dictionary", "characters, the limit for its size"),
         ("parquet, texts in lists", "characters, the limit for its size"),
         ("parquet, many rows", "PLURALITY_READING_MB"),

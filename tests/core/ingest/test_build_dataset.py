@@ -21,9 +21,9 @@ def reading_of(rows: str, header: str = HEADER, **options):
         ("1,ann,x\n2,bob,y\n", "exactly one annotation"),
         ("1,ann,x\n1,bob,x\n", "Every annotation is 'x'"),
         ("1,ann,Naevus\n1,bob,naevus\n", "'Naevus', 'naevus'"),
-        ("1,ann,x\n1,ann,y\n1,bob,y\n", "had annotated the same case before: 1"),
-        ("1,ann,x\n1,bob,y\n", "only one case: what is found here says nothing of other cases"),
-        ("1,ann,x; y\n1,bob,x; y\n2,ann,z\n", "1 class with a sign between names, such as 'x; y'"),
+        ("1,ann,x\n1,ann,y\n1,bob,y\n", "on the same case: 1"),
+        ("1,ann,x\n1,bob,y\n", "only one case, so results do not generalise"),
+        ("1,ann,x; y\n1,bob,x; y\n2,ann,z\n", "1 class with a separator in the name, such as 'x; y'"),
     ],
     ids=["one rater", "one annotation per case", "one class", "same but capitals", "repeats", "one case", "sign"],
 )
@@ -36,16 +36,16 @@ def test_poor_data_are_read_with_a_warning(rows, caution):
 @pytest.mark.parametrize(
     ("rows", "said", "proposed"),
     [
-        (["1,ann,x", "1,ann,y"], "before: 1. Each", "sets of labels"),
-        (["1,ann,x", "1,ann,x", "2,bob,y", "2,bob,y"], "before: 2, all with the same class. Each", "only the first"),
-        (["1,ann,x", "1,ann,x"], "before: 1, with the same class. Each", "only the first"),
-        (["1,ann,x", "1,ann,x", "1,ann,y"], "before: 2, of which 1 repeats the same class. Each", None),
-        (["1,ann,x", "1,ann,y", *(f"{case},bob,x" for case in range(2, 12))], "before: 1. Each", None),
+        (["1,ann,x", "1,ann,y"], "same case: 1. All", "sets of labels"),
+        (["1,ann,x", "1,ann,x", "2,bob,y", "2,bob,y"], "same case: 2, all with the same class. All", "only the first"),
+        (["1,ann,x", "1,ann,x"], "same case: 1, with the same class. All", "only the first"),
+        (["1,ann,x", "1,ann,x", "1,ann,y"], "same case: 2, of which 1 repeats the same class. All", None),
+        (["1,ann,x", "1,ann,y", *(f"{case},bob,x" for case in range(2, 12))], "same case: 1. All", None),
     ],
 )
 def test_what_is_proposed_for_repeated_annotations_is_what_they_can_be(rows, said, proposed):
     """Labels of one annotation differ, rows that were written twice do not; a rater who was asked again is neither."""
-    (caution,) = [one for one in reading_of("\n".join(rows)).report.warnings if "same case before" in one]
+    (caution,) = [one for one in reading_of("\n".join(rows)).report.warnings if "on the same case" in one]
     assert said in caution
     assert ["sets of labels" in caution, "only the first" in caution] == [
         proposed == "sets of labels",
@@ -56,7 +56,7 @@ def test_what_is_proposed_for_repeated_annotations_is_what_they_can_be(rows, sai
 def test_a_sign_within_a_name_is_not_one_between_names():
     """A trailing sign, a slash and a comma are parts of names; what is read as sets has been split already."""
     said = reading_of('1,ann,x;\n1,bob,salt/pepper\n2,ann,"a, b"\n2,bob,x;\n').report.warnings
-    assert not [one for one in said if "sign between names" in one]
+    assert not [one for one in said if "separator in the name" in one]
     sets = reading_of("1,ann,x; y\n1,bob,x\n2,ann,y; z\n2,bob,z\n", kind="set")
     assert sets.dataset.kind == "set" and not [one for one in sets.report.warnings if "sign between" in one]
 
@@ -79,7 +79,7 @@ def test_rows_without_case_or_rater_are_dropped_with_the_reason():
 
 
 def test_a_file_of_missing_answers_is_refused_with_an_example():
-    with pytest.raises(InputError, match="No row has a case, a rater and an annotation") as caught:
+    with pytest.raises(InputError, match="no row has a case, a rater and an annotation") as caught:
         reading_of("1,ann,NA\n1,bob,\n")
     assert "line 2, no annotation ('NA')" in caught.value.remedy
 
@@ -117,7 +117,7 @@ def test_the_kind_can_be_said():
         (3, "the annotation is not a finite number"),
         (4, "the annotation is not a finite number"),
     )
-    with pytest.raises(InputError, match="needs a column of ranks"):
+    with pytest.raises(InputError, match="the column of ranks is missing"):
         reading_of("1,a,x\n1,b,y\n", kind="ranking")
 
 
@@ -127,7 +127,7 @@ def test_a_declared_list_keeps_its_order_and_drops_what_is_not_on_it():
     assert reading.dataset.answer.tolist() == [0, 2, 0]
     assert reading.dataset.ordinal
     assert reading.report.dropped == ((4, "the annotation is not in the declared list of classes"),)
-    with pytest.raises(InputError, match="repeats a class"):
+    with pytest.raises(InputError, match="a class occurs twice"):
         reading_of("1,a,x\n", classes=["x", "x"])
 
 
@@ -148,7 +148,7 @@ def test_only_the_first_of_repeats_can_be_used():
 
 
 def test_repeats_can_be_refused_at_the_first_one():
-    with pytest.raises(InputError, match="Rater 'ann' annotates case '1' more than once") as caught:
+    with pytest.raises(InputError, match="rater 'ann' annotates case '1' more than once") as caught:
         reading_of(REPEATS, repeats="refuse")
     assert caught.value.line == 4
     assert reading_of("1,ann,x\n1,bob,x\n", repeats="refuse").report.n_repeats == 0
@@ -237,7 +237,7 @@ def test_dates_are_understood_in_iso_with_zones():
     rows = "1,a,x,2024-01-02T01:00:00+02:00\n2,a,x,2024-01-02\n3,a,x,2024-01-02 10:30\n4,a,x,later\n"
     assert days(rows) == ["2024-01-01", "2024-01-02", "2024-01-02", "?"]
     warnings = reading_of(rows, TIMES).report.warnings
-    assert "1 annotation without a date that could be understood." in warnings
+    assert "1 annotation with an unreadable date." in warnings
 
 
 def test_dates_may_be_seconds_or_milliseconds_since_1970():

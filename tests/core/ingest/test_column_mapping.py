@@ -155,7 +155,7 @@ def test_columns_that_may_both_be_cases_are_asked_about():
     both = "".join(f"a{n},{rater},b{n}\n" for n in range(5) for rater in ("ann", "bo"))
     neither = "".join(f"a{n % 2},{rater},b{n % 2}\n" for n in range(5) for rater in ("ann", "bo"))
     for rows in (both, neither):
-        with pytest.raises(InputError, match="No column was recognised as the case"):
+        with pytest.raises(InputError, match="Could not recognise the column of the case"):
             read(("product,reviewer,stars\n" + rows).encode())
 
 
@@ -182,7 +182,7 @@ def test_a_role_that_was_guessed_gives_way_where_its_column_is_wanted_elsewhere(
 
 
 def test_no_rater_column_is_refused_with_the_way_out():
-    with pytest.raises(InputError, match="No column was recognised as the rater") as caught:
+    with pytest.raises(InputError, match="Could not recognise the column of the rater") as caught:
         read(b"case,class\n1,x\n1,y\n2,x\n")
     assert "'case', 'class'" in caught.value.remedy
     assert "--rater none" in caught.value.remedy
@@ -198,7 +198,7 @@ def test_answers_without_raters_can_be_declared_anonymous():
     ("options", "words"),
     [
         ({"case": "nothing"}, "Could not find the column 'nothing'"),
-        ({"case": "rater", "rater": "rater"}, "'rater' has two roles"),
+        ({"case": "rater", "rater": "rater"}, "'rater': it has two roles"),
         ({"layout": "diagonal"}, "Unknown layout 'diagonal'"),
     ],
 )
@@ -214,11 +214,11 @@ def test_a_table_of_thousands_of_raters_is_read():
 
 
 def test_what_cannot_be_guessed_is_asked_for():
-    with pytest.raises(InputError, match="No column was recognised as the annotation"):
+    with pytest.raises(InputError, match="Could not recognise the column of the annotation"):
         read(b"case,rater\n1,ann\n1,bob\n")
-    with pytest.raises(InputError, match="No column was recognised as the case"):
+    with pytest.raises(InputError, match="Could not recognise the column of the case"):
         read(b"rater,class\nann,x\nbob,y\n")
-    with pytest.raises(InputError, match="No column is marked as a rater"):
+    with pytest.raises(InputError, match="Could not read the table: no column is marked as a rater"):
         check_mapping(Mapping("wide", case="case"), ["case", "a", "b"])
 
 
@@ -272,7 +272,7 @@ def test_a_column_of_groups_that_differ_within_cases_is_not_taken_for_groups_of_
     assert "group: not taken, 'site' differs between the rows of most cases" in guessed.report.mapping.reasons()
     assert set(read(header + b"\n" + of_cases).dataset.case_group or ()) == {"A", "B"}
     chosen = said_of(_table(30, "raters"), by_hand)
-    assert "Column 'site' gives 30 cases several groups; the first counts." in chosen
+    assert "Column 'site' has several groups for 30 cases; the first is used." in chosen
     assert not any("several groups" in one for one in said_of(_table(30, "cases"), by_hand))
 
 

@@ -45,9 +45,9 @@ def test_a_class_table_that_does_not_fit_is_told_or_refused():
     dataset = read(RANKED).dataset
     assert "skipped" in with_side_files(dataset, SideFiles(classes=ClassTable(("q",))))[1][0]
     for table, words in (
-        (ClassTable(("a",), risk=("deadly",)), "unknown risk 'deadly'"),
-        (ClassTable(("a", "b"), display=("X", "X")), "two classes as 'X'"),
-        (ClassTable(("a", "a")), "repeats a class"),
+        (ClassTable(("a",), risk=("deadly",)), "'deadly' is not a risk level"),
+        (ClassTable(("a", "b"), display=("X", "X")), "two classes have the display name 'X'"),
+        (ClassTable(("a", "a")), "a class occurs twice"),
     ):
         with pytest.raises(InputError, match=words):
             with_side_files(dataset, SideFiles(classes=table))
@@ -77,7 +77,7 @@ def test_side_files_are_recognised_among_several():
 
 
 def test_side_files_alone_are_refused():
-    with pytest.raises(InputError, match="No file has annotations"):
+    with pytest.raises(InputError, match="Could not find annotations"):
         open_source([("gold.csv", b"item,label\n1,x\n"), ("classes.csv", b"class,risk\nx,low\n")])
 
 
@@ -86,7 +86,7 @@ def test_a_side_file_may_be_given_by_its_kind():
     assert read_side_file("k", b"name,risk\nx,low\n", "classes").classes.risk == ("low",)
     assert read_side_file("k", b"id,text\n1,hello\n", "cases").cases.text == ("hello",)
     for kind in ("gold", "classes", "cases"):
-        with pytest.raises(InputError, match="has no columns for this"):
+        with pytest.raises(InputError, match="it has no suitable columns"):
             read_side_file("k", b"p,q,r\n1,2,3\n1,3,4\n", kind)
 
 
@@ -125,7 +125,7 @@ def test_classes_are_merged_renamed_and_counted_as_missing():
     treatment = Treatment({"Yes": "yes", "nope": "no", "yes": "yes"}, frozenset({"cannot tell"}))
     reading = read(content, treatment=treatment)
     assert [answer for *_, answer in answers(reading.dataset)] == ["yes", "yes", "no", "no"]
-    assert reasons(reading) == [(5, "'cannot tell' counts as no annotation")]
+    assert reasons(reading) == [(5, "'cannot tell' counts as a missing annotation")]
     assert "'Yes' is now 'yes' (1 annotation)." in reading.report.notes
     plain = read(content)
     assert any("'cannot tell' may mean" in warning for warning in plain.report.warnings)

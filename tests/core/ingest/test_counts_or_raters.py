@@ -132,7 +132,11 @@ def test_a_table_in_doubt_is_read_with_a_warning_that_goes_with_the_choice():
         (table(DOUBTFUL, PEOPLE[:3]), "counts", "Case “i0” has 5 annotations: 3 gave the class “ann”, 1 gave the"),
         (b"case,rater,class\n1,,x\n2,ann,y\n", "long", "Rater “ann” annotated case “2” as “y”."),
         (b"rater,c1,c2\nann,x,\n", "transposed", "Rater “ann” annotated case “c1” as “x”."),
-        (b"by,yes,no\nyes,0,2\nno,1,4\n", "contingency", "2 cases: “yes” by the rater of the rows, “no” by that of"),
+        (
+            b"by,yes,no\nyes,0,2\nno,1,4\n",
+            "contingency",
+            "2 cases: “yes” by the rater of the rows, “no” by the rater of",
+        ),
         (b"r1,r2,count\n0,1,7\n1,1,2\n", "patterns", "7 cases that rater “r1” annotated as “0”, rater “r2”"),
         (b"case,rater,a,b\n1,ann,1,0\n", "labels", "Rater “ann” gave case “1” “a”."),
         (b"case,rater,a,b\n1,ann,,1\n2,bob,1,0\n", "labels", "Rater “bob” gave case “2” “a”."),  # the first is left out

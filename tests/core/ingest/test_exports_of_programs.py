@@ -165,7 +165,7 @@ def test_classifications_of_lighttag_are_read(several):
 
 def test_spans_of_lighttag_are_refused_as_regions():
     examples = [{"example_id": "e", "content": "t", "annotations": [{"start": 0, "end": 1}], "classifications": []}]
-    with pytest.raises(InputError, match="does not read regions yet"):
+    with pytest.raises(InputError, match="does not support yet"):
         read(json.dumps({"schema": {}, "examples": examples}).encode())
 
 
@@ -202,14 +202,14 @@ BOXES = [
 
 @pytest.mark.parametrize("content", [COCO, LABELME, BOXES], ids=["coco", "labelme", "label studio"])
 def test_regions_in_json_are_refused_with_what_to_export(content):
-    with pytest.raises(InputError, match="does not read regions yet") as refused:
+    with pytest.raises(InputError, match="does not support yet") as refused:
         read(json.dumps(content).encode())
     assert "whole cases" in refused.value.remedy
 
 
 @pytest.mark.parametrize("tag", ["<box label='a' xtl='1'/>", "<object><bndbox><xmin>1</xmin></bndbox></object>"])
 def test_regions_in_xml_are_refused_with_what_to_export(tag):
-    with pytest.raises(InputError, match="does not read regions yet"):
+    with pytest.raises(InputError, match="does not support yet"):
         read(f"<?xml version='1.0'?>\n<annotations>{tag}</annotations>".encode())
 
 
@@ -218,7 +218,7 @@ def test_regions_in_xml_are_refused_with_what_to_export(tag):
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"X\n\x00\x00\x00\x03" * 30, "file of R"), (b"x" * 257 + b"ustar\x00" + b"y" * 300, "tar archive")],
+    [(b"X\n\x00\x00\x00\x03" * 30, "an R file"), (b"x" * 257 + b"ustar\x00" + b"y" * 300, "tar archive")],
 )
 def test_gzip_of_no_table_is_refused_by_what_it_is(content, said):
     import gzip

@@ -148,8 +148,8 @@ def test_a_frame_reads_as_its_parquet_with_lists():
         (pd.DataFrame([["a", "r", "x"]], columns=["case", "class", "class"]), "same name"),
         (pl.DataFrame(LONG).lazy(), r"Collect it first"),
         (pd.Series(["a"]), "Series is not a file|Could not open|not a table"),
-        (3, "int is not a file or a table"),
-        (None, "NoneType is not a file or a table"),
+        (3, "int: it is not a file or a table"),
+        (None, "NoneType: it is not a file or a table"),
     ],
 )
 def test_what_is_no_table_of_annotations_is_refused(source, found):
@@ -162,7 +162,7 @@ def test_errors_name_the_column_and_the_row():
         Dataset.from_frame(pd.DataFrame(LONG), rater="doctor")
     with pytest.raises(InputError, match="Line 3: Rater 'r' annotates case 'a' more than once"):
         read(pl.DataFrame({"case": list("aba"), "rater": list("rrr"), "class": list("xyx")}), repeats="refuse")
-    with pytest.raises(InputError, match="bytes is not a DataFrame"):
+    with pytest.raises(InputError, match="bytes: it is not a DataFrame"):
         Dataset.from_frame(as_csv(LONG))
     with pytest.raises(InputError, match="Unknown format 'sheet'"):
         read(pd.DataFrame(LONG), format="sheet")

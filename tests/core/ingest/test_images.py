@@ -65,7 +65,7 @@ def test_the_file_whose_path_ends_as_the_address_is_the_picture(folder, address)
 def test_nothing_outside_the_folder_and_no_other_file_is_opened(folder, address):
     (picture,) = found(folder, address)
     assert picture.source is None
-    assert picture.reason == "the image is not in the folder of images"
+    assert picture.reason == "the image is not in the image folder"
 
 
 def test_an_absolute_path_outside_is_not_opened(folder):

@@ -78,7 +78,7 @@ def test_label_studio_and_doccano_say_several_labels(tmp_path):
     reading = of_file(tmp_path, label_studio(tasks), "t.json")
     expected = {"1": {"u1": ["drama", "war"], "u2": ["drama"]}, "2": {"u1": ["comedy"], "u2": ["comedy", "war"]}}
     assert labels_of(reading.dataset) == expected
-    assert "Annotations are sets of labels: 2 of 4 annotations name several." in reading.report.notes
+    assert "Annotations are sets of labels: 2 of 4 annotations name several labels." in reading.report.notes
     for name, own in (("ann", (["drama", "war"], ["war"])), ("bo", (["drama"], ["comedy", "war"]))):
         lines = [json.dumps({"id": case, "text": "t", "label": labels}) for case, labels in enumerate(own, 1)]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
@@ -94,8 +94,8 @@ def test_one_odd_record_among_many_makes_no_sets_and_is_left_out_aloud(tmp_path)
     text = label_studio(tasks)
     reading = of_file(tmp_path, text, "t.json")
     assert (reading.dataset.kind, reading.dataset.n_annotations) == ("class", 79)
-    assert any("1 annotation of several labels, left out" in one for one in reading.report.warnings)
-    assert any("names several labels where one class is wanted" in one.reason for one in reading.report.dropped)
+    assert any("1 annotation with several labels left out" in one for one in reading.report.warnings)
+    assert any("names several labels instead of one class" in one.reason for one in reading.report.dropped)
     asked = of_file(tmp_path, text, "t.json", kind="set")
     assert (asked.dataset.kind, asked.dataset.n_annotations) == ("set", 80)
 
@@ -113,7 +113,7 @@ def test_beside_columns_of_labels_raters_are_those_that_tell_the_rows_of_a_case_
     reading = of_file(tmp_path, text)
     assert labels_of(reading.dataset) == LABELS and reading.dataset.raters_identified
     assert "no two rows of one have the same 'listener'" in reading.report.mapping.why["rater"]
-    assert "Nobody gave 'noir': the label is left out unless named among the classes." in reading.report.notes
+    assert "No rater chose 'noir', so the label is left out unless you list them as classes." in reading.report.notes
     closed = of_file(tmp_path, text, classes=["comedy", "drama", "noir", "war"]).dataset
     assert closed.classes == ("comedy", "drama", "noir", "war")
     again = text.replace("a,r2", "a,r1")  # names that stand twice in a case are not those of raters
@@ -164,7 +164,7 @@ def test_of_very_many_tags_some_come_once_and_none_stands_alone(tmp_path, sign):
     text = f"case,rater,tags\n{many_tags(sign)}"
     reading = of_file(tmp_path, text)
     assert reading.dataset.kind == "set"
-    assert f"Annotations were taken as sets of labels with {sign!r} between them" in " ".join(reading.report.notes)
+    assert f"Annotations were read as sets of labels separated by {sign!r}" in " ".join(reading.report.notes)
     assert of_file(tmp_path, text, kind="class").dataset.kind == "class"
 
 
@@ -209,7 +209,7 @@ def test_what_is_no_annotation_is_left_out_with_its_reason(tmp_path):
     assert [one.reason for one in reading.report.dropped] == [
         "'2' for the label 'drama', neither 0 nor 1", "no annotation", "neither 0 nor 1 for the label 'comedy'",
     ]  # fmt: skip
-    assert any("1 annotation with 0 in every column of labels" in one for one in reading.report.warnings)
+    assert any("1 annotation with 0 in every label column" in one for one in reading.report.warnings)
     without = of_file(tmp_path, text, layout="labels", treatment=Treatment(missing=frozenset({"none of these"})))
     assert without.dataset.classes == ("comedy", "drama")
 
@@ -218,14 +218,14 @@ def test_annotations_without_a_label_are_told_since_no_label_may_apply(tmp_path)
     """Empty cells and choices alike; not of single classes, where empty is no annotation, nor where 0 says so."""
     (warning,) = of_file(tmp_path, TOGETHER + "c,r1,\nc,r2,\n").report.warnings
     assert warning == (
-        "2 annotations name no label, and they are left out: it is unknown whether no label applies or nothing "
-        "was annotated. If no label applies, write 'none of these' in the file, or choose that empty cells mean it."
+        "2 annotations name no label, so they are left out: it is unknown whether no label applies or nothing was "
+        "annotated. If no label applies, write 'none of these' in the file, or choose that empty cells mean it."
     )
     records = [
         {"id": n, "text": "t", "label": label, "username": "ann"} for n, label in enumerate((["a", "b"], [], ["a"]))
     ]
     lines = "\n".join(map(json.dumps, records))
-    assert "1 annotation names no label, and it is left out" in " ".join(
+    assert "1 annotation names no label, so it is left out" in " ".join(
         of_file(tmp_path, lines, "d.jsonl").report.warnings
     )
     assert not of_file(tmp_path, "case,rater,class\na,r1,x\na,r2,y\nb,r1,x\nb,r2,\n").report.warnings
@@ -249,32 +249,31 @@ def test_an_empty_cell_of_a_column_of_0_and_1_is_0_where_that_is_said(tmp_path):
     left_out = of_file(tmp_path, text)
     assert labels_of(left_out.dataset) == LABELS
     assert left_out.report.warnings[0] == (
-        "2 annotations leave some labels without 0 or 1, and they are left out whole: it is unknown whether "
-        "such a label does not apply or was not asked about. If an empty cell means that it does not apply, choose "
-        "that option."
+        "2 annotations leave some labels without 0 or 1, so they are left out: it is unknown whether such a label "
+        "does not apply or was not asked. If an empty cell means that it does not apply, choose that option."
     )
     reading = of_file(tmp_path, text, empty="none")
     assert labels_of(reading.dataset) == LABELS | {"c": {"r1": ["drama"], "r2": ["none of these"]}}
-    assert "1 annotation with 0 or nothing in every column of labels" in " ".join(reading.report.warnings)
+    assert "1 annotation with 0 or nothing in every label column" in " ".join(reading.report.warnings)
 
 
 def test_what_an_empty_cell_is_taken_for_is_told_where_no_column_holds_a_0(tmp_path):
     text = "case,rater,drama,comedy\na,r1,x,\na,r2,x,x\nb,r1,,x\nb,r2,,\n"
     reading = of_file(tmp_path, text, layout="labels")
     assert labels_of(reading.dataset) == {"a": {"r1": ["drama"], "r2": ["comedy", "drama"]}, "b": {"r1": ["comedy"]}}
-    assert "No column of labels has a 0" in " ".join(reading.report.notes)
+    assert "No label column contains a 0" in " ".join(reading.report.notes)
     assert "or choose that empty cells mean it" in " ".join(reading.report.warnings)
     said = of_file(tmp_path, text, layout="labels", empty="none")
     assert labels_of(said.dataset)["b"] == {"r1": ["comedy"], "r2": ["none of these"]}
-    assert "No column of labels has a 0" not in " ".join(of_file(tmp_path, COLUMNS).report.notes)
+    assert "No label column contains a 0" not in " ".join(of_file(tmp_path, COLUMNS).report.notes)
 
 
 def test_a_label_that_stands_twice_counts_once_and_empty_places_are_nothing(tmp_path):
     reading = of_file(tmp_path, TOGETHER.replace("war;drama", "war;war;drama;"))
     assert labels_of(reading.dataset) == LABELS
-    assert "Labels that are repeated in an annotation: 1. Each counts once." in reading.report.warnings
+    assert "Repeated labels in an annotation: 1. Each counts once." in reading.report.warnings
     empty = of_file(tmp_path, TOGETHER + "c,r1,;\n")
-    assert [one.reason for one in empty.report.dropped] == ["no label stands there"]
+    assert [one.reason for one in empty.report.dropped] == ["the label is missing"]
 
 
 def doccano(sets):
@@ -292,8 +291,8 @@ def test_labels_twice_none_and_unknown_of_multiple_choices_are_told(tmp_path, wr
     assert [labels for own in labels_of(reading.dataset).values() for labels in own.values()] == sets
     assert [one.reason.split(": ")[1] for one in reading.report.dropped] == ["no answer to this question"]
     notes = reading.report.notes
-    assert notes.count("Labels that are repeated in an annotation: 2. Each counts once.") == 1
-    assert "Annotations are sets of labels: 2 of 3 annotations name several." in notes
+    assert notes.count("Repeated labels in an annotation: 2. Each counts once.") == 1
+    assert "Annotations are sets of labels: 2 of 3 annotations name several labels." in notes
     declared = of_file(tmp_path, text, name, kind="set", classes=["drama", "war"])
     assert [labels for own in labels_of(declared.dataset).values() for labels in own.values()] == [sets[0], sets[2]]
     why = "the annotation is not in the declared list of classes"
@@ -318,7 +317,7 @@ def test_a_column_of_gold_has_all_labels_of_the_case(tmp_path):
     bare = replace(found, gold_sets=None)
     for texts, rows, told in (
         (("comedy; war", "none of these"), [["comedy", "war"], []], None),
-        (("war", "tram"), [["war"], None], "Gold names 1 label that are not in the list ('tram')"),
+        (("war", "tram"), [["war"], None], "Gold contains 1 label not in the list ('tram')"),
         (("drama|war", ""), [["drama", "war"], None], None),
     ):
         known, notes = with_side_files(bare, SideFiles(gold=dict(zip("ab", texts, strict=True))))
@@ -349,7 +348,7 @@ def test_known_sets_go_with_their_data(tmp_path):
     ):
         with pytest.raises(InputError, match=said):
             replace(plain, gold_sets=wrong)
-    with pytest.raises(InputError, match="Known sets need"):
+    with pytest.raises(InputError, match="Gold sets need annotations that are sets of labels; these annotations are"):
         replace(load_sample("anaesthesia"), gold_sets=np.zeros((45, 4)))
 
 
@@ -370,7 +369,11 @@ def test_sets_that_are_written_read_back_to_the_same(tmp_path):
     ("text", "how", "found"),
     [
         ("case,rater,drama\na,r1,x\n", {"layout": "labels", "case": "opera"}, "Could not find the column"),
-        ("case,rater,d,e\na,r1,5,5\n", {"layout": "labels"}, "No row has"),
+        (
+            "case,rater,d,e\na,r1,5,5\n",
+            {"layout": "labels"},
+            "Could not read annotations: no row has a case, a rater and an annotation",
+        ),
     ],
 )
 def test_what_cannot_be_read_as_labels_says_so(tmp_path, text, how, found):

@@ -49,7 +49,7 @@ def test_wide_scores_are_not_taken_for_counts():
 
 @pytest.mark.parametrize("cell", ["-1", "1.5", "x", "inf"])
 def test_a_cell_that_is_no_count_is_named(cell):
-    with pytest.raises(InputError, match="where a count is expected") as caught:
+    with pytest.raises(InputError, match="is not a count") as caught:
         build_dataset(
             open_table(f"case,a,b\n1,2,1\n2,{cell},1\n".encode()),
             Mapping("counts", case="case", across=("a", "b")),

@@ -13,8 +13,8 @@ from core.ingest.look_alikes import look_alikes
     [
         (("cat", "Cat"), "capitals or spaces"),
         (("basal cell", " basal  cell "), "capitals or spaces"),
-        (("dog", "do\u200bg"), "characters that cannot be seen"),
-        (("dog", "\ufeffdog", "dog\u00ad"), "characters that cannot be seen"),
+        (("dog", "do\u200bg"), "invisible characters"),
+        (("dog", "\ufeffdog", "dog\u00ad"), "invisible characters"),
         (("caf\u00e9", "cafe\u0301"), "forms of the same letters"),
         (("CAT", "ＣＡＴ"), "forms of the same letters"),
         (("cat", "c\u0430t"), "letters of another alphabet"),

@@ -61,7 +61,7 @@ def test_machines_of_the_column_are_compared_by_the_command_and_are_no_people(tm
     one = json.loads(capsys.readouterr().out)
     assert {rater["rater"] for rater in one["machines"][0]["raters"]} == set("abc")
     assert one["machines"][0]["rho"] == both["machines"][0]["rho"] and one["notes"] == [
-        "Raters who are machines by their column are not among the people: h."
+        "Not among the people, because a column marks them as AI raters: h."
     ]
 
 
@@ -83,9 +83,9 @@ def test_machines_of_the_column_count_for_nothing_elsewhere_unless_they_are_aske
     found, said = run("agreement", path)
     people, _ = run("agreement", alone)
     assert found["coefficients"] == people["coefficients"]
-    assert "left out (--with-machines counts them): g, h" in said
+    assert "left out: g, h" in said
     every, said = run("agreement", path, "--with-machines")
-    assert every["coefficients"] != people["coefficients"] and "count like people: g, h" in said
+    assert every["coefficients"] != people["coefficients"] and "are included: g, h" in said
     asked = ("--class", "x", "--method", "humans")
     rate, _ = run("rate", path, "--machine", "g", *asked)
     assert rate["estimate"] == run("rate", alone, "--machine", f"g={predicted(tmp_path)}", *asked)[0]["estimate"]
@@ -102,7 +102,7 @@ def test_a_file_of_machines_alone_is_of_raters(tmp_path, capsys):
     rows = [f"{case},{name},machine,{'xy'[case % 2]}" for case in range(6) for name in "gh"]
     path.write_text("\n".join(["case,rater,rater_type,class", *rows]))
     assert main(["agreement", str(path)]) == 0
-    assert "count like people: g, h" in capsys.readouterr().err
+    assert "are included: g, h" in capsys.readouterr().err
 
 
 def notes(kind, rows=ROWS, names=("family", "version")):
@@ -113,17 +113,17 @@ def notes(kind, rows=ROWS, names=("family", "version")):
 
 def test_it_is_said_which_columns_say_who_is_a_machine_and_which_are_not_used():
     assert notes("rater_type") == [
-        "“rater_type” marks who is a machine (2 raters), with family and version by “family” and “version”"
+        "“rater_type” marks AI raters (2 raters), with family and version by “family” and “version”"
     ]
-    assert notes("rater_type", names=("remark", "note")) == ["“rater_type” marks who is a machine (2 raters)"]
+    assert notes("rater_type", names=("remark", "note")) == ["“rater_type” marks AI raters (2 raters)"]
     assert notes("difficulty") == [
-        "“family” and “version” not used: no column says who is a machine; write them under AI as a rater where a "
-        "machine is marked"
+        "“family” and “version” not used: no column marks AI raters; enter them under AI as a rater where you mark "
+        "an AI rater"
     ]
-    assert notes("difficulty", names=("remark", "version"))[0].startswith("“version” not used: no column says")
+    assert notes("difficulty", names=("remark", "version"))[0].startswith("“version” not used: no column marks")
     assert notes("difficulty", names=("remark", "note")) == []
     both = [*ROWS, ("3", "g-1", "Machine", "G", "7")]
     assert notes("rater_type", both) == [
-        "“rater_type” marks who is a machine (2 raters), with family and version by “family”; “version” not used: one "
-        "rater has several"
+        "“rater_type” marks AI raters (2 raters), with family and version by “family”; “version” not used: a rater "
+        "has several"
     ]

@@ -76,7 +76,7 @@ def test_a_selection_of_cases_keeps_its_own_rows(scores):
 def test_another_shape_is_refused_with_both_shapes(rows, columns):
     _, dataset = opened()
     with pytest.raises(
-        InputError, match=rf"net: a matrix of {rows} rows and {columns} columns, but there are 4 cases and 7"
+        InputError, match=rf"net: the matrix has {rows} rows and {columns} columns, but there are 4 cases and 7"
     ):
         match_matrix(dataset, np.full((rows, columns), 0.5), "net")
 
@@ -110,7 +110,7 @@ def test_whole_numbers_names_single_columns_and_ragged_rows_are_no_matrix(conten
     [
         (b"0.5 0.5\n" * 30 + b"0.5\n", "Could not read the rows of the matrix net.txt"),
         (b"0.5 0.5\n0.5 nan\n", "row 2, column 2"),
-        (b"[[0.5, 0.5], [0.5]]", "equally many"),
+        (b"[[0.5, 0.5], [0.5]]", "its lists have different lengths"),
         (saved(np.zeros(3), "npy"), r"shape \(3,\)"),
         (saved(np.array([["a"]]), "npy"), "<U1"),
         (b"\x93NUMPY\x01\x00broken", "Could not read the NumPy array"),

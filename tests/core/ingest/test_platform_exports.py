@@ -71,7 +71,7 @@ def test_zooniverse_surveys_have_choices_and_what_is_asked_about_them_is_told():
     reading = opened(("c.csv", delimited([HEAD, *rows])))
     assert answers(reading.dataset) == [("s1", "ann", [["LION"]]), ("s1", "bob", [["LION", "ZEBRA"]])]
     assert "Left out: HOWMANY of each choice of T0 (2)." in reading.report.notes
-    assert reasons(reading) == [(4, "row 3: none of its tasks has an answer that is a class")]
+    assert reasons(reading) == [(4, "row 3: none of its tasks was answered with a class")]
 
 
 def test_zooniverse_lists_are_a_question_each_and_what_is_typed_is_told():
@@ -83,13 +83,13 @@ def test_zooniverse_lists_are_a_question_each_and_what_is_typed_is_told():
     content = delimited([HEAD, *rows])
     reading = opened(("c.csv", content), question="Country")
     assert answers(reading.dataset) == [("s1", "ann", "Chile"), ("s1", "bob", "Peru")]
-    assert "Left out: what was typed into Town (1)." in reading.report.notes
+    assert "Left out: text typed into Town (1)." in reading.report.notes
     assert answers(opened(("c.csv", content), question="Town").dataset) == [("s1", "bob", "Lima")]
 
 
 def test_zooniverse_marks_alone_are_refused_with_the_reason():
     content = delimited([HEAD, volunteer("1", "ann", "s1", task([{"x": 1.5, "tool": 0}], "Mark them"))])
-    with pytest.raises(InputError, match="none of its tasks has an answer that is a class"):
+    with pytest.raises(InputError, match="none of its tasks was answered with a class"):
         open_source([("c.csv", content)])
 
 
@@ -114,7 +114,7 @@ def test_redcap_double_entries_are_two_raters_of_one_record():
         ("8 first", "person 1", "low"),
     ]
     assert reasons(reading) == [
-        (4, "row 3: merged record: the decision on two entries, no entry of its own"),
+        (4, "row 3: merged record: the decision on two entries, not an entry"),
         (6, "row 5: no answer to this question"),
     ]
 
@@ -141,7 +141,7 @@ def test_redcap_is_found_by_most_records_and_one_that_was_entered_twice(records,
 
 
 def test_redcap_asked_for_where_there_is_none_is_refused():
-    with pytest.raises(InputError, match="does not look like REDCap"):
+    with pytest.raises(InputError, match="as REDCap"):
         open_source([("a.csv", delimited([["case", "ann", "bob"], ["1", "x", "y"]]))], format="redcap")
 
 

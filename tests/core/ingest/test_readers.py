@@ -81,7 +81,7 @@ def test_a_file_over_the_limit_is_refused_with_both_sizes(monkeypatch):
 def test_a_path_that_cannot_be_opened_is_refused(tmp_path):
     with pytest.raises(InputError, match="Could not open"):
         read(tmp_path / "nowhere.csv")
-    with pytest.raises(InputError, match="a folder without Parquet files"):
+    with pytest.raises(InputError, match="the folder has no Parquet files"):
         read(tmp_path)
 
 

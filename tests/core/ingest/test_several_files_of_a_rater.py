@@ -27,8 +27,8 @@ PEOPLE = [
 def test_a_machine_that_bears_the_name_of_a_person_is_told(tmp_path):
     machine = [(case, "ann", "x") for case in range(7)]
     assert said(tmp_path, people=PEOPLE, gpt=machine) == [
-        "ann annotates 7 cases in more than one file (people.csv and gpt.csv), and counts as one rater. A namesake, or "
-        "a machine, needs a name of its own in its file."
+        "ann annotates 7 cases in more than one file (people.csv and gpt.csv), and counts as one rater. If these "
+        "are different raters, use different names in the files."
     ]
     more = [*machine, (1, "bob", "x"), (2, "bob", "y")]
     (words,) = said(tmp_path, people=PEOPLE, gpt=more)

@@ -138,9 +138,9 @@ def test_a_report_of_all_questions_compares_them_and_has_the_sections_of_each(fi
     more = ["--question", "all", "--sections", "agreement,data"]
     assert answer_of(capsys, "report", file, "--out", str(out), *more)["questions"] == list(CLASSES)
     titles = re.findall(r"<h2[^>]*>([^<]*)", out.read_text(encoding="utf-8"))
-    assert titles[:2] == ["How do the questions of this upload compare?", "birads: Summary"]
+    assert titles[:2] == ["How do the questions in this upload compare?", "birads: Summary"]
     assert [title for title in titles if "agree?" in title] == [f"{name}: Do the raters agree?" for name in CLASSES]
     ids = re.findall(r'<section id="([^"]*)"', out.read_text(encoding="utf-8"))
     assert len(ids) == len(set(ids)) == 8
     assert answer_of(capsys, "report", file, "--out", str(out), "--question", "density", "--sections", "data")
-    assert "questions of this upload" not in out.read_text(encoding="utf-8")
+    assert "How do the questions in this upload compare?" not in out.read_text(encoding="utf-8")

@@ -79,7 +79,7 @@ def test_prodigy_labels_are_accepted_or_rejected_each_a_question():
 def test_prodigy_files_are_raters_where_no_record_names_one():
     files = [("ann.jsonl", lines(chosen(1, {}, "h"))), ("bob.jsonl", lines(chosen(1, {}, "s")))]
     assert opened(*files).dataset.raters == ("ann", "bob")
-    assert any("one file for each rater" in note.replace("\n", " ") for note in opened(files[0]).report.notes)
+    assert any("one file per rater rater" in note.replace("\n", " ") for note in opened(files[0]).report.notes)
 
 
 def test_prodigy_spans_are_refused():
@@ -150,7 +150,7 @@ def test_one_doccano_file_says_nothing_of_raters():
     source = open_source([("all.jsonl", lines(labelled(1, "a"), labelled(1, "b"), labelled(2, "b")).encode())])
     assert source.format == "doccano"
     assert not source.questions[0].raters_identified
-    assert any("no raters" in note for note in source.questions[0].notes)
+    assert any("does not name raters" in note for note in source.questions[0].notes)
     with pytest.raises(InputError, match="spans"):
         read(lines({"id": 1, "text": "t", "label": [[0, 2, "LOC"]]}).encode())
 
@@ -167,7 +167,7 @@ def test_names_in_the_records_of_one_doccano_file_are_raters_where_they_tell_rec
     ):
         question = open_source([("all.jsonl", lines(*records).encode())]).questions[0]
         assert not question.raters_identified
-        assert any("'username' was not taken for the rater" in note for note in question.notes)
+        assert any("'username' was not read as the rater" in note for note in question.notes)
 
 
 def row(key, *labels):
@@ -215,7 +215,7 @@ def test_lewidi_of_several_labels_and_of_lengths_that_differ():
     }
     reading = opened(("a", json.dumps(content)))
     assert answers(reading.dataset) == [("1", "A", [["no", "yes"]]), ("1", "B", [["no"]])]
-    assert reasons(reading) == [(1, "case 2, annotation 0: as many annotators as annotations are expected")]
+    assert reasons(reading) == [(1, "case 2, annotation 0: the numbers of annotators and annotations differ")]
 
 
 def test_argilla_of_both_versions_and_from_hugging_face():
@@ -281,7 +281,7 @@ def test_argilla_drafts_are_dropped_and_questions_stand_apart():
 @pytest.mark.parametrize("name", ["label-studio", "mturk", "argilla", "label-studio-min"])
 def test_a_format_that_does_not_fit_is_refused(name):
     for content in (b"case,rater,class\n1,a,x\n", b'[{"case": 1, "rater": 2, "label": 3}]'):
-        with pytest.raises(InputError, match="does not look like"):
+        with pytest.raises(InputError, match="Could not read"):
             read(content, format=name)
 
 

@@ -273,13 +273,13 @@ def test_what_cannot_be_asked_is_refused(six, how, said):
 
 
 def test_what_cannot_be_tested_is_refused(six):
-    with pytest.raises(NotApplicableError, match=r"anonymous.*add its predictions under Reliability"):
+    with pytest.raises(NotApplicableError, match=r"anonymous.*add its predictions on Reliability"):
         alternative_test(replace(six, raters_identified=False), ["m0"])
     with pytest.raises(NotApplicableError, match="two people"):
         alternative_test(six, ["m0"], people=["p0"])
     with pytest.raises(OptionError, match="score"):
         alternative_test(six, ["m0"], score="kappa")
-    with pytest.raises(NotApplicableError, match="not for scores"):
+    with pytest.raises(NotApplicableError, match="for scores"):
         alternative_test(numbers(six), ["m0"], score="overlap")
     with pytest.raises(InputError, match="No AI rater"):
         alternative_test(six, [])

@@ -34,7 +34,7 @@ def test_cases_are_matched_and_classes_and_names_that_clash_are_told():
     assert rows_of(found) == sorted(
         [("1", "ann", "x"), ("1", "bob", "y"), ("2", "ann", "y"), ("2", "ann (machine)", "z"), ("1", "gpt", "y")]
     )
-    assert notes == ("1 case annotated only by AI raters left out.", "1 class given only by an AI rater: z.")
+    assert notes == ("1 case annotated only by AI raters left out.", "1 class chosen only by an AI rater: z.")
 
 
 def test_kinds_are_made_alike_where_they_can_be():
@@ -48,7 +48,7 @@ def test_kinds_are_made_alike_where_they_can_be():
         joined(PEOPLE, scores)
     with pytest.raises(InputError, match=r"\(ranking\)"):
         joined(ranked, scores)
-    with pytest.raises(InputError, match="no case of these data: its cases are '9', those of the people '1', '2'"):
+    with pytest.raises(InputError, match="the AI rater annotated '9', people annotated '1', '2'"):
         joined(PEOPLE, classes("m", [("9", "gpt", "x")]))
 
 

@@ -178,7 +178,7 @@ def test_raters_who_cannot_be_judged_are_left_out_with_the_reason():
     found = panel_worth(dataset, ai, truth="gold", **FEW)
     assert dict(found.left_out) == {
         "AI 0": "correct on every case",
-        "AI 1": "20 cases with a known truth, 30 are needed",
+        "AI 1": "20 cases with a known truth; 30 are needed",
     }
     assert found.raters == ("AI 2", "AI 3", "AI 4", "AI 5")
 
@@ -223,11 +223,11 @@ def test_what_cannot_be_judged_is_refused_in_words():
     dataset, ai = simulated(0, 60)
     with pytest.raises(NotApplicableError, match="the panel has fewer than two raters"):
         panel_worth(dataset, [])
-    with pytest.raises(NotApplicableError, match="All raters are AI raters"):
+    with pytest.raises(NotApplicableError, match="all raters are AI raters"):
         panel_worth(dataset, dataset.raters)
     with pytest.raises(InputError, match="The truth"):
         panel_worth(dataset, ai, truth="nobody")
     one_each = dataset.select(raters=[*ai, "person 0"])
-    with pytest.raises(NotApplicableError, match="how often people err"):
+    with pytest.raises(NotApplicableError, match="people's error rates"):
         panel_worth(one_each, ai)
     assert panel_worth(one_each, ai, truth="majority", **FEW).n_cases == 60

@@ -70,8 +70,8 @@ def test_labels_that_hardly_differ_are_told_of_the_rates_they_concern():
     told = [one.of for one in found.rates if FEW_DIFFER in one.corrected.notes]
     assert told == [ACCURACY, "class 2"]
     assert found.notes[-1] == (
-        "For agreement with a person and class 2: few labels differ, so the interval allows for errors that were not "
-        "seen."
+        "For agreement with a person and class 2: few labels differ, so the interval allows for errors that are not "
+        "in the sample."
     )
     many = of_labels([300, *[1] * 9])  # five are named, the others counted
     assert "For agreement with a person, class 1, class 2, class 3, class 4 and 5 more: few" in many.notes[-1]

@@ -78,9 +78,9 @@ def test_posterior_of_beta_is_prior_times_score_of_annotations_and_cases_over_th
 
 def test_beta_is_not_known_without_differing_annotations_or_enough_of_them():
     flat, n_of_case = np.zeros((300, 10)), np.ones(300, np.int64)
-    assert "no two annotations of a case differ" in beta_posterior(synthetic(flat, n_of_case), differ=False).sentence
+    assert "no two annotations per case differ" in beta_posterior(synthetic(flat, n_of_case), differ=False).sentence
     assert "only 199 annotations" in beta_posterior(synthetic(flat[:199], n_of_case[:199])).why_not
-    assert beta_posterior(synthetic(flat, n_of_case)).why_not == "anything from 0.2 to 1 is likely"
+    assert beta_posterior(synthetic(flat, n_of_case)).why_not == "any value from 0.2 to 1 is plausible"
     steep = flat - 2 * np.abs(np.arange(1, 11) / 10 - 0.6)
     assert beta_posterior(synthetic(steep, n_of_case)).sentence == "β: 0.6 (95% interval 0.6 to 0.6)."
 

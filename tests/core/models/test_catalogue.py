@@ -47,12 +47,12 @@ def test_a_fit_bears_the_name_it_was_asked_for_by(model):
     ("model", "way", "options", "words"),
     [
         ("guess", "em", {}, "Unknown rater model 'guess'"),
-        ("dawid-skene", "nuts", {}, "cannot be fitted by 'nuts'"),
+        ("dawid-skene", "nuts", {}, "by 'nuts'"),
         ("tap", "em", {"smoothing": "diagonal"}, "It must be one of none, pooled"),
         ("tap", "em", {"n_draws": 5}, "has no option n draws"),
         ("hierarchical", "nuts", {"n_chains": 0}, "from 1 to 64"),
-        ("hierarchical", "nuts", {"n_chains": 2.5}, "It must be a whole number"),
-        ("hierarchical", "nuts", {"n_chains": True}, "It must be a whole number"),
+        ("hierarchical", "nuts", {"n_chains": 2.5}, "It must be an integer"),
+        ("hierarchical", "nuts", {"n_chains": True}, "It must be an integer"),
         ("difficulty-AB", "map", {"cooperative": "yes"}, "Use True or False"),
     ],
 )

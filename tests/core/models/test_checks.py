@@ -200,7 +200,10 @@ def test_cancelling_stops_the_replicates(build):
 
 def test_what_cannot_be_checked_is_said(build):
     data = build([(0, 0, 0), (0, 1, 0)], 1)
-    with pytest.raises(NotApplicableError, match="two classes or more"):
+    with pytest.raises(
+        NotApplicableError,
+        match="at least two classes",
+    ):
         predictive_checks(Coins(2), np.array([[0.5]]), data)
     with pytest.raises(InputError, match="Cannot simulate replicates"):
         predictive_checks(Coins(2), np.empty((0, 1)), build([(0, 0, 0), (0, 1, 1)], 2))

@@ -16,15 +16,17 @@ def wide(build, n_classes):
 
 def test_many_classes_are_refused_before_anything_is_fitted_and_the_vote_opens(build):
     dataset, told = wide(build, 1500), []
-    with pytest.raises(LimitError, match=r"about 4 minutes and 0.5 GB with 1,500 classes. Name it to fit it, or merge"):
+    with pytest.raises(
+        LimitError, match=r"about 4 minutes and 0.5 GB with 1,500 classes. To fit it, choose it by name, or merge"
+    ):
         check_cost(dataset)
     assert seconds_to_choose(dataset) == 0
     found = choose(dataset, progress=told.append)
     assert found.chosen == "smoothed-vote" and told[-1] == 1
     models = [each for each in found.standings if not each.by_vote]
-    assert all(each.fit is None and each.excluded.startswith("To score it would take about 4 min") for each in models)
+    assert all(each.fit is None and each.excluded.startswith("it would take about 4 min") for each in models)
     assert found.reason.startswith(
-        "Smoothed vote opens, because no rater model can be used (One coin: to score it would"
+        "Smoothed vote opens because no rater model can be used (One coin: could not score this model: it would"
     )
 
 

@@ -137,7 +137,7 @@ def test_where_no_model_by_em_can_open_one_with_difficulty_still_may(build, monk
     monkeypatch.setattr(module, "_run_away", lambda data, fit: "Away." if fit.model in em else run_away(data, fit))
     first = choose(dataset, difficulty=False)
     assert first.best.candidate.name == "smoothed-vote"
-    assert first.reason == f"Smoothed vote opens, because no rater model can be used ({first_of(first)}: away)."
+    assert first.reason == f"Smoothed vote opens because no rater model can be used ({first_of(first)}: away)."
     both, alone = choose(dataset, known=first), choose(dataset)
     assert both.chosen == alone.chosen and both.chosen.startswith("difficulty")
     assert both.to_frame().equals(alone.to_frame())
@@ -189,7 +189,7 @@ def test_gold_does_not_choose(build):
 def test_where_nothing_can_be_estimated_the_vote_opens_and_says_so(build):
     found = choose(build([(0, 0, 0), (1, 1, 1), (2, 0, 1)], 2))
     assert found.chosen == "majority" and found.n_hidden == 0
-    assert found.reason.startswith("Majority vote opens, because no rater model can be estimated: cannot determine")
+    assert found.reason.startswith("Majority vote opens because no rater model can be estimated: cannot determine")
     assert all(each.held is None and each.excluded for each in found.standings if each.candidate is not MAJORITY)
     assert "no case has two annotations" in found.reason
     pairs = choose(build([(0, 0, 0), (0, 1, 1), (1, 0, 0), (1, 1, 0)], 2))
@@ -219,7 +219,7 @@ def test_small_and_degenerate_data_open_with_finite_numbers_and_one_sentence(row
     assert not best.excluded
     assert found.reason.count(". ") == 0 and found.reason.endswith(".") and ",." not in found.reason
     few = found.n_hidden < 30 and found.chosen != "majority"
-    assert (", hardly enough to tell models apart" in found.reason) == few
+    assert (", hardly enough to compare models" in found.reason) == few
     assert np.isfinite(best.fit.class_probability).all()
     for each in found.standings:
         if each.held is not None:
@@ -252,7 +252,7 @@ def test_a_model_that_loses_a_class_which_raters_name_opens_only_where_all_other
     found = choose(dataset, difficulty=False)
     out = next(each for each in found.standings if each.candidate.name == plain.chosen)
     assert found.chosen != plain.chosen
-    assert f"no case is of a class that {share[2]:.2f}" in out.excluded
+    assert f"assigns no case to a class that {share[2]:.2f}" in out.excluded
     losing |= {each.candidate.name for each in plain.standings if not each.by_vote}
     assert choose(dataset, difficulty=False).chosen == plain.chosen
     rare = build([(c, r, a) for c, r, a in simulated(1, 60, SHARP, (0.5, 0.5, 0), 4)[0] if a < 2] + [(0, 6, 2)], 3)
@@ -275,7 +275,7 @@ def test_a_prevalence_that_runs_to_one_class_while_annotations_are_mixed_cannot_
     monkeypatch.setattr(module, "fit_request", runs_away)
     found = choose(dataset)
     out = [each for each in found.standings if each.candidate.name == plain.best.candidate.name]
-    assert all("prevalence runs to one class" in each.excluded for each in out)
+    assert all("prevalence goes to a single class" in each.excluded for each in out)
     assert found.chosen not in {each.candidate.name for each in out}
 
 
@@ -312,9 +312,8 @@ def test_where_little_is_held_out_scores_within_one_standard_error_open_with_few
     assert found.chosen == "one-coin" and found.best.diff == 0
     assert found.standings[0].candidate.name == "dawid-skene" and found.standings[0].diff > 0
     assert found.reason == (
-        "One coin predicts 3 held-out annotations, hardly enough to tell models apart, as well as "
-        "Dawid-Skene within one standard error "
-        "(-1.550 and -1.500 nats each), with no more parameters."
+        "One coin predicts 3 held-out annotations, hardly enough to compare models, as well as Dawid-Skene within "
+        "one standard error (-1.550 and -1.500 nats each), with no more parameters."
     )
     assert ranked(1, [0, 0, 0], behind).chosen == "dawid-skene"
     assert ranked(4, behind, [0, 0, 0]).chosen == "one-coin"
@@ -322,13 +321,13 @@ def test_where_little_is_held_out_scores_within_one_standard_error_open_with_few
 
 
 def test_raters_who_copy_are_counted_by_families():
-    alike = "say the same more often than independent raters would, as if they copied each other"
+    alike = "have the same annotations more often than independent raters would, as if they copied each other"
     assert module._together((), 1200) == ""
     assert module._together((("a", "b", "c"),), 1200) == (
-        f" 3 of 1,200 raters {alike}: what one of them says was predicted without the rest of them."
+        f" 3 of 1,200 raters {alike}. Each of them was predicted without the others."
     )
     assert module._together((("a", "b", "c"), ("d", "e")), 7) == (
-        f" 5 of 7 raters, in 2 families, {alike}: what one says was predicted without the rest of the family."
+        f" 5 of 7 raters, in 2 families, {alike}. Each rater was predicted without the rest of the family."
     )
 
 

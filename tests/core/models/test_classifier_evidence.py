@@ -116,10 +116,10 @@ def test_a_classifier_may_make_a_class_surer_than_annotations_and_prevalence_do_
     plain = tempered(MODEL.fit(data), data, BETA, doubt=0.3)
     more = with_classifier(plain, data, found, given)
     assert plain.class_probability.max() <= 0.7 + 0.3 * plain.prevalence.max() < more.class_probability.max()
-    said = "Annotations decide at most about 70% of what is believed of a case, and the prevalence of classes"
+    said = "Annotations decide at most about 70% of the class probability of a case, and the prevalence of classes"
     assert next(note for note in plain.notes if "70%" in note).startswith(f"{said} the rest")
     assert next(note for note in more.notes if "70%" in note).startswith(f"{said} with net the rest")
-    assert vote_changes(more, plain, np.ones(data.n_cases, bool)).words.startswith("Weighing raters, with net as evi")
+    assert vote_changes(more, plain, np.ones(data.n_cases, bool)).words.startswith("The model, with net as evi")
     assert vote_changes(plain, plain, np.ones(data.n_cases, bool)).words.startswith("Weighing raters changes")
 
 
@@ -127,22 +127,22 @@ def test_who_is_evidence_is_not_judged(world, good):
     data, _ = world
     given, found = good
     more = with_classifier(MODEL.fit(data), data, found, given)
-    with pytest.raises(NotApplicableError, match="net is evidence in these class probabilities"):
+    with pytest.raises(NotApplicableError, match="Cannot evaluate net with these class probabilities"):
         check_not_evidence(more, ("other", "net"))
     check_not_evidence(more, ("other",))
     check_not_evidence(MODEL.fit(data), ("net",))
     ordinal = with_classifier(Ordinal().fit(data), data, found, given)
-    with pytest.raises(NotApplicableError, match="agree with itself"):
+    with pytest.raises(NotApplicableError, match="compared with itself"):
         OrdinalTruth(fitted=ordinal)
-    assert any("must not be judged" in note for note in more.notes)
+    assert any("with these class probabilities: it would be compared with itself" in note for note in more.notes)
 
 
 def test_what_cannot_be_evidence_is_refused(world, good):
     data, _ = world
     given, found = good
     for name, wrong, said in (
-        ("r1", given, "a rater of these data"),
-        ("net", given[:, :2], "have the shape"),
+        ("r1", given, "as evidence: it is also a rater and would count twice"),
+        ("net", given[:, :2], "their shape is"),
         ("net", 2 * given, "not probabilities"),
         ("net", np.full_like(given, np.nan), "predicts no case"),
     ):

@@ -128,10 +128,10 @@ def test_one_rater_worse_than_chance_is_not_the_typical_rater(n_poor, flagged):
 
 def test_what_the_data_do_not_tell_is_said(drawn):
     _, density, chains = drawn["one annotation per case"]
-    assert any("comes from the prior" in note for note in MODEL.summarise(density, chains.flat(), "nuts", 0.95).notes)
+    assert any("come from the prior" in note for note in MODEL.summarise(density, chains.flat(), "nuts", 0.95).notes)
     _, density, chains = drawn["repeated annotations and a class nobody used"]
     fit = MODEL.summarise(density, chains.flat(), "nuts", 0.95)
-    assert any("Nobody gave class 2" in note for note in fit.notes)
+    assert any("No rater chose class 2" in note for note in fit.notes)
     assert np.isfinite(fit.confusion).all() and fit.prevalence[2] > 0
 
 

@@ -158,7 +158,7 @@ def test_the_pool_is_the_default_however_many_annotations_raters_have(build):
 @pytest.mark.parametrize("smoothing", ["none", "diagonal", "pooled", "empirical"])
 def test_maximum_likelihood_says_that_nothing_was_shrunk_and_the_others_do_not(smoothing, build):
     notes = DawidSkene(smoothing).fit(build(random_rows(1), 3)).notes
-    assert any("no shrinkage" in note for note in notes) == (smoothing == "none")
+    assert any("without shrinkage" in note for note in notes) == (smoothing == "none")
 
 
 @pytest.mark.parametrize("smoothing", ["diagonal", "empirical"])

@@ -50,7 +50,7 @@ def test_few_who_are_right_more_often_outweigh_many(build):
     reason = explain(dataset, fit, 0)
     assert reason.top == 1 and reason.against == 0
     assert reason.sentence == (
-        "3 of 5 say class 0; the two who say class 1 are right more often on class 1 than the others on class 0."
+        "3 of 5 say class 0; the two who say class 1 are correct more often on class 1 than the others on class 0."
     )
     assert reason.answers[0][:2] == ("rater 3", "class 1")
     one, fit = crafted(build, [0, 0, 1], [0.5, 0.5], [DULL] * 2 + [SHARP])
@@ -68,7 +68,8 @@ def test_adversaries_can_make_a_class_probable_that_nobody_named(build):
     turned = [[0.05, 0.95], [0.95, 0.05]]
     dataset, fit = crafted(build, [0, 0, 0], [0.5, 0.5], [turned] * 3)
     assert explain(dataset, fit, 0).sentence == (
-        "3 of 3 say class 0; nobody says class 1, but their annotations are likelier where the truth is class 1."
+        "3 of 3 annotations name class 0; no annotation names class 1, but they are more likely if the truth is "
+        "class 1."
     )
 
 
@@ -78,14 +79,19 @@ def test_the_plain_cases_have_plain_sentences(build):
 
     assert sentence([1, 1, 1], [0.5, 0.5], [SHARP] * 3) == "All 3 say class 1."
     assert sentence([1], [0.5, 0.5], [SHARP]) == "The only annotation is class 1."
-    assert sentence([1, 1, 0], [0.5, 0.5], [SHARP] * 3) == "2 of 3 say class 1, and the others do not outweigh them."
+    assert (
+        sentence([1, 1, 0], [0.5, 0.5], [SHARP] * 3)
+        == "2 of 3 annotations name class 1, and the others do not outweigh them."
+    )
     assert sentence([1, 0], [0.5, 0.5], [SHARP] * 2) == "class 0 and class 1 are equally probable."
     three = np.full((4, 3, 3), 0.1) + 0.7 * np.eye(3)
     assert sentence([2, 2, 0, 1], [0.3, 0.3, 0.4], three).startswith("2 of 4 say class 2; the two who say class 2")
     empty, fit = crafted(build, [0, 1], [0.5, 0.5], [SHARP] * 2)
     empty = build([(0, 0, 0), (0, 1, 1)], 2, 2)
     fit = DawidSkene("diagonal").fit(empty)
-    assert explain(empty, fit, 1).sentence.startswith("Nobody annotated")
+    assert explain(empty, fit, 1).sentence.startswith(
+        "No rater annotated this case: its probabilities are those of all cases"
+    )
     known = replace(empty, gold=np.array([1, -1], np.int32))
     assert explain(known, DawidSkene("none", use_gold=True).fit(known), 0).sentence == "It is known to be class 1."
     single = build([(0, 0, 0), (0, 1, 0)], 1)
@@ -125,7 +131,7 @@ def test_what_the_annotations_alone_would_say_is_said_only_where_they_say_it(bui
         fit = replace(fit, class_probability=np.array([probability]), settings=dict(fit.settings) | {CLASSIFIER: "net"})
         return explain(dataset, fit, 0).sentence
 
-    decides = "net, which counts as evidence, makes it class 2; by its annotations only, class 0 is more probable."
+    decides = "net, used as evidence, makes it class 2; by the annotations alone, class 0 is more probable."
     assert sentence([0, 0, 1], [0.5, 0.3, 0.2], [0.3, 0.1, 0.6]) == decides
     assert sentence([0, 0, 2], [0.3, 0.1, 0.6], [0.3, 0.1, 0.6]) == decides  # the prior is for it, annotations are not
     assert sentence([2, 2, 0], [0.3, 0.5, 0.2], [0.3, 0.1, 0.6]).startswith("2 of 3 say class 2")
@@ -137,13 +143,13 @@ def test_a_class_is_weighed_against_the_likelier_of_those_named_as_often(build):
         dataset, fit = crafted(build, [0, 0, 1, 1, 2], [0.3, 0.3, 0.4], three)
         reason = explain(dataset, replace(fit, class_probability=np.array([shares])), 0)
         assert (reason.top, reason.against) == (2, against)
-        assert reason.sentence.startswith(f"2 of 5 say class {against}; ")
+        assert reason.sentence.startswith(f"2 of 5 annotations name class {against}; ")
 
 
 def test_a_class_is_the_commoner_one_only_where_its_annotations_do_not_speak_for_it(build):
     better = [[0.7, 0.3], [0.3, 0.7]]
     dataset, fit = crafted(build, [0, 0, 1], [0.4, 0.6], [DULL, DULL, better])
-    said = "2 of 3 say class 0; the one who says class 1 is right more often on class 1 than the others on class 0."
+    said = "2 of 3 say class 0; the one who says class 1 is correct more often on class 1 than the others on class 0."
     assert explain(dataset, fit, 0).sentence == said
     dataset, fit = crafted(build, [0, 0, 1], [0.3, 0.7], [DULL] * 3)
     assert explain(dataset, fit, 0).sentence.endswith("class 1 is more probable because it is the more common class.")
@@ -154,7 +160,7 @@ def test_those_who_are_more_but_less_often_right_are_not_called_right_more_often
     dataset, fit = crafted(build, [1, 1, 0, 0], [0.5, 0.5], [weak, weak, sharp, sharp])
     fit = replace(fit, class_probability=np.array([[0.3, 0.7]]))
     assert explain(dataset, fit, 0).sentence == (
-        "2 of 4 say class 1; taken together the annotations are likelier where the truth is class 1."
+        "2 of 4 say class 1; together, the annotations are more likely if the truth is class 1."
     )
 
 

@@ -80,7 +80,7 @@ def test_a_fit_tells_what_its_design_cannot(build):
 
 def test_accuracies_at_their_bounds_leave_other_parameters_free(build):
     assert left_free(np.array([0.0, 0.0])) == (
-        "All accuracies are 0 in this fit: annotations are guesses, and the prevalence t is free.",
+        "All accuracies are 0 in this fit: annotations are guesses, and the data do not determine the prevalence t.",
     )
     assert left_free(np.array([0.0, 0.5]))[0].startswith("Accuracy 0 for 1 of 2 raters")
     assert left_free(np.array([1.0, 0.5, 1.0]))[0].startswith("Accuracy 1 for 2 of 3 raters")

@@ -92,8 +92,8 @@ def test_the_pool_is_the_default_and_maximum_likelihood_is_said(build):
     for model in (OneCoin, ClassConditional):
         fit = model().fit(build(rows, 2))
         assert fit.settings["smoothing"] == "pooled"
-        assert not any("no shrinkage" in note for note in fit.notes)
-        assert any("no shrinkage" in note for note in model("none").fit(build(rows, 2)).notes)
+        assert not any("without shrinkage" in note for note in fit.notes)
+        assert any("without shrinkage" in note for note in model("none").fit(build(rows, 2)).notes)
 
 
 def test_few_annotations_of_many_raters_are_where_one_accuracy_each_beats_a_matrix_each(build):

@@ -198,8 +198,10 @@ def test_many_parameters_go_to_the_bootstrap_and_a_fit_that_is_no_maximum_too(bu
     turned = replace(fit := unfinished.fit(caries), confusion=np.ascontiguousarray(fit.confusion[:, :, ::-1]))
     found = precision_of(unfinished, caries, turned, n_replicates=20)
     assert found.method == "case bootstrap"
-    assert any("not a maximum" in note for note in found.notes) and any("not converged" in note for note in found.notes)
-    with pytest.raises(NotApplicableError, match="not a maximum"):
+    assert any("not at a maximum" in note for note in found.notes) and any(
+        "not converged" in note for note in found.notes
+    )
+    with pytest.raises(NotApplicableError, match="not at a maximum"):
         precision_of(unfinished, caries, turned, method="observed information")
 
 

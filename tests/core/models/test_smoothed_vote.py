@@ -20,7 +20,7 @@ def test_class_probabilities_are_counts_with_the_learned_prior(seed, build):
             votes[answer] += 1 / rater.count(who)
         assert fit.class_probability[case] == pytest.approx((votes + s / 3) / (votes.sum() + s))
     assert np.array_equal(fit.prevalence, vote.prevalence) and fit.settings == {"strength": s}
-    assert f"{s:.2f} annotations, spread evenly over 3 classes" in fit.notes[0]
+    assert f"{s:.2f} annotations, spread equally over 3 classes" in fit.notes[0]
 
 
 def test_cases_without_annotations_and_few_cases_have_even_shares_and_a_note(build):
@@ -28,7 +28,7 @@ def test_cases_without_annotations_and_few_cases_have_even_shares_and_a_note(bui
     assert fit.class_probability[2].tolist() == [0.5, 0.5]
     assert fit.class_probability[0].tolist() == [0.25, 0.75]
     assert fit.notes == (
-        "The prior is one annotation per class: 1 case with two raters or more is too few to learn it.",
+        "The prior is one annotation per class: 1 case with at least two raters is too few to learn it.",
     )
 
 

@@ -62,10 +62,10 @@ FIT = MajorityVote().fit
     ("flipped", "n", "words"),
     [
         (0, 113, "keeps the class of all 113 unanimous cases"),
-        (0, 1, "keeps the class of the one unanimous case"),
-        (1, 1, "gives the one unanimous case another class"),
-        (1, 2, "gives 1 of 2 unanimous cases another class"),
-        (1200, 2400, "gives 1,200 of 2,400 unanimous cases another class"),
+        (0, 1, "keeps the class of the only unanimous case"),
+        (1, 1, "changes the class of the only unanimous case"),
+        (1, 2, "changes the class of 1 of 2 unanimous cases"),
+        (1200, 2400, "changes the class of 1,200 of 2,400 unanimous cases"),
     ],
 )
 def test_flipped_in_words_reads_as_people_write(flipped, n, words):
@@ -81,14 +81,24 @@ def _fit(build, monkeypatch):
     ("times", "n_flipped", "prevalence", "why"),
     [
         ((50, 50), 2, (0.5, 0.5), ""),
-        ((50, 50), 3, (0.5, 0.5), "It gives 3 of 100 unanimous cases another class."),
+        ((50, 50), 3, (0.5, 0.5), "It changes the class of 3 of 100 unanimous cases."),
         ((200, 200), 8, (0.5, 0.5), ""),
-        ((200, 200), 9, (0.5, 0.5), "It gives 9 of 400 unanimous cases another class."),
-        ((5, 95), 0, (0.016, 0.984), "It loses class 0: prevalence 2%, but 5% of cases by vote and 5 unanimous cases."),
+        ((200, 200), 9, (0.5, 0.5), "It changes the class of 9 of 400 unanimous cases."),
+        (
+            (5, 95),
+            0,
+            (0.016, 0.984),
+            "It loses class 0: prevalence 2%, but 5% of cases by majority vote and 5 unanimous cases.",
+        ),
         ((5, 95), 0, (0.017, 0.983), ""),
         ((4, 96), 0, (0.0, 1.0), ""),  # fewer than five
         ((5, 295), 0, (0.0, 1.0), ""),  # fewer than 2%
-        ((6, 294), 0, (0.0, 1.0), "It loses class 0: prevalence 0%, but 2% of cases by vote and 6 unanimous cases."),
+        (
+            (6, 294),
+            0,
+            (0.0, 1.0),
+            "It loses class 0: prevalence 0%, but 2% of cases by majority vote and 6 unanimous cases.",
+        ),
         ((1, 0), 1, (0.5, 0.5), ""),
     ],
 )
@@ -123,9 +133,9 @@ def test_rules_open_with_the_vote_if_unanimous_cases_are_too_few_to_judge_models
     out = next(each for each in found.standings if each.candidate.name == "difficulty-ABC")
     assert found.n_unanimous < 5 and found.chosen == "smoothed-vote"
     assert out.excluded == (
-        "Most raters give one class: which cases they annotate is the information, and it does not use that."
+        "Most raters use one class, so the information is in which cases they annotate; this model does not use it."
     )
-    assert " raters with 10 annotations or more give one class on at least 95% of them: " in found.reason
+    assert " raters with at least 10 annotations use one class for at least 95% of them. " in found.reason
 
 
 def test_a_fit_whose_classes_slide_by_one_cannot_open(build):

@@ -353,7 +353,7 @@ def test_a_prior_that_runs_to_its_bounds_says_so():
     assert {"k0", "b0"} <= set(fit.at_bounds)
     assert fit.k0 == pytest.approx(BOUNDS["k0"][0])
     assert fit.undetermined().startswith(
-        "The data do not determine k₀ and b₀: their values are the ends of the search. "
+        "The data do not determine k₀ and b₀: their values are at the limits of the search. "
     )
 
 

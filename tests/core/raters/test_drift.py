@@ -227,7 +227,7 @@ def test_what_cannot_be_charted_says_why():
         drift_of(panel, 0)
     assert np.isnan(drift_chances(panel)).all()
     few, _ = simulated(43, [0.8] * 10, n_cases=12, per_case=3)
-    with pytest.raises(NotApplicableError, match="Drift needs 10"):
+    with pytest.raises(NotApplicableError, match="10 are needed"):
         drift_of(panel_of(few, MajorityVote().fit(few)), 0)
     for wrong in ({"kind": "shewhart"}, {"false_alarm": 0.9}, {"n_windows": 0}):
         with pytest.raises(InputError):

@@ -39,10 +39,10 @@ def test_speed_is_told_beside_the_median_of_those_who_have_one():
 def test_accuracy_is_told_with_both_ends_beside_the_pool_or_chance():
     accuracy, low, high = np.array([0.9, 0.42, 0.8]), np.array([0.8, 0.31, 0.7]), np.array([0.95, 0.57, 0.88])
     assert accuracy_evidence(P, accuracy, low, high, 0.77).words(1) == (
-        "Correct in 0.42 of annotations (0.31 to 0.57); the mean of all raters is 0.77."
+        "Correct in 0.42 of annotations (0.31 to 0.57); mean of all raters: 0.77."
     )
     said = adversarial_evidence(P, np.array([0.3, 0.53, 0.4])).words(1)
-    assert "less accurate than" in said and "be correct on 0.53 of annotations" in said
+    assert "less accurate than" in said and "be correct in 0.53 of annotations" in said
 
 
 @pytest.mark.parametrize(("n_regardless", "may"), [(0, False), (1000, True)])
@@ -53,11 +53,11 @@ def test_favourites_are_named_with_what_was_counted_and_what_was_expected(n_rega
     assert evidence.words(0).startswith("Named acne 1 time on cases that the others assign to another class and rarely")
     said = evidence.words(1)
     assert said.startswith("Named wart 17 times on cases that the others assign to one of 4 other classes")
-    assert said.endswith("expected 2.3 of 93 such annotations.") and bool(evidence.may[1]) == may
+    assert said.endswith("expected 2.3 of 93 annotations.") and bool(evidence.may[1]) == may
     np.testing.assert_array_equal(evidence.p, [0.3, 0.002, np.nan])
 
 
 def test_spam_is_told_by_its_cases_and_factor():
     evidence = spam_evidence(found(n_clear=[10, 1234, 0], log_factor=[-5.0, 12.4, np.nan], p_spam=P))
-    assert evidence.words(1).startswith("On 1,234 cases that") and evidence.words(1).endswith("by a factor of e^12.")
+    assert evidence.words(1).startswith("On 1,234 cases where") and evidence.words(1).endswith("by a factor of e^12.")
     np.testing.assert_array_equal(evidence.p, [0.3, 0.002, np.nan])

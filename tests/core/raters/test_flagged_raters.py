@@ -45,7 +45,7 @@ def test_honest_raters_who_differ_a_little_are_not_flagged(seed):
     accuracy = np.random.default_rng(seed).uniform(0.8, 0.9, 12)
     found = found_in(simulated(seed, accuracy, n_cases=900, per_case=5)[0])
     assert kinds(found) == {}
-    assert found.words().startswith("Nobody is surely below what is acceptable")
+    assert found.words().startswith("No rater is clearly below acceptable")
 
 
 def test_who_is_often_wrong_is_low_and_nothing_else():
@@ -120,10 +120,9 @@ def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
     n, cost = int(act.n_annotations[27:].sum()), round(act.cost)
     share = round(100 * act.cost / act.expected_wrong.sum())
     assert found.words() == (
-        f"About 3 of 30 raters are below what is acceptable ({act.acceptable:.2f} of annotations right, as the model "
-        f"judges), 3 of them flagged for it. "
-        f"These 3 gave {n:,} annotations, of which about {cost:,} are wrong: {share}% of "
-        "all that are expected to be wrong."
+        f"About 3 of 30 raters are below the acceptable accuracy ({act.acceptable:.2f}, judged by the model "
+        f"judges), 3 of them flagged for it. These 3 made {n:,} annotations, of which about {cost:,} are wrong: "
+        f"{share}% of all expected wrong annotations."
     )
     wrong = (truth[data.case_of_annotation] != data.answer)[data.rater >= 27].sum()
     assert cost == pytest.approx(wrong, rel=0.05)
@@ -134,7 +133,7 @@ def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
 def test_one_rater_is_not_told_in_the_plural():
     data, _ = simulated(3, np.r_[np.full(3, 0.9), 0.3], n_cases=800, per_case=3)
     words = found_in(data).words()
-    assert words.startswith("About 1 of 4 raters is below what is acceptable (")
+    assert words.startswith("About 1 of 4 raters is below the acceptable accuracy (")
     assert "), and is flagged for it. This one gave " in words
 
 
@@ -156,8 +155,7 @@ def test_gold_too_scarce_to_judge_confirms_the_model_where_raters_are_independen
     assert check.agrees and (check.n_missed, check.n_cleared) == (0, 0)
     shown = with_interval(check.right, check.low, check.high)
     assert found.words().endswith(
-        f" By gold, known of 200 annotations, {shown} are right; the model takes these raters to be right on "
-        f"{number(check.model)}, which agrees."
+        f" Of 200 annotations with gold, {shown} are correct; the model estimates {number(check.model)}, which agrees."
     )
     assert found_in(with_gold_of(data, np.arange(19), truth)).acceptable.check is None
     assert found_in(data).acceptable.check is None
@@ -174,7 +172,7 @@ def test_gold_too_scarce_to_judge_says_that_the_model_takes_raters_for_better_wh
     spread = np.sqrt(((by_case - by_case.mean()) ** 2).sum()) / 200  # five annotations a case
     assert check.high - check.right == pytest.approx(norm.ppf(0.975) * spread)
     assert check.high < check.model == pytest.approx(0.85, abs=0.02)
-    assert "it takes raters for better than they are: what it says of each is less sure" in found.words()
+    assert "so it rates raters better than they are. Treat its estimates with caution" in found.words()
 
 
 def test_gold_names_how_many_raters_the_model_misses_and_how_many_it_flags_for_nothing():
@@ -190,7 +188,7 @@ def test_gold_names_how_many_raters_the_model_misses_and_how_many_it_flags_for_n
     assert found.acceptable.judged_by == "model" and (check.n_missed, check.n_cleared) == (1, 1)
     assert check.model == pytest.approx(found.acceptable.model.value[data.rater[gold[case] >= 0]].mean(), abs=1e-12)
     assert found.words().endswith(
-        " Judged by gold 1 more rater is below what is acceptable. Of those flagged, 1 is above it by gold."
+        " By gold, 1 more rater is below the acceptable accuracy. Of the flagged raters, 1 is above it by gold."
     )
 
 
@@ -286,7 +284,7 @@ def test_a_rare_class_is_judged_as_before():
 def test_where_most_raters_give_one_class_each_nobody_is_judged_or_flagged(prevalence, seed):
     data = one_class_each(seed, prevalence)
     found = flag_raters(monitor(data))
-    assert found.words().startswith("Cannot determine rater accuracy: most raters give only one class")
+    assert found.words().startswith("Cannot determine rater accuracy: most raters use only one class")
     assert not found.flags and np.isnan(found.acceptable.accuracy.value).all()
 
 

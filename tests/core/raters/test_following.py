@@ -95,7 +95,7 @@ def test_declaring_the_order_changes_what_is_said():
     assert plain.following is None and ordered.following is not None
     assert plain.words().startswith("Cannot determine rater accuracy: on the model's class “")
     assert "declare the order of the classes" in plain.words()
-    assert ordered.words().startswith("No rater clearly fails to follow the cases (correlation below 0.3")
+    assert ordered.words().startswith("No rater clearly has a correlation below 0.3")
 
 
 def test_who_does_not_look_at_the_case_is_flagged_and_costs_most():
@@ -106,7 +106,7 @@ def test_who_does_not_look_at_the_case_is_flagged_and_costs_most():
     lost, n = found.following.lost, data.annotations_of_raters
     assert (lost[[3, 4, 5]] > 0.9 * n[[3, 4, 5]]).all() and np.median(lost) < 0.3 * n[0]
     assert found.words().startswith("About 3 of 60 raters hardly follow the cases (correlation below 0.")
-    assert "; 3 of them are flagged. Flagged raters gave 450 annotations, which are worth " in found.words()
+    assert "; 3 of them are flagged. Flagged raters made 450 annotations, which are worth " in found.words()
 
 
 def test_honest_raters_are_seldom_flagged():

@@ -118,7 +118,7 @@ def test_facts_are_columns_with_one_value_per_rater():
     )
     found = facts_of_file("long.csv", long.encode(), [f"R{place}" for place in range(20)])
     assert found.names == ("region",)
-    with pytest.raises(InputError, match="no column with the names of the raters"):
+    with pytest.raises(InputError, match="no column with rater names"):
         facts_of_file("other.csv", table.encode(), ["somebody", "else"])
     with pytest.raises(InputError, match="one value per rater"):
         facts_of_file(

@@ -190,7 +190,7 @@ def test_raters_who_are_named_are_asked_and_run_out_of_cases(small):
     data, _, fit = small
     found = forecast(data, fit, Goal("certainty", 0.9), budget=100, raters=["r0", "r4"], n_worlds=20)
     assert np.flatnonzero(found.by_rater).tolist() == [0, 4]
-    assert "everybody who may be asked" in found.notes[0]
+    assert "Every available rater annotates every case before the budget is spent" in found.notes[0]
     assert len(found.first_cases) == 10
 
 

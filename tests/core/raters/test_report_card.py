@@ -43,7 +43,7 @@ def test_no_other_rater_is_named_anywhere(skin_table, place):
 def test_the_card_of_the_drifting_rater_tells_what_there_is_to_tell(skin, skin_table, skin_act):
     card = report_card(skin_table, skin_act, "R04")
     assert card.n_annotations == 170 and card.n_raters == 12
-    assert [title for title, _ in card.flags] == ["Got worse over time"]
+    assert [title for title, _ in card.flags] == ["Became less accurate over time"]
     assert card.over_time.alarm is not None
     assert card.n_differences == len(card.differences) or len(card.differences) == 50
     assert card.accuracy[1] < card.accuracy[0] < card.accuracy[2]

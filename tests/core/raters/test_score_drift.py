@@ -102,7 +102,7 @@ def test_stable_raters_seldom_have_an_alarm_even_where_cases_become_better():
         assert sum(one.alarm.any() for one in found) <= 7
         p = np.concatenate([one.p for one in found])
         assert 0.005 < (p < 0.05).mean() < 0.09
-    assert all(one.words(2) == "r2 shows no change of severity" for one in found if not one.alarm[2])
+    assert all(one.words(2) == "r2 shows no change in severity" for one in found if not one.alarm[2])
 
 
 def test_what_cannot_be_followed_is_said_or_left_out():

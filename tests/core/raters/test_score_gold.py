@@ -37,12 +37,12 @@ def test_who_is_named_is_surely_off_and_not_farthest_off_by_chance():
     data = read(("case,rater,score\n" + "\n".join(rows) + "\n").encode(), kind="score").dataset
     found = score_gold(data, {str(case): 5.0 for case in range(12)})
     assert abs(found.bias[1]) > found.bias[0] and found.bias_low[1] < 0 < found.bias_high[1]
-    assert found.words().startswith("a scores 0.61 higher than the known scores (0.60 to 0.62; n = 12 scores)")
+    assert found.words().startswith("a scores 0.61 higher than gold (0.60 to 0.62; n = 12 scores)")
 
 
 def test_what_has_no_known_score_is_refused():
     essays = load_sample("essays")
-    with pytest.raises(NotApplicableError, match="No case with a score has a gold score"):
+    with pytest.raises(NotApplicableError, match="no case with a score has a gold score"):
         score_gold(essays, {"nobody": 1.0})
     with pytest.raises(InputError, match="not finite"):
         score_gold(essays, {essays.cases[0]: float("nan")})

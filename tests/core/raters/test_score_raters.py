@@ -109,11 +109,11 @@ def test_a_rater_who_shares_no_case_has_no_severity():
 
 def test_what_tells_nothing_of_raters_is_refused(monkeypatch):
     cases, raters = list("ab"), list("xy")
-    with pytest.raises(NotApplicableError, match="no case has scores of two raters"):
+    with pytest.raises(NotApplicableError, match="no case has scores by two raters"):
         score_raters(Dataset.from_scores("s", cases, raters, [0, 1], [0, 1], [1.0, 2.0]))
     with pytest.raises(InputError, match="all scores are equal"):
         score_raters(Dataset.from_scores("s", cases, raters, [0, 0, 1, 1], [0, 1, 0, 1], [1.0] * 4))
-    with pytest.raises(NotApplicableError, match="no two scores of a case differ"):
+    with pytest.raises(NotApplicableError, match="all scores of each case are equal"):
         score_raters(Dataset.from_scores("s", cases, raters, [0, 0, 1, 1], [0, 1, 0, 1], [1.0, 1.0, 2.0, 2.0]))
     with pytest.raises(NotApplicableError, match="neither scores nor ordered classes"):
         score_raters(load_sample("anaesthesia"))

@@ -149,8 +149,8 @@ def test_of_sets_the_report_names_the_label_that_its_shares_are_of():
     label = dataset.classes[1]
     found = build_report(request_of(dataset, threshold=label), ["agreement", "certainty"])
     text = " ".join(parsed(found).text)
-    said = f"For sets of labels, this report uses one label, {label}: an annotation has it or does not have it."
-    assert said in text.split("What the data say.")[0]
+    said = f"For sets of labels, this report uses one label, {label}: each annotation is with or without it."
+    assert said in text.split("Data overview.")[0]
     assert f"annotations name {label}." in text.split("The least certain cases.")[1]
     assert said not in " ".join(parsed(build_report(request_of(load_sample("caries")), ["agreement"])).text)
 
@@ -234,7 +234,7 @@ def test_the_policy_of_the_file_allows_its_own_scripts_and_no_request():
 def test_scores_are_reported_by_their_threshold():
     rows = b"".join(b"%d,%d,%.2f\n" % (i // 4, i % 4, i * 0.37 % 5) for i in range(80))
     text = " ".join(parsed(build_report(request_of(read(b"case,rater,score\n" + rows).dataset, threshold=2.5))).text)
-    assert "at most 2.5, or above" in text and "--threshold 2.5" in text
+    assert "at most 2.5, and above" in text and "--threshold 2.5" in text
 
 
 def test_scores_without_a_threshold_are_reported_as_scores_and_never_as_two_classes():
@@ -248,7 +248,7 @@ def test_scores_without_a_threshold_are_reported_as_scores_and_never_as_two_clas
     errors = score_errors(dataset, fit_prior(dataset).model(), found, reliability=1.0, n_draws=100)
     assert errors_verdict([errors]) in text and number(errors.mean[1, 0], 3) in text
     assert "python -m core raters essays" in text
-    advice = "set a threshold to make classes"  # why coefficients of classes are left out
+    advice = "set a threshold to split them into classes"  # why coefficients of classes are left out
     assert "threshold" not in text.replace('"threshold": null', "").replace(advice, "") and "or above" not in text
 
 
@@ -331,7 +331,7 @@ def test_decisions_of_reviews_have_a_section_with_what_waits():
     shown, n_kept_back = open_to(reviews, "Bob")
     assert (shown, n_kept_back) == ({}, 2), "he can read both blind"
     (said,) = review_section.reviews(request_of(dataset, reviews=shown, n_kept_back=2), ["reviews"], None, None)
-    assert said.text.startswith("Reviews by others of 2 cases are left out")
+    assert said.text.startswith("Reviews of 2 cases by others are left out")
     bobs = admit(reviews["1"], Draft(dataset=dataset.digest, case_id="1", reviewer="Bob", kind="opinion", opinion=y), 0)
     shown, n_kept_back = open_to({"1": review_of("1", [*reviews["1"].events, bobs])}, "Bob")
     assert ([event.reviewer for event in shown["1"].events], n_kept_back) == (["Bob"], 1), "his own stays his"
@@ -396,7 +396,7 @@ def test_classifiers_stand_at_each_trust_with_their_own_ends_and_number_of_cases
     expected = every[every["metric"] == "top3_accuracy"].drop(columns="metric")
     assert expected["classifier"].tolist() == ["net", "tree"] * 2 and expected["n_cases"].tolist() == [12, 10, 12, 10]
     pd.testing.assert_frame_equal(grid.table, expected.reset_index(drop=True))
-    assert grid.caption.startswith("top-3 accuracy over plausible truths")
+    assert grid.caption.startswith("top-3 accuracy over draws")
     lines = [trace for trace in picture.draw(LIGHT).data if trace.mode == "lines+markers"]
     mean = expected["mean"].tolist()
     assert [list(line.y) for line in lines] == [mean[::2], mean[1::2]]
@@ -540,19 +540,22 @@ def test_rates_of_a_machine_are_reported_where_it_labelled_what_people_did_not()
     found = machine_rates(whole, "gpt", people_labels(whole, ["a", "b"]))
     x = next(one for one in found.rates if one.of == "x")
     assert with_interval(x.corrected.estimate, x.corrected.ci_low, x.corrected.ci_high) in text
-    assert "people labelled 60 of 300 cases" in text and "gave no annotation" not in text
+    assert "people labelled 60 of 300 cases" in text and "with two people; these were left out" not in text
     said = [row for row in rows if not row.startswith(("0,gpt", "1,gpt"))]
     fewer = replace(request, with_machines=read("\n".join(["case,rater,class", *said]).encode()).dataset)
     text = " ".join(parsed(build_report(fewer, ["machines"])).text)
-    assert "gpt gave no annotation on 2 of 60 cases with two people; these were left out." in text
+    assert "gpt did not annotate 2 of 60 cases with two people; these were left out." in text
     same = whole.select(cases=people.cases)
     request = replace(request, with_machines=same)
     assert "people labelled" not in " ".join(parsed(build_report(request, ["machines"])).text)
     alone = "\n".join(["case,rater,class", *rows, *(f"{c},lone,x" for c in range(60, 90))]).encode()
     request = replace(request, with_machines=read(alone).dataset, machines=("gpt", "lone"))
     text = " ".join(parsed(build_report(request, ["machines"])).text)
-    assert "No rates among all cases of lone: Cannot estimate rates: fewer than two cases of lone have a label." in text
-    assert "No rates among all cases of gpt" not in text and "people labelled 60 of 300 cases" in text
+    assert (
+        "Rates over all cases of lone are not available: Cannot estimate rates: fewer than two cases of lone have a"
+        in text
+    )
+    assert "Rates over all cases of gpt are not available" not in text and "people labelled 60 of 300 cases" in text
 
 
 def test_machines_of_a_report_stand_apart_from_its_panel(monkeypatch):
@@ -563,7 +566,7 @@ def test_machines_of_a_report_stand_apart_from_its_panel(monkeypatch):
     found = alternative_test(whole, ["lyra-1", "lyra-2"])
     assert said_of_machines(found) in text and in_detail(found.machines[0], 0.2) in text
     assert equivalent_readers(whole, "lyra-2", people.raters).words() in text
-    assert "a machine that shares their errors passes" in text
+    assert "an AI rater that makes the same errors passes" in text
     odd = replace(request, classifiers=(SimpleNamespace(name="odd"),))
     monkeypatch.setattr(machine_section, "of_predictions", lambda *_: raised(NotApplicableError("No case in common.")))
     assert "Left out: odd: No case in common." in " ".join(parsed(build_report(odd, ["machines"])).text)
@@ -586,7 +589,7 @@ def test_the_section_on_reviews_says_what_was_assigned_also_before_anybody_revie
     ]
     request = request_of(dataset, assigned=assignment_table(given, []))
     (grid,) = review_section.reviews(request, (), CancelToken(), None)
-    assert grid.caption.startswith("2 assignments of cases, 1 overdue. In a group")
+    assert grid.caption.startswith("2 assignments of cases, 1 overdue. Each group member")
     assert grid.table["whom"].tolist() == ["Bob", "night"] and grid.table["n_done"].tolist()[0] == 0
     content = build_report(request, ("reviews",)).decode()
     assert "&lt;b&gt;Mia" in content and "<b>Mia" not in content and "taken back" not in content
@@ -600,5 +603,5 @@ def test_without_names_of_raters_none_are_counted_and_the_commonest_class_comes_
     page = build_report(request, ["raters", "data"]).decode()
     assert "12 cases, raters without names" in page and "3 raters" not in page and "12, not named, 36" in page
     said, _, table = data_sections.raters(request, ["raters"], None, None)[-3:]
-    assert said.text == "Rater models are not possible: the annotations are anonymous."
+    assert said.text == "Cannot fit rater models: the annotations are anonymous."
     assert table.table["class"].tolist() == ["angry", "calm"]

@@ -112,7 +112,7 @@ def test_coefficients_stand_in_rows_of_their_own(monkeypatch):
     expected = {"coefficient": [title_of(one) for one in table]}
     expected |= {name: [getattr(one, name) for one in table] for name in names}
     same(grids(page.printed(blocks))[0], expected)
-    assert said(blocks)[:2] == [f"{given.words()}.", f"These are the ones to quote: {given.reason}."]
+    assert said(blocks)[:2] == [f"{given.words()}.", f"Quote these: {given.reason}."]
 
 
 def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
@@ -157,7 +157,7 @@ def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
     }
     same(second, expected)
     captions = [block.caption for block in blocks if isinstance(block, Grid)]
-    assert captions[-1] == f"20 cases of {dataset.n_cases:,}, the widest interval first."
+    assert captions[-1] == f"20 cases of {dataset.n_cases:,}, widest interval first."
     half = np.median(found.high - found.low) / 2
     (words,) = [line for line in said(blocks) if "or better" in line]
     known = float(words.partition("± ")[2].split()[0])
@@ -230,7 +230,7 @@ def test_machines_and_their_rates_stand_in_rows_of_their_own(monkeypatch):
         columns[name] = [between(end.estimate, end.ci_low, end.ci_high) for end in ends]
     same(second, columns)
     captions = [block.caption for block in blocks if isinstance(block, Grid)]
-    assert captions[1] == "Rates among all cases of lyra-1: people labelled 43 of 210 cases; 95%."
+    assert captions[1] == "Rates over all cases of lyra-1: people labelled 43 of 210 cases; 95%."
 
 
 def test_reviews_and_decisions_stand_under_their_own_names(monkeypatch):
@@ -267,8 +267,8 @@ def test_reviews_and_decisions_stand_under_their_own_names(monkeypatch):
     *_, table, given = grids(blocks)
     paper = said(page.printed(blocks))
     for label, one in (
-        ("Blind reads agree with the panel", panel), ("Blind reads agree with each other", other),
-        ("Minds changed by the reveal", minds),
+        ("Blind opinions agree with the panel", panel), ("Blind opinions agree with each other", other),
+        ("Opinions changed after seeing the panel", minds),
     ):  # fmt: skip
         (line,) = [words for words in paper if words.startswith(label)]
         assert line.startswith(f"{label}: {text(one.value)} ({text(one.ci_low)} to {text(one.ci_high)} · ")
@@ -308,7 +308,7 @@ def test_gold_stands_by_measure_and_by_rater_with_its_own_ends_and_number_of_cas
         "log loss": measured.log_loss,
         "Brier score": measured.brier,
         "expected calibration error": measured.ece,
-        "share right at 0.99 or more": measured.certain_right,
+        "share correct at 0.99 or more": measured.certain_right,
     }
     ends = {"value": "value", "ci_low": "low", "ci_high": "high"}
     expected = {"measure": list(names)}
@@ -377,7 +377,7 @@ def test_prediction_sets_of_several_classifiers_stand_in_rows_of_their_own():
     same(table, expected | {"all_classes": [one.all_classes for one in each]})
     assert sets(request_of(dataset), ["sets"], None, None) == []  # nothing to say: the section is absent
     ranked = request_of(dataset, classifiers=(replace(found[0], score=None),))
-    assert "no scores of classes" in said(sets(ranked, ["sets"], None, None))[0]
+    assert "no class scores" in said(sets(ranked, ["sets"], None, None))[0]
 
 
 def test_rows_left_out_and_where_the_numbers_come_from():

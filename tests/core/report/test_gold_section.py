@@ -30,10 +30,9 @@ def test_with_gold_the_measures_of_the_model_that_opens_stand_there_with_interva
     expected = gold_measures(data, average_models(choose(data, seed=0), data).fit)
     lead, certain, table, *_, raters = blocks(data)
     assert (
-        lead.text.startswith("By gold, the average of rater models names the right class on 0.94")
-        and "of 80 cases" in lead.text
+        lead.text.startswith("By gold, the average of rater models is correct on 0.94") and "of 80 cases" in lead.text
     )
-    assert certain.text == "It gives no gold case a probability of 0.99 or more."
+    assert certain.text == "No gold case has a probability of 0.99 or more."
     assert isinstance(table, Grid)
     by_name = table.table.set_index("measure")
     measures = {"accuracy": expected.accuracy, "log loss": expected.log_loss, "Brier score": expected.brier}

@@ -28,7 +28,7 @@ def act(table):
 def test_no_other_rater_is_named(table, act):
     report = rater_report(report_card(table, act, "R04"), "Skin").decode()
     body = report[: report.index("<script>")]
-    assert "R04" in body and "Got worse over time" in body
+    assert "R04" in body and "Became less accurate over time" in body
     assert not [name for name in table.raters if name != "R04" and name in body]
 
 
@@ -72,7 +72,7 @@ def card(table, act):
         agreement=(0.55, 0.44, 0.66),
         seconds=37.4,
         pool_seconds=21.6,
-        flags=(("Got worse", "since May."), ("Much faster", "2 seconds.")),
+        flags=(("Became less accurate over time", "since May."), ("Much faster", "2 seconds.")),
         differences=(
             Disagreement("c7", "acne", "mole", 0.99, 5, 4, None),
             Disagreement("c2", "wart", "acne", 0.93, 3, 2, None),
@@ -87,7 +87,7 @@ def test_every_number_of_the_summary_stands_in_its_own_line(card):
     assert [one.text for one in signs] == ["Got worse: since May.", "Much faster: 2 seconds."]
     lines = {
         "annotations": "1,234 on 1,100 cases",
-        "annotations that others judge": "987, of them 654 on cases they are certain of",
+        "annotations that the other raters judge": "987, of which 654 on cases where they are confident",
         "accuracy, as the model judges": "0.71 (0.62 to 0.79)",
         "accuracy of the pool, median and middle half": "0.84 (0.81 to 0.90)",
         "agreement with others": "0.55 (0.44 to 0.66)",
@@ -97,7 +97,7 @@ def test_every_number_of_the_summary_stands_in_its_own_line(card):
     assert dict(grid.table.to_numpy().tolist()) == lines
     unknown = replace(card, judged_by="gold", accuracy=None, pool_accuracy=None, agreement=None, seconds=None)
     told = dict(_summary(unknown)[-1].table.to_numpy().tolist())
-    assert set(told) == {"annotations", "annotations that others judge", "median seconds of the pool"}
+    assert set(told) == {"annotations", "annotations that the other raters judge", "median seconds of the pool"}
 
 
 def test_each_difference_has_its_own_class_and_those_of_the_others_who_agree(card):
@@ -107,18 +107,21 @@ def test_each_difference_has_its_own_class_and_those_of_the_others_who_agree(car
         ["c2", "wart", "acne", 0.93, "2 of 3"],
     ]
     assert list(grid.table.columns) == ["case", "annotation", "the others", "how sure", "of them agree"]
-    assert grid.caption == "60 annotations in all, most certain first."
-    assert "On no case" in _differences(replace(card, differences=(), n_differences=0))[0].text
+    assert grid.caption == "60 annotations in total, most confident first."
+    assert (
+        "There is no case on which the other raters are confident and this rater disagrees"
+        in _differences(replace(card, differences=(), n_differences=0))[0].text
+    )
 
 
 def test_what_is_said_over_time_is_of_the_chart_that_is_drawn(card):
     drift = replace(card.over_time, false_alarm=0.1, before=0.88, after=0.43)
     picture, words = _over_time(replace(card, over_time=drift))
     assert words.text == (
-        "A stable rater's chart crosses the limit with probability 10%. This one does: accuracy 0.88 before, "
+        "The chart of a stable rater crosses the limit with 10% probability. This chart does: accuracy 0.88 before, "
         "0.43 after."
     )
     assert picture.draw(LIGHT).data == rater_over_time(drift, LIGHT, "").data
-    assert "This one does" not in _over_time(replace(card, over_time=replace(drift, alarm=None)))[1].text
+    assert "This chart does" not in _over_time(replace(card, over_time=replace(drift, alarm=None)))[1].text
     (why,) = _over_time(replace(card, over_time=None, why_not_over_time="There are no times."))
     assert why.text == "There are no times."

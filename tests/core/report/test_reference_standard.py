@@ -54,11 +54,11 @@ def closed(dataset, case, name, blind=True):
 @pytest.mark.parametrize(
     ("answers", "words"),
     [
-        (["aa", "bb", "aba", "abb"], "looks like 2+1 reading"),
+        (["aa", "bb", "aba", "abb"], "suggests 2+1 reading"),
         (["aa", "ab", "aba"], "follows no common process"),
         (["aaa", "aab"], "the majority of three votes"),
         (["aa", "ab"], "double reading"),
-        (["a", "b"], "no second opinion"),
+        (["a", "b"], "without a second opinion"),
         (["aa", "bb", "aaa"], "follows no common process"),
     ],
 )
@@ -69,17 +69,20 @@ def test_the_process_is_named_only_if_all_cases_follow_it(answers, words):
 def test_cases_without_a_majority_are_counted_with_an_interval():
     said = text_of(request_of(data(["aa", "ab", "ba", "a"])))
     assert (
-        "Of 4 cases, 2 (50%, 95% interval 15% to 85%) have no majority and 1 one annotation only."
+        "Of 4 cases, 2 (50%, 95% interval 15% to 85%) have no majority, and 1 only one annotation."
         in said["undetermined"]
     )
-    assert "No case is settled by review" in said["process"]
+    assert "No case was settled by review" in said["process"]
 
 
 def test_reviews_give_blinding_adjudication_and_changes():
     dataset = data(["aab", "aab", "aab", "bbb"])
     reviews = {"c0": closed(dataset, "c0", "b"), "c1": closed(dataset, "c1", "a")}
     said = text_of(request_of(dataset, reviews=reviews))
-    assert "In Review, 2 of 2 opinions were recorded before the panel's answer was shown (blind)." in said["blinding"]
+    assert (
+        "In Review, 2 of 2 opinions were recorded before the panel's annotations were shown (blind)."
+        in said["blinding"]
+    )
     assert "2 (50%" in said["adjudication"] and "1 (50%" in said["adjudication"]
     assert "of 2 decisions differ from the majority" in said["adjudication"]
     assert said["process"].startswith("2 cases are settled by review. For the other 2 cases")
@@ -147,5 +150,5 @@ def test_the_command_writes_it_with_or_without_a_report(tmp_path, capsys):
     assert main(["report", "caries", "--reference-standard", str(out)]) == 0
     assert "GRRAS 2011" in out.read_text(encoding="utf-8")
     assert '"reference_standard"' in capsys.readouterr().out
-    assert main(["report", "caries"]) == 2 and "No file to write" in capsys.readouterr().err
+    assert main(["report", "caries"]) == 2 and "no file was given" in capsys.readouterr().err
     assert main(["report", "caries", "--reference-standard", str(tmp_path / "x.pdf")]) == 2

@@ -57,7 +57,7 @@ def test_an_assignment_is_a_step_of_the_record_and_no_step_of_a_case(store, data
 
 
 def test_a_page_cannot_send_an_assignment_as_a_step_of_a_case(store, dataset):
-    with pytest.raises(InputError, match="not a kind of event"):
+    with pytest.raises(InputError, match="Could not read the event kind"):
         store.record(Draft(dataset=dataset.digest, case_id="", kind="assignment", reviewer="bob"), seen=0, token="t")
     store.assign(given(dataset, "bob"), token="t")
     with pytest.raises(InputError, match="something else"):
@@ -220,7 +220,9 @@ def test_when_it_is_due_in_words():
     days = {1: "due 1 Mar 2026", 10: "due today", 11: "due tomorrow", 20: "due 20 Mar 2026"}
     for day, words in days.items():
         late = day < 10
-        assert due_words(date(2026, 3, day), today) == (f"overdue, was {words}" if late else words)
+        assert due_words(date(2026, 3, day), today) == (
+            f"overdue since {words.removeprefix('due ')}" if late else words
+        )
         assert is_overdue(date(2026, 3, day), today) == late
     assert due_words(None) == "" and not is_overdue(None)
 

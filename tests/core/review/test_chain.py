@@ -330,7 +330,7 @@ def test_an_event_whose_bytes_are_no_text_is_named(open_at, sqlite_url):
         store.trail(DATASET)
     found = store.check()
     assert found.n_events == 3
-    assert "event 2 cannot be read" in [fault.what for fault in found.faults]
+    assert "could not read event 2" in [fault.what for fault in found.faults]
 
 
 def test_writers_to_different_cases_append_in_turn(url, open_at):

@@ -124,14 +124,14 @@ def test_a_database_that_may_not_be_written_is_said(url, open_at):
 
 def test_a_database_that_is_not_there_is_said(tmp_path, open_at):
     (tmp_path / "file").write_text("no folder")
-    with pytest.raises(StoreError, match="Could not make the folder") as caught:
+    with pytest.raises(StoreError, match="Could not create the folder") as caught:
         open_at(f"sqlite:///{tmp_path}/file/folder/reviews.sqlite3")
     assert caught.value.trouble == "unreachable"
 
 
 def test_a_server_that_is_not_there_is_said_without_the_password(tmp_path, open_at):
     pytest.importorskip("psycopg", reason="Postgres: the driver psycopg is not installed")
-    with pytest.raises(StoreError, match="could not be reached") as caught:
+    with pytest.raises(StoreError, match="Could not reach") as caught:
         open_at(f"postgresql://me:secret@/reviews?host={tmp_path}")
     assert caught.value.trouble == "unreachable"
     assert "secret" not in str(caught.value)

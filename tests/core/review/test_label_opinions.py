@@ -27,7 +27,7 @@ def test_a_set_agrees_with_the_same_set_and_is_no_tie():
     assert not said.agrees_with(UNDETERMINED)
 
 
-@pytest.mark.parametrize(("labels", "found"), [([], "has no label"), (["bus", "bus"], "repeats a label")])
+@pytest.mark.parametrize(("labels", "found"), [([], "has no label"), (["bus", "bus"], "a label occurs twice")])
 def test_what_is_no_set_is_refused_with_a_remedy(labels, found):
     with pytest.raises(InputError, match=found):
         Opinion.of_labels(labels)
@@ -66,8 +66,8 @@ def test_of_labels_that_exclude_each_other_the_plausible_ones_are_as_of_classes(
 def test_one_reader_and_a_case_without_a_likely_label_decide_nothing():
     names = ("d", ("a", "b"), ("r", "s", "t"), ("x", "y", "z"))
     lone = Dataset.from_sets(*names, [0, 1, 1, 1], [0, 0, 1, 2], [0, 2, 3, 4, 5], [0, 1, 0, 1, 2])
-    assert panel_set(lone, 0, reliability=50.0).why == "only one rater has annotated"
+    assert panel_set(lone, 0, reliability=50.0).why == "only one rater has annotated the case"
     split = panel_set(lone, 1, reliability=50.0)
-    assert (split.decided, split.why) == (False, "no label is named by more than half")
+    assert (split.decided, split.why) == (False, "no label is named by more than half of the raters")
     with pytest.raises(InputError, match=r"0\.5 or more"):
         panel_set(lone, 1, reliability=1.0, level=0.4)

@@ -57,7 +57,7 @@ def test_one_answer_of_one_reader_decides_nothing():
     """Its certainty is exactly 0.75, two classes; and however far one reader is trusted, it is one reader."""
     found = word(answers(1, n_classes=2))
     assert found.certainty == pytest.approx(0.75, abs=2e-4)
-    assert (found.opinion, found.why) == (UNDETERMINED, "only one rater has annotated")
+    assert (found.opinion, found.why) == (UNDETERMINED, "only one rater has annotated the case")
     trusted = word(answers(1, n_classes=2), reliability=50.0)
     assert trusted.certainty > 0.99
     assert not trusted.decided

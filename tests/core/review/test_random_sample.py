@@ -111,7 +111,7 @@ def test_samples_with_different_seeds_are_not_counted_together(dataset, reviews_
     made.read("case 0", "Ann", X, panel=X)
     found = reviewed_by(made.found, both)
     assert (found.chance, found.n_queue, found.n_apart) == ({"case 2": 0.5, "case 3": 0.5, "case 0": 0.5}, 1, 1)
-    assert "and 1 from one with another seed, which cannot be combined with it. These" in found.words()
+    assert "and 1 from a sample with another seed, which cannot be combined with it. These" in found.words()
     for case in (4, 5):
         made.read(f"case {case}", "Ann", X, panel=X)
     found = reviewed_by(made.found, both)

@@ -96,7 +96,7 @@ def test_times_and_side_tables_come_along(dataset, decided):
 
 
 def test_nothing_to_add_or_a_name_that_is_taken_is_said(dataset, decided):
-    with pytest.raises(InputError, match="Could not add adjudications"):
+    with pytest.raises(InputError, match="Could not add decisions"):
         with_reviews(dataset, decided(dataset, {"case 1": UNDETERMINED}))
     with pytest.raises(InputError, match="already"):
         with_reviews(dataset, decided(dataset, {"case 1": X}), rater="ann")
@@ -149,7 +149,7 @@ def test_the_trail_has_every_event_and_says_which_were_undone(dataset, reviews_o
 def test_the_exported_trail_is_not_taken_for_annotations(dataset, decided):
     """Read as a table its parts were raters, and one could go on with them; beside annotations it is left out."""
     trail = trail_json(dataset, decided(dataset, {"case 1": RANKING}))
-    with pytest.raises(InputError, match="trail is the record of a review: decisions and their history"):
+    with pytest.raises(InputError, match="trail: it is a review record"):
         read(trail, name="trail")
     with pytest.raises(InputError, match="Or leave this file out"):
         open_source([("a.csv", b"case,rater,class\n1,p,x\n1,q,y\n"), ("trail.json", trail)])

@@ -64,7 +64,7 @@ def test_nobody_disagrees_with_an_undecided_panel(case, panel, opinion):
     """One reader closes the case whatever they say, and is not told that they agree."""
     case.read("Ann", opinion, panel=panel)
     said = what_follows(case.review, case.draft("Ann", "keep"))
-    assert said == "The panel is undecided, so the case is closed with your opinion."
+    assert said == "The panel has no leading class, so the case is closed with your opinion."
     assert case.do("Ann", "keep") == "closed"
     assert not case.review.read_by("Ann").disagrees
 
@@ -94,7 +94,7 @@ def test_nobody_closes_a_case_alone_outside_the_plausible_set_without_a_note(cas
         with pytest.raises(InputError, match="second opinion, or write a note"):
             case.do("Ann", "keep", note=" ", reason=reason)
     said = what_follows(case.review, case.draft("Ann", "keep", note="seen on the scan"))
-    assert said == "The case is closed with only your opinion, outside the panel's plausible set."
+    assert said == "The case is closed with only your opinion, which is not in the panel's plausible set."
     assert case.do("Ann", "keep", note="seen on the scan") == "closed"
     assert case.review.closed_unsupported
 
@@ -243,7 +243,10 @@ def test_nobody_is_asked_to_read_blind_who_has_seen_the_opinions(case):
         case.do("Ann", "second_opinion", whom="Bob", whom_visible="blind")
     assert case.do("Ann", "second_opinion", whom="Bob", whom_visible="open") == "second_opinion"
     for whom in ("Ann", "Bob"):
-        with pytest.raises(NotAllowedError, match="somebody else"):
+        with pytest.raises(
+            NotAllowedError,
+            match="someone else",
+        ):
             case.do("Ann", "second_opinion", whom=whom, whom_visible="open")
 
 
@@ -284,7 +287,7 @@ def test_one_takes_back_ones_own_skip_and_not_that_of_another(case):
     case.do("Bob", "undo")
     assert [(event.kind, event.undoes) for event in case.review.events[1:]] == [("skip", None), ("undo", 2)]
     assert case.review.state == before
-    with pytest.raises(NotAllowedError, match="Somebody else"):
+    with pytest.raises(NotAllowedError, match="Someone else"):
         case.do("Bob", "undo")
 
 
@@ -292,13 +295,13 @@ def test_nobody_undoes_what_another_did_or_has_acted_on(case):
     with pytest.raises(NotAllowedError, match="nothing"):
         case.do("Ann", "undo")
     case.do("Ann", "opinion", X)
-    with pytest.raises(NotAllowedError, match="Somebody else"):
+    with pytest.raises(NotAllowedError, match="Someone else"):
         case.do("Bob", "undo")
     case.do("Bob", "skip")
     assert case.do("Ann", "undo") == "skipped"
     case.do("Ann", "opinion", X)
     case.do("Bob", "opinion", X)
-    with pytest.raises(NotAllowedError, match="Somebody else"):
+    with pytest.raises(NotAllowedError, match="Someone else"):
         case.do("Ann", "undo")
 
 
@@ -329,7 +332,7 @@ def test_one_has_one_opinion_on_a_case(case):
     case.do("Ann", "opinion", X)
     with pytest.raises(NotAllowedError, match="already recorded"):
         case.do("Ann", "opinion", Y)
-    with pytest.raises(NotAllowedError, match="not shown yet"):
+    with pytest.raises(NotAllowedError, match="not seen the other opinions yet"):
         case.do("Ann", "keep")
 
 

@@ -59,7 +59,7 @@ def test_a_cut_end_is_found(recorded, key, public):
     sign_heads(key, recorded.heads())
     without_guards(recorded, f"DELETE FROM review_event WHERE number = 3 AND dataset = '{DATASET}'")
     assert recorded.check().ok, "which nothing within the database shows"
-    assert faults(recorded, public)[0].startswith("the record does not contain event 3 as it was signed on ")
+    assert faults(recorded, public)[0].startswith("the record does not contain event 3 as signed on ")
 
 
 def test_a_chain_that_was_made_anew_is_found(recorded, key, public):
@@ -84,14 +84,14 @@ def test_a_line_that_the_key_has_not_signed_is_named(recorded, key, public, tmp_
     if change == "other key":
         make_key(tmp_path / "other")
         public = tmp_path / "other.pub"
-    assert "line 1 of signed_heads.jsonl was not signed by the key" in faults(recorded, public)[0]
+    assert "line 1 of signed_heads.jsonl was not signed with the key" in faults(recorded, public)[0]
 
 
 def test_it_is_named_when_no_head_was_signed_for_two_days(recorded, key, public):
-    assert "no head was signed within 48 hours; the last one: none" in faults(recorded, public)[0]
+    assert "no head was signed within 48 hours; last: none" in faults(recorded, public)[0]
     now = datetime.now(UTC)
     sign_heads(key, recorded.heads(), now - timedelta(hours=49))
-    assert "no head was signed within 48 hours; the last one: 20" in faults(recorded, public)[0]
+    assert "no head was signed within 48 hours; last: 20" in faults(recorded, public)[0]
     sign_heads(key, recorded.heads(), now - timedelta(hours=47))
     assert faults(recorded, public) == []
 

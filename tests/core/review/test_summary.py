@@ -129,7 +129,7 @@ def test_where_only_undecided_panels_were_revealed_there_is_no_share(dataset, re
     made.read("case 0", "Ann", X, panel=UNDETERMINED)
     found = summarise_reviews(dataset, made.found).with_panel
     assert found.value is None
-    assert "decided panel" in found.note
+    assert "The certainty of a confident panel must be at least 0.5 and below 1; got" in found.note
 
 
 def test_rounds_before_a_case_was_reopened_count_too(dataset, reviews):
@@ -166,7 +166,7 @@ def test_blind_sets_of_labels_agree_where_they_are_equal_not_where_those_of_one_
     assert found.value == pytest.approx(2 / 3) and found.n_annotations == 6
 
 
-@pytest.mark.parametrize(("kind", "why"), [("set", "no two blind sets"), ("score", "scores are seldom equal")])
+@pytest.mark.parametrize(("kind", "why"), [("set", "no two blind sets"), ("score", "scores are rarely equal")])
 def test_why_blind_reads_are_not_compared_fits_what_they_are(dataset, kind, why):
     who = (dataset.name, dataset.cases, dataset.raters, dataset.case_of_annotation, dataset.rater)
     scores = Dataset.from_scores(*who, dataset.rater + 0.5)

@@ -77,7 +77,7 @@ def test_results_of_all_children_come_back_in_order(child):
 
 @pytest.mark.skipif(not POSIX, reason="signals")
 @pytest.mark.parametrize(
-    ("number", "message"), [(9, "was killed before it had finished.*memory"), (11, r"crashed \(signal 11\)")]
+    ("number", "message"), [(9, "was stopped before it finished.*memory"), (11, r"crashed \(signal 11\)")]
 )
 def test_a_child_that_a_signal_ends_is_told_apart_and_leaves_nothing(child, number, message):
     before = children_alive()
@@ -119,7 +119,7 @@ def test_rubbish_is_no_message(child, words):
 def test_a_silent_child_is_given_up(child, monkeypatch):
     monkeypatch.setattr(processes, "SILENCE", 0.5)
     folders = child("import time; time.sleep(60)")
-    fails("has not responded for")
+    fails("seconds and was stopped. Start again when the computer is less busy")
     assert not list(folders.iterdir())
 
 
@@ -133,19 +133,19 @@ def test_a_broken_result_is_told(child, content):
     child(
         f"import sys; open(sys.argv[1] + '/result.npz', 'wb').write({content}); print('{{\"finished\": true}}')",
     )
-    fails("Could not read the result of the work")
+    fails("Could not read the result")
 
 
 def test_a_command_that_is_not_there_is_told(child, monkeypatch):
     folders = child(GOOD)
     monkeypatch.setattr(processes, "COMMAND", ("/no/such/python",))
-    fails("Could not start a process")
+    fails("Could not start a worker process")
     assert not list(folders.iterdir())
 
 
 def test_a_job_that_cannot_be_written_is_told(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "not there"))
-    fails("The job could not be written to .*not there")
+    fails("Could not write The job to .*not there")
 
 
 @pytest.mark.skipif(not POSIX, reason="limits of file size")
@@ -156,7 +156,7 @@ def test_a_disk_that_is_full_for_the_job_leaves_nothing(child):
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
     try:
-        with pytest.raises(WorkerError, match=r"could not be written.*File too large\. Free some space"):
+        with pytest.raises(WorkerError, match=r"Could not write.*File too large\. Free some space"):
             run_workers([Work({}, {"x": np.zeros(10_000)}, 1)])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -40,9 +40,9 @@ def toy(fault, note=""):
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        ("overflows", "No chain could start: the posterior density overflows"),
+        ("overflows", "Could not start a chain: the posterior density overflows"),
         ("raises later", "The model's density failed with ZeroDivisionError: float division by zero"),
-        ("killed", "was killed before it had finished"),
+        ("killed", "was stopped before it finished"),
     ],
 )
 def test_a_density_that_goes_wrong_is_an_error_with_words_and_leaves_nothing(folders, fault, message):
@@ -73,7 +73,7 @@ def test_a_disk_that_is_full_for_the_result_is_told(folders):
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
     try:
-        with pytest.raises(WorkerError, match=r"The result could not be written to .*File too large\. Free some space"):
+        with pytest.raises(WorkerError, match=r"Could not write The result to .*File too large\. Free some space"):
             sample(toy("none"), n_draws=5_000, n_tune=100, n_chains=1)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -141,7 +141,7 @@ def test_a_folder_that_is_not_the_dashboards_own_is_refused(tmp_path):
         stdin=subprocess.DEVNULL,
         timeout=60,
     )
-    assert done.returncode == 1 and "started by the dashboard" in done.stderr
+    assert done.returncode == 1 and "Started by the dashboard" in done.stderr
     assert tmp_path.exists()
 
 

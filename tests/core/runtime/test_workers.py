@@ -87,7 +87,7 @@ def test_progress_is_told_and_the_errors_of_a_function_are_its_own(pool, ranking
     assert told[-1] == here[-1]
     pool.call(held_out_curve, rankings, *asked, n_draws=40_000, progress=here.append)
     assert here[4:] == sorted(here[4:]) and 0 < here[4] < 1
-    with pytest.raises(InputError, match="two different values of γ are needed; got 1") as found:
+    with pytest.raises(InputError, match="two different values of γ; got 1") as found:
         pool.call(held_out_curve, rankings, rankings, PlackettLuce(), (1.0,))
     assert found.value.remedy == "Add another value of γ."
     alone = classes.select(raters=[classes.raters[0]]).coded
@@ -141,7 +141,7 @@ def test_a_worker_that_is_killed_is_an_error_with_words_and_the_next_call_has_an
     thread = begun(pool, rankings, CancelToken(), ended)
     os.kill(pool.workers()[0], signal.SIGKILL)
     thread.join(scaled(10))
-    assert isinstance(ended[0], WorkerError) and "killed before it had finished" in str(ended[0])
+    assert isinstance(ended[0], WorkerError) and "stopped before it finished" in str(ended[0])
     assert pool.call(bootstrap, classes, classes, n_replicates=9)
 
 

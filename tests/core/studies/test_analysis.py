@@ -29,7 +29,7 @@ def test_both_intervals_stand_side_by_side():
     assert (frame["low"] < frame["value"]).all() and (frame["value"] < frame["high"]).all()
     assert len(found.to_frame("modalities")) == 6 and len(found.to_frame("readers")) == 2 * 12
     assert all(part > 0 for part in found.in_doubt.truth_variance) and not any(found.taken.truth_variance)
-    assert found.taken.notes[0].startswith("The majority of the panel is taken as truth")
+    assert found.taken.notes[0].startswith("The majority of the panel counts as the truth")
     assert "independently" in found.in_doubt.notes[0]
 
 
@@ -75,7 +75,7 @@ def test_of_readers_who_do_not_vary_there_is_no_interval():
     ("options", "words"),
     [
         ({"measure": "accuracy"}, "The measure"),
-        ({"measure": "sensitivity"}, "Sensitivity needs a threshold"),
+        ({"measure": "sensitivity"}, "Could not compute Sensitivity: it needs a threshold"),
         ({"method": "dbm"}, "The method"),
         ({"level": 1.0}, "level"),
         ({"n_draws": 49}, "at least 50"),

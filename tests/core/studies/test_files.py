@@ -101,7 +101,7 @@ def test_an_unclear_condition_is_asked_for(study):
     found = read_study([("a.csv", content)])
     assert found.choices == ("adenoma", "polyp") and found.study.truth is None
     assert same(read_study([("a.csv", content)], positive="polyp").study, study)
-    with pytest.raises(InputError, match="no class 'x'"):
+    with pytest.raises(InputError, match="Could not use class 'x'"):
         read_study([("a.csv", content)], positive="x")
 
 
@@ -123,7 +123,7 @@ def test_a_panel_gives_opinions_in_place_of_a_truth(study):
     found = read_study([("a.csv", file_of(table(study)))], panel=panel)
     np.testing.assert_array_equal(found.study.panel, given)
     assert found.study.truth is None
-    with pytest.raises(InputError, match="opinion of the panel"):
+    with pytest.raises(InputError, match="Could not use the panel"):
         read_study([("a.csv", file_of(table(study)))], panel=_others(panel))
 
 
@@ -138,8 +138,8 @@ def _others(panel):
     [
         (b"reader,case,modality\na,1,x\n", "no column of scores"),
         (b"reader,score,modality\na,1,x\n", "no column of cases"),
-        (b"reader,case,modality,score\na,1,x,good\nb,1,x,7\n", "'good' is not a number"),
-        (b"reader,case,modality,score,truth\na,1,x,3,1\nb,1,x,4,0\n", "has the truths '1' and '0'"),
+        (b"reader,case,modality,score\na,1,x,good\nb,1,x,7\n", "the score 'good': it is not a number"),
+        (b"reader,case,modality,score,truth\na,1,x,3,1\nb,1,x,4,0\n", "its truth is both '1' and '0'"),
         (b"reader,case,modality,score\na,1,x,3\na,1,x,4\n", "scored case 1 twice"),
         (b"case,truth\n1,0\n", "no readings"),
     ],

@@ -22,7 +22,7 @@ def refusal(scores, truth):
 
 def test_one_modality_is_refused():
     scores, truth = small()
-    assert "the study has one modality, M1" in refusal(scores[:1], truth)
+    assert "the study has only one modality, M1" in refusal(scores[:1], truth)
 
 
 @pytest.mark.parametrize(("kind", "words"), [(0, "without the condition"), (1, "with the condition")])
@@ -73,11 +73,11 @@ def test_obuchowski_rockette_refuses_missing_readings():
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"readers": ("a", "a", "b")}, "A reader occurs twice"),
+        ({"readers": ("a", "a", "b")}, "a reader occurs twice"),
         ({"cases": ("a",)}, "shape"),
-        ({"truth": np.full(12, 2)}, "value other than"),
-        ({"truth": np.zeros(3)}, "truth has the shape"),
-        ({"panel": np.zeros((2, 3))}, "panel has the shape"),
+        ({"truth": np.full(12, 2)}, "a value is not 1, 0 or −1"),
+        ({"truth": np.zeros(3)}, "Could not use the truth: its shape"),
+        ({"panel": np.zeros((2, 3))}, "Could not use the panel: its shape"),
         ({"scores": np.full((2, 3, 12), np.inf)}, "infinite"),
     ],
 )
@@ -114,7 +114,7 @@ def test_rows_become_a_study_in_the_order_of_their_names():
 
 
 def test_a_second_score_for_the_same_reading_is_refused():
-    with pytest.raises(InputError, match="Reader r scored case c twice in modality m"):
+    with pytest.raises(InputError, match="reader r scored case c twice in modality m"):
         study_from_rows([("r", "c", "m", 1.0), ("r", "c", "m", 1.0)])
     with pytest.raises(InputError, match="no readings"):
         study_from_rows([])

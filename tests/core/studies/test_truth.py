@@ -72,7 +72,7 @@ def test_the_majority_of_a_tied_panel_is_unknown():
     two = np.stack([truth, truth])
     two[0, 0] = 1 - truth[0]
     found = compute(study_of(scores, panel=two), StudyOptions(n_draws=50))
-    assert "1 case left out: the panel is tied or gave no opinion." in found.taken.notes
+    assert "1 case left out: the panel is tied or has no opinion." in found.taken.notes
     assert found.taken.n_with + found.taken.n_without == 39
     assert found.in_doubt.n_with + found.in_doubt.n_without == 40
 
@@ -98,7 +98,7 @@ def test_draws_that_cannot_be_analysed_are_drawn_again_and_counted():
     found = compute(study_of(scores, panel=panel), StudyOptions(n_draws=50))
     assert found.n_redrawn > 0
     assert any(
-        note.startswith(f"{plural(found.n_redrawn, 'draw')} of the truth drawn again") for note in found.in_doubt.notes
+        note.startswith(f"{plural(found.n_redrawn, 'draw')} of the truth repeated") for note in found.in_doubt.notes
     )
 
 

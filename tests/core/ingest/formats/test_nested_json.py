@@ -24,19 +24,22 @@ def test_blocks_are_ties_and_raters_have_no_name():
     assert not reading.dataset.raters_identified
     assert reading.dataset.class_risk.tolist() == [0, 1, 2]
     assert reasons(reading) == [(1, "case 2, rater 2: no answer to this question")]
-    assert any("statistics per rater are off" in note for note in reading.report.notes)
+    assert any("rater statistics are off" in note for note in reading.report.notes)
 
 
 def test_without_names_classes_are_their_numbers():
     reading = opened(("ddx.json", json.dumps(LISTS)))
     assert reading.dataset.classes == ("0", "1", "2")
-    assert any("file of their names" in note for note in reading.report.notes)
+    assert any(
+        "Classes are numbers, starting at 0. Open the file of class names together with this file" in note
+        for note in reading.report.notes
+    )
 
 
 def test_a_number_without_a_name_is_refused():
-    with pytest.raises(InputError, match="Class 7 has no line"):
+    with pytest.raises(InputError, match="Could not name class 7: the file of names has only"):
         opened(("ddx.json", "[[[[7]]]]"), NAMES)
-    with pytest.raises(InputError, match="3 names of classes and 2 risks"):
+    with pytest.raises(InputError, match="3 names and 2 risks"):
         opened(("ddx.json", json.dumps(LISTS)), NAMES, ("r.txt", "0\n1\n"))
 
 

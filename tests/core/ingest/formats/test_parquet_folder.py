@@ -54,10 +54,10 @@ def test_names_of_folders_are_a_column(tmp_path):
 
 
 def test_a_folder_that_is_no_table_is_refused(folder, tmp_path_factory):
-    with pytest.raises(InputError, match="is a folder without Parquet files"):
+    with pytest.raises(InputError, match="the folder has no Parquet files"):
         read(tmp_path_factory.mktemp("empty"))
     parquet.write_table(TABLE.drop_columns("class"), folder / "part-9.parquet")
-    with pytest.raises(InputError, match=r"part-9\.parquet has other columns than .*part-2\.parquet"):
+    with pytest.raises(InputError, match=r"part-9\.parquet: its columns differ from those of .*part-2\.parquet"):
         read(folder)
     (folder / "part-9.parquet").write_bytes(b"PAR1 and then nothing")
     with pytest.raises(InputError, match="Could not read this folder"):
@@ -69,7 +69,7 @@ def test_what_needs_more_memory_than_is_free_is_refused_before_it_is_read(folder
     monkeypatch.setattr(module, "free_memory", lambda: 30 * module._BYTES_A_ROW - 1)
     for source in (folder, folder / "part-0.parquet"):
         if source == folder:
-            with pytest.raises(InputError, match=r"30 rows take about 0\.0 GB of memory, and 0\.0 GB are free"):
+            with pytest.raises(InputError, match=r"30 rows: this needs about 0\.0 GB of memory, and 0\.0 GB are free"):
                 read(source)
         else:
             assert read(source).dataset.n_cases == 4

@@ -86,7 +86,7 @@ def test_effects_of_a_case_without_answers_are_their_priors():
     assert [beta.spread.low[-1], beta.spread.high[-1]] == pytest.approx([-1.96, 1.96], abs=0.002)
     assert [delta.spread.low[-1], delta.spread.high[-1]] == pytest.approx(np.exp([-0.49, 0.49]), abs=0.002)
     assert [guess.spread.low[-1], guess.spread.high[-1]] == pytest.approx([0.0943, 0.9057], abs=0.001)
-    assert any("Without an annotation: 1 case," in note for note in fit.notes)
+    assert any("Without annotations: 1 case; their probabilities are the prevalence." in note for note in fit.notes)
 
 
 def test_intervals_hold_the_mean_and_keep_the_order_of_classes():
@@ -122,7 +122,7 @@ def test_the_first_class_as_positive_gives_the_mirrored_fit():
 
 def test_the_baseline_says_that_it_is_no_truth_and_still_has_its_checks():
     found = DifficultyModel("ABDE").fit(small_data(), method="nuts")
-    assert "must not be used as truth" in found.fit.notes[0]
+    assert "Do not use its class probabilities as the truth" in found.fit.notes[0]
     assert found.fit.prevalence.tolist() == [0.0, 1.0]
     assert found.fit.confusion == pytest.approx(np.full((4, 2, 2), 0.5), abs=1e-9)
     assert found.loo.elpd == pytest.approx(found.fit.log_likelihood) and found.loo.n_cases == 11
@@ -145,8 +145,12 @@ def test_more_classes_need_one_to_be_chosen(build):
 
 def test_what_cannot_be_fitted_is_said(build):
     data = build([(0, 0, 0), (1, 0, 1)], n_classes=2)
-    assert any("prior alone" in note for note in DifficultyModel("ABC").fit(data).fit.notes)
-    assert any("second top" in note for note in DifficultyModel("ABC", cooperative=False).fit(data).fit.notes)
+    assert any("only the prior" in note for note in DifficultyModel("ABC").fit(data).fit.notes)
+    assert any(
+        "Raters may be adversarial in this model, so the posterior has a second mode with the classes swapped. The "
+        "fit starts at the mode closer to the vote" in note
+        for note in DifficultyModel("ABC", cooperative=False).fit(data).fit.notes
+    )
     with pytest.raises(InputError, match="map"):
         DifficultyModel("ABC").fit(data, method="em")
     with pytest.raises(InputError, match="eighteen"):

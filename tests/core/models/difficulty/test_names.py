@@ -41,7 +41,7 @@ def test_the_sentence_of_a_model_names_the_effects_that_it_has_and_no_other(tag)
     method = next(each for each in METHODS if each.variant.value == tag)
     on, said = switches(tag), method.plainly
     assert ("how hard they are" in said) == on.difficulty
-    assert ("tell raters apart" in said) == on.discrimination
+    assert ("how well they separate accurate from inaccurate raters" in said) == on.discrimination
     assert ("a guess is correct" in said) == on.guessing
     assert ("All cases are equally hard" in said) == (not (on.difficulty or on.discrimination or on.guessing))
     assert ("Each rater has" in said) == on.ability and ("All raters have the same" in said) == (not on.ability)

@@ -56,7 +56,7 @@ def test_chains_that_stand_still_at_different_places_have_not_converged(dataset)
 
 def test_too_few_draws_to_tell_and_nothing_to_draw_are_told_apart(dataset):
     _, short = verdict(np.random.default_rng(0).normal(size=(2, 5, 1)), dataset)
-    assert not short.converged and "too short to tell" in short.words and short.rhat_max is None
+    assert not short.converged and "too short to check" in short.words and short.rhat_max is None
     _, empty = estimates({}, np.zeros((4, 100), bool), dataset, 0.95)
     assert empty.converged and "Nothing to sample" in empty.words
 

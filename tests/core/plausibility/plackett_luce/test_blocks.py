@@ -81,5 +81,5 @@ def test_a_case_with_no_annotation_has_no_blocks(build):
 
 def test_scores_have_no_blocks():
     scores = Dataset.from_scores("s", ["a"], ["r"], np.array([0]), np.array([0]), np.array([1.0]))
-    with pytest.raises(NotApplicableError, match="Cannot rank scores"):
+    with pytest.raises(NotApplicableError, match="Could not rank scores"):
         ranking_entries(scores)

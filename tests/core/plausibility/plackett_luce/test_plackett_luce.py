@@ -232,7 +232,7 @@ def test_no_draws_and_scores_are_refused(slow):
     with pytest.raises(InputError, match="at least 1"):
         drawn(slow.dataset_of([RANKINGS], 7), n_draws=0)
     scores = Dataset.from_scores("s", ["a"], ["r"], np.array([0]), np.array([0]), np.array([1.0]))
-    with pytest.raises(NotApplicableError, match="Cannot rank scores"):
+    with pytest.raises(NotApplicableError, match="Could not rank scores"):
         drawn(scores)
 
 

@@ -211,5 +211,5 @@ def test_a_reliability_outside_its_range_is_refused(reliability, slow):
 
 def test_scores_have_no_modes():
     scores = Dataset.from_scores("s", ["a"], ["r"], np.array([0]), np.array([0]), np.array([1.0]))
-    with pytest.raises(NotApplicableError, match="Cannot rank scores"):
+    with pytest.raises(NotApplicableError, match="Could not rank scores"):
         plackett_luce_mode(scores)

@@ -279,7 +279,7 @@ def test_anonymous_raters_and_scores_are_refused(build):
     with pytest.raises(NotApplicableError, match="anonymous"):
         MixturePlackettLuce().fit(dataset, reliability=1.0)
     scores = Dataset.from_scores("s", ["a"], ["r"], np.array([0]), np.array([0]), np.array([0.5]))
-    with pytest.raises(NotApplicableError, match="Cannot rank scores"):
+    with pytest.raises(NotApplicableError, match="Could not rank scores"):
         MixturePlackettLuce().fit(scores, reliability=1.0)
 
 
