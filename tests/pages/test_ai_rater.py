@@ -116,10 +116,10 @@ def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, mad
         app.session_state["ai_tabs"] = tab
         assert table(settle(app.run()), column)["machine"].unique().tolist() == ["m0", "m1"]
     for tab, said in {
-        "Against each rater": "Each rater in the place of the AI rater",
+        "Against each rater": "This test treats each rater as the AI rater",
         "Versions": "M: agreement with people fell by",
         "Errors": "Who shares errors?",
-        "Where it differs": "The panel is decided on",
+        "Where it differs": "The panel is confident on",
     }.items():
         app.session_state["ai_tabs"] = tab
         assert said in words(settle(app.run()))

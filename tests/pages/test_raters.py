@@ -68,7 +68,7 @@ def test_the_table_has_a_row_for_each_rater_and_is_sorted_filtered_and_cut(table
     assert chosen["rater"].tolist() == ["R04", "R07"]
     assert raters_table.chosen_rows(frame, "", ["got worse"], "accuracy", True)["rater"].tolist() == ["R04"]
     assert raters_table.chosen_rows(frame, "r07", [], "rater", False)["rater"].tolist() == ["R07"]
-    assert raters_table.chosen_rows(frame, "worse", [], "rater", False)["rater"].tolist() == ["R04"]
+    assert raters_table.chosen_rows(frame, "over time", [], "rater", False)["rater"].tolist() == ["R04"]
     rising = raters_table.chosen_rows(frame, "", [], "accuracy", False)["accuracy"]
     assert rising.is_monotonic_increasing and len(rising) == 12
 
