@@ -27,9 +27,8 @@ settings.load_profile("plurality")
 # What each kind of test may take on a fast machine, of all workers together, about twice what it took on two cores;
 # beyond it the run fails in CI. Processor seconds, which a busy machine does not make many more of; of the browser,
 # where other processes do the work, seconds.
-BUDGETS = {"core": 3000, "pages": 1500, "browser": 3600}
-# The longest files, those of the browser, which mostly wait, between those that compute. One alone begins with the
-# largest sample: what it computes, the others find.
+BUDGETS = {"core": 2400, "pages": 1500, "browser": 3600}
+# The longest files, those of the browser, which mostly wait, between those that compute.
 LONGEST = [
     f"tests/{file}.py"
     for file in (

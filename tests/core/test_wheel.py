@@ -26,14 +26,18 @@ def installed(tmp_path_factory):
     return place / "site"
 
 
-def run(installed, *arguments):
-    """A Python that finds the wheel and its dependencies, in a folder where the repository is out of sight."""
+def run(installed, *arguments, compiled=False):
+    """A Python that finds the wheel and its dependencies, in a folder where the repository is out of sight.
+
+    Kernels that are not ``compiled`` run as Python: only what is installed is under test.
+    """
     script = (
         f"import sys; sys.path.insert(0, {str(installed)!r})\n"
         f"sys.path[:] = [path for path in sys.path if path not in ('', {str(ROOT)!r})]\n"
     )
     command = [sys.executable, "-P", "-c", script + arguments[0], *arguments[1:]]
     own = {**os.environ, "NUMBA_CACHE_DIR": str(installed.parent / "cache")}
+    own["NUMBA_DISABLE_JIT"] = str(int(not compiled))
     return subprocess.run(command, cwd=installed, env=own, capture_output=True, text=True, timeout=300)
 
 
@@ -50,6 +54,7 @@ def version():
 
 
 def test_lines_of_the_readme_run_under_the_installed_name(installed):
+    """Compiled under that name as well."""
     script = (
         "import importlib.util\n"
         "assert importlib.util.find_spec('core') is None\n"
@@ -59,7 +64,7 @@ def test_lines_of_the_readme_run_under_the_installed_name(installed):
         "print(coefficients_for(data).coefficients[0].name)\n"
         "print(annotation_certainty(DirichletCounts(), data, reliability=3.0, n_draws=20, seed=0).mean(1) > 0.5)\n"
     )
-    done = run(installed, script)
+    done = run(installed, script, compiled=True)
     assert done.returncode == 0, done.stderr
     likelihood, name, certain = done.stdout.split()
     here = DawidSkene("none").fit(load_sample("anaesthesia"))
@@ -68,7 +73,8 @@ def test_lines_of_the_readme_run_under_the_installed_name(installed):
 
 
 def test_the_command_line_and_the_sampler_s_process_run_under_the_installed_name(installed):
-    arguments = ["fit", "bayesian-dawid-skene", "anaesthesia", "--method", "nuts", "--draws", "20", "--chains", "1"]
+    arguments = ["fit", "bayesian-dawid-skene", "anaesthesia", "--method", "nuts", "--chains", "1"]
+    arguments += ["--draws", "20", "--tune", "20"]
     done = run(installed, f"from plurality.command_line import main\nsys.exit(main({arguments!r}))")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["method"] == "nuts"

@@ -1,7 +1,7 @@
 """Some commands and a page as they are on an imitated processor: ``python -m tests.golden.imitated OUT``.
 
 What a page is made of is drawn in this process, and each line and each answer is written to OUT, a file of JSON, to be
-compared with the records by who started it. `IMITATIONS` are the variables of the environment that make libraries
+compared with the records by who started it. `imitation` are the variables of the environment that make libraries
 compute as on another processor; they have to be set before the process starts.
 """
 
@@ -16,18 +16,17 @@ COMMANDS = ("agreement caries", "fit dawid-skene caries, intervals", "certainty 
 DATA, PAGE = "caries", "agreement"
 
 
-def imitations() -> dict[str, dict[str, str]]:
-    """Variables by what they imitate: kernels, numpy and its linear algebra for the oldest processor of this kind."""
+def imitation() -> dict[str, str]:
+    """Variables that make kernels, numpy, linear algebra and libm compute as on the oldest processor of this kind."""
     from numpy._core import _multiarray_umath as compiled
 
-    present = [name for name in compiled.__cpu_dispatch__ if compiled.__cpu_features__.get(name)]
-    found = {"kernels": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}}
-    if present:
-        found["numpy"] = {"NPY_DISABLE_CPU_FEATURES": " ".join(present)}
+    found = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+    if present := [name for name in compiled.__cpu_dispatch__ if compiled.__cpu_features__.get(name)]:
+        found["NPY_DISABLE_CPU_FEATURES"] = " ".join(present)
     if platform.machine().lower() in ("x86_64", "amd64"):
-        found["linear algebra"] = {"OPENBLAS_CORETYPE": "Nehalem"}
+        found["OPENBLAS_CORETYPE"] = "Nehalem"
     if sys.platform == "linux" and platform.libc_ver()[0] == "glibc":
-        found["libm"] = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F"}
+        found["GLIBC_TUNABLES"] = "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F"
     return found
 
 
@@ -45,6 +44,7 @@ def main(out: Path) -> None:
     import pytest
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("core.runtime.first_start.compiled", lambda: True)  # as in all tests of pages
         note_runs(patch)
         lines = screens.shown(at_rest(done(at(PAGE, DATA).run())))
     out.write_text(json.dumps({"answers": answers, "lines": lines}), encoding="utf-8")

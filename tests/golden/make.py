@@ -6,7 +6,6 @@ committed: every changed number is a decision.
 """
 
 import argparse
-import contextlib
 import csv
 import io
 import json
@@ -17,7 +16,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from core.command_line import main as run_command
+from core.command_line import _cli, _plain
+from core.tables import to_csv_text
 from tests.golden.commands import FOLDER, SAMPLES_FOLDER, Command, commands
 from tests.golden.compare import Rule, compact, differences, spread_of
 
@@ -47,7 +47,7 @@ def answer_of(command: Command, folder: Path, seed: int | None = None) -> dict[s
 
     Raises
     ------
-    RuntimeError
+    PluralityError or click.ClickException
         The command failed.
     """
     out = folder / "out"
@@ -59,12 +59,13 @@ def answer_of(command: Command, folder: Path, seed: int | None = None) -> dict[s
         arguments.append(argument)
     if seed is not None:
         arguments += ["--seed", str(seed)]
-    told = json.loads(_run(arguments))
+    told, table, _ = _cli().main(arguments, standalone_mode=False)
+    told = json.loads(json.dumps(_plain(told), allow_nan=False))
     found = {"answer": compact({key: value for key, value in told.items() if key not in NOT_KEPT})}
     if command.writes_table:
         found["table"] = _table(out.read_text(encoding="utf-8-sig"))
     elif seed is None:
-        rows = list(csv.reader(io.StringIO(_run([*arguments, "--csv"]))))
+        rows = list(csv.reader(io.StringIO(to_csv_text(table() if callable(table) else table))))
         found["csv"] = {"columns": rows[0], "n_rows": len(rows) - 1}
     return found
 
@@ -88,19 +89,6 @@ def rule_of(command: Command, recorded: dict[str, Any]) -> Rule:
 def kept(recorded: dict[str, Any]) -> dict[str, Any]:
     """The part of a record that is compared."""
     return {key: recorded[key] for key in ("answer", "table", "csv") if key in recorded}
-
-
-def _run(arguments: list[str]) -> str:
-    """Standard output of a command."""
-    out, said = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
-        try:
-            status = run_command(arguments)
-        except SystemExit as end:
-            status = end.code
-    if status:
-        raise RuntimeError(f"{' '.join(arguments)} ended with status {status}: {said.getvalue().strip()}")
-    return out.getvalue()
 
 
 def _table(text: str) -> dict[str, Any]:

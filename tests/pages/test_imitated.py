@@ -1,4 +1,4 @@
-"""On every processor numbers and screens are those recorded, and what has changed is found: some are imitated."""
+"""On another processor numbers and screens are those recorded, and what has changed is found: one is imitated."""
 
 import json
 import os
@@ -15,16 +15,15 @@ from tests.golden.compare import differences
 from tests.golden.make import file_of, kept, rule_of
 
 ROOT = Path(__file__).resolve().parents[2]
-IMITATIONS = imitated.imitations()
 
 
-@pytest.fixture(scope="module", params=IMITATIONS)
-def found(request, tmp_path_factory):
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
     """Answers of commands and lines of a page, computed as on another processor."""
     out = tmp_path_factory.mktemp("imitated") / "found.json"
     subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "tests.golden.imitated", str(out)],
-        check=True, cwd=ROOT, env=os.environ | IMITATIONS[request.param], capture_output=True,
+        check=True, cwd=ROOT, env=os.environ | imitated.imitation(), capture_output=True,
     )  # fmt: skip
     return json.loads(out.read_text(encoding="utf-8"))
 

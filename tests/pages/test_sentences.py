@@ -17,9 +17,7 @@ from core.agreement.adaptive import AdaptiveCheck
 from core.agreement.differences import Difference
 from core.agreement.intervals import Coefficient
 from core.agreement.pairs import pair_matrix
-from core.agreement.precision import PrecisionCurve, PrecisionPoint
 from core.analyses import reviews
-from core.analyses.agreement import cases as by_case
 from core.analyses.agreement import classes as by_class
 from core.analyses.agreement import coefficients
 from core.analyses.agreement import pairs as by_pair
@@ -28,12 +26,11 @@ from core.analyses.agreement import raters as by_rater
 from core.analyses.agreement import time as over_time
 from core.analyses.cases import case as one_case
 from core.analyses.cases.certainty import CaseCertainty
-from core.analyses.raters import coverage, planning
+from core.analyses.raters import planning
 from core.analyses.raters import rater as one_rater
 from core.analyses.raters import table as all_raters
 from core.annotations.dataset import Dataset
 from core.certainty.explain import BelowPeers
-from core.certainty.risk import RiskResult
 from core.certainty.shares import CertaintyShares
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.predictions import open_predictions
@@ -46,7 +43,6 @@ from core.machines.equivalent_readers import EquivalentReaders
 from core.machines.pair_agreement import PairAgreement
 from core.models.expected_class import ClassScale
 from core.plausibility.gaussian import GaussianScores
-from core.raters.coverage import Coverage
 from core.raters.flags import Flag
 from core.raters.influence import Influence
 from core.raters.report_card import Answers
@@ -57,7 +53,6 @@ from core.review.summary import Minds, Reviewer, Settled, WithOpinions
 from pages.shared.agreement import compare
 from pages.shared.agreement import pairs as agreement_pairs
 from pages.shared.ai_rater import parts as ai_parts
-from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cases import review_status
 from pages.shared.home import doors as home_doors
 from pages.shared.home import next_steps
@@ -143,33 +138,6 @@ def test_home_calls_no_case_uncertain_for_having_few_raters(values, single, reac
     home_numbers.uncertain(views, certain)
     assert said[0].startswith("Uncertain cases: –") == (certain.shares.why_none != "")
     assert home_doors.least_certain(certain).startswith("Most ambiguous: case 1") == (values[1] < 0.6)
-
-
-def test_the_figures_of_home_have_the_ends_and_the_n_of_their_own_number(monkeypatch, said):
-    views = SimpleNamespace(
-        plausible=SimpleNamespace(n_annotations=9, n_classes=2),
-        model=SimpleNamespace(name="dirichlet"),
-        reliability=3.0,
-    )
-    home_numbers.uncertain(views, certainty(1.0, 0.95, 0.89, 0.4))
-    assert said == ["Uncertain cases: 50%", "15% to 85%; 2 of 4 below certainty 0.9 (Dirichlet counts, γ = 3)"]
-    said.clear()
-    shares = (home_numbers.cached_home.Share(0.7, 0.6, 0.75, 30), home_numbers.cached_home.Share(0.3, 0.25, 0.4, 30))
-    monkeypatch.setattr(home_numbers.home_known, "prevalence", lambda views: (shares, "vote"))
-    home_numbers.prevalence(SimpleNamespace(classes=SimpleNamespace(n_annotations=9, n_classes=2, classes=("x", "y"))))
-    assert said == ["Prevalence of y: 30%", "25% to 40% by vote; n = 30 cases"]
-    said.clear()
-    both = (*shares, home_numbers.cached_home.Share(0.2, 0.1, 0.35, 30))
-    monkeypatch.setattr(home_numbers.home_known, "prevalence", lambda views: (both, "vote"))
-    home_numbers.prevalence(
-        SimpleNamespace(classes=SimpleNamespace(n_annotations=9, n_classes=3, classes=("x", "y", "z")))
-    )
-    assert said == ["Prevalence of x: 70%", "60% to 75% by vote; n = 30 cases"]
-    said.clear()
-    home_numbers.cases(SimpleNamespace(n_cases=1234, n_annotations=5, case_ptr=np.array([0, 1, 3, 5])))
-    assert said == ["Cases: 1,234", "1 to 2 annotations each, 5 annotations in total"]
-    home_numbers.cases(SimpleNamespace(n_cases=2, n_annotations=2, case_ptr=np.array([0, 1, 2])))
-    assert said[2:] == ["Cases: 2", "1 annotation each, 2 annotations in total"]
 
 
 def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_number(monkeypatch, said):
@@ -285,12 +253,6 @@ def test_the_door_to_models_names_the_commonest_class_by_vote(monkeypatch, said)
     assert list(figures[0].layout.yaxis.ticktext) == ["y", "x", "z"]
 
 
-def test_agreement_on_home_is_the_percentage_and_its_ends_and_beyond_chance_the_quoted_one(said):
-    quoted, percent = coefficient(0.5, 0.4, 0.58), coefficient(0.734, 0.61, 0.8)
-    home_numbers.agreement(SimpleNamespace(percentage=percent, quoted=quoted, kind="class", pairs="pairs"), "")
-    assert said == ["Raters agree, pairs: 73%", "61% to 80%; beyond chance α = 0.50 (0.40 to 0.58)"]
-
-
 # Reliability
 
 
@@ -320,15 +282,6 @@ def test_predictions_that_are_added_are_counted_with_their_ties_and_gaps(monkeyp
 # Agreement
 
 
-@pytest.mark.parametrize("n_repeats", [0, 1, 12])
-def test_repeated_annotations_are_counted_among_all(monkeypatch, said, n_repeats):
-    page = functions_of("agreement")
-    monkeypatch.setattr(cached_agreement, "n_repeats", lambda data: n_repeats)
-    page._repeats(SimpleNamespace(kind="class", n_annotations=345))
-    plural = "12 annotations" if n_repeats > 1 else "1 annotation"
-    assert [words.split(" repeat an")[0] for words in said] == [f":material/repeat: {plural} of 345"] * bool(n_repeats)
-
-
 def test_two_coefficients_are_the_first_less_the_second(monkeypatch, said, shown, left):
     ones = tuple(coefficient(value, value - 0.1, value + 0.05, name=name) for name, value in BOTH.items())
     result = SimpleNamespace(coefficients=ones)
@@ -347,16 +300,6 @@ def test_a_sentence_that_begins_with_a_greek_letter_keeps_it(said):
     quoted = coefficient(0.45, 0.4, 0.5, 41, 93, "fleiss_kappa")
     blocks.show(coefficients._quote(SimpleNamespace(quoted=quoted, percentage=None, reason="α allows any number")))
     assert said[0].endswith("93 annotations. α allows any number.")
-
-
-def test_the_coefficient_to_quote_has_its_own_interval_and_n_and_the_percentage_beside_it(said):
-    quoted = coefficient(0.45, 0.4, 0.5, 41, 93, "fleiss_kappa")
-    found = SimpleNamespace(quoted=quoted, percentage=coefficient(0.8, 0.7, 0.85), reason="it suits")
-    blocks.show(coefficients._quote(found))
-    assert said == [
-        "**To quote:** Fleiss κ 0.45 (0.40 to 0.50), 41 cases, 93 annotations; "
-        "percent agreement 0.80 (0.70 to 0.85). It suits."
-    ]
 
 
 @pytest.mark.parametrize(
@@ -433,54 +376,6 @@ def test_two_selections_differ_where_the_interval_leaves_out_nothing(monkeypatch
         0.9,
         30,
     ]
-
-
-def test_what_annotations_buy_is_said_for_new_and_for_present_cases(monkeypatch, said, drawn, left):
-    def curve(how, now, then):
-        points = (
-            PrecisionPoint(extra, 10, 30, None, None, (0.01, 0.02), (low, high))
-            for extra, (low, high) in ((0, now), (100, (0.9, 0.99)), (500, then))
-        )
-        return PrecisionCurve(how, tuple(points), None, "")
-
-    curves = (
-        curve("new_cases", (0.18, 0.21), (0.111, 0.111)),
-        curve("present_cases", (0.18, 0.21), (0.152, 0.163)),
-    )
-    check = replace(CHECK, warn=False)
-    blocks.show(how_precise.present(how_precise.AgreementPrecision(curves, check), None, None))
-    assert said[1] == (
-        "The 95% interval of SPA has a width of **0.210** . With 500 more annotations, its width would be "
-        "**0.111** on new cases, **between 0.152 and 0.163** on the present cases."
-    )
-    assert "disagreed (8 of 80, 30 of 40 cases)" in said[-1]
-    assert left["precision_table"].values.tolist() == [
-        [curve.how, point.extra, 10, 30, *point.se_range, *point.width_range]
-        for curve in curves
-        for point in curve.points
-    ]
-
-
-def test_cases_in_which_all_agree_are_counted_among_those_with_two_annotations(monkeypatch, said, drawn, left):
-    agreement = np.array([1.0, 0.5, np.nan, 1.0, 0.2])
-    per_case = np.array([2, 3, 1, 2, 4])
-    tables = []
-    monkeypatch.setattr(widgets, "open_case_table", lambda frame, *_, **__: tables.append(frame))
-    leading, unique = np.array([2, 1, 1, 2, 2]), np.array([True, False, True, True, True])
-    found = by_case.CaseAgreement(agreement, per_case, leading, unique)
-    blocks.show(by_case.present(found, SimpleNamespace(cases=tuple("abcde")), None))
-    assert drawn["case_agreement"].layout.title.text == "All raters agree in 2 of 4 cases"
-    assert drawn["per_case"].layout.title.text == "2.4 annotations per case on average"
-    assert tables[0].values.tolist() == [
-        ["e", 0.2, 4, "plurality"],
-        ["b", 0.5, 3, "tied"],
-        ["a", 1.0, 2, "two thirds"],
-        ["d", 1.0, 2, "two thirds"],
-    ]
-    assert (
-        said[0].startswith("2 of 4 cases (50%) have strong agreement: ")
-        and " 3 (75%) have at least weak agreement: " in said[0]
-    )
 
 
 def test_agreement_over_time_is_said_of_the_first_and_the_last_window_that_have_it(monkeypatch, said, drawn, left):
@@ -736,26 +631,6 @@ def test_of_several_annotations_that_exceed_the_pool_the_one_that_clearly_does_s
 OWN_N = np.array([20.0, 10.0])
 
 
-def test_annotations_on_a_class_have_the_number_of_that_class_by_the_rater_and_by_the_pool():
-    own = Answers(*np.array([[[0.6, 0.4], [0.3, 0.7]]] * 3), OWN_N)
-    pool = Answers(*np.array([[[0.8, 0.2], [0.1, 0.9]]] * 3), np.array([300.0, 500.0]))
-    frame = one_rater.answers_of(SimpleNamespace(own=own, pool=pool, classes=("mole", "acne")))
-    names = [
-        "class by the others",
-        "answered",
-        "share",
-        "expected answers",
-        "share of the pool",
-        "classes of the other raters",
-    ]
-    assert frame[names].values.tolist() == [
-        ["mole", "mole", 0.6, 20, 0.8, 300],
-        ["mole", "acne", 0.4, 20, 0.2, 300],
-        ["acne", "acne", 0.7, 10, 0.9, 500],
-        ["acne", "mole", 0.3, 10, 0.1, 500],
-    ]
-
-
 @pytest.mark.parametrize(("ends", "title"), [((1, 2), "x to y"), ((2, 3), "y to z"), ((3, 3), "z"), ((1, 1), "x")])
 def test_ordered_classes_of_a_case_are_named_from_the_lowest_to_the_highest(monkeypatch, ends, title):
     codes = np.array([0, 1, 1, 1]), np.array([0, 0, 1, 2]), np.array([0, 1, 1, 2])
@@ -799,28 +674,6 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     act.flags = ()
     blocks.show(all_raters.flags(found))
     assert labels == []  # no box without anything in it
-
-
-COVERAGE = Coverage(
-    raters=("a", "b", "c"), classes=("x", "y"), shared=np.array([[0, 4, 1], [4, 0, 2], [1, 2, 0]]), few=5,
-    lacking=np.array([[0, 2], [1, 2], [0, 1]]), component=np.array([0, 0, 1]), n_components=4,
-    answers_per_case=np.array([0, 12, 0, 1345]), class_cases=np.array([9.0, 3.0]), class_shared=np.array([7.0, 2.0]),
-    class_met=np.ones((3, 2)), lacking_classes=np.array([1]), not_met=np.array([0, 1, 2]), odd_cycle=np.ones(3, bool),
-    identified={}, notes=(),
-)  # fmt: skip
-
-
-def test_overlap_counts_groups_pairs_and_classes_each_under_its_own_name(said, shown, left):
-    blocks.show(coverage.present(COVERAGE, None, None))
-    assert said[:3] == [
-        "Groups of raters with no shared case: 4",
-        "Pairs of raters with fewer than 5 shared cases: 3",
-        "Classes shared by few raters: 1",
-    ]
-    assert shown["lacking_pairs"].values.tolist() == [["a", "c", 1], ["b", "c", 2], ["a", "b", 4]]
-    assert "Cases by their number of annotations: 12 with 1, 1,345 with 3." in said
-    assert list(shown["rater_coverage"]["group"]) == [1, 1, 2]
-    assert list(shown["class_coverage"]["class"]) == ["y", "x"]  # the one that lacks most stands first
 
 
 def test_what_changes_without_a_rater_is_of_its_own_whole():
@@ -979,16 +832,6 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
 
 
 # Cases
-
-
-def test_the_line_of_a_case_has_the_error_of_each_certainty_and_risk_by_its_own_name():
-    risk = RiskResult(*(np.array([x]) for x in (0.62, 0.03, 0.71, 0.04, 2, 1.234)), np.array([[0.2, 0.3, 0.5]]))
-    result = SimpleNamespace(certainty=np.array([[0.81, 0.92, np.nan]]), se=np.array([[0.011, 0.022, np.nan]]))
-    words = one_case.summary(one_case.OneCase(None, None, result, risk, {}, 3), 4)
-    assert words.plain == (
-        "Certainty of the leading places: top-1 81% ± 1.1%, top-2 92% ± 2.2% · risk high 71% ± 4.0% (of the "
-        "leading class 62% ± 3.0%) · expected risk 1.23 of 2"
-    )
 
 
 def test_of_two_classes_the_first_place_alone_may_be_another():
@@ -1284,17 +1127,6 @@ def test_the_table_of_raters_says_how_many_of_all_it_shows(monkeypatch, said, sh
     act = SimpleNamespace(judged=SimpleNamespace(acceptable=None))
     raters_table.show(SimpleNamespace(ranked=False, act=act, shown_columns=()))
     assert said[0] == "2 of 4 raters" and shown["raters_table"]["rater"].tolist() == ["b", "d"]
-
-
-def test_a_word_of_a_scale_has_its_own_probability(monkeypatch, said, drawn):
-    one = coefficient(0.45, 0.4, 0.5, 41, 93, "fleiss_kappa")
-    found = [SimpleNamespace(name=name, low=0, high=1, probability=p, note="") for name, p in BANDS.items()]
-    monkeypatch.setattr(coefficients, "benchmark_labels", lambda one, scale: found)
-    blocks.show(coefficients._benchmarks([one], one))
-    assert drawn["bands"].layout.title.text == "Fleiss κ is fair with 62% probability"
-
-
-BANDS = {"slight": 0.08, "fair": 0.62, "good": 0.3}
 
 
 def test_what_trust_costs_is_said_of_all_cases_and_rounded_up(monkeypatch, said):

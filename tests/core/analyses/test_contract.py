@@ -1,4 +1,7 @@
-"""Every part of every analysis, on every sample and on awkward data: options, table and blocks belong together."""
+"""Every part of every analysis, on every sample and on awkward data: options, table and blocks belong together.
+
+Of a sample its first cases: the golden screens and numbers are of all of them.
+"""
 
 from dataclasses import fields, replace
 from functools import cache
@@ -58,8 +61,10 @@ WITHOUT_DOWNLOAD = ("anchors", "reviews", "details")
 QUICK = {"reliabilities": (1.0, 3.0), "n_draws": 20, "beta": 0.6, "n_worlds": 20, "budget": 10}  # if a part has it
 QUICK |= {"new_raters": 1, "new_cases": 3, "least_certain": 3, "policy": "new_cases"}
 N_CASES = 30
+FIRST_CASES = 60  # of a sample
+SIMULATED, SIMULATED_CASES = ("plan", "plans", "trust"), 12
 SLOW = {"scores": ("anaesthesia", "two cases", "noise", "crowd with gold")}  # all rater models are fitted, many times
-MANY_CLASSES = ("skin", "dermatology", "1,000 classes")  # plans and labels score all models
+MANY_CLASSES = ("skin", "dermatology", "110 classes")  # plans and labels score all models
 
 
 def hands(n):
@@ -138,8 +143,12 @@ def subjects(analysis, dataset):
 @cache
 def data_of(name):
     """The data as they are, and as single classes if they are not."""
-    whole = DATA[name] if name in DATA else load_sample(name)
-    return tuple({id(one): one for one in (whole, views(whole))}.values())
+    some = DATA[name] if name in DATA else first_cases(load_sample(name))
+    return tuple({id(one): one for one in (some, views(some))}.values())
+
+
+def first_cases(dataset):
+    return dataset.select(cases=dataset.cases[:FIRST_CASES])
 
 
 def in_order(datasets):
@@ -191,6 +200,8 @@ def test_every_part_of_all_data_has_a_table_and_can_be_drawn_and_printed(analysi
         options = replace(part.resolve(), **{name: value for name, value in QUICK.items() if name in known})
         if part.work is not None and part.work.seconds(subject) >= 60 and subject.n_cases > N_CASES:
             subject = subject.select(cases=subject.cases[:N_CASES])
+        if part.name in SIMULATED:
+            subject = subject.select(cases=subject.cases[:SIMULATED_CASES])
         try:
             found = part.answer(subject, options, needed(part.needs, name, place) if part.needs else None)
         except PluralityError as error:

@@ -12,7 +12,7 @@ MODELS = {"dawid-skene": dawid_skene, "ABC": difficulty("ABC")}  # more of them 
 @pytest.mark.parametrize("name", MODELS)
 def test_ranks_of_the_truth_are_uniform(name):
     """For five numbers per model; p above 0.001 / 10 each, so that one of a thousand seeds fails a right sampler."""
-    found, divergent = ranks(MODELS[name], N_FITS, seed=20, n_draws=200, n_tune=150)
+    found, divergent = ranks(MODELS[name], N_FITS, seed=20, n_draws=100, n_tune=100)
     assert divergent < 0.02
     for what, rank in found.items():
         assert p_uniform(rank) > 0.001 / 10, f"{what}: {np.bincount(rank, minlength=RANKED + 1)}"

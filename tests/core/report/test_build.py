@@ -122,7 +122,9 @@ def parsed(content: bytes) -> Loads:
 
 @pytest.mark.parametrize("sample", [sample.name for sample in SAMPLES])
 def test_every_sample_has_a_report_that_loads_nothing(sample):
+    """The skin sample has all of its cases, so that the size of a file is that of much data."""
     dataset = load_sample(sample)
+    dataset = dataset if sample == "skin" else dataset.select(cases=dataset.cases[:60])
     content, scored = sample_predictions(sample), dataset.kind == "score"
     found = () if content is None or scored else read_predictions(open_table(content), dataset, sample)
     threshold = 6.0 if scored else dataset.classes[0] if dataset.kind == "set" else None
