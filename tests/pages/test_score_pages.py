@@ -111,7 +111,9 @@ def test_cases_with_a_threshold_have_the_numbers_of_the_command_line(essays, tmp
     assert main([*line, "--cases-out", str(tmp_path / "cases.csv")]) == 0
     told = json.loads(capsys.readouterr().out)
     below = told["n_below"]["0.9"]
-    assert app.title[0].value.startswith(f"{below} of {dataset.n_cases} cases stay uncertain at this γ (score above 6 or not)")
+    assert app.title[0].value.startswith(
+        f"{below} of {dataset.n_cases} cases stay uncertain at this γ (score above 6 or not)"
+    )
     theirs = pd.read_csv(tmp_path / "cases.csv").set_index("case")
     table = worklist(app).set_index("case")
     assert len(table) == dataset.n_cases and (np.diff(table["certainty"]) > -1e-9).all()

@@ -746,7 +746,7 @@ def test_annotations_on_a_class_have_the_number_of_that_class_by_the_rater_and_b
         "share",
         "expected answers",
         "share of the pool",
-        "classes of the other raters",
+        "answers of the pool",
     ]
     assert frame[names].values.tolist() == [
         ["mole", "mole", 0.6, 20, 0.8, 300],
