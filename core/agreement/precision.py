@@ -201,7 +201,7 @@ def precision_curve(
     note = f"few cases have {few[-1]} annotations: the curve is rough" if few else ""
     if any(point.se is None for point in points):
         known = "three" if moments.c1 is None else "four"
-        note = f"no case has {known} annotations, so the data leave a range"
+        note = f"no case has {known} annotations, so the data give only a range"
     return PrecisionCurve(how, tuple(points), moments, note)
 
 

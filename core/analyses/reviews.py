@@ -23,7 +23,7 @@ REVIEWERS = (
     Column("reads", unit="count"),
     Column("of them blind", unit="count"),
     Column("agree with the panel"),
-    Column("changed after seeing the panel"),
+    Column("changed after the reveal", "changed after seeing the panel"),
     Column(_UNDER),
 )
 

@@ -814,7 +814,7 @@ def marked(
         keep &= np.isin(np.array(dataset.case_group), list(groups))[dataset.case_of_annotation]
     if since is not None or until is not None:
         if dataset.time is None:
-            raise InputError("Cannot show agreement over time: these annotations have no dates.")
+            raise InputError("Cannot select dates: these annotations have no dates.")
         known = dataset.time != MISSING_TIME
         keep &= known & (dataset.time >= (since if since is not None else MISSING_TIME))
         keep &= dataset.time < until if until is not None else True

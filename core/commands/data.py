@@ -32,7 +32,9 @@ def describe(options) -> tuple[dict, Callable[[], "pd.DataFrame"]]:
     reading = read_file(options)
     dataset, report = reading.dataset, reading.report
     if report is None:
-        raise InputError("Could not describe these data: their reading is unknown.", "Describe the original file.")
+        raise InputError(
+            "Could not describe these data: Plurality does not know how they were read.", "Describe the original file."
+        )
     answer = {
         "name": dataset.name,
         "kind": dataset.kind,

@@ -115,7 +115,7 @@ def score_errors(
     check_whole(n_draws, "The number of draws", 2)
     if not predictions:
         raise InputError(
-            "Could not compare predictors: no predictions were given.", "Provide predictions of at least one predictor."
+            "Could not evaluate predictions: none were given.", "Provide predictions of at least one predictor."
         )
     for one in predictions:
         if one.cases != dataset.cases:

@@ -139,7 +139,7 @@ def set_metrics(
 def _check(dataset: Dataset, predictions: Sequence[SetPredictions], gold: SetPredictions | None) -> None:
     if not predictions:
         raise InputError(
-            "Could not compare predictors: no predictions were given.",
+            "Could not evaluate predictions: none were given.",
             "Provide predictions of at least one classifier.",
         )
     for one in (*predictions, *(() if gold is None else (gold,))):

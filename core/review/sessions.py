@@ -16,7 +16,7 @@ STANDINGS: dict[Standing, str] = {
     "elsewhere": "settled by others",
 }
 ARBITRATION = "Arbitration"
-BLIND_FIRST = "Arbitration, each case reviewed blind first"
+BLIND_FIRST = "Arbitration, each case read blind first"
 _FINISHES = ("keep", "change", "second_opinion", "arbitration", "adjudication", "reopen")
 
 

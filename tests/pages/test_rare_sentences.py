@@ -190,7 +190,7 @@ def test_machines_in_the_data_are_said_to_be_left_out_or_counted_with_the_way_to
 @pytest.mark.parametrize(
     ("high", "converged", "title"),
     [
-        (0.75, True, "Least trusted: bob, 0.30 (0.10 to 0.75)"),
+        (0.75, True, "Least weight: bob, 0.30 (0.10 to 0.75)"),
         (0.77, True, "No rater has clearly less weight than the others"),
         (0.5, False, "No rater has clearly less weight than the others"),
     ],
@@ -397,12 +397,12 @@ def test_the_title_of_a_score_has_the_digits_that_its_interval_is_worth(monkeypa
         (
             False,
             [0, 1, 0],
-            "no set stands out: y is as likely to apply as not. This assumes that labels are independent.",
+            "no set clearly leads: y is as likely to apply as not. This assumes that labels are independent.",
         ),
         (
             False,
             [0, 1, 1],
-            "no set stands out: y and z are as likely to apply as not. This assumes that labels are independent.",
+            "no set clearly leads: y and z are as likely to apply as not. This assumes that labels are independent.",
         ),
         (
             False,

@@ -709,7 +709,7 @@ def test_none_of_these_and_other_labels_exclude_each_other_and_an_even_label_is_
     press(app, "Record my opinion")
     applies = dict(app.dataframe[0].value[["label", "applies"]].to_numpy())
     assert applies == {"x": "even", "y": "even", "z": "even", "w": "no", "none of these": "no"}
-    assert "no set stands out: x, y and z are as likely to apply as not" in words(app)
+    assert "no set clearly leads: x, y and z are as likely to apply as not" in words(app)
 
 
 def test_a_dispute_over_sets_ends_with_a_set():

@@ -335,7 +335,7 @@ CHECK = AdaptiveCheck(
 def test_shares_of_third_answers_are_of_the_cases_that_began_alike(said, check, words):
     blocks.show(how_precise.adaptive_warning(check))
     assert words in said[0]
-    assert "alone, α is 0.61 (0.50 to 0.70); from all annotations, 0.42 (0.30 to 0.55). Quote the first." in said[0]
+    assert "α is 0.61 (0.50 to 0.70); from all annotations, 0.42 (0.30 to 0.55). Quote the first." in said[0]
     blocks.show(how_precise.adaptive_warning(replace(check, warn=False)))
     assert len(said) == 1
 
@@ -387,7 +387,7 @@ def test_agreement_over_time_is_said_of_the_first_and_the_last_window_that_have_
     found = SimpleNamespace(windows=tuple(windows), n_undated=3)
     blocks.show(over_time.present(found, None, None))
     title = drawn["over_time"].layout.title.text.replace("<br>", " ")
-    assert title == "SPA was 0.50 (0.40 to 0.52) in week 1 and is 0.62 (0.52 to 0.64) in week 3"
+    assert title == "SPA was 0.50 (0.40 to 0.52) in week 1 and 0.62 (0.52 to 0.64) in week 3"
     assert said[0].startswith("3 cases without a date ")
     table = left["over_time_table"]  # of the cases with two answers, not of all that began
     assert list(table["n_cases"]) == [40] * 5 and list(table["n_annotations"]) == [90] * 5
@@ -665,7 +665,7 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     table.draws = object()  # of the average of models
     said.clear()
     blocks.show(all_raters.flags(found))
-    assert any("for the rest by the average of models over 300 draws of the truth" in words for words in said)
+    assert any("for the others by the average of models over 300 draws of the truth" in words for words in said)
     labels.pop()
     act.flags = flags[:1]
     blocks.show(all_raters.flags(found))
@@ -683,8 +683,9 @@ def test_what_changes_without_a_rater_is_of_its_own_whole():
         alpha=(coefficient(0.4, 0, 1), coefficient(None, None, None)), held_out=None, gold=(0.81, 0.92), n_gold=1234,
     )  # fmt: skip
     assert one_rater.without(change).plain == (
-        "3 of 10 cases with 11 annotations of this rater get another most probable class. Percent agreement 0.60 → "
-        "0.70, Krippendorff α 0.40 → –; 1 case has no other annotation; correct by gold 0.81 → 0.92 of 1,234."
+        "If this rater's annotations are removed, 3 of 10 cases with 11 annotations get another most likely class. "
+        "Percent agreement 0.60 → 0.70, Krippendorff α 0.40 → –; 1 case has no other annotation; "
+        "correct by gold 0.81 → 0.92 of 1,234."
     )
     less = replace(change, n_without=2, gold=None, n_gold=0)
     assert one_rater.without(less).plain.endswith("2 cases have no other annotation.")
@@ -852,13 +853,13 @@ def test_raters_of_a_case_who_side_less_with_the_panel_have_their_own_share_and_
     )  # fmt: skip
     said = one_case.below_peers_said(found, data, 0, False)
     assert said.endswith(
-        "than the other raters do: dan (60% of 1,234 annotations, other raters 95%), "
-        "bob (50% of 25 annotations, other raters 90%)."
+        "than the other raters do: dan (60% of 1,234 annotations; other raters 95%), "
+        "bob (50% of 25 annotations; other raters 90%)."
     )
     said = one_case.below_peers_said(found, data, 0, True)  # by their places in the list of the case
     assert said.endswith(
-        "than the other raters do: rater 3 (60% of 1,234 annotations, other raters 95%), "
-        "rater 4 (50% of 25 annotations, other raters 90%)."
+        "than the other raters do: rater 3 (60% of 1,234 annotations; other raters 95%), "
+        "rater 4 (50% of 25 annotations; other raters 90%)."
     )
 
 
@@ -1135,7 +1136,9 @@ def test_what_trust_costs_is_said_of_all_cases_and_rounded_up(monkeypatch, said)
     view = SimpleNamespace(n_cases=1234, n_raters=7)
     trusted_raters._offer(view, SimpleNamespace(name="mixture-plackett-luce"), 3, "wanted")
     assert "using all 1,234 cases" in said[0]
-    assert said[1].startswith("It takes about 65 seconds on this computer, including plausibilities at 3 values of γ.")
+    assert said[1].startswith(
+        "This takes about 65 seconds on this computer, including plausibilities at 3 values of γ."
+    )
     spans = [trusted_raters.duration(seconds) for seconds in (5.0, 5.1, 89.9, 90.0, 121.0)]
     assert spans == ["a few seconds", "about 10 seconds", "about 90 seconds", "about 2 minutes", "about 3 minutes"]
 

@@ -143,7 +143,7 @@ def sentence(number: Number) -> str:
     if number.name == P_CORRECT and not correct.low <= number.mean <= correct.high:
         said += f", so {name} is too {'high' if number.mean > correct.high else 'low'} on these cases"
     if high is None:
-        return f"{said}. It is {percent(_HIGH)} or more on no gold case."
+        return f"{said}. No gold case reaches {percent(_HIGH)}."
     share = percent_with_interval(high.value, high.low, high.high)
     return f"{said}. At {percent(_HIGH)} or above, the class is correct on {share} of {plural(high.n, 'case')}."
 

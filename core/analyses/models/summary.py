@@ -68,7 +68,7 @@ def present(found: ModelSummary, dataset: Dataset, options) -> list[Block]:
     table = table_of(found, dataset, options)
     columns = [Column("model"), Column("by", help=explained("full posterior")), Column(_share(found.name))]
     if found.loo:
-        columns.append(Column("elpd minus the best", help=explained("leave-one-case-out")))
+        columns.append(Column("elpd less the best", "elpd minus the best", help=explained("leave-one-case-out")))
     if any(one.bayes is not None and one.bayes.diagnostics for one in fitted):
         columns += [Column(f"check of {what}", help=explained("predictive check")) for what in ("raters", "votes")]
     if any(one.bayes is not None and one.bayes.paper is not None for one in fitted):
@@ -134,7 +134,7 @@ def _row(found: ModelSummary, one: Fitted) -> dict:
         "ci_low": low,
         "ci_high": high,
         "log_likelihood": fit.log_likelihood,
-        "elpd minus the best": difference_in_words(found.loo.get(one.title)),
+        "elpd less the best": difference_in_words(found.loo.get(one.title)),
         "check of raters": _check(one, "raters"),
         "check of votes": _check(one, "votes"),
         "as in the paper": _as_in_paper(bayes),

@@ -23,7 +23,7 @@ RATERS = (
 CLASSES = (
     Column("class"),
     Column("expected cases", unit="tenths"),
-    Column("with two raters or more", unit="tenths"),
+    Column("of them with two raters or more", "with two raters or more", unit="tenths"),
 )
 
 
@@ -66,7 +66,7 @@ def present(found: Coverage, dataset: Dataset, options) -> list[Block]:
             )
         )
     )
-    classes = classes.sort_values("with two raters or more", kind="stable")
+    classes = classes.sort_values("of them with two raters or more", kind="stable")
     return [
         *blocks,
         Heading("Raters"),

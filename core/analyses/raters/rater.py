@@ -32,7 +32,7 @@ ANSWERS = (
     *intervals("share", low="ci_low", high="ci_high", picture="95% interval"),
     Column("expected answers", "n", "count"),
     *intervals("share of the pool", low="pool from", high="pool to", picture="of the pool, 95%"),
-    Column("classes of the other raters", "n of the pool", "count"),
+    Column("answers of the pool", "n of the pool", "count"),
 )
 DIFFERENCES = (
     Column("case"),
@@ -122,7 +122,7 @@ def answers_of(card: ReportCard) -> pd.DataFrame:
             "share of the pool": pool.share[true, answered],
             "pool from": pool.low[true, answered],
             "pool to": pool.high[true, answered],
-            "classes of the other raters": pool.n[true],
+            "answers of the pool": pool.n[true],
         }
     )
     order = np.lexsort((-expected[true, answered], true, -own.n[true]))

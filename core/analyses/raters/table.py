@@ -44,7 +44,7 @@ _FOLLOWING = (
 )
 _OF_CLASSES = ("bias", "adversarial", "p_drift", "classes_off", "classes_off_low", "classes_off_high")
 _OFF = intervals("classes_off", "classes off", heads=("classes off, from", "classes off, to"))
-_BLIND_ENDS = ("blind agreement, 95% low", "blind agreement, 95% high")
+_BLIND_ENDS = ("blind reads agree, lower end", "blind reads agree, upper end")
 # Columns that monitoring adds to files of the page; JSON and the command's table have only those before.
 MONITORED = (
     Column("n_cases", "cases", "count"),

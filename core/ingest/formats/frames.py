@@ -44,7 +44,7 @@ def _as_arrow(frame: Any) -> pa.Table:
     names = [str(name) for name in getattr(frame, "columns", ())] if not isinstance(frame, pa.Table) else []
     if len(set(names)) < len(names):
         raise InputError(
-            "Could not read the DataFrame: two columns have the same name.", "Use a different name for each column."
+            "Could not read the table: two columns have the same name.", "Use a different name for each column."
         )
     try:
         table = _plain(nw.from_native(frame, eager_only=True))

@@ -170,7 +170,7 @@ def as_text(table: pa.Table, progress: Callable[[float], None] | None = None) ->
     check_columns(table.num_columns)
     if len(set(table.column_names)) < table.num_columns:
         raise InputError(
-            "Could not read the DataFrame: two columns have the same name.", "Use a different name for each column."
+            "Could not read the table: two columns have the same name.", "Use a different name for each column."
         )
     if table.num_rows == 0:
         raise InputError(

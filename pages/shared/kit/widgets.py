@@ -57,7 +57,7 @@ def split(dataset: Dataset) -> float | str | None:
     if dataset.kind == "set":
         st.session_state["label"] = state.split(dataset)
         return st.selectbox(
-            "Label (split annotations into with and without)", dataset.classes, key="label", persist_state="session",
+            "Label (splits annotations into with and without)", dataset.classes, key="label", persist_state="session",
             format_func=shorten, width=280,
         )  # fmt: skip
     if dataset.kind != "score":
@@ -65,7 +65,7 @@ def split(dataset: Dataset) -> float | str | None:
     if st.session_state.get("threshold") is None:
         st.session_state["threshold"] = st.session_state[_SPLIT] = float(np.median(dataset.score))
     return st.number_input(
-        "Threshold (split scores into at most and above)",
+        "Threshold (splits scores into two classes)",
         key="threshold",
         persist_state="session",
         width=280,

@@ -42,7 +42,7 @@ _OWN: dict[str, dict] = {
         "label": "agreement", "width": 92, "help": "Share of pairs with other raters' annotations that agree."
     },
     _ENDS[0]: {"label": "95% from"}, _ENDS[1]: {"label": "to"},
-    "blind agreement, 95% low": {"label": "95% from"}, "blind agreement, 95% high": {"label": "to"},
+    "blind reads agree, lower end": {"label": "95% from"}, "blind reads agree, upper end": {"label": "to"},
 }  # fmt: skip
 
 

@@ -109,7 +109,7 @@ def test_a_score_that_cannot_be_computed_with_is_refused(value):
 
 def test_scores_have_no_classes_and_no_gold():
     for side in ({"gold": [-1, -1]}, {"class_risk": []}):
-        with pytest.raises(InputError, match="Scores have no classes"):
+        with pytest.raises(InputError, match="scores have no gold class"):
             of_scores(**side)
     with pytest.raises(InputError, match="kind 'score'"):
         replace(of_scores(), classes=("x",))

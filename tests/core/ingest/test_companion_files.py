@@ -43,7 +43,7 @@ def test_a_class_table_orders_names_and_rates_the_classes():
 
 def test_a_class_table_that_does_not_fit_is_told_or_refused():
     dataset = read(RANKED).dataset
-    assert "skipped" in with_side_files(dataset, SideFiles(classes=ClassTable(("q",))))[1][0]
+    assert "left out" in with_side_files(dataset, SideFiles(classes=ClassTable(("q",))))[1][0]
     for table, words in (
         (ClassTable(("a",), risk=("deadly",)), "'deadly' is not a risk level"),
         (ClassTable(("a", "b"), display=("X", "X")), "two classes have the display name 'X'"),

@@ -344,7 +344,7 @@ def test_known_sets_go_with_their_data(tmp_path):
     for wrong, said in (
         (np.zeros((2, 3)), "shape"),
         (np.full((3, 3), 2), "-1 of a case"),
-        (in_part, "some labels missing"),
+        (in_part, "some labels are missing"),
     ):
         with pytest.raises(InputError, match=said):
             replace(plain, gold_sets=wrong)

@@ -45,7 +45,7 @@ def test_pictures_join_their_cases_and_notes_are_passed_over():
     notes = reading.report.notes
     assert list(reading.facts.images) == ["1"]
     assert "1 image of 1 case." in notes
-    assert any("readme.md was skipped" in note for note in notes)
+    assert any("readme.md was left out" in note for note in notes)
 
 
 @pytest.mark.parametrize("path", ["../answers.csv", "/etc/answers.csv", "a/../../b.csv", "C:/x.csv", "..\\x.csv"])

@@ -64,8 +64,8 @@ def test_among_several_files_each_kind_that_cannot_be_read_is_one_note():
     scans = [(f"{number}.dcm", b"\x00" * 128 + b"DICM" + ZERO) for number in range(30)]
     source = open_source([TABLE, *scans, ("paper.pdf", b"%PDF-1.7")])
     assert source.notes == (
-        "0.dcm and 29 other files: a DICOM image, skipped.",
-        "paper.pdf: a PDF document, skipped.",
+        "0.dcm and 29 other files: a DICOM image, left out.",
+        "paper.pdf: a PDF document, left out.",
     )
 
 

@@ -65,7 +65,7 @@ def test_a_header_that_names_a_column_twice_is_refused_with_the_places():
 
 def test_a_header_of_another_length_is_refused():
     error = refusal("case,rater\n1,a,x,q\n1,b,y,q\n2,b,y,q\n")
-    assert "2 names but most rows have 4 fields" in error.message
+    assert "2 names, but most rows have 4 fields" in error.message
     assert error.line == 1
 
 
