@@ -41,7 +41,7 @@ COLUMNS = (
     Column("share_low", "95% low", "coefficient"),
     Column("share_high", "95% high", "coefficient"),
     Column("who", "confused by"),
-    Column("raters", "raters or group"),
+    Column("raters"),
     Column("lost", "information lost", "coefficient"),
     Column("lost_low", "95% low ", "coefficient"),
     Column("lost_high", "95% high ", "coefficient"),

@@ -16,7 +16,7 @@ from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
 from core.raters.groups import RaterFacts
-from tests.core.agreement.guideline_simulated import simulated
+from tests.core.agreement.guideline_simulated import in_groups, simulated
 
 
 def reviewed(dataset, **how):
@@ -198,14 +198,6 @@ def test_agreement_on_each_class_before_and_after_is_specific_agreement():
     clear = {one.name for one in classes if one.change.low > 0 or one.change.high < 0}
     assert {"A", "B"} <= clear and whole.change.low > 0
     assert not reviewed(both).changes
-
-
-def in_groups(seed, confusing):
-    """Twenty raters, half of them in each group; those of the first confuse A with B, the others as ``confusing``."""
-    one, two = simulated(seed, n_raters=20, one=0), simulated(seed, n_raters=20, one=0, everybody=confusing)
-    answer = np.where(one.rater < 10, one.answer, two.answer)
-    north = np.arange(20) < 10
-    return replace(one, answer=answer), {"region: north": north, "region: south": ~north}
 
 
 def test_classes_that_only_one_group_confuses_are_said_to_be_so():
