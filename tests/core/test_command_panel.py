@@ -68,7 +68,7 @@ def test_guideline_writes_the_merged_dataset(files, capsys):
 
 def test_guideline_compares_versions_and_names_a_group_that_alone_confuses(tmp_path, capsys):
     dataset, _ = in_groups(1, 0.02)
-    table = long_table(dataset).assign(group=lambda rows: np.where(rows["case"].str.len() > 6, "v2", "v1"))
+    table = long_table(dataset).assign(guideline=lambda rows: np.where(rows["case"].str.len() > 6, "v2", "v1"))
     table.to_csv(tmp_path / "both.csv", index=False)
     facts = pd.DataFrame({"rater": dataset.raters, "region": np.where(np.arange(20) < 10, "north", "south")})
     facts.to_csv(tmp_path / "facts.csv", index=False)
@@ -79,6 +79,9 @@ def test_guideline_compares_versions_and_names_a_group_that_alone_confuses(tmp_p
     assert first["change"] == pytest.approx(first["after"] - first["before"])
     assert [row["class"] for row in answer["changes"]] == list(dataset.classes)
     assert "Without raters with region: north it falls by half or more." in answer["words"]
+    report = ("report", line[1], "--out", tmp_path / "report.html", "--sections", "guideline")
+    run(capsys, *report, "--facts", tmp_path / "facts.csv")
+    assert "region: north" in (tmp_path / "report.html").read_text(encoding="utf-8")
     status, words = run(capsys, *line, "--since", "2026-01-01")
     assert status == 2 and "Use one of them" in words
 
