@@ -57,9 +57,9 @@ COLUMNS = (
 )
 CHANGES = (
     Column("class"),
-    *intervals("before", unit="share", heads=("before, 95% low", "before, 95% high")),
-    *intervals("after", unit="share", heads=("after, 95% low", "after, 95% high")),
-    *intervals("change", unit="difference", heads=("change, 95% low", "change, 95% high")),
+    *intervals("before", heads=("before, 95% low", "before, 95% high")),
+    *intervals("after", heads=("after, 95% low", "after, 95% high")),
+    *intervals("change", heads=("change, 95% low", "change, 95% high")),
 )
 
 
