@@ -197,15 +197,19 @@ def review_guideline(
         if sides:
             pair = _before_and_after(pair, table, place, sides)
         found.append(pair)
+    changes, broad = _changes(dataset.classes, table, sides) if sides else (), _broad(found, dataset.classes)
+    return GuidelineReview(tuple(found), broad, alpha.value, by_chance, int(kept.size), table.n_pairs, changes)
+
+
+def _broad(pairs: Sequence[ConfusedPair], classes: Sequence[str]) -> tuple[str, ...]:
+    """Return the classes that everybody confuses with several others."""
     confused = [
         name
-        for pair in found
+        for pair in pairs
         if pair.who == "everybody" and pair.advice in ("merge", "rewrite")
         for name in (pair.first, pair.second)
     ]
-    broad = tuple(name for name in dataset.classes if confused.count(name) >= BROAD_FROM)
-    changes = _changes(dataset.classes, table, sides) if sides else ()
-    return GuidelineReview(tuple(found), broad, alpha.value, by_chance, int(kept.size), table.n_pairs, changes)
+    return tuple(name for name in classes if confused.count(name) >= BROAD_FROM)
 
 
 def _sides(dataset: Dataset, kept: np.ndarray, since: int | None, version: str) -> Sequence[np.ndarray]:
