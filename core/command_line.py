@@ -238,7 +238,8 @@ def _partitions() -> click.Option:
         ["--partitions"],
         type=int,
         metavar="N",
-        help="Parquet: work on disk in N partitions of the cases (automatic if memory is short).",
+        help="Parquet: work on disk in N partitions of the cases; done automatically if memory is short. Uncertain "
+        "cases, and what more raters would change, are then left out.",
     )
 
 
@@ -324,6 +325,12 @@ def _guideline() -> list[click.Parameter]:
             metavar="DATE",
             help="Date of a new guideline; compares disagreement before and after it.",
         ),
+        click.Option(
+            ["--guideline-version"],
+            metavar="GROUP",
+            help="Group of cases that were annotated by a new guideline: compares disagreement with the other groups.",
+        ),
+        click.Option(["--facts"], metavar="FILE", help="Facts of raters: finds classes that only one group confuses."),
         click.Option(["--merge"], nargs=2, metavar="A B", help="Two classes to merge into a new dataset."),
         click.Option(["--out"], metavar="FILE", help="CSV file to write the merged dataset to."),
     ]
@@ -419,7 +426,7 @@ def _fit() -> list[click.Parameter]:
             ["--method"], type=click.Choice(tuple(ways)), help="Fitting method; the fastest of the model if omitted."
         ),
         click.Option(["--restarts"], type=int, default=0, metavar="N", help="Additional random starts (em)."),
-        click.Option(["--intervals"], is_flag=True, help="Standard errors and intervals (em)."),
+        click.Option(["--intervals"], is_flag=True, help="Standard errors and intervals (em, stacking)."),
         click.Option(["--gold"], metavar="FILE", help="Gold file (case,class); these cases are held fixed (em)."),
         _ordinal(),
         click.Option(

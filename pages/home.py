@@ -22,7 +22,16 @@ from pages.shared.home import limits as home_limits
 from pages.shared.home import numbers as home_numbers
 from pages.shared.home import scores as home_scores
 from pages.shared.home import waiting as home_waiting
-from pages.shared.kit import gold_of_reviews, job_progress, navigation, presentation, state, store_away, widgets
+from pages.shared.kit import (
+    gold_of_reviews,
+    job_progress,
+    navigation,
+    opening,
+    presentation,
+    state,
+    store_away,
+    widgets,
+)
 from pages.shared.kit import style as look
 from pages.shared.shell import story
 from pages.shared.upload import files as upload_files
@@ -67,6 +76,7 @@ def _dashboard(reading) -> None:
     with below[0]:
         home_doors.agreement(found, why, theme)
     with job_progress.one_cancel("home"):
+        job_progress.cancel_too(opening.at_work(views.plausible, views.model, views.classes))
         _computed(dataset, views, found, title, figures, (wide, beside[0] if beside else None, *below[1:]), theme)
     home_limits.show(dataset, len(views.classifiers))
     _files(dataset)

@@ -8,7 +8,7 @@ merged, as a share of the first. α rises by construction when classes merge, so
 Something is advised for pairs with clearly more than an even share of the disagreement.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -24,7 +24,7 @@ from ..thresholds import CLASSES_TOLD_APART, LITTLE_INFORMATION
 from .intervals import IntervalEstimate, percentile_interval
 from .krippendorff import krippendorff_alpha
 
-Who = Literal["everybody", "some raters", "one rater", "unknown"]
+Who = Literal["everybody", "one group", "some raters", "one rater", "unknown"]
 Advice = Literal["merge", "rewrite", "train", "none"]
 MOST_CLASSES = 200
 MOST_PAIRS = 60  # of classes, by their share of the disagreement
@@ -33,6 +33,7 @@ FEWEST_PAIRS = 10  # of annotations of two classes, before anything is advised
 BROAD_FROM = 3  # pairs with other classes that everybody confuses
 N_RESAMPLES = 200
 FEWEST_RATERS = 3  # before it is said whose disagreement it is
+_HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -48,7 +49,7 @@ class ConfusedPair(Result):
         α of the annotations with one of the two classes.
     n_pairs : float
         Pairs of annotations of one case that are of one of the two.
-    who : {"everybody", "some raters", "one rater", "unknown"}
+    who : {"everybody", "one group", "some raters", "one rater", "unknown"}
         Whose annotations disagree.
     raters : tuple of str
         Without whom the disagreement is at most half; of "some raters" and "one rater".
@@ -60,7 +61,9 @@ class ConfusedPair(Result):
     cases : tuple of str
         Cases that show it best, at most `N_CASES_SHOWN`.
     before, after, change : IntervalEstimate or None
-        Share of pairs of annotations that disagree between the two, on cases begun before and from a date on.
+        Share of pairs of annotations that disagree between the two, on cases of earlier guidelines and of the new one.
+    group : str
+        Group of raters without whom the disagreement is clearly at most half, of "one group"; empty otherwise.
     """
 
     first: str
@@ -77,8 +80,29 @@ class ConfusedPair(Result):
     before: IntervalEstimate | None = None
     after: IntervalEstimate | None = None
     change: IntervalEstimate | None = None
+    group: str = ""
 
     COLUMNS = ("first", "second", "told_apart", "n_pairs", "who", "alpha_merged", "advice")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ClassChange(Result):
+    """Agreement on a class under earlier guidelines and under the new one.
+
+    Attributes
+    ----------
+    name : str
+        Class; empty for all classes together.
+    before, after, change : IntervalEstimate
+        Specific agreement, or for all classes the share of pairs of annotations that agree; NaN if it is undefined.
+    """
+
+    name: str
+    before: IntervalEstimate
+    after: IntervalEstimate
+    change: IntervalEstimate
+
+    COLUMNS = ("name",)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -98,6 +122,8 @@ class GuidelineReview(Result):
         Number of cases with two annotations or more.
     n_pairs : int
         Pairs of classes between which there is any disagreement.
+    changes : tuple of ClassChange
+        All classes together, then each class; empty unless a new guideline is known.
     """
 
     pairs: tuple[ConfusedPair, ...]
@@ -106,6 +132,7 @@ class GuidelineReview(Result):
     by_chance: bool
     n_cases: int
     n_pairs: int
+    changes: tuple[ClassChange, ...] = ()
 
     TABLES = ("pairs",)
 
@@ -118,6 +145,8 @@ def review_guideline(
     truth: np.ndarray,
     *,
     since: int | None = None,
+    version: str = "",
+    groups: Mapping[str, np.ndarray] | None = None,
     level: float = 0.95,
     n_resamples: int = N_RESAMPLES,
     seed: int = 0,
@@ -132,6 +161,10 @@ def review_guideline(
         Probability of each class, as of a rater model.
     since : int, optional
         Seconds since 1970-01-01 UTC from which a new guideline holds; cases count by their first annotation.
+    version : str
+        Group of cases (`Dataset.case_group`) that were annotated by a new guideline, instead of a date.
+    groups : mapping of str to ndarray of bool, shape (n_raters,), optional
+        Groups of raters by name, to find classes that only one of them confuses.
     level : float
         Confidence level of the intervals, 0 to 1.
     n_resamples, seed : int
@@ -139,7 +172,9 @@ def review_guideline(
     Raises
     ------
     NotApplicableError
-        Annotations are not single classes, no case has two, or none disagree; or there are no dates.
+        Annotations are not single classes, no case has two, or none disagree; or there are no dates or groups.
+    InputError
+        No case has the version.
     LimitError
         There are more than `MOST_CLASSES` classes.
     """
@@ -156,27 +191,46 @@ def review_guideline(
         raise NotApplicableError(
             "Cannot find confused classes: no case has two annotations. Add second annotations to some cases."
         )
-    begun = _first_times(dataset)[kept] if since is not None else None
+    sides = _sides(dataset, kept, since, version)
     table = _Coincidences(counts[kept], truth[kept], _weights(kept.size, n_resamples, seed), level)
     alpha = krippendorff_alpha(class_counts(dataset), level)
     by_chance = alpha.ci_low is None or alpha.ci_low <= 0
     found = []
     for place in range(len(table.pairs)):
-        pair = _pair(dataset, table, place, kept)
+        pair = _pair(dataset, table, place, kept, groups or {})
         if by_chance:
             pair = replace(pair, advice="none")
-        if begun is not None:
-            sides = [(begun != MISSING_TIME) & side for side in (begun < since, begun >= since)]
+        if sides:
             pair = _before_and_after(pair, table, place, sides)
         found.append(pair)
+    changes, broad = _changes(dataset.classes, table, sides) if sides else (), _broad(found, dataset.classes)
+    return GuidelineReview(tuple(found), broad, alpha.value, by_chance, int(kept.size), table.n_pairs, changes)
+
+
+def _broad(pairs: Sequence[ConfusedPair], classes: Sequence[str]) -> tuple[str, ...]:
+    """Return the classes that everybody confuses with several others."""
     confused = [
         name
-        for pair in found
+        for pair in pairs
         if pair.who == "everybody" and pair.advice in ("merge", "rewrite")
         for name in (pair.first, pair.second)
     ]
-    broad = tuple(name for name in dataset.classes if confused.count(name) >= BROAD_FROM)
-    return GuidelineReview(tuple(found), broad, alpha.value, by_chance, int(kept.size), table.n_pairs)
+    return tuple(name for name in classes if confused.count(name) >= BROAD_FROM)
+
+
+def _sides(dataset: Dataset, kept: np.ndarray, since: int | None, version: str) -> Sequence[np.ndarray]:
+    """Return which kept cases belong to earlier guidelines, and which to the new one; nothing if none is new."""
+    if version:
+        if dataset.case_group is None:
+            raise NotApplicableError("The cases have no groups. Choose the column of versions when you open the file.")
+        group = np.array(dataset.case_group)
+        if version not in dataset.case_group:
+            raise InputError(f"Unknown version {version!r}.", f"Use one of {', '.join(sorted(set(group) - {''}))}.")
+        return [((group != "") & side)[kept] for side in (group != version, group == version)]
+    if since is None:
+        return ()
+    begun = _first_times(dataset)[kept]
+    return [(begun != MISSING_TIME) & side for side in (begun < since, begun >= since)]
 
 
 def merge_classes(dataset: Dataset, first: str, second: str, name: str = "") -> Dataset:
@@ -337,16 +391,21 @@ def merged_joint(joint: np.ndarray, first: int, second: int) -> np.ndarray:
     return np.delete(np.delete(joint, second, axis=1), second, axis=2)
 
 
-def _pair(dataset: Dataset, table: _Coincidences, place: int, kept: np.ndarray) -> ConfusedPair:
+def _pair(
+    dataset: Dataset, table: _Coincidences, place: int, kept: np.ndarray, groups: Mapping[str, np.ndarray]
+) -> ConfusedPair:
     a, b = pair = table.pairs[place]
     n_pairs, told_apart = _told_apart(table, pair)
     who, raters = _who(dataset, a, b)
+    group = _group(dataset, table, pair, kept, groups) if who in ("some raters", "everybody") else ""
+    if group:
+        who, raters = "one group", ()
     lost = table.lost(pair)
     advice: Advice = "none"
     share = table.share(place)
     if n_pairs >= FEWEST_PAIRS and (share.low > 1 / table.n_pairs or table.n_pairs == 1):
         neighbours = not dataset.ordinal or b - a == 1
-        if who in ("one rater", "some raters"):
+        if who in ("one rater", "some raters", "one group"):
             advice = "train"
         elif who == "everybody" and told_apart < CLASSES_TOLD_APART:
             advice = "merge" if lost.high <= LITTLE_INFORMATION and neighbours else "rewrite"
@@ -355,8 +414,31 @@ def _pair(dataset: Dataset, table: _Coincidences, place: int, kept: np.ndarray) 
     cases = tuple(dataset.cases[kept[case]] for case in order if shown[case] > 0)
     return ConfusedPair(
         dataset.classes[a], dataset.classes[b], share, told_apart, n_pairs, who, raters, lost,
-        table.alpha_merged(pair, place), advice, cases,
+        table.alpha_merged(pair, place), advice, cases, group=group,
     )  # fmt: skip
+
+
+def _group(
+    dataset: Dataset, table: _Coincidences, pair: tuple[int, int], kept: np.ndarray, groups: Mapping[str, np.ndarray]
+) -> str:
+    """Find the group without which disagreement on two classes is clearly at most half, the most so; or nothing."""
+
+    def resampled(chosen: np.ndarray) -> np.ndarray:
+        """Compute the share of pairs of these annotations that disagree, for each sample of the cases."""
+        one, two = (
+            np.bincount(dataset.case_of_annotation[chosen & (dataset.answer == code)], minlength=dataset.n_cases)[kept]
+            for code in pair
+        )
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return (table.weight @ (one * two)) / (table.weight @ ((one + two) * (one + two - 1) / 2))
+
+    whole, found = resampled(np.ones(dataset.n_annotations, bool)), dict[str, float]()
+    for name, member in groups.items():
+        with np.errstate(invalid="ignore"):
+            share = table.interval(resampled(~member[dataset.rater]) / whole)
+        if share.high <= _HALF:
+            found[name] = share.value
+    return min(found, key=lambda name: (round(found[name], 9), name), default="")
 
 
 def _told_apart(table: _Coincidences, pair: tuple[int, int]) -> tuple[float, float]:
@@ -395,7 +477,7 @@ def _who(dataset: Dataset, a: int, b: int) -> tuple[Who, tuple[str, ...]]:
         if not np.isfinite(without).any():
             break
         out.append(int(np.nanargmin(without)))
-        if without[out[-1]] <= observed / 2:
+        if without[out[-1]] <= observed * _HALF:
             return "one rater" if len(out) == 1 else "some raters", tuple(dataset.raters[one] for one in out)
         kept = rater != out[-1]
         case, rater, second = case[kept], rater[kept], second[kept]
@@ -430,10 +512,26 @@ def _disagreement(
 def _before_and_after(
     pair: ConfusedPair, table: _Coincidences, place: int, sides: Sequence[np.ndarray]
 ) -> ConfusedPair:
-    """Add to the pair its disagreement on cases begun before a date and from it on."""
+    """Add to the pair its disagreement under earlier guidelines and under the new one."""
     own, size = table.of_cases(table.pairs[place]), table.counts.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         before, after = ((table.weight[:, side] @ own[side]) / (table.weight[:, side] @ size[side]) for side in sides)
     return replace(
         pair, before=table.interval(before), after=table.interval(after), change=table.interval(after - before)
+    )
+
+
+def _changes(classes: Sequence[str], table: _Coincidences, sides: Sequence[np.ndarray]) -> tuple[ClassChange, ...]:
+    """Compare the agreement on all classes, and on each, under earlier guidelines with that under the new one."""
+    size = table.counts.sum(axis=1, keepdims=True)
+    agreeing, all_pairs = table.counts * (table.counts - 1), table.counts * (size - 1)
+    agreeing, all_pairs = (np.column_stack([each.sum(axis=1), each]) for each in (agreeing, all_pairs))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        before, after = (
+            (table.weight[:, side] @ agreeing[side]) / (table.weight[:, side] @ all_pairs[side]) for side in sides
+        )
+    columns = zip(("", *classes), before.T, after.T, strict=True)
+    return tuple(
+        ClassChange(name, table.interval(one), table.interval(other), table.interval(other - one))
+        for name, one, other in columns
     )

@@ -345,10 +345,12 @@ def _unknown(why: str) -> Measured:
 def present(found: GateResult, dataset: Dataset, options: GateOptions) -> list[Block]:
     """Show whether the data pass, and each requirement with its measured value."""
     table = table_of(found, dataset, options)
+    ends = [[_short(value, one.measured) for value in one.measured[:3]] for one in found.checks]
+    shown = table.assign(**dict(zip(("value", "ci_low", "ci_high"), zip(*ends, strict=True), strict=True)))
     return [
         Heading("Do the data meet the requirements?", TERM),
         Words(found.words(), "lead"),
-        Grid(table, "Requirements and measured values.", 60, COLUMNS, "gate_checks"),
+        Grid(shown, "Requirements and measured values.", 60, COLUMNS, "gate_checks"),
         Download(table, "Requirements", "requirements", "gate_table"),
         Details(
             "Command, and a template for CI",
@@ -397,7 +399,7 @@ def summary(found: GateResult, name: str) -> str:
     lines = [f"### {_cell(name)}", "", found.words(), "", "| | Requirement | Measured | Interval | n |", "|-|-|-|-|-|"]
     signs = {"met": "✅ met", "not met": "❌ not met", "undecided": "❔ undecided"}
     for one in found.checks:
-        value, low, high = (_short(each) for each in one.measured[:3])
+        value, low, high = (_short(each, one.measured) for each in one.measured[:3])
         ends = one.measured.interval
         if ends and not isnan(one.measured.low):
             ends = f"{low} to {high} ({ends})"
@@ -406,10 +408,12 @@ def summary(found: GateResult, name: str) -> str:
     return "\n".join([*lines, ""])
 
 
-def _short(value: float) -> str:
+def _short(value: float, measured: Measured) -> str:
+    """Return a value as people read it; whole numbers only for counts, which have no interval."""
     if isnan(value):
         return "–"
-    return f"{int(value):,}" if float(value).is_integer() else number(value, 2).replace("-", "−")
+    whole = not measured.interval and value.is_integer()
+    return f"{int(value):,}" if whole else number(value, 2).replace("-", "−")
 
 
 def _cell(text: str) -> str:

@@ -2,23 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import isnan
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..agreement.guideline import ConfusedPair, GuidelineReview, review_guideline
-from ..agreement.intervals import UNDEFINED
+from ..agreement.intervals import UNDEFINED, IntervalEstimate
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..figures.estimates import estimates
 from ..methods import Verdict, any_of, can_use
 from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..models.dawid_skene import DawidSkene
+from ..raters.groups import FEWEST_RATERS, RaterFacts, sides_of
 from ..text import number, percent_with_interval, plural, utc, with_interval
 from .base import Analysis, AnalysisPart, PartOption
 from .blocks import Block, Control, Download, Figure, Grid, Heading, Name, OnPage, Selector, Slot, Span, Words
-from .schema import Column, frame_of
+from .schema import Column, frame_of, intervals
 
 TERM = "guideline"
 MOST_NAMED = 12
@@ -26,6 +28,7 @@ FEWEST_CLASSES = 3
 _DO = {"merge": "merge", "rewrite": "rewrite the guideline for", "train": "train raters for"}
 _WHO = {
     "everybody": "Confused by everybody.",
+    "one group": "Confused mostly by raters with ",
     "some raters": "Confused mostly by ",
     "one rater": "Confused mostly by ",
     "unknown": "Cannot determine which raters confuse them: this needs three named raters.",
@@ -52,6 +55,12 @@ COLUMNS = (
         for end in ("", "_low", "_high")
     ),
 )
+CHANGES = (
+    Column("class"),
+    *intervals("before", heads=("before, 95% low", "before, 95% high")),
+    *intervals("after", heads=("after, 95% low", "after, 95% high")),
+    *intervals("change", heads=("change, 95% low", "change, 95% high")),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +72,17 @@ class GuidelineOptions:
     level : float
     since : int or None
         Start of a new guideline, in seconds since 1970-01-01 UTC.
+    version : str
+        Group of cases that were annotated by a new guideline.
+    facts : RaterFacts
+        Facts on the raters of the dataset, in their order.
     seed : int
     """
 
     level: float = field(default=0.95, metadata={"option": PartOption("The level of the intervals")})
     since: int | None = None
+    version: str = ""
+    facts: RaterFacts = field(default_factory=RaterFacts)
     seed: int = 0
 
 
@@ -81,10 +96,25 @@ def truth_of(dataset: Dataset) -> np.ndarray:
     return found / found.sum(axis=1, keepdims=True)
 
 
+def large_groups(facts: RaterFacts) -> dict[str, np.ndarray]:
+    """Return the raters of each group by its fact and value; groups that are too small to be shown are left out.
+
+    Parameters
+    ----------
+    facts : RaterFacts
+    """
+    return {
+        f"{fact}: {group}": member
+        for fact, values in zip(facts.names, facts.values, strict=True)
+        for group, member, other in sides_of(values)
+        if min(member.sum(), other.sum()) >= FEWEST_RATERS
+    }
+
+
 def compute(dataset: Dataset, options: GuidelineOptions) -> GuidelineReview:
     """Find pairs of classes that raters confuse."""
-    how: dict[str, Any] = {"since": options.since, "level": options.level, "seed": options.seed}
-    return review_guideline(dataset, truth_of(dataset), **how)
+    how: dict[str, Any] = {name: getattr(options, name) for name in ("since", "version", "level", "seed")}
+    return review_guideline(dataset, truth_of(dataset), groups=large_groups(options.facts), **how)
 
 
 def present(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions) -> list[Block]:
@@ -116,6 +146,25 @@ def present(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions)
             lambda place: _one_pair(found, found.pairs[place], dataset, options),
         ),
         Download(table, "Pairs of classes", "guideline", "guideline_table"),
+        *_changes(found, options),
+    ]
+
+
+def _changes(found: GuidelineReview, options: GuidelineOptions) -> list[Block]:
+    """Show agreement on each class under earlier guidelines and under the new one; nothing if none is new."""
+    if not found.changes:
+        return []
+    whole, earlier, new = found.changes[0], *_sides(options)
+    if isnan(whole.change.value):
+        return [Words((f"Cannot compare agreement {earlier} and {new}: one side has no cases.",))]
+    said = f"Raters agree on {percent_with_interval(*whole.before)} of annotation pairs {earlier}, and on "
+    said += f"{percent_with_interval(*whole.after)} {new}; {_difference(whole.change)}."
+    table = table_of_changes(found)
+    return [
+        Words((Name(said),), "lead"),
+        Grid(table, "Agreement on each class before and after the new guideline.", 40, CHANGES, "guideline_changes"),
+        Words("Each interval is of one class: with many classes some differ by chance.", "note"),
+        Download(table, "Agreement before and after", "guideline_changes", "guideline_changes_table"),
     ]
 
 
@@ -127,15 +176,26 @@ def _title(found: GuidelineReview) -> str:
     return f"{most:,} of {plural(found.n_pairs, 'pair')} of classes cause half of the disagreement"
 
 
+def table_of_changes(found: GuidelineReview) -> pd.DataFrame:
+    """Return the agreement on each class under earlier guidelines and under the new one.
+
+    Parameters
+    ----------
+    found : GuidelineReview
+    """
+    return frame_of([(one.name, *one.before, *one.after, *one.change) for one in found.changes[1:]], CHANGES)
+
+
 def _one_pair(found: GuidelineReview, pair: ConfusedPair, dataset: Dataset, options: GuidelineOptions) -> list[Block]:
     """Show who confuses a pair, what a merger would do, disagreement before and after, and typical cases."""
-    words: list[Span] = [_WHO[pair.who], *_named(pair.raters), "." if pair.raters else ""]
+    whose = [Name(pair.group)] if pair.group else _named(pair.raters)
+    words: list[Span] = [_WHO[pair.who], *whose, "." if whose else ""]
     words.append(f" If merged, {percent_with_interval(*pair.lost)} of the information about the truth is lost")
     if found.alpha is not None and pair.alpha_merged == pair.alpha_merged:
         words.append(f", and α is {number(pair.alpha_merged)} instead of {number(found.alpha)}")
     blocks: list[Block] = [Words([*words, "."])]
-    if options.since is not None:
-        blocks.append(Words(_change(pair, options.since)))
+    if pair.change is not None:
+        blocks.append(Words((Name(_change(pair, options)),)))
     votes = [_votes(dataset, case) for case in pair.cases]
     table = pd.DataFrame({"case": list(pair.cases), "annotations": votes})
     caption = "Cases that show the confusion best."
@@ -155,17 +215,28 @@ def _votes(dataset: Dataset, case: str) -> str:
     return ", ".join(f"{counts[code]:,} × {dataset.classes[code]}" for code in order if counts[code])
 
 
-def _change(pair: ConfusedPair, since: int) -> str:
-    """Compare disagreement between two classes before a date with that from the date on."""
-    day = utc(since).strftime("%d %b %Y").lstrip("0")
+def _change(pair: ConfusedPair, options: GuidelineOptions) -> str:
+    """Compare disagreement between two classes under earlier guidelines with that under the new one."""
+    earlier, new = _sides(options)
     if pair.before is None or pair.after is None or pair.change is None or pair.change.value != pair.change.value:
-        return f"Cannot compare disagreement before {day} and after: one side has no cases."
+        return f"Cannot compare disagreement {earlier} and {new}: one side has no cases."
     before, after = percent_with_interval(*pair.before), percent_with_interval(*pair.after)
-    value, low, high = (100 * each for each in pair.change)
+    pairs = "Annotation pairs that disagree on these classes"
+    return f"{pairs}: {before} {earlier}, {after} {new}; {_difference(pair.change)}."
+
+
+def _sides(options: GuidelineOptions) -> tuple[str, str]:
+    """Return words for cases of earlier guidelines, and for those of the new one."""
+    if options.version or options.since is None:
+        return f"in versions other than {options.version}", f"in {options.version}"
+    day = utc(options.since).strftime("%d %b %Y").lstrip("0")
+    return f"before {day}", f"from {day} on"
+
+
+def _difference(change: IntervalEstimate) -> str:
+    value, low, high = (100 * each for each in change)
     points = with_interval(value, low, high, 1).replace("-", "−").replace(" (", " points (", 1)
-    clear = pair.change.low > 0 or pair.change.high < 0
-    said = f"{'' if clear else 'no clear '}difference: {points}"
-    return f"Annotation pairs that disagree on these classes: {before} before {day}, {after} from then on; {said}."
+    return f"{'' if change.low > 0 or change.high < 0 else 'no clear '}difference: {points}"
 
 
 def lead(found: GuidelineReview) -> list[Span]:
@@ -182,6 +253,8 @@ def lead(found: GuidelineReview) -> list[Span]:
         return [*said, " Raters do not clearly agree beyond chance, so Plurality suggests no change of classes."]
     if one.who in ("one rater", "some raters"):
         said += [" Without ", *_named(one.raters), " it falls by half or more."]
+    elif one.who == "one group":
+        said += [" Without raters with ", Name(one.group), " it falls by half or more."]
     elif one.who == "everybody":
         said.append(" No single rater causes it.")
     if one.advice in ("merge", "rewrite"):
@@ -209,7 +282,7 @@ def table_of(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions
     for one in found.pairs:
         row = {name: getattr(one, name) for name in ("first", "second", "who", "told_apart", "alpha_merged")}
         row |= {"n_pairs": round(one.n_pairs), "advice": one.advice if one.advice in _DO else ""}
-        row |= {"raters": ", ".join(one.raters), "cases": ", ".join(one.cases)}
+        row |= {"raters": one.group or ", ".join(one.raters), "cases": ", ".join(one.cases)}
         for name in ("share", "lost", "before", "after", "change"):
             value, low, high = getattr(one, name) or UNDEFINED
             row |= {name: value, f"{name}_low": low, f"{name}_high": high}

@@ -8,12 +8,13 @@ from ..annotations.ordering import may_be_ordered, order_by_name
 from ..errors import InputError, NotApplicableError
 from ..ingest.samples import SAMPLES
 from ..text import number, shorten
-from .inputs import read_file, read_warned, split, stamp, with_declared_order, write_table
+from .inputs import read_file, read_warned, rows_of, split, stamp, with_declared_order, write_table
 from .parts import answer_part, answered
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..agreement.guideline import GuidelineReview
     from ..annotations.dataset import Dataset
     from ..raters.groups import RaterFacts
 
@@ -144,19 +145,29 @@ def guideline(options) -> tuple[dict, "pd.DataFrame"]:
     """Return pairs of classes that raters confuse; or, with ``--merge``, the dataset in which two are one."""
     from ..agreement.guideline import merge_classes
     from ..analyses.blocks import Words
-    from ..analyses.guideline import GUIDELINE, lead
+    from ..analyses.guideline import GUIDELINE, lead, table_of_changes
     from ..annotations.write import long_table
 
     dataset, left_out = read_warned(options).dataset.as_classes(split(options))
     dataset = with_declared_order(dataset, options)
-    part, more = GUIDELINE.part("pairs").with_options(seed=options.seed), {}
+    part, more = GUIDELINE.part("pairs").with_options(seed=options.seed, version=options.guideline_version or ""), {}
+    if options.facts:
+        part = part.with_options(facts=read_facts(options.facts, dataset))
+    if options.since is not None and options.guideline_version:
+        raise InputError("--since and --guideline-version both state the new guideline.", "Use one of them.")
     if options.since is not None:
         part = part.with_options(since=int(options.since.replace(tzinfo=UTC).timestamp()))
     if options.merge:
         merged = merge_classes(dataset, *options.merge)
         write_table(options.out, long_table(merged))
         more["merged"] = {"classes": list(merged.classes), "digest": merged.digest, "file": options.out}
-    answer, table = answered(part, options, dataset, left_out, lambda found: Words(lead(found)).plain)
+
+    def words(found: "GuidelineReview") -> str:
+        if found.changes:
+            more["changes"] = rows_of(table_of_changes(found))
+        return Words(lead(found)).plain
+
+    answer, table = answered(part, options, dataset, left_out, words)
     return answer | more, table
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from ..evaluation.predictions import open_predictions
 from ..ingest.companion_files import SideFiles, with_side_files
 from ..ingest.formats.tables import open_table
 from ..methods import Method, methods
+from ..models.average import METHOD as AVERAGE
+from ..models.average import average_models
 from ..models.bayesian_dawid_skene import METHOD as BAYESIAN
 from ..models.bayesian_dawid_skene import PRIORS, prior_in_words
 from ..models.catalogue import Fitted, Request, em_model, fit_request, request
@@ -45,7 +48,10 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
         asked, beta, extra = _chosen(options, dataset)
     else:
         asked = asked_for(options)
-    fitted = fit_request(asked, dataset, progress=lambda share, words="": progress(share))
+    if options.intervals and asked.method is AVERAGE:
+        fitted = _average_with_intervals(asked, dataset, options.seed)
+    else:
+        fitted = fit_request(asked, dataset, progress=lambda share, words="": progress(share))
     if asked.way == "em":
         fitted, more = _em(options, fitted)
         extra |= more
@@ -60,6 +66,17 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
     write_table(options.cases_out, table)
     answer = {**answer_of(options, found), "left_out": left_out, **_of_posterior(fitted), **extra}
     return answer | stamp(options, dataset), table
+
+
+def _average_with_intervals(asked: Request, dataset: Dataset, seed: int) -> Fitted:
+    """Return the average of rater models with intervals by draws of models, β and truths."""
+    from ..models.choose import choose
+    from ..raters.truth_draws import uncertainty_of
+
+    began = perf_counter()
+    averaged = average_models(choose(dataset, independent=False, progress=progress), dataset)
+    fit = replace(averaged.fit, uncertainty=uncertainty_of(averaged, dataset, seed=seed))
+    return Fitted(asked, dataset, fit, None, perf_counter() - began)
 
 
 def _part(options, fitted: Fitted, left_out: int) -> tuple[dict, pd.DataFrame]:

@@ -273,7 +273,7 @@ def settings_of(options, dataset: Dataset, *, weighing: bool = True) -> Analysis
     weighing : bool
         See `core.analysis_settings.compute_settings`.
     """
-    learn = _learns(options)
+    learn, whole = _learns(options), dataset.kind == "score" and split(options) is None
 
     def make(name: str) -> PlausibilityModel:
         options.model = name
@@ -282,7 +282,7 @@ def settings_of(options, dataset: Dataset, *, weighing: bool = True) -> Analysis
     found = compute_settings(
         dataset,
         split(options),
-        name=options.model,
+        name=options.model or (GaussianScores.name if whole else None),
         make=make,
         weighing=weighing,
         learn=learn,
@@ -469,7 +469,7 @@ def model_for(options, dataset: Dataset) -> PlausibilityModel:
 
 def _gaussian_model(options, dataset: Dataset) -> tuple[GaussianScores, bool]:
     """Return the model with the given or else the fitted prior, and whether it was fitted."""
-    if options.prior:
+    if getattr(options, "prior", None):
         try:
             m0, k0, a0, b0 = (float(value) for value in options.prior.split(","))
         except ValueError:

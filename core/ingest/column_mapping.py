@@ -65,7 +65,7 @@ _SYNONYMS: dict[Role, frozenset[str]] = {
     ),
     "rank": words("rank ranking position place order priority preference"),
     "time": words("time timestamp date datetime created submitted when"),
-    "group": words("group site center centre batch hospital clinic cohort"),
+    "group": words("group site center centre batch hospital clinic cohort guideline"),
     "confidence": words("confidence certainty likelihood probability conf prob"),
     "count": words("count frequency freq times weight"),
     "gold": words("gold golden truth groundtruth reference"),

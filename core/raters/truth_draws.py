@@ -225,21 +225,28 @@ def uncertainty_of(
     rng, fit, n_classes = np.random.default_rng(seed), averaged.fit, dataset.n_classes
     n_draws = _draws_for(dataset)
     truths = drawn_truths(averaged, dataset, n_draws, rng, token)
-    accuracy, confusion = [], []
-    rows = np.arange(n_draws)[:, None] * n_classes**2
-    for rater, mean in enumerate(fit.confusion):
+    spreads: dict[int, tuple[Spread, Spread]] = {}
+    rows, rank = np.arange(n_draws)[:, None] * n_classes**2, _rank(dataset.classes)
+    by_name = np.argsort(dataset.classes)
+    for rater in np.argsort(dataset.raters).tolist():
         if token is not None:
             token.check()
+        mean = fit.confusion[rater]
         own = np.flatnonzero(dataset.rater == rater)
         cell = rows + truths[:, dataset.case_of_annotation[own]].astype(np.int64) * n_classes + dataset.answer[own]
         counts = np.bincount(cell.ravel(), minlength=n_draws * n_classes**2).reshape(n_draws, n_classes, n_classes)
-        matrix = rng.standard_gamma(counts + _ROW_SIZE * mean + _LEAST)
+        shape = counts + _ROW_SIZE * mean + _LEAST
+        matrix = rng.standard_gamma(shape[:, by_name][:, :, by_name])[:, rank][:, :, rank]
         matrix /= matrix.sum(axis=2, keepdims=True)
-        confusion.append(_around(_spread(matrix, level), mean))
         right = matrix[:, range(n_classes), range(n_classes)] @ fit.prevalence
-        accuracy.append(_around(_spread(right, level), np.diag(mean) @ fit.prevalence))
-    of_raters, method = [_stacked(each) for each in (accuracy, confusion)], "draws of models and truths"
-    return Uncertainty(method, level, prevalence, of_raters[0], of_raters[1], n_replicates=n_draws, seed=seed)
+        spreads[rater] = (
+            _around(_spread(right, level), np.diag(mean) @ fit.prevalence),
+            _around(_spread(matrix, level), mean),
+        )
+    in_order = [spreads[rater] for rater in range(dataset.n_raters)]
+    accuracy, confusion = (_stacked(list(each)) for each in zip(*in_order, strict=True))
+    method = "draws of models and truths"
+    return Uncertainty(method, level, prevalence, accuracy, confusion, n_replicates=n_draws, seed=seed)
 
 
 def _stacked(spreads: list[Spread]) -> Spread:

@@ -19,6 +19,7 @@ from ..errors import PluralityError
 from ..methods import can_use
 from ..models.catalogue import Fitted, command_of
 from ..models.dawid_skene import METHOD as DAWID_SKENE
+from ..raters.groups import RaterFacts
 from ..text import exact, plural, typed
 from ..version import __version__
 from .page import printed
@@ -89,7 +90,7 @@ def guideline(request, sections, token, progress) -> list:
         See `core.runtime.chunks.map_chunks`; not used here.
     """
     view, words = _classes(request)
-    part = GUIDELINE.part("pairs").with_options(seed=request.seed)
+    part = GUIDELINE.part("pairs").with_options(seed=request.seed, facts=request.facts or RaterFacts())
     if not part.applicable(view).possible:
         return []
     try:

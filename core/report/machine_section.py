@@ -47,7 +47,7 @@ def machines(request, sections, token, progress) -> list:
     drift = version_drift(dataset, described(names, request.marks), people, seed=request.seed)
     blocks += [Words(one.words()) for one in drift]
     blocks += [*_rates(dataset, names, people), *_panel(dataset, names, request)]
-    blocks += [Words(f"Left out: {why}", "note") for why in left_out]
+    blocks += [Words(why, "note") for why in left_out]
     return [
         *blocks,
         Words("The test rewards agreement with most raters, so an AI rater that makes the same errors passes."),
@@ -79,7 +79,7 @@ def _rates(dataset: Dataset, machines: Sequence[str], people: Sequence[str]) -> 
         try:
             found = machine_rates(dataset, name, labels)
         except NotApplicableError as error:
-            blocks.append(Words(f"Rates over all cases of {name} are not available: {error}", "note"))
+            blocks.append(Words(str(error), "note"))
             continue
         if found.n <= found.n_labelled:
             continue
@@ -119,7 +119,7 @@ def _compared(request) -> tuple[Dataset, tuple[str, ...], list[str]]:
             try:
                 dataset, more, _ = joined(dataset, of_predictions(view, classifier))
             except PluralityError as error:
-                left_out.append(f"{classifier.name}: {error}")
+                left_out.append(f"{classifier.name} is left out. {error}")
                 continue
             names += more
     return dataset, names, left_out

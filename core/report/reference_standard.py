@@ -200,9 +200,10 @@ def _cases(data: _Data) -> list[Block]:
     if request.report is not None:
         dropped = request.report.n_rows - request.report.n_kept
         kept = f"{request.report.n_kept:,} of {plural(request.report.n_rows, 'row')} of the file were used"
-        blocks.append(Words(f"{kept}; {dropped:,} were left out."))
+        blocks.append(Words(f"{kept}; {dropped:,} {_be(dropped, 'was', 'were')} left out."))
     empty, single = int((data.per_case == 0).sum()), int((data.per_case == 1).sum())
-    blocks.append(Words(f"{plural(empty, 'case')} without annotations, {single:,} with only one."))
+    few = f"{plural(empty, 'case')} {_be(empty, 'has', 'have')} no annotation"
+    blocks.append(Words(f"{few}; {single:,} {_be(single, 'has', 'have')} a single one."))
     known = None if view.time is None else view.time[view.time != MISSING_TIME]
     if known is not None and known.size:
         first, last = (utc(float(each)).strftime("%d %b %Y").lstrip("0") for each in (known.min(), known.max()))
@@ -240,7 +241,8 @@ def _process(data: _Data) -> list[Block]:
         Words(("Classes: ", Name(", ".join(view.classes)), ".")),
     ]
     if tied:
-        blocks.append(Words(f"In {plural(tied, 'case')} of {n:,}, several classes have most annotations."))
+        have = _be(tied, "has", "have")
+        blocks.append(Words(f"{tied:,} of {plural(n, 'case')} {have} several classes with most annotations."))
     counts = np.bincount(data.per_case)
     table = pd.DataFrame({"annotations per case": np.flatnonzero(counts), "cases": counts[counts > 0]})
     return [
@@ -327,6 +329,10 @@ def _adjudication(data: _Data) -> list[Block]:
     return [*blocks, _to_write("who adjudicated, and by which rule")]
 
 
+def _be(n: int, one: str, several: str) -> str:
+    return one if n == 1 else several
+
+
 def _undetermined(data: _Data) -> list[Block]:
     n = data.view.n_cases
     tied, single = int(data.tied.sum()), int((data.per_case == 1).sum())
@@ -334,7 +340,9 @@ def _undetermined(data: _Data) -> list[Block]:
     waits = summarise_reviews(data.request.dataset, reviews).states["arbitration"] if reviews else 0
     blocks: list[Block] = [
         Words(
-            f"Of {plural(n, 'case')}, {_share(tied, n)} have no majority, and {single:,} only one annotation.", "lead"
+            f"Of {plural(n, 'case')}, {_share(tied, n)} {_be(tied, 'has', 'have')} no majority, and {single:,} "
+            f"{_be(single, 'has', 'have')} one annotation only.",
+            "lead",
         )
     ]
     if waits:

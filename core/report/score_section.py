@@ -43,7 +43,7 @@ def _raters(dataset, token) -> list:
     try:
         found = first.answer(dataset, token=token)
     except PluralityError as error:
-        return [Words(f"Raters cannot be compared: {error}", "note")]
+        return [Words(str(error), "note")]
     lead, *rest = sentences(found)
     blocks = [Words(f"{lead}.", "lead"), *(Words(f"{said}.") for said in rest), *first.blocks(found, dataset)]
     for part in more:

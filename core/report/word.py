@@ -9,6 +9,8 @@ from ..errors import NotApplicableError
 from ..text import without_controls
 from .page import cells_of, printed
 
+_WIDEST = 24  # letters of a line in the widest column of a table
+
 
 def to_docx(title: str, sections: Iterable[Section]) -> bytes:
     """Write the document.
@@ -51,10 +53,19 @@ def _add(document: Any, blocks: Sequence[Block]) -> None:
 
 
 def _add_table(document: Any, caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Add a table with columns as wide as their texts need, and its head again on each page."""
+    from docx.oxml import OxmlElement
+
     table = document.add_table(rows=1, cols=len(head), style="Light Grid Accent 1")
-    for cells, texts in ((table.rows[0].cells, head), *((table.add_row().cells, row) for row in rows)):
-        for cell, text in zip(cells, texts, strict=True):
-            cell.text = _clean(text)
+    longest = [min(max(len(_clean(text)) for text in column), _WIDEST) + 6 for column in zip(head, *rows, strict=True)]
+    room = sum(column.width for column in table.columns)
+    for column, size in zip(table.columns, longest, strict=True):
+        column.width = room * size // sum(longest)
+    for row, texts in ((table.rows[0], head), *((table.add_row(), each) for each in rows)):
+        for cell, column, text in zip(row.cells, table.columns, texts, strict=True):
+            cell.text, cell.width = _clean(text), column.width
+        row._tr.get_or_add_trPr().append(OxmlElement("w:cantSplit"))
+    table.rows[0]._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
     document.add_paragraph().add_run(_clean(caption)).italic = True
 
 

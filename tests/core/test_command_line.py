@@ -28,13 +28,16 @@ from core.errors import LimitError
 from core.evaluation.sweep_table import reliability_sweep
 from core.ingest.read_files import read
 from core.ingest.samples import load_sample
+from core.models.average import average_models
 from core.models.catalogue import fit_request, request
+from core.models.choose import choose
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.models.result import Spread
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.learned_counts import learned_counts
 from core.plausibility.plackett_luce.trust import MixturePlackettLuce
+from core.raters.truth_draws import uncertainty_of
 from core.text import number
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -297,6 +300,16 @@ def test_intervals_of_a_fit_are_asked_for(answer):
     low, high = (told["prevalence_interval"]["1"][end] for end in ("ci_low", "ci_high"))
     assert low < told["prevalence"]["1"] < high
     assert all(rater["ci_low"] <= rater["accuracy"] <= rater["ci_high"] for rater in told["raters"])
+
+
+def test_an_average_of_models_has_intervals_by_draws_if_asked(answer):
+    dataset = load_sample("anaesthesia")
+    told = answer("fit", "model-average", "anaesthesia", "--intervals", "--seed", "3")
+    averaged = average_models(choose(dataset, independent=False), dataset)
+    expected = uncertainty_of(averaged, dataset, seed=3)
+    assert [one["ci_low"] for one in told["raters"]] == pytest.approx(expected.accuracy.low.tolist())
+    assert told["prevalence_interval"]["2"]["ci_high"] == pytest.approx(expected.prevalence.high[1])
+    assert "ci_low" not in answer("fit", "model-average", "anaesthesia")["raters"][0]
 
 
 def test_known_cases_are_held_fixed(answer, tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -9,6 +10,7 @@ from core.analyses.panel import PANEL, options_of
 from core.annotations.write import long_table
 from core.command_line import main
 from core.machines.marks import Machine
+from tests.core.agreement.guideline_simulated import in_groups
 from tests.core.agreement.guideline_simulated import simulated as confused
 from tests.core.machines.panel_simulated import simulated
 from tests.core.raters.groups_simulated import simulated as grouped
@@ -62,6 +64,26 @@ def test_guideline_writes_the_merged_dataset(files, capsys):
     assert answer["rows"][0]["change"] == pytest.approx(answer["rows"][0]["after"] - answer["rows"][0]["before"])
     status, words = run(capsys, "guideline", folder / "guideline.csv", "--merge", "A", "X")
     assert status == 2 and "Unknown class 'X'" in words
+
+
+def test_guideline_compares_versions_and_names_a_group_that_alone_confuses(tmp_path, capsys):
+    dataset, _ = in_groups(1, 0.02)
+    table = long_table(dataset).assign(guideline=lambda rows: np.where(rows["case"].str.len() > 6, "v2", "v1"))
+    table.to_csv(tmp_path / "both.csv", index=False)
+    facts = pd.DataFrame({"rater": dataset.raters, "region": np.where(np.arange(20) < 10, "north", "south")})
+    facts.to_csv(tmp_path / "facts.csv", index=False)
+    line = ("guideline", tmp_path / "both.csv", "--guideline-version", "v2", "--facts", tmp_path / "facts.csv")
+    status, answer = run(capsys, *line)
+    first = answer["rows"][0]
+    assert status == 0 and (first["who"], first["raters"]) == ("one group", "region: north")
+    assert first["change"] == pytest.approx(first["after"] - first["before"])
+    assert [row["class"] for row in answer["changes"]] == list(dataset.classes)
+    assert "Without raters with region: north it falls by half or more." in answer["words"]
+    report = ("report", line[1], "--out", tmp_path / "report.html", "--sections", "guideline")
+    run(capsys, *report, "--facts", tmp_path / "facts.csv")
+    assert "region: north" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    status, words = run(capsys, *line, "--since", "2026-01-01")
+    assert status == 2 and "Use one of them" in words
 
 
 def test_groups_take_facts_from_a_table_of_raters(files, capsys):

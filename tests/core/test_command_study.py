@@ -111,3 +111,13 @@ def test_a_report_has_the_study(files, tmp_path, capsys):
     assert status == 0 and "AUC is higher in M2 than in M1" in text and "R4" in text
     run(capsys, *arguments[:6])
     assert "AUC is higher" not in out.read_text(encoding="utf-8")
+
+
+def test_a_report_of_the_scores_of_a_study_needs_no_threshold(files, tmp_path, capsys):
+    folder, _ = files
+    rows = pd.read_csv(folder / "all.csv")
+    rows.assign(score=rows["score"] + 0.5).to_csv(tmp_path / "scores.csv", index=False)
+    out, study = tmp_path / "report.html", folder / "all.csv"
+    arguments = ("report", tmp_path / "scores.csv", "--kind", "score", "--out", out, "--sections", "study")
+    status, _ = run(capsys, *arguments, "--study", study)
+    assert status == 0 and "AUC is higher in M2 than in M1" in out.read_text(encoding="utf-8")

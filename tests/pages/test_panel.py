@@ -16,6 +16,7 @@ from core.belongings import add_predictions, mark_machines
 from core.ingest.samples import load_sample
 from core.library import keep
 from core.machines.marks import Machine
+from core.text import percent_with_interval
 from tests.core.agreement.guideline_simulated import simulated as confused
 from tests.core.machines.panel_simulated import simulated
 from tests.core.raters.groups_simulated import simulated as grouped
@@ -66,6 +67,20 @@ def test_two_classes_are_merged_by_one_press():
     settle(app.button(key="merge").click().run())
     assert app.session_state["data"] != dataset.digest
     assert "A / B" in [name for box in app.selectbox for name in box.options] or "A / B" in words(app)
+
+
+def test_versions_of_the_guideline_are_compared_on_the_page():
+    one = confused(1)
+    versions = np.where(np.arange(one.n_cases) < one.n_cases // 2, "v1", "v2")
+    dataset = replace(one, case_group=tuple(versions.tolist()))
+    keep(dataset)
+    app = with_tab("agreement", dataset.digest, "agreement_tabs", "Guideline")
+    assert "in versions other than" not in words(app)
+    app.selectbox(key="guideline_version").select("v2")
+    app = settle(app.run())
+    whole = GUIDELINE.parts[0].with_options(version="v2").answer(dataset).changes[0]
+    assert f"{percent_with_interval(*whole.after)} in v2; no clear difference" in words(app)
+    assert any(set(dataset.classes) == set(one.value.get("class", ())) for one in app.dataframe)
 
 
 def test_ordered_classes_that_are_no_neighbours_cannot_be_merged_on_the_page():

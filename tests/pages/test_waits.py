@@ -27,7 +27,7 @@ from core.runtime.jobs import Job, JobBoard
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import remembered, streamlit_private
 from pages.shared.cache.datasets import jobs
-from pages.shared.kit import expected, job_progress, redraw
+from pages.shared.kit import expected, job_progress, opening, plausibility_models, redraw
 from pages.shared.kit import sweep as sweeps
 from pages.shared.shell import story as shell_story
 from tests.pages.opened import APP, at, kept, settle, words
@@ -35,7 +35,7 @@ from tests.speed import scaled
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 CLOCK = re.compile(r"@part\(\s*[^)\s]")
-HOME = ("Certainty of all cases", "Evaluating the raters")  # scores of models serve every page, and go on
+HOME = ("Certainty of all cases", "Evaluating the raters")
 ROWS = "case,rater,class\n" + "".join(
     f"{case},{rater},{'xyz'[(case * 7 + rater * case) % 3]}\n" for case in range(40) for rater in range(5)
 )
@@ -354,6 +354,20 @@ def test_home_has_one_cancel_for_all_that_it_computes():
     app.button(key="cancel-home").click().run()
     assert cancels(app) == [] and "Certainty of all cases: cancelled." in words(app)
     assert not [job for job in jobs().unfinished() if job.title in HOME]
+
+
+@pytest.mark.usefixtures("nothing_starts")
+def test_home_cancels_the_comparison_of_rater_models_too():
+    app = AppTest.from_file(APP, default_timeout=300)
+    app.session_state["data"] = kept(f"{ROWS}42,0,x\n42,1,x\n", "compared")
+    app.run()
+    assert plausibility_models.CHOICE in [job.title for job in jobs().unfinished()]
+    assert opening.CHOOSING in words(app) or opening.CHOOSING_RATERS in words(app)
+    app.button(key="cancel-home").click().run()
+    assert not [job for job in jobs().unfinished() if job.title in (*HOME, plausibility_models.CHOICE)]
+    assert f"{plausibility_models.CHOICE}: cancelled." in words(app)
+    assert opening.CHOOSING not in words(app) and opening.CHOOSING_RATERS not in words(app)
+    assert cancels(app) == []
 
 
 @pytest.mark.usefixtures("nothing_starts")

@@ -10,7 +10,7 @@ from ...analysis_settings import SEED, can_choose
 from ...annotations.dataset import Dataset
 from ...extremes import clearly_most
 from ...figures import raters as figures
-from ...models.average import average_models
+from ...models.average import AveragedModels, average_models
 from ...models.choose import choose
 from ...models.dawid_skene import DawidSkene
 from ...models.gold import gold_cases
@@ -52,18 +52,26 @@ def per_case(dataset: Dataset) -> int:
 
 
 def compute_plans(
-    dataset: Dataset, options, *, token: CancelToken | None = None, progress: Callable[[float], None] | None = None
+    dataset: Dataset,
+    options,
+    *,
+    averaged: AveragedModels | None = None,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> PlanOutcomes:
-    """Carry out each plan in simulations."""
-    fit, truths = _worlds(dataset, options, token)
+    """Carry out each plan in simulations, by the average of rater models, which is computed if it is not known."""
+    fit, truths = _worlds(dataset, options, averaged, token)
     how = {"n_worlds": options.n_worlds, "seed": options.seed, "truths": truths, "token": token, "progress": progress}
     return plan_outcomes(dataset, fit, plans_of(dataset, options), **how)
 
 
-def _worlds(dataset: Dataset, options, token: CancelToken | None) -> tuple[RaterModelFit, np.ndarray | None]:
+def _worlds(
+    dataset: Dataset, options, averaged: AveragedModels | None, token: CancelToken | None
+) -> tuple[RaterModelFit, np.ndarray | None]:
     """Return the average of rater models with truths drawn from it; Dawid-Skene if no model can be averaged."""
     if can_choose(dataset):
-        averaged = average_models(choose(dataset, seed=SEED, independent=False, token=token), dataset, token=token)
+        if averaged is None:
+            averaged = average_models(choose(dataset, seed=SEED, independent=False, token=token), dataset, token=token)
         if averaged.members:
             rng = np.random.default_rng(options.seed)
             truths = drawn_truths(averaged, dataset, options.n_worlds, rng, token)
@@ -188,10 +196,15 @@ class PlannedAnnotations:
 
 
 def compute(
-    dataset: Dataset, options, *, token: CancelToken | None = None, progress: Callable[[float], None] | None = None
+    dataset: Dataset,
+    options,
+    *,
+    averaged: AveragedModels | None = None,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> PlannedAnnotations:
     """Compute the forecast, and if there is gold, the comparison of the model of the simulations with it."""
-    fit, truths = _worlds(dataset, options, token)
+    fit, truths = _worlds(dataset, options, averaged, token)
     goal = Goal(options.quantity, options.target, options.name)
     how = {"policy": options.policy, "budget": options.budget, "n_worlds": options.n_worlds, "seed": options.seed}
     found = forecast(dataset, fit, goal, **how, truths=truths, token=token, progress=progress)

@@ -73,9 +73,7 @@ def _unpacked(name: str, content: bytes, nested: bool) -> list[tuple[str, bytes]
                 path, data = unzipped(entry.filename, data)
             except InputError as error:
                 shown = shorten(entry.filename)
-                raise InputError(
-                    f"Could not open {name}: it contains another archive ({shown}): {error.message}", _REMEDY
-                ) from None
+                raise InputError(f"{name} contains another archive ({shown}). {error.message}", _REMEDY) from None
             if not nested and data.startswith(_ARCHIVES) and not is_workbook(data):
                 raise InputError(
                     f"Could not open {name}: it contains another archive ({shorten(entry.filename)}).", _REMEDY

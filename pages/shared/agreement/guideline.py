@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import streamlit as st
 
@@ -9,26 +10,45 @@ from core.agreement.guideline import merge_classes
 from core.analyses.guideline import GUIDELINE
 from core.annotations.dataset import MISSING_TIME, Dataset
 from core.errors import PluralityError
+from core.raters.groups import RaterFacts
 from core.text import utc
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import blocks, state
+from pages.shared.kit import blocks, groups, state
 
 _SINCE = "Compares disagreement on cases first annotated before this date with disagreement on later cases."
+_SINCE = "Compares disagreement on cases first annotated before this date with those from it on."
+_VERSION = "Compares disagreement on the cases of this group with that on cases of other groups."
 
 
 def show(view: Dataset) -> None:
-    """Pairs of classes, before and after a date, with what makes one class of two."""
+    """Pairs of classes, before and after a new guideline, with what makes one class of two."""
     whole, part = state.whole(), GUIDELINE.part("pairs")
     can_merge = whole is not None and whole.dataset.kind == "class" and view.n_classes > 2
-    known = () if view.time is None else view.time[view.time != MISSING_TIME]
-    if len(known) and part.applicable(view).possible:
-        first, last = (utc(float(end)).date() for end in (known.min(), known.max()))
-        since = st.date_input(
-            "New guideline from", None, first, last, format="YYYY-MM-DD", key="guideline_since", width=220, help=_SINCE
-        )
-        if since is not None:
-            part = part.with_options(since=int(datetime(since.year, since.month, since.day, tzinfo=UTC).timestamp()))
+    if part.applicable(view).possible:
+        part = part.with_options(facts=groups.facts(view) or RaterFacts(), **_new_guideline(view))
     blocks.answer(part, view, {"guideline_merge": lambda pair: _merging(view, *pair)} if can_merge else None)
+
+
+def _new_guideline(view: Dataset) -> dict[str, Any]:
+    """Ask from which date, or for which group of cases, a new guideline holds."""
+    versions = sorted(set(view.case_group or ()) - {""})
+    if len(versions) > 1:
+        version = st.selectbox(
+            "New guideline in", versions, None, key="guideline_version", width=220, placeholder="Group of cases",
+            help=_VERSION,
+        )  # fmt: skip
+        if version is not None:
+            return {"version": version}
+    known = () if view.time is None else view.time[view.time != MISSING_TIME]
+    if not len(known):
+        return {}
+    first, last = (utc(float(end)).date() for end in (known.min(), known.max()))
+    since = st.date_input(
+        "New guideline from", None, first, last, format="YYYY-MM-DD", key="guideline_since", width=220, help=_SINCE
+    )
+    if since is None:
+        return {}
+    return {"since": int(datetime(since.year, since.month, since.day, tzinfo=UTC).timestamp())}
 
 
 def _merging(view: Dataset, first: str, second: str) -> None:

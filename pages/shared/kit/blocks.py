@@ -91,7 +91,7 @@ def answer(part: AnalysisPart, dataset: Dataset, after: Drawn | None = None, nee
     show(part.blocks(found, dataset, options), after)
 
 
-def result_of(part: AnalysisPart, dataset: Dataset, options: Any = None) -> Any:
+def result_of(part: AnalysisPart, dataset: Dataset, options: Any = None, **known: Any) -> Any:
     """Return the result of a part; None while it is computed, or, with the reason on screen, if it cannot be.
 
     Parameters
@@ -100,6 +100,8 @@ def result_of(part: AnalysisPart, dataset: Dataset, options: Any = None) -> Any:
     dataset : Dataset
     options : object, optional
         Options of the part. Names of raters are those of ``dataset.coded`` if the part is work.
+    **known
+        Results that the part would compute otherwise, with the names of ``dataset.coded``.
     """
     options, work = part.resolve() if options is None else options, part.work
     if work is None:
@@ -111,7 +113,7 @@ def result_of(part: AnalysisPart, dataset: Dataset, options: Any = None) -> Any:
     content = dataset.coded
 
     def compute(job: Job) -> Any:
-        return cached.run(job, part.function, content, content, options, seconds=work.seconds(content))
+        return cached.run(job, part.function, content, content, options, **known, seconds=work.seconds(content))
 
     key = (dataset.content_digest, part.compute, options)
     return job_progress.result_of(key, work.title, compute, work.lane, dataset)

@@ -5,7 +5,7 @@ repeatedly, and redraws the page when any of them has ended.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -79,6 +79,12 @@ def one_cancel(key: str) -> Iterator[None]:
     if together:
         words = "Cancel all" if len(together) > 1 else "Cancel"
         st.button(words, on_click=cancel, args=(together,), key=f"cancel-{key}", type="tertiary")
+
+
+def cancel_too(jobs: Iterable[Job]) -> None:
+    """Add jobs that show no progress of their own to the shared Cancel."""
+    if (together := _run().together) is not None:
+        together.extend(jobs)
 
 
 def cancel(jobs: list[Job]) -> None:

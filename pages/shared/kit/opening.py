@@ -85,6 +85,12 @@ def correct_at_work(view: Dataset) -> Job | None:
     return None if job is None or job.finished else job
 
 
+def cancelled(view: Dataset) -> Job | None:
+    """Return the comparison of rater models if this session cancelled it; None otherwise."""
+    job = choice_job(view)
+    return job if job is not None and job.state == "cancelled" else None
+
+
 def choice(view: Dataset) -> JudgedModels | None:
     """Return the scores of all models and their average; None until they are done."""
     job = choice_job(view)

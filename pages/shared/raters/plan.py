@@ -8,9 +8,10 @@ import streamlit as st
 from core.analyses.raters import RATERS, PlanOptions, PlansOptions
 from core.analyses.raters.planning import per_case
 from core.annotations.dataset import Dataset
+from core.annotations.rater_codes import with_codes
 from core.raters.accuracy_threshold import JudgedAccuracy
 from core.text import markdown, plural
-from pages.shared.kit import blocks, widgets
+from pages.shared.kit import blocks, opening, widgets
 
 QUANTITIES = {
     "certainty": ("Mean certainty of cases, minimum", 0.9),
@@ -99,8 +100,9 @@ def _sizes(view: Dataset) -> tuple[PlansOptions, float | None]:
 
 def _show(name: str, view: Dataset, asked, **display) -> None:
     """Draw the result of a part; a change of the display alone computes nothing again."""
-    part = RATERS.part(name)
-    found = blocks.result_of(part, view, asked)
+    part, compared = RATERS.part(name), opening.choice(view)
+    averaged = None if compared is None else with_codes(compared.averaged, view)
+    found = blocks.result_of(part, view, asked, averaged=averaged)
     if found is not None:
         blocks.show(part.blocks(found, view, replace(asked, **display)))
 

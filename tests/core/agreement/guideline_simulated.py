@@ -1,5 +1,7 @@
 """Raters who confuse classes, all of them or one of them."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from core.annotations.dataset import Dataset
@@ -38,3 +40,18 @@ def simulated(
         day[case.ravel()],
         gold=truth.astype(np.int32),
     )
+
+
+def in_groups(seed: int, confusing: float) -> tuple[Dataset, dict[str, np.ndarray]]:
+    """Twenty raters in two groups, of which the first confuses A with B.
+
+    Parameters
+    ----------
+    seed : int
+    confusing : float
+        Share of annotations of A or B by the second group that are of the other class.
+    """
+    one, two = simulated(seed, n_raters=20, one=0), simulated(seed, n_raters=20, one=0, everybody=confusing)
+    answer = np.where(one.rater < 10, one.answer, two.answer)
+    north = np.arange(20) < 10
+    return replace(one, answer=answer), {"region: north": north, "region: south": ~north}

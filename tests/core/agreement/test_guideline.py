@@ -9,12 +9,14 @@ import pytest
 from core.agreement.coefficients import agreement_table
 from core.agreement.guideline import information, merge_classes, merged_joint, review_guideline
 from core.agreement.krippendorff import krippendorff_alpha
+from core.agreement.specific import specific_agreement
 from core.analyses.blocks import Selector, Slot, Words
-from core.analyses.guideline import GUIDELINE, lead, truth_of
+from core.analyses.guideline import GUIDELINE, large_groups, lead, truth_of
 from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
-from tests.core.agreement.guideline_simulated import simulated
+from core.raters.groups import RaterFacts
+from tests.core.agreement.guideline_simulated import in_groups, simulated
 
 
 def reviewed(dataset, **how):
@@ -168,6 +170,63 @@ def test_before_and_after_are_the_disagreement_of_each_side():
         reviewed(replace(both, time=None), since=day)
 
 
+def test_a_version_of_the_guideline_is_compared_as_a_date_is():
+    day = 50 * 86_400
+    both = both_guidelines(everybody=0.0)
+    versions = tuple("v2" if name.startswith("1") else "v1" for name in both.cases)
+    by_date, by_version = reviewed(both, since=day), reviewed(replace(both, case_group=versions), version="v2")
+    assert [one.change for one in by_version.pairs] == [one.change for one in by_date.pairs]
+    assert by_version.changes == by_date.changes
+    with pytest.raises(InputError, match="Use one of v1, v2"):
+        reviewed(replace(both, case_group=versions), version="v3")
+    with pytest.raises(NotApplicableError, match="no groups"):
+        reviewed(both, version="v2")
+    part = GUIDELINE.parts[0].with_options(version="v2")
+    dataset = replace(both, case_group=versions)
+    plain = " ".join(b.plain for b in part.blocks(part.answer(dataset), dataset) if isinstance(b, Words))
+    assert "of annotation pairs in versions other than v2, and on" in plain
+
+
+def test_agreement_on_each_class_before_and_after_is_specific_agreement():
+    day = 50 * 86_400
+    both = both_guidelines(everybody=0.0)
+    whole, *classes = reviewed(both, since=day).changes
+    for side, part in (("before", both.select(until=day)), ("after", both.select(since=day))):
+        for one, other in zip(classes, specific_agreement(part), strict=True):
+            assert getattr(one, side).value == pytest.approx(other.value)
+        assert getattr(whole, side).value == pytest.approx(agreement_table(class_counts(part))[0].value)
+    clear = {one.name for one in classes if one.change.low > 0 or one.change.high < 0}
+    assert {"A", "B"} <= clear and whole.change.low > 0
+    assert not reviewed(both).changes
+
+
+def test_classes_that_only_one_group_confuses_are_said_to_be_so():
+    for seed in range(20):
+        dataset, groups = in_groups(seed, 0.02)
+        pair = pair_of(reviewed(dataset, groups=groups), "A", "B")
+        assert (pair.who, pair.group, pair.raters, pair.advice) == ("one group", "region: north", (), "train")
+        assert pair_of(reviewed(dataset), "A", "B").who != "one group"
+    found = reviewed(dataset, groups=groups)
+    assert "Without raters with region: north it falls by half or more." in Words(lead(found)).plain
+
+
+def test_no_group_is_named_for_what_everybody_confuses():
+    named = 0
+    for seed in range(40):
+        dataset, _ = in_groups(seed, 0.35)
+        rng = np.random.default_rng(seed)
+        groups = {f"fact: {k}": rng.permutation(20) < 10 for k in range(4)}
+        named += sum(one.who == "one group" for one in reviewed(dataset, groups=groups).pairs)
+    assert named <= 2
+
+
+def test_groups_of_fewer_than_eight_raters_are_not_looked_at():
+    facts = RaterFacts(("region",), (("north",) * 8 + ("south",) * 7 + ("",) * 5,))
+    assert not large_groups(facts)
+    facts = RaterFacts(("region",), (("north",) * 8 + ("south",) * 8 + ("",) * 4,))
+    assert list(large_groups(facts)) == ["region: north", "region: south"]
+
+
 def test_a_merger_moves_annotations_gold_and_names():
     dataset = simulated(8)
     merged = merge_classes(dataset, "D", "B")
@@ -227,7 +286,7 @@ def test_before_and_after_are_said_as_a_change_only_if_it_is_clear():
     better = both_guidelines(everybody=0.0)
     same = both_guidelines(everybody=0.35)
     day = 50 * 86_400
-    for dataset, wanted in ((better, "from then on; difference: −"), (same, "from then on; no clear difference: ")):
+    for dataset, wanted in ((better, "1970 on; difference: −"), (same, "1970 on; no clear difference: ")):
         part = GUIDELINE.parts[0].with_options(since=day)
         found = part.answer(dataset)
         (selector,) = (block for block in part.blocks(found, dataset) if isinstance(block, Selector))

@@ -1,6 +1,7 @@
 """Requirements: how they are read, decided and summed up."""
 
 import json
+import re
 import shlex
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import pytest
 import yaml
 
 from core.agreement.krippendorff import krippendorff_alpha
+from core.analyses.blocks import Grid
 from core.analyses.gate import GATE, command, parsed, summary, workflow
 from core.annotations.dataset import Dataset
 from core.command_line import main
@@ -61,6 +63,14 @@ def test_measures_are_those_of_the_data():
     assert values["unanimous"] == pytest.approx(np.mean((answers == answers[:, :1]).all(axis=1)))
     pairs = [np.mean([row[i] == row[j] for i in range(5) for j in range(5) if i != j]) for row in answers]
     assert values["case_agreement"] == pytest.approx(np.mean(pairs))
+
+
+def test_counts_are_shown_as_whole_numbers_and_shares_with_two_decimals():
+    dataset = load_sample("anaesthesia")
+    part = GATE.parts[0].with_options(requirements=("flagged_raters <= 2", "cases > 1", "alpha >= 0.1"))
+    (grid,) = (block for block in part.blocks(part.answer(dataset), dataset) if isinstance(block, Grid))
+    flagged, cases, alpha = grid.table["value"]
+    assert flagged.isdigit() and cases == str(dataset.n_cases) and re.fullmatch(r"0\.\d\d", alpha)
 
 
 def test_later_looks_have_wider_intervals_and_say_so():

@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from core.analyses.models.scores import judge_models
+from core.analyses.raters import PlansOptions, planning
+from core.analyses.raters.planning import compute_plans
+from core.analysis_settings import SEED
 from core.certainty.top_sets import annotation_certainty
 from core.errors import Cancelled, InputError, NotApplicableError, NotFoundError
+from core.ingest.samples import load_sample
+from core.models.choose import choose
 from core.models.dawid_skene import DawidSkene
 from core.models.design import design
 from core.models.smoothing import POOL_STRENGTH
@@ -255,3 +261,13 @@ def test_a_forecast_uses_the_truths_that_it_is_given():
     noise = np.random.default_rng(0).integers(data.n_classes, size=(20, data.n_cases))
     by_noise = forecast(data, fit, goal, truths=noise, **how)
     assert by_noise.value[-1] < by_truth.low[-1], "raters who follow no truth agree less"
+
+
+def test_plans_by_models_that_were_compared_before_are_those_of_models_compared_again(monkeypatch):
+    dataset = load_sample("anaesthesia")
+    asked = PlansOptions(new_raters=1, new_cases=0, least_certain=0, n_worlds=20)
+    first = choose(dataset, seed=SEED, difficulty=False, independent=False)
+    known = judge_models(dataset, known=first).averaged
+    again = compute_plans(dataset, asked)
+    monkeypatch.setattr(planning, "choose", lambda *_, **__: pytest.fail("models are compared once"))
+    assert np.array_equal(compute_plans(dataset, asked, averaged=known).value, again.value)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from core.annotations.dataset import Dataset
 from core.errors import NotApplicableError
 from core.models.average import LEAST_DOUBT, average_models, member_posteriors
 from core.models.choose import choose
@@ -109,6 +110,23 @@ def test_intervals_of_an_average_hold_its_own_numbers_and_those_of_the_raters(bu
         width.append(np.mean(found.accuracy.high - found.accuracy.low))
     assert np.mean(inside) >= 0.9
     assert np.mean(width) > 2 * 1.96 * np.sqrt(0.8 * 0.2 / 150), "wider than if the truth were known"
+
+
+def test_intervals_do_not_depend_on_the_order_of_raters_and_classes(build):
+    dataset = build(panel(3, n_raters=6, n_classes=3)[0], 3)
+    raters, classes = np.random.default_rng(0).permutation(6), np.array([2, 0, 1])
+    other = Dataset.from_classes(
+        "test",
+        dataset.cases,
+        np.array(dataset.raters)[raters],
+        np.array(dataset.classes)[classes],
+        dataset.case_of_annotation,
+        np.argsort(raters)[dataset.rater],
+        np.argsort(classes)[dataset.answer],
+    )
+    found, again = (uncertainty_of(averaged_of(each), each) for each in (dataset, other))
+    assert again.accuracy.low == pytest.approx(found.accuracy.low[raters])
+    assert again.confusion.high == pytest.approx(found.confusion.high[np.ix_(raters, classes, classes)])
 
 
 def test_a_vote_without_rater_models_has_no_intervals(build):

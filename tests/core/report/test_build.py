@@ -518,12 +518,12 @@ def test_a_report_of_scores_has_raters_and_plausible_scores_of_the_threshold():
 @pytest.mark.parametrize(
     ("rows", "raters", "prior"),
     [("1,a,1.5\n2,b,2.5\n3,a,4\n", "Cannot estimate severity: no case", "no case has two scores."),
-     ("1,a,2.5\n1,b,2.5\n2,a,2.5\n2,b,2.5\n", "all scores are equal", "all scores are equal.")],
+     ("1,a,2.5\n1,b,2.5\n2,a,2.5\n2,b,2.5\n", "Raters cannot be compared: all scores", "all scores are equal.")],
 )  # fmt: skip
 def test_of_scores_that_tell_nothing_of_raters_or_cases_the_report_says_why(rows, raters, prior):
     dataset = read(f"case,rater,score\n{rows}".encode()).dataset
     of_raters, of_cases = score_section.scores(request_of(dataset, "few"), ["scores"], None, None)
-    assert of_raters.text.startswith(f"Raters cannot be compared: {raters}")
+    assert of_raters.text.startswith(raters) and of_raters.text.count(":") == 1
     assert of_cases.text.startswith(f"Plausible scores need a prior. Could not fit the prior: {prior}")
     assert of_raters.kind == of_cases.kind == "note"
 
@@ -553,11 +553,9 @@ def test_rates_of_a_machine_are_reported_where_it_labelled_what_people_did_not()
     alone = "\n".join(["case,rater,class", *rows, *(f"{c},lone,x" for c in range(60, 90))]).encode()
     request = replace(request, with_machines=read(alone).dataset, machines=("gpt", "lone"))
     text = " ".join(parsed(build_report(request, ["machines"])).text)
-    assert (
-        "Rates over all cases of lone are not available: Cannot estimate rates: fewer than two cases of lone have a"
-        in text
-    )
-    assert "Rates over all cases of gpt are not available" not in text and "people labelled 60 of 300 cases" in text
+    assert " Cannot estimate rates: fewer than two cases of lone have a label." in text
+    assert ": Cannot" not in text, "one message in another"
+    assert "fewer than two cases of gpt" not in text and "people labelled 60 of 300 cases" in text
 
 
 def test_machines_of_a_report_stand_apart_from_its_panel(monkeypatch):
@@ -571,7 +569,7 @@ def test_machines_of_a_report_stand_apart_from_its_panel(monkeypatch):
     assert "an AI rater that makes the same errors passes" in text
     odd = replace(request, classifiers=(SimpleNamespace(name="odd"),))
     monkeypatch.setattr(machine_section, "of_predictions", lambda *_: raised(NotApplicableError("No case in common.")))
-    assert "Left out: odd: No case in common." in " ".join(parsed(build_report(odd, ["machines"])).text)
+    assert "odd is left out. No case in common." in " ".join(parsed(build_report(odd, ["machines"])).text)
     families = tuple(Machine(name, "Vega", version) for name, version in (("lyra-1", "2"), ("lyra-2", "1")))
     (drift,) = version_drift(whole, families, people.raters)
     told = " ".join(parsed(build_report(replace(request, marks=families), ["machines"])).text)

@@ -69,7 +69,7 @@ def test_the_process_is_named_only_if_all_cases_follow_it(answers, words):
 def test_cases_without_a_majority_are_counted_with_an_interval():
     said = text_of(request_of(data(["aa", "ab", "ba", "a"])))
     assert (
-        "Of 4 cases, 2 (50%, 95% interval 15% to 85%) have no majority, and 1 only one annotation."
+        "Of 4 cases, 2 (50%, 95% interval 15% to 85%) have no majority, and 1 has one annotation only."
         in said["undetermined"]
     )
     assert "No case was settled by review" in said["process"]
@@ -152,3 +152,15 @@ def test_the_command_writes_it_with_or_without_a_report(tmp_path, capsys):
     assert '"reference_standard"' in capsys.readouterr().out
     assert main(["report", "caries"]) == 2 and "no file was given" in capsys.readouterr().err
     assert main(["report", "caries", "--reference-standard", str(tmp_path / "x.pdf")]) == 2
+
+
+def test_tables_in_word_have_columns_for_their_texts_and_a_head_on_each_page():
+    from docx import Document
+
+    written = Document(BytesIO(build_reference_standard(request_of(data(["aab", "abb"])), "docx")))
+    table = written.tables[-1]
+    guideline, item, what, where = (column.width for column in table.columns)
+    assert item < guideline < what and item < where
+    assert [cell.width for cell in table.rows[1].cells] == [guideline, item, what, where]
+    assert table.rows[0]._tr.xpath("./w:trPr/w:tblHeader") and not table.rows[1]._tr.xpath("./w:trPr/w:tblHeader")
+    assert all(row._tr.xpath("./w:trPr/w:cantSplit") for row in table.rows)
