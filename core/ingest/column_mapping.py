@@ -116,6 +116,8 @@ class Mapping:
         Long: column of the rank of that class in the rater's differential diagnosis, 1 first, equal is tied.
     raters : tuple of str
         Wide and patterns: the columns that are raters.
+    rater_names : tuple of (str, str)
+        Wide: column of a rater and the rater's name, if that is not the column's.
     time, group : str or None
         Columns of the date of an annotation (long) and of the group of a case.
     confidence : str or None
@@ -165,6 +167,7 @@ class Mapping:
     instead: tuple["Mapping", ...] = field(default=(), compare=False)
     doubt: str = field(default="", compare=False)
     before: "Mapping | None" = field(default=None, compare=False)
+    rater_names: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         check_choice(self.layout, "The layout", LAYOUTS)
@@ -210,6 +213,10 @@ class Mapping:
     def clear(self) -> "Mapping":
         """Return the same reading without alternatives."""
         return replace(self, instead=(), doubt="")
+
+    def rater_of(self, column: str) -> str:
+        """Return the name of the rater of a column."""
+        return dict(self.rater_names).get(column, column)
 
     @property
     def holds_sets(self) -> bool:

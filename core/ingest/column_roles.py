@@ -1,9 +1,10 @@
 """Roles of columns by their values: cases, raters and annotations; several columns of annotations are questions."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, takewhile
 
 import numpy as np
 
@@ -30,7 +31,10 @@ _MOST_PAIRED = 40  # number of columns among which a case and a rater are search
 _ONLY_ANSWER = words(
     "label class annotation answer response rating vote judgment judgement choice category value decision score grade"
 )
+_GOLD = words("gold golden truth groundtruth reference consensus")
 _CLASSIFIERS = words("classifier model system predictor")
+_QUESTION = re.compile(r"q\W*\d|question|frage|item|task", re.IGNORECASE)
+_PIECE = re.compile(r"[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _TOKENS = re.compile(r"[\s_.:|\-]+")
 _MTURK_WORKER = re.compile(r"A[A-Z0-9]{8,}")
 _FILE = re.compile(r".+\.(?:png|jpe?g|tiff?|dcm|txt|wav|mp[34]|xml|svs)", re.IGNORECASE)
@@ -50,8 +54,15 @@ def in_doubt(likeliest: Mapping, *others: Mapping, doubt: str) -> Mapping:
 
 
 def with_gold(seen: ColumnEvidence, guess: Mapping) -> Mapping:
-    """Return the guess with a column of consensus as gold if it shares its values with at least two raters."""
-    for column in filter(is_gold_by_name, seen.columns):
+    """Return the guess with a column of consensus as gold if it shares its values with at least two raters.
+
+    Several such columns of questions with other values, or that complete a grid of questions, are gold of each question.
+    """
+    golds = list(filter(is_gold_by_name, seen.columns))
+    apart = any(not seen.share_values(*pair) for pair in combinations(golds, 2))
+    if apart or (len(golds) > 1 and _grid(seen, guess.raters) is not None):
+        return guess
+    for column in golds:
         found = guess_mapping([one for one in seen.columns if one != column])
         others = [one for one in found.raters if not _is_set_apart(seen, one, found.raters)]
         if found.layout == "wide" and found.gold is None and sum(seen.share_values(column, one) for one in others) > 1:
@@ -72,8 +83,7 @@ def with_grid(seen: ColumnEvidence, guess: Mapping) -> Mapping:
     if guess.layout != "long" or guess.rater is not None or "anonymous" in guess.why:
         return guess
     named = [column for column in seen.columns if "#" in numbers_apart(_TOKENS.split(column)[0])]
-    grid = _grid(named) if len(named) > 3 else None
-    if grid is None or not all(seen.share_values(*columns[:2]) for columns in grid.values()):
+    if len(named) < 4 or _grid(seen, named) is None:
         return guess
     why = {"raters": "one column for each rater and question"} | {r: guess.why[r] for r in ("case",) if r in guess.why}
     return Mapping("wide", case=guess.case, raters=tuple(named), group=guess.group, gold=guess.gold, why=why)
@@ -89,6 +99,8 @@ def wide_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     candidates = [column for column in guess.raters if not _is_set_apart(seen, column, guess.raters)]
     if len(candidates) < 2:
         return long_questions(seen, _by_rows(guess))
+    if (grid := _grid(seen, candidates)) is not None:
+        return _questions(guess, grid)
     groups = [group for group in seen.groups_of_one_vocabulary(candidates) if len(group) > 1]
     if not groups:
         return _without_shared_values(seen, guess, candidates)
@@ -96,14 +108,12 @@ def wide_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     if len(groups) > 1 and len(named) == 1:
         groups = named
     if len(groups) > 1:
-        return {_name_of(group): _with_raters(guess, group) for group in groups}
+        return _questions(guess, {_name_of(group): group for group in groups})
     (group,) = groups
     left = [column for column in candidates if column not in group and _may_be_a_rater(seen, column, group)]
     if left:
         several = sorted([*group, *left], key=seen.columns.index)
         return {_listed(group): _with_raters(guess, group), ALL_COLUMNS: _with_raters(guess, several)}
-    if (grid := _grid(group)) is not None:
-        return {name: _with_raters(guess, columns) for name, columns in grid.items()}
     found = _with_raters(guess, group)
     if _are_shares(seen, group):
         return {"": _shares(seen, found)}
@@ -198,6 +208,67 @@ def _with_raters(guess: Mapping, raters: Sequence[str]) -> Mapping:
     return replace(guess, raters=tuple(raters), why=guess.why | {"raters": reason})
 
 
+def _questions(guess: Mapping, columns: dict[str, list[str]]) -> dict[str, Mapping]:
+    """Return the mapping of each question, with its own gold, and the same name of a rater in all."""
+    found = {}
+    for name, raters in columns.items():
+        golds = [column for column in raters if _is_gold_of_a_question(column)]
+        one = _with_raters(guess, [column for column in raters if column not in golds or name == ALL_COLUMNS])
+        if len(golds) == 1 and len(one.raters) > 1 and name != ALL_COLUMNS:
+            one = replace(one, gold=golds[0], why=one.why | {"gold": f"the column is called {golds[0]!r}"})
+        found[name] = one
+    return _with_rater_names(found)
+
+
+def _is_gold_of_a_question(column: str) -> bool:
+    return is_gold_by_name(column) or bool(words_of_name(column) & _GOLD)
+
+
+def _with_rater_names(questions: dict[str, Mapping]) -> dict[str, Mapping]:
+    """Return the questions with one name per rater: what their columns are called without the part for the question."""
+    groups = {name: one.raters for name, one in questions.items() if name != ALL_COLUMNS}
+    starts, ends = ([_shared_pieces(columns, step) for columns in groups.values()] for step in (1, -1))
+    before, after = (len(_in_common([one[::-1] for one in pieces])) for pieces in (starts, ends))
+    if any(len(end) > after and end[-after - 1].isdigit() for end in ends):  # a number goes with the word before it
+        after = max(0, after - 1)
+    parts = {
+        name: [_parts(column, len(start) - before, len(end) - after) for column in groups[name]]
+        for name, start, end in zip(groups, starts, ends, strict=True)
+    }
+    times = Counter(rater for found in parts.values() for rater in {rater for rater, _ in found})
+    named: dict[str, Mapping] = {}
+    for name, one in questions.items():
+        raters, asked = zip(*parts[name], strict=True) if name in parts else ((), ("",))
+        if len(set(raters)) < len(one.raters) or max(times[rater] for rater in raters) == 1:
+            named[name] = one
+            continue
+        title = asked[0] if asked[0] and asked[0] not in questions and asked[0] not in named else name
+        named[title] = replace(one, rater_names=tuple(zip(one.raters, raters, strict=True)))
+    return named
+
+
+def _shared_pieces(columns: Sequence[str], step: int) -> list[str]:
+    """Return the first words and numbers (last if ``step`` is -1) that all names have in common, but never all."""
+    pieces = [[hit[0].casefold() for hit in _PIECE.finditer(column)][::step] for column in columns]
+    return _in_common([one[:-1] for one in pieces])
+
+
+def _in_common(lists: Sequence[list[str]]) -> list[str]:
+    """Return what lists have in common at their starts."""
+    return [each[0] for each in takewhile(lambda each: len(set(each)) == 1, zip(*lists, strict=False))]
+
+
+def _parts(column: str, n_first: int, n_last: int) -> tuple[str, str]:
+    """Return a name without its first and last words and numbers, and these; the whole name if nothing is left."""
+    pieces = list(_PIECE.finditer(column))
+    left = pieces[n_first : len(pieces) - n_last]
+    if not left:
+        return column, ""
+    start, end = left[0].start(), left[-1].end()
+    around = (column[:start], column[end:])
+    return column[start:end], " ".join(filter(None, (re.sub(r"^[\W_]+|[\W_]+$", "", one) for one in around)))
+
+
 def _first_column_as_rater(seen: ColumnEvidence, guess: Mapping) -> Mapping:
     """Return the guess with the first column as a rater if it was the case column only because it is the first.
 
@@ -257,29 +328,58 @@ def _name_of(group: Sequence[str]) -> str:
     return " ".join(shared) or _listed(group)
 
 
-def _grid(columns: Sequence[str]) -> dict[str, list[str]] | None:
+def _grid(seen: ColumnEvidence, columns: Sequence[str]) -> dict[str, list[str]] | None:
     """Return columns by question if their names are every pair of a rater and a question; None if they are not.
 
-    Header rows that were joined may be rounds or questions of raters, or all of them raters.
+    Columns of gold are those of the question that they name.
+    """
+    golds = [column for column in columns if _is_gold_of_a_question(column)]
+    grid = _grid_of_raters(seen, [column for column in columns if column not in golds])
+    if grid is None:
+        return None
+    own = {name: [one for one in golds if words_of_name(name) <= words_of_name(one)] for name in grid}
+    return {name: [*raters, *(own[name] if words_of_name(name) else [])] for name, raters in grid.items()}
+
+
+def _grid_of_raters(seen: ColumnEvidence, columns: Sequence[str]) -> dict[str, list[str]] | None:
+    """Return columns by question as in `_grid`, which has the columns of gold as well.
+
+    Columns of one question share their values, and raters are numbered; if both parts of the names may be the raters,
+    or all columns may be, all readings are returned. So they are for header rows that were joined.
     """
     joined = [column.split(HEADERS_JOINED) for column in columns]
     if all(len(parts) > 1 for parts in joined):
         asked = [HEADERS_JOINED.join(parts[:-1]) for parts in joined]
-        above, below = list(dict.fromkeys(asked)), {parts[-1] for parts in joined}
-        if len(above) > 1 and len(below) > 1 and len(above) * len(below) == len(columns):
-            parted = {name: [c for c, one in zip(columns, asked, strict=True) if one == name] for name in above}
-            return {ALL_COLUMNS: list(columns), **parted}
+        grid = _pairs(columns, [parts[-1] for parts in joined], asked)
+        return None if grid is None else {ALL_COLUMNS: list(columns)} | grid
+    tokens = [_TOKENS.split(column) for column in columns]
+    firsts, lasts = ([(one[at], " ".join(one[1:] if at == 0 else one[:-1])) for one in tokens] for at in (0, -1))
+    found: list[tuple[bool, dict[str, list[str]]]] = []
+    for parts in (firsts, lasts):
+        raters, asked = ([part[place] for part in parts] for place in (0, 1))
+        grid = _pairs(columns, raters, asked)
+        if grid is not None and all(seen.share_values(one[0], other) for one in grid.values() for other in one[1:]):
+            found.append((_are_numbered(raters) and not _are_numbered(asked), grid))
+    by_name = [grid for numbered, grid in found if numbered]
+    if len(by_name) == 1 or len(found) == 1:
+        return by_name[0] if by_name else found[0][1]
+    return {ALL_COLUMNS: list(columns)} | found[0][1] | found[1][1] if found else None
+
+
+def _pairs(columns: Sequence[str], raters: Sequence[str], asked: Sequence[str]) -> dict[str, list[str]] | None:
+    """Return columns by question if they are all pairs of at least two raters and two questions; else None."""
+    n_raters, questions = len(set(raters)), list(dict.fromkeys(asked))
+    if min(n_raters, len(questions)) < 2 or "" in questions or len(set(zip(raters, asked, strict=True))) < len(columns):
         return None
-    for at in (0, -1):
-        parts = [
-            (tokens[at], " ".join(tokens[1:] if at == 0 else tokens[:-1])) for tokens in map(_TOKENS.split, columns)
-        ]
-        raters, asked = (list(dict.fromkeys(part[place] for part in parts)) for place in (0, 1))
-        if len(raters) < 2 or len(asked) < 2 or len(raters) * len(asked) != len(columns) or "" in asked:
-            continue
-        if all(are_numbered_alike(raters[0], one) for one in raters[1:]) and not are_numbered_alike(*asked[:2]):
-            return {name: [c for c, part in zip(columns, parts, strict=True) if part[1] == name] for name in asked}
-    return None
+    if n_raters * len(questions) != len(columns):
+        return None
+    return {name: [c for c, one in zip(columns, asked, strict=True) if one == name] for name in questions}
+
+
+def _are_numbered(raters: Sequence[str]) -> bool:
+    """Return whether names differ in a number and are not those of questions, such as "q1" and "q2"."""
+    first, *others = dict.fromkeys(raters)
+    return _QUESTION.match(first) is None and all(are_numbered_alike(first, one) for one in others)
 
 
 def _are_shares(seen: ColumnEvidence, columns: Sequence[str]) -> bool:

@@ -232,15 +232,18 @@ def _digests_before(
     how: dict[str, Any],
     now: str,
 ) -> tuple[str, ...]:
-    """Return digests of a plain table with the roles of columns that earlier versions guessed."""
-    if question.mapping.before is None:
-        return ()
-    asked = replace(question, mapping=question.mapping.before)
+    """Return digests of a plain table with the roles of columns, and names of raters, that earlier versions guessed."""
+    mapping = question.mapping
+    earlier = [replace(mapping, rater_names=())] if mapping.rater_names else []
+    found: list[str] = []
+    for one in (*earlier, *([mapping.before] if mapping.before is not None else [])):
 
-    def build(treatment: Treatment | None, classes: Sequence[str] | None) -> Dataset:
-        return _built(source, asked, name, classes, treatment, how, None)[0]
+        def build(treatment: Treatment | None, classes: Sequence[str] | None, mapping: Mapping = one) -> Dataset:
+            asked = replace(question, mapping=mapping)
+            return _built(source, asked, name, classes, treatment, how, None)[0]
 
-    return earlier_digests(build, Rule(matters=True), treatment, classes, now, now_too=True)
+        found += earlier_digests(build, Rule(matters=True), treatment, classes, now, now_too=True)
+    return tuple(found)
 
 
 def _built(

@@ -93,9 +93,10 @@ def recall(source: Source, question: Question, whose: str = "") -> Choices | Non
         told = content["mapping"]
         tuples = {name: tuple(told[name]) for name in ("raters", "across")}
         signs = tuple(told["separators"]) if told["separators"] is not None else None
+        named = tuple((dict(question.mapping.rater_names) | dict(told.get("rater_names", ()))).items())
         classes, ordinal = content["classes"], bool(content["ordinal"])
         choices = Choices(
-            Mapping(**{**told, **tuples, "separators": signs, "instead": (), "before": None}),
+            Mapping(**{**told, **tuples, "separators": signs, "instead": (), "before": None, "rater_names": named}),
             kind=content["kind"],
             classes=None if classes is None else sorted_as_now(classes, ordinal=ordinal),
             ordinal=ordinal,

@@ -518,7 +518,7 @@ def test_readers_and_findings_in_the_names_of_columns_are_questions_beside_a_col
             for row in range(n)]  # fmt: skip
     content = delimited([header, *rows])
     assert names_of(content) == list(findings)
-    assert read(content, question="SDH").dataset.raters == ("R1:SDH", "R2:SDH", "R3:SDH")
+    assert read(content, question="SDH").dataset.raters == ("R1", "R2", "R3")
 
 
 @pytest.mark.parametrize("told", ["response", "hate_speech_score"])
