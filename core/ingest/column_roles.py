@@ -56,7 +56,7 @@ def in_doubt(likeliest: Mapping, *others: Mapping, doubt: str) -> Mapping:
 def with_gold(seen: ColumnEvidence, guess: Mapping) -> Mapping:
     """Return the guess with a column of consensus as gold if it shares its values with at least two raters.
 
-    Several such columns of questions with other values, or that complete a grid of questions, are gold of each question.
+    Several such columns with different values, or in a grid of questions, are gold of one question each.
     """
     golds = list(filter(is_gold_by_name, seen.columns))
     apart = any(not seen.share_values(*pair) for pair in combinations(golds, 2))
