@@ -234,12 +234,13 @@ def _digests_before(
 ) -> tuple[str, ...]:
     """Return digests of a plain table with the roles of columns, and names of raters, that earlier versions guessed."""
     mapping = question.mapping
-    earlier = [replace(mapping, rater_names=())] if mapping.rater_names else []
+    mappings = [replace(mapping, rater_names=())] if mapping.rater_names else []
+    mappings += [mapping.before] if mapping.before is not None else []
+    questions = [replace(question, mapping=one) for one in mappings]
     found: list[str] = []
-    for one in (*earlier, *([mapping.before] if mapping.before is not None else [])):
+    for asked in (*questions, *([source.before] if source.before is not None else [])):
 
-        def build(treatment: Treatment | None, classes: Sequence[str] | None, mapping: Mapping = one) -> Dataset:
-            asked = replace(question, mapping=mapping)
+        def build(treatment: Treatment | None, classes: Sequence[str] | None, asked: Question = asked) -> Dataset:
             return _built(source, asked, name, classes, treatment, how, None)[0]
 
         found += earlier_digests(build, Rule(matters=True), treatment, classes, now, now_too=True)
