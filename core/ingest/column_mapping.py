@@ -87,6 +87,9 @@ _WHOLE = {
     ),
     "count": re.compile(r"n|(?:n|number|no)[\W_]*(?:of[\W_]*)?(?:cases|items|patients|subjects)"),
 }
+_ONLY_ANSWER = words(
+    "label class annotation answer response rating vote judgment judgement choice category value decision score grade"
+)
 # Names of columns with the number of annotations.
 _HOW_MANY = re.compile(
     r"(?:n|num|number|no|total)[\W_]*(?:of[\W_]*)?(?:votes?|annotations?|ratings?|labels?|answers?|judge?ments?)"
@@ -233,6 +236,11 @@ def names_cases(name: str) -> bool:
     """Return whether a column of that name has ids of cases, and not what raters were shown of them."""
     plain = name.strip().casefold()
     return plain in IDS or (plain not in SHOWN and likeness(name, "case") == 2)
+
+
+def is_only_answer(name: str) -> bool:
+    """Return whether a column of that name has annotations and nothing else; others may be one of several questions."""
+    return likeness(name, "answer") == 2 and bool(words_of_name(name) & _ONLY_ANSWER)
 
 
 def words_of_name(name: str) -> frozenset[str]:

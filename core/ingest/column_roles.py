@@ -18,19 +18,25 @@ from .column_evidence import (
     is_machine_by_name,
     is_summary_by_name,
 )
-from .column_mapping import SHOWN, Mapping, guess_mapping, likeness, numbers_apart, words, words_of_name
+from .column_mapping import (
+    SHOWN,
+    Mapping,
+    guess_mapping,
+    is_only_answer,
+    likeness,
+    numbers_apart,
+    words,
+    words_of_name,
+)
 from .formats.headers import HEADERS_JOINED
 from .label_columns import NO, YES
 
 ALL_COLUMNS, ALL_LABELS = "all columns", "all labels"
+_NO_WRITING = 1e-6
 _ROUNDED = 0.02  # tolerance per column for shares that add up to the same in every row
 _ENOUGH_CASES, _OF_ITS_OWN = 10, 0.75
 _MORE_CASES, _SAME_SPREAD = 3, 0.01
 _MOST_PAIRED = 40  # number of columns among which a case and a rater are searched
-# Words that mark a column as an annotation and nothing else; others may be one of several questions.
-_ONLY_ANSWER = words(
-    "label class annotation answer response rating vote judgment judgement choice category value decision score grade"
-)
 _GOLD = words("gold golden truth groundtruth reference consensus")
 _CLASSIFIERS = words("classifier model system predictor")
 _QUESTION = re.compile(r"q\W*\d|question|frage|item|task", re.IGNORECASE)
@@ -95,8 +101,9 @@ def wide_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     Columns that are ids, facts by their names, summaries or long texts are not raters, and neither are those that share
     no values with the others. If fewer than two are left, nothing is a rater until the user says so.
     """
-    guess = _by_unique_id(seen, _first_column_as_rater(seen, guess))
+    guess = _by_unique_id(seen, first_column_as_rater(seen, guess))
     candidates = [column for column in guess.raters if not _is_set_apart(seen, column, guess.raters)]
+    candidates = _without_measures(seen, candidates)
     if len(candidates) < 2:
         return long_questions(seen, _by_rows(guess))
     if (grid := _grid(seen, candidates)) is not None:
@@ -124,19 +131,28 @@ def long_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     """Return the questions of a table with a row for each annotation: each column that may have annotations is one."""
     if guess.rank is not None or guess.layout != "long":
         return {"": guess}
+    if guess.answer is not None and seen.n_values(guess.answer) < 2 < len(
+        seen.may_be_answers(seen.columns, None, None)
+    ):
+        guess = replace(guess, answer=None)
     guess = _with_pair(seen, guess)
     if guess.case is None or (guess.rater is None and "anonymous" not in guess.why):
         return {"": guess}
     taken = {guess.case, guess.rater, guess.time, guess.group, guess.confidence, guess.gold}
     free = [column for column in seen.columns if column not in taken]
     named = guess.answer if guess.answer is not None and not _is_no_answer(seen, guess.answer) else None
-    if named is not None and guess.case is not None and _tells_case(seen, named, guess.case):
-        others = seen.may_be_answers([column for column in free if column != named], guess.case, guess.rater)
-        named, guess = (None, replace(guess, answer=None)) if others else (named, guess)
-    by_name = likeness(named, "answer") if named is not None else 0
-    if named is not None and by_name == 2 and words_of_name(named) & _ONLY_ANSWER:
-        return {"": guess}
     answers = seen.may_be_answers(free, guess.case, guess.rater)
+    if named is not None and guess.case is not None:
+        others = [column for column in answers if column != named]
+        guess = _without_fact_as_answer(seen, guess, named, others)
+        free = [column for column in free if column != guess.gold]
+        named = guess.answer
+    by_name = likeness(named, "answer") if named is not None else 0
+    if named is not None and is_only_answer(named):
+        alike = [one for one in answers if is_only_answer(one) and seen.are_numbers(one) == seen.are_numbers(named)]
+        if named not in alike or len(alike) < 2:
+            return {"": guess}
+        answers = alike
     if named is not None and named not in answers:  # all values are the same, or it is a fact on each rater
         answers = [named] if by_name == 2 else [named, *answers]
     if not answers:
@@ -177,6 +193,25 @@ def _tells_case(seen: ColumnEvidence, column: str, case: str) -> bool:
     return n_cases >= _ENOUGH_CASES and seen.n_values(column) > _OF_ITS_OWN * n_cases and seen.is_fact_of(column, case)
 
 
+def _without_fact_as_answer(seen: ColumnEvidence, guess: Mapping, named: str, others: Sequence[str]) -> Mapping:
+    """Return the guess without an annotation that is a fact of the case, if another column may hold them.
+
+    A label that is the same for all raters of a case is gold if another column has its values and varies.
+    """
+    case = guess.case
+    if case is None or not others:
+        return guess
+    without = replace(guess, answer=None, why={role: why for role, why in guess.why.items() if role != "answer"})
+    if _tells_case(seen, named, case):
+        return without
+    if seen.n_rows < seen.n_values(case) + _ENOUGH_CASES or not seen.is_fact_of(named, case):
+        return guess
+    alike = [column for column in others if set(seen.coded(column).values) <= set(seen.coded(named).values)]
+    if is_only_answer(named) and guess.gold is None and len(alike) == 1:
+        return replace(without, gold=named, why=without.why | {"gold": f"{named!r} is the same in all rows of a case"})
+    return without if not is_only_answer(named) and any(map(is_only_answer, others)) else guess
+
+
 def _is_mark(seen: ColumnEvidence, column: str) -> bool:
     values = {value.casefold() for value in seen.coded(column).values}
     return bool(values) and values <= YES | NO
@@ -191,6 +226,14 @@ def _is_set_apart(seen: ColumnEvidence, column: str, beside: Sequence[str]) -> b
     if seen.is_free_text(column):
         return True
     return seen.is_id(column) and seen.numbers(column) is None and seen.n_rows > 3
+
+
+def _without_measures(seen: ColumnEvidence, candidates: list[str]) -> list[str]:
+    """Return the candidates without numbers with decimals next to three numbered columns of whole numbers."""
+    numbered = [c for c in candidates if sum(are_numbered_alike(c, one) for one in candidates if one != c) > 1]
+    if any(seen.is_measured(column) or not seen.are_numbers(column) for column in numbered) or not numbered:
+        return candidates
+    return [column for column in candidates if column in numbered or not seen.is_measured(column)]
 
 
 def _by_rows(guess: Mapping) -> Mapping:
@@ -212,7 +255,8 @@ def _questions(guess: Mapping, columns: dict[str, list[str]]) -> dict[str, Mappi
     """Return the mapping of each question, with its own gold, and the same name of a rater in all."""
     found = {}
     for name, raters in columns.items():
-        golds = [column for column in raters if _is_gold_of_a_question(column)]
+        asked = words_of_name(name)
+        golds = [c for c in raters if _is_gold_of_a_question(c) or (len(raters) > 2 and words_of_name(c) == asked)]
         one = _with_raters(guess, [column for column in raters if column not in golds or name == ALL_COLUMNS])
         if len(golds) == 1 and len(one.raters) > 1 and name != ALL_COLUMNS:
             one = replace(one, gold=golds[0], why=one.why | {"gold": f"the column is called {golds[0]!r}"})
@@ -269,10 +313,15 @@ def _parts(column: str, n_first: int, n_last: int) -> tuple[str, str]:
     return column[start:end], " ".join(filter(None, (re.sub(r"^[\W_]+|[\W_]+$", "", one) for one in around)))
 
 
-def _first_column_as_rater(seen: ColumnEvidence, guess: Mapping) -> Mapping:
+def first_column_as_rater(seen: ColumnEvidence, guess: Mapping) -> Mapping:
     """Return the guess with the first column as a rater if it was the case column only because it is the first.
 
     It is one if its values come again or are missing, and most other raters give them, too.
+
+    Parameters
+    ----------
+    seen : ColumnEvidence
+    guess : Mapping
     """
     case = guess.case
     if case is None or guess.why.get("case") != "it is the first column" or likeness(case, "case"):
@@ -302,7 +351,8 @@ def _without_shared_values(seen: ColumnEvidence, guess: Mapping, candidates: lis
     found = _with_pair(seen, _by_rows(guess)) if guess.case is None or not likeness(guess.case, "case") else guess
     if found.layout == "long" and found.rater is not None:
         return long_questions(seen, found)
-    if all(seen.n_values(column) <= MOST_CLASSES for column in candidates):
+    one_nature = len({seen.are_numbers(column) for column in candidates}) == 1
+    if one_nature and all(seen.n_values(column) <= MOST_CLASSES for column in candidates):
         return {"": guess}
     return {"": _by_rows(guess)}
 
@@ -334,11 +384,31 @@ def _grid(seen: ColumnEvidence, columns: Sequence[str]) -> dict[str, list[str]] 
     Columns of gold are those of the question that they name.
     """
     golds = [column for column in columns if _is_gold_of_a_question(column)]
-    grid = _grid_of_raters(seen, [column for column in columns if column not in golds])
+    others = [column for column in columns if column not in golds]
+    if (grid := _grid_of_raters(seen, others)) is None:
+        part = _with_same_ends(others)
+        grid = _grid_of_raters(seen, part) if len(part) > 3 else None
+        golds += [column for column in others if column not in part and any(words_of_name(column) == words_of_name(one)
+                                                                           for one in grid or ())]  # fmt: skip
     if grid is None:
         return None
     own = {name: [one for one in golds if words_of_name(name) <= words_of_name(one)] for name in grid}
     return {name: [*raters, *(own[name] if words_of_name(name) else [])] for name, raters in grid.items()}
+
+
+def _with_same_ends(columns: Sequence[str]) -> list[str]:
+    """Return the columns whose names end in the same numbers or letters for each of several starts."""
+    ends: dict[str, list[str]] = {}
+    for column in columns:
+        start, _, end = column.rpartition("_")
+        if start and numbers_apart(end) == "#":
+            ends.setdefault(start, []).append(end)
+    sets = Counter(tuple(sorted(each)) for each in ends.values() if len(each) > 1)
+    if not sets or sets.most_common(1)[0][1] < 2:
+        return []
+    shared = sets.most_common(1)[0][0]
+    starts = [start for start, each in ends.items() if tuple(sorted(each)) == shared]
+    return [column for column in columns if column.rpartition("_")[0] in starts]
 
 
 def _grid_of_raters(seen: ColumnEvidence, columns: Sequence[str]) -> dict[str, list[str]] | None:
@@ -396,7 +466,13 @@ def _are_shares(seen: ColumnEvidence, columns: Sequence[str]) -> bool:
         whole = [one for one in numbers if one is not None and len(one) == seen.n_rows]
         if len(whole) < len(columns) or np.ptp(sum(whole)) > _ROUNDED * len(columns):
             return False
-    return any(len(np.unique(one)) > MOST_CLASSES // 3 and (one % 1).any() for one in numbers if one is not None)
+    given = [np.unique(one) for one in numbers if one is not None]
+    return any((len(one) > MOST_CLASSES // 3 and (one % 1).any()) or _are_computed(one) for one in given)
+
+
+def _are_computed(numbers: np.ndarray) -> bool:
+    """Return whether numbers have more decimals than a person writes, such as a mean of three."""
+    return bool((np.abs(1e3 * numbers - np.round(1e3 * numbers)) > _NO_WRITING).any())
 
 
 def _shares(seen: ColumnEvidence, guess: Mapping) -> Mapping:
@@ -452,6 +528,8 @@ def _with_pair(seen: ColumnEvidence, guess: Mapping) -> Mapping:
             return _either(seen, guess, one, other)
         first = leaning > 0
     case, rater = (one, other) if first else (other, one)
+    if seen.n_values(rater) > _MORE_CASES * seen.n_values(case) and not likeness(rater, "rater"):
+        return guess  # more raters than cases: the column rather has a part of the case
     why = {"case": f"{case!r} and {rater!r} tell the rows apart"} | guess.why
     return replace(guess, case=case, rater=rater, why=why | {"rater": f"no two rows of a case have the same {rater!r}"})
 
