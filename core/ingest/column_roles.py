@@ -515,9 +515,10 @@ def _with_pair(seen: ColumnEvidence, guess: Mapping) -> Mapping:
         and (guess.answer is not None or seen.may_be_answers([c for c in free if c not in pair], *pair))
     ]
     if len(found) != 1:
-        found = [
+        named = [
             pair for pair in found if any(likeness(c, "case") for c in pair) and any(likeness(c, "rater") for c in pair)
         ]
+        found = named or [pair for pair in found if any("id" in words_of_name(c) for c in pair)]
     if len(found) != 1:
         return guess
     one, other = found[0]

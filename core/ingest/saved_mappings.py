@@ -116,8 +116,8 @@ def recall(source: Source, question: Question, whose: str = "") -> Choices | Non
 
 
 def _path(source: Source, question: Question, whose: str) -> Path:
-    """Return the file of this shape. Tables are identified by columns, annotations of a tool also by the question."""
-    asked = "" if source.format == "table" else question.name
+    """Return the file of this shape. A table of one question is identified by columns, others also by the question."""
+    asked = "" if source.format == "table" and len(source.questions) == 1 else question.name
     shape = json.dumps([source.format, asked, question.raw.columns, *([whose] if whose else [])])
     name = hashlib.sha256(shape.encode("utf-8", "replace")).hexdigest()[:32]
     return current_settings().home / _FOLDER / f"{name}.json"

@@ -733,3 +733,13 @@ def test_letters_behind_questions_are_raters_and_the_question_alone_its_gold():
     dataset = read(content, question="has_claim").dataset
     assert (dataset.raters, dataset.cases[0]) == (("e", "w"), "p0")
     assert [dataset.classes[code] for code in dataset.gold] == [row[0] for row in answers["has_claim"]]
+
+
+def test_the_case_is_the_column_of_ids_among_those_that_tell_rows_apart_with_the_rater():
+    rows = [["x", f"m{row}", f"key {row}", place, 1 + (row * place) % 5, (10 * row + place) % 40]
+            for row in range(12) for place in range(9)]  # fmt: skip
+    content = delimited([["condition", "pieceID", "key", "participant", "valence", "arousal"], *rows])
+    found = open_source([("t.csv", content)]).questions
+    assert [(one.name, one.mapping.case, one.mapping.rater) for one in found] == [
+        ("valence", "pieceID", "participant"), ("arousal", "pieceID", "participant"),
+    ]  # fmt: skip
