@@ -131,10 +131,9 @@ def long_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     """Return the questions of a table with a row for each annotation: each column that may have annotations is one."""
     if guess.rank is not None or guess.layout != "long":
         return {"": guess}
-    if guess.answer is not None and seen.n_values(guess.answer) < 2 < len(
-        seen.may_be_answers(seen.columns, None, None)
-    ):
-        guess = replace(guess, answer=None)
+    if guess.answer is not None and not is_only_answer(guess.answer) and seen.n_values(guess.answer) < 2:
+        others = seen.may_be_answers([column for column in seen.columns if column != guess.rater], guess.case, None)
+        guess = replace(guess, answer=None) if others else guess
     guess = _with_pair(seen, guess)
     if guess.case is None or (guess.rater is None and "anonymous" not in guess.why):
         return {"": guess}
