@@ -291,6 +291,7 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
         why["case"] = "it is the first column"
     if len(raters) < 2 or single_answer:
         return Mapping("long", **found, why=why)
+    why.pop("answer", None)  # a column that is named like annotations is that of a rater here
     why["raters"] = "one column for each rater: no column holds rater ids"
     return Mapping(
         "wide", case=found.get("case"), raters=raters, group=found.get("group"), gold=found.get("gold"), why=why

@@ -646,7 +646,9 @@ def test_final_ratings_are_gold_and_measures_are_no_raters():
     grades = panel(41, 20, 4, GRADES)
     rows = [[f"img{row}", *grades[row], f"0.{row}37"] for row in range(20)]
     names = ["FileID", "Rating_1", "Rating_2", "Rating_3", "Rating_Final", "Hair_Ratio"]
-    dataset = read(delimited([names, *rows])).dataset
+    content = delimited([names, *rows])
+    dataset = read(content).dataset
+    assert not any("annotation" in reason for reason in question_of(content).mapping.reasons())
     assert dataset.raters == ("Rating_1", "Rating_2", "Rating_3")
     assert [dataset.classes[code] for code in dataset.gold] == [row[3] for row in grades]
 
