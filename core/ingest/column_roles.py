@@ -351,7 +351,7 @@ def _without_shared_values(seen: ColumnEvidence, guess: Mapping, candidates: lis
     if found.layout == "long" and found.rater is not None:
         return long_questions(seen, found)
     one_nature = len({seen.are_numbers(column) for column in candidates}) == 1
-    if one_nature and all(seen.n_values(column) <= MOST_CLASSES for column in candidates):
+    if (one_nature or seen.raw.has_header) and all(seen.n_values(column) <= MOST_CLASSES for column in candidates):
         return {"": guess}
     return {"": _by_rows(guess)}
 

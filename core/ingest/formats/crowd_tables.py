@@ -43,10 +43,6 @@ def read_toloka(raw: RawTable) -> Source:
     tasks = cells.get("ASSIGNMENT:task_id") or [
         " ".join(row) for row in zip(*(cells[one] for one in inputs), strict=True)
     ]
-    if len(inputs) == 1 and not ColumnEvidence(raw).is_free_text(inputs[0]):
-        shows = dict(zip(tasks, cells[inputs[0]], strict=True))
-        if len(shows) == len(set(shows.values())) == len(set(zip(tasks, cells[inputs[0]], strict=True))):
-            tasks = cells[inputs[0]]  # people know these names, and not those of Toloka
     named = ("worker_id", "status", "started")
     worker, status, time = (cells.get(f"ASSIGNMENT:{name}", nothing) for name in named)
     outputs = [name for name in raw.columns if name.startswith("OUTPUT:") and any(map(str.strip, cells[name]))]
