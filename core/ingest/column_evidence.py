@@ -96,7 +96,7 @@ class ColumnEvidence:
     def is_measured(self, column: str) -> bool:
         """Return whether the given cells are numbers, some with decimals."""
         numbers = self.numbers(column)
-        return numbers is not None and bool((numbers % 1).any())
+        return numbers is not None and bool((numbers != np.floor(numbers)).any())
 
     def is_id(self, column: str) -> bool:
         """Return whether every row has a value of its own that is not a measured number."""
@@ -115,8 +115,8 @@ class ColumnEvidence:
         return (
             numbers is not None
             and len(numbers) == self.n_rows
-            and bool((np.diff(numbers) == 1).all())
-            and (numbers[0] in (0, 1))
+            and numbers[0] in (0, 1)
+            and np.array_equal(numbers, numbers[0] + np.arange(len(numbers)))
         )
 
     def is_free_text(self, column: str) -> bool:

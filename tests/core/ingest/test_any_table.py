@@ -745,3 +745,12 @@ def test_the_case_is_the_column_of_ids_among_those_that_tell_rows_apart_with_the
     assert [(one.name, one.mapping.case, one.mapping.rater) for one in found] == [
         ("valence", "pieceID", "participant"), ("arousal", "pieceID", "participant"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("names", ["row,c1,c2", "id,Rating_1,Rating_2,Rating_3,size"])
+def test_infinite_numbers_are_no_numbers_of_rows_and_no_measures(names):
+    n_others = names.count(",")
+    content = f"{names}\n" + "".join(f"{1 + row},{','.join(['inf'] * n_others)}\n" for row in range(6))
+    swapped = f"{names}\n" + "".join(f"inf,{','.join(str(1 + row % 3) for _ in range(n_others))}\n" for row in range(6))
+    for text in (content, swapped):
+        assert open_source([("t.csv", text.encode())]).questions
