@@ -517,7 +517,8 @@ def _with_pair(seen: ColumnEvidence, guess: Mapping) -> Mapping:
         named = [
             pair for pair in found if any(likeness(c, "case") for c in pair) and any(likeness(c, "rater") for c in pair)
         ]
-        found = named or [pair for pair in found if any("id" in words_of_name(c) for c in pair)]
+        ids = [pair for pair in found if any("id" in words_of_name(c) for c in pair if c != guess.rater)]
+        found = named or (ids if guess.rater is not None else [])
     if len(found) != 1:
         return guess
     one, other = found[0]
@@ -528,8 +529,10 @@ def _with_pair(seen: ColumnEvidence, guess: Mapping) -> Mapping:
             return _either(seen, guess, one, other)
         first = leaning > 0
     case, rater = (one, other) if first else (other, one)
-    if seen.n_values(rater) > _MORE_CASES * seen.n_values(case) and not likeness(rater, "rater"):
-        return guess  # more raters than cases: the column rather has a part of the case
+    n_raters = seen.n_values(rater)
+    many = n_raters > _MORE_CASES * seen.n_values(case) or 2 * n_raters > seen.n_given(rater)
+    if many and not likeness(rater, "rater"):
+        return guess  # more raters than cases, or one per annotation: the column rather has ids of something else
     why = {"case": f"{case!r} and {rater!r} tell the rows apart"} | guess.why
     return replace(guess, case=case, rater=rater, why=why | {"rater": f"no two rows of a case have the same {rater!r}"})
 

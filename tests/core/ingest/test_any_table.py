@@ -754,3 +754,9 @@ def test_infinite_numbers_are_no_numbers_of_rows_and_no_measures(names):
     swapped = f"{names}\n" + "".join(f"inf,{','.join(str(1 + row % 3) for _ in range(n_others))}\n" for row in range(6))
     for text in (content, swapped):
         assert open_source([("t.csv", text.encode())]).questions
+
+
+def test_ids_of_annotations_are_no_raters():
+    rows = [[4708094 + row % 29, 23492245 + min(row, 28), "T0", CLASSES[row % 3], "NA"] for row in range(30)]
+    with pytest.raises(InputError, match="recognised as the rater"):
+        read(delimited([["subject_ids", "classification_id", "task", "choice", "how_many"], *rows]))
