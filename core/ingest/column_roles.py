@@ -229,10 +229,11 @@ def _is_set_apart(seen: ColumnEvidence, column: str, beside: Sequence[str]) -> b
 
 def _without_measures(seen: ColumnEvidence, candidates: list[str]) -> list[str]:
     """Return the candidates without numbers with decimals next to three numbered columns of whole numbers."""
-    numbered = [c for c in candidates if sum(are_numbered_alike(c, one) for one in candidates if one != c) > 1]
-    if any(seen.is_measured(column) or not seen.are_numbers(column) for column in numbered) or not numbered:
+    whole = [column for column in candidates if not seen.is_measured(column)]
+    if len(whole) in (0, len(candidates)) or not all(map(seen.are_numbers, whole)):
         return candidates
-    return [column for column in candidates if column in numbered or not seen.is_measured(column)]
+    numbered = [c for c in candidates if sum(are_numbered_alike(c, one) for one in candidates if one != c) > 1]
+    return [c for c in candidates if c in whole] if numbered and set(numbered) <= set(whole) else candidates
 
 
 def _by_rows(guess: Mapping) -> Mapping:
