@@ -36,6 +36,7 @@ _NO_WRITING = 1e-6
 _ROUNDED = 0.02  # tolerance per column for shares that add up to the same in every row
 _ENOUGH_CASES, _OF_ITS_OWN = 10, 0.75
 _MORE_CASES, _SAME_SPREAD = 3, 0.01
+_NEARLY_EACH = 0.8  # share of the annotations with a rater of their own beyond which a column has no raters
 _MOST_PAIRED = 40  # number of columns among which a case and a rater are searched
 _GOLD = words("gold golden truth groundtruth reference consensus")
 _CLASSIFIERS = words("classifier model system predictor")
@@ -531,9 +532,9 @@ def _with_pair(seen: ColumnEvidence, guess: Mapping) -> Mapping:
         first = leaning > 0
     case, rater = (one, other) if first else (other, one)
     n_raters = seen.n_values(rater)
-    many = n_raters > _MORE_CASES * seen.n_values(case) or 2 * n_raters > seen.n_given(rater)
+    many = n_raters > _MORE_CASES * seen.n_values(case) or n_raters > _NEARLY_EACH * seen.n_given(rater)
     if many and not likeness(rater, "rater"):
-        return guess  # more raters than cases, or one per annotation: the column rather has ids of something else
+        return guess  # the column rather has ids of something else
     why = {"case": f"{case!r} and {rater!r} tell the rows apart"} | guess.why
     return replace(guess, case=case, rater=rater, why=why | {"rater": f"no two rows of a case have the same {rater!r}"})
 

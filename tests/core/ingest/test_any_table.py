@@ -760,3 +760,8 @@ def test_ids_of_annotations_are_no_raters():
     rows = [[4708094 + row % 29, 23492245 + min(row, 28), "T0", CLASSES[row % 3], "NA"] for row in range(30)]
     with pytest.raises(InputError, match="recognised as the rater"):
         read(delimited([["subject_ids", "classification_id", "task", "choice", "how_many"], *rows]))
+
+
+def test_a_few_triples_without_a_header_are_one_row_per_annotation():
+    dataset = read(b"case,rater,class\n1,ann,x\n1,bob,y\n2,ann,x\n2,bob,x\n", has_header=False).dataset
+    assert (dataset.n_raters, dataset.n_annotations) == (3, 5)
