@@ -258,8 +258,11 @@ def _questions(guess: Mapping, columns: dict[str, list[str]]) -> dict[str, Mappi
     for name, raters in columns.items():
         asked = words_of_name(name)
         golds = [c for c in raters if _is_gold_of_a_question(c) or (len(raters) > 2 and words_of_name(c) == asked)]
-        one = _with_raters(guess, [column for column in raters if column not in golds or name == ALL_COLUMNS])
-        if len(golds) == 1 and len(one.raters) > 1 and name != ALL_COLUMNS:
+        others = [column for column in raters if column not in golds]
+        if name == ALL_COLUMNS or len(others) < 2:
+            golds, others = [], list(raters)
+        one = _with_raters(guess, others)
+        if len(golds) == 1:
             one = replace(one, gold=golds[0], why=one.why | {"gold": f"the column is called {golds[0]!r}"})
         found[name] = one
     return _with_rater_names(found)
