@@ -23,7 +23,8 @@ _NUMBERED = re.compile(r"(.*?)(?:[\W_]*\d+|[\W_]+[a-z])")
 _SAYS_NOTHING = frozenset(("", "column", "unnamed:", "col", "x", "v", "var"))
 _GOLD = re.compile(
     r"(?:.+[\W_]+)?consensus|consensus.*|(?:.+[\W_]+)?majority(?:[\W_]+(?:vote|label|class))?|adjudicat\w*(?:[\W_].*)?"
-    r"|curator|curated|final[\W_]+(?:label|class|diagnosis|decision|annotation|answer|vote|call)"
+    r"|curator|curated|final[\W_]+(?:label|class|diagnosis|decision|annotation|answer|vote|call|rating|score|grade)"
+    r"|(?:label|class|diagnosis|decision|annotation|answer|vote|call|rating|score|grade)[\W_]+final"
 )
 _MACHINE = re.compile(
     r"(?:ai|algorithm|cad|classifier|machine|software)(?:[\W_]+(?:label|class|diagnosis|output|read))?"
@@ -35,7 +36,7 @@ _SUMMARY = re.compile(
 _FACTS = words(
     "confidence seconds duration time timestamp date comment comments note notes remark remarks reason weight trust "
     "age sex gender experience country city region channel device browser ip session visit round batch page split "
-    "fold url link email language lang status tags title"
+    "fold scenario phase url link email language lang status tags title"
 )
 # Names of rows of sums in the column of cases.
 ROWS_OF_TOTALS = words("total totals sum sums mean average avg median kappa agreement alpha overall") | {
@@ -88,6 +89,15 @@ class ColumnEvidence:
         cells = found[coded.code[coded.code >= 0]]
         return cells[~np.isnan(cells)]
 
+    def are_numbers(self, column: str) -> bool:
+        """Return whether the given cells are numbers."""
+        return self.numbers(column) is not None
+
+    def is_measured(self, column: str) -> bool:
+        """Return whether the given cells are numbers, some with decimals."""
+        numbers = self.numbers(column)
+        return numbers is not None and bool((numbers != np.floor(numbers)).any())
+
     def is_id(self, column: str) -> bool:
         """Return whether every row has a value of its own that is not a measured number."""
         n_given = self.n_given(column)
@@ -98,13 +108,15 @@ class ColumnEvidence:
 
     def is_row_number(self, column: str) -> bool:
         """Return whether a column without a name counts the rows from 0 or 1."""
-        unnamed = re.fullmatch(r"|row|index|unnamed: \d+|column \d+", column.strip().casefold()) is not None
+        unnamed = (
+            re.fullmatch(r"|row[\W_]*names?|row|index|unnamed: \d+|column \d+", column.strip().casefold()) is not None
+        )
         numbers = self.numbers(column) if unnamed and self.n_rows > 1 else None
         return (
             numbers is not None
             and len(numbers) == self.n_rows
-            and bool((np.diff(numbers) == 1).all())
-            and (numbers[0] in (0, 1))
+            and numbers[0] in (0, 1)
+            and np.array_equal(numbers, numbers[0] + np.arange(len(numbers)))
         )
 
     def is_free_text(self, column: str) -> bool:

@@ -87,6 +87,9 @@ _WHOLE = {
     ),
     "count": re.compile(r"n|(?:n|number|no)[\W_]*(?:of[\W_]*)?(?:cases|items|patients|subjects)"),
 }
+_ONLY_ANSWER = words(
+    "label class annotation answer response rating vote judgment judgement choice category value decision score grade"
+)
 # Names of columns with the number of annotations.
 _HOW_MANY = re.compile(
     r"(?:n|num|number|no|total)[\W_]*(?:of[\W_]*)?(?:votes?|annotations?|ratings?|labels?|answers?|judge?ments?)"
@@ -116,6 +119,8 @@ class Mapping:
         Long: column of the rank of that class in the rater's differential diagnosis, 1 first, equal is tied.
     raters : tuple of str
         Wide and patterns: the columns that are raters.
+    rater_names : tuple of (str, str)
+        Wide: column of a rater and the rater's name, if that is not the column's.
     time, group : str or None
         Columns of the date of an annotation (long) and of the group of a case.
     confidence : str or None
@@ -165,6 +170,7 @@ class Mapping:
     instead: tuple["Mapping", ...] = field(default=(), compare=False)
     doubt: str = field(default="", compare=False)
     before: "Mapping | None" = field(default=None, compare=False)
+    rater_names: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         check_choice(self.layout, "The layout", LAYOUTS)
@@ -213,6 +219,10 @@ class Mapping:
         """Return the same reading without alternatives."""
         return replace(self, instead=(), doubt="")
 
+    def rater_of(self, column: str) -> str:
+        """Return the name of the rater of a column."""
+        return dict(self.rater_names).get(column, column)
+
     @property
     def holds_sets(self) -> bool:
         """True if annotations are sets of labels and may be in empty cells, whose meaning then has to be stated."""
@@ -228,6 +238,11 @@ def names_cases(name: str) -> bool:
     """Return whether a column of that name has ids of cases, and not what raters were shown of them."""
     plain = name.strip().casefold()
     return plain in IDS or (plain not in SHOWN and likeness(name, "case") == 2)
+
+
+def is_only_answer(name: str) -> bool:
+    """Return whether a column of that name has annotations and nothing else; others may be one of several questions."""
+    return likeness(name, "answer") == 2 and bool(words_of_name(name) & _ONLY_ANSWER)
 
 
 def words_of_name(name: str) -> frozenset[str]:
@@ -278,6 +293,7 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
         why["case"] = "it is the first column"
     if len(raters) < 2 or single_answer:
         return Mapping("long", **found, why=why)
+    why.pop("answer", None)  # a column that is named like annotations is that of a rater here
     why["raters"] = "one column for each rater: no column contains rater ids"
     return Mapping(
         "wide", case=found.get("case"), raters=raters, group=found.get("group"), gold=found.get("gold"), why=why

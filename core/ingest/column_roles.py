@@ -1,9 +1,10 @@
 """Roles of columns by their values: cases, raters and annotations; several columns of annotations are questions."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, takewhile
 
 import numpy as np
 
@@ -17,20 +18,30 @@ from .column_evidence import (
     is_machine_by_name,
     is_summary_by_name,
 )
-from .column_mapping import SHOWN, Mapping, guess_mapping, likeness, numbers_apart, words, words_of_name
+from .column_mapping import (
+    SHOWN,
+    Mapping,
+    guess_mapping,
+    is_only_answer,
+    likeness,
+    numbers_apart,
+    words,
+    words_of_name,
+)
 from .formats.headers import HEADERS_JOINED
 from .label_columns import NO, YES
 
 ALL_COLUMNS, ALL_LABELS = "all columns", "all labels"
+_NO_WRITING = 1e-6
 _ROUNDED = 0.02  # tolerance per column for shares that add up to the same in every row
 _ENOUGH_CASES, _OF_ITS_OWN = 10, 0.75
 _MORE_CASES, _SAME_SPREAD = 3, 0.01
+_NEARLY_EACH = 0.8  # share of the annotations with a rater of their own beyond which a column has no raters
 _MOST_PAIRED = 40  # number of columns among which a case and a rater are searched
-# Words that mark a column as an annotation and nothing else; others may be one of several questions.
-_ONLY_ANSWER = words(
-    "label class annotation answer response rating vote judgment judgement choice category value decision score grade"
-)
+_GOLD = words("gold golden truth groundtruth reference consensus")
 _CLASSIFIERS = words("classifier model system predictor")
+_QUESTION = re.compile(r"q\W*\d|question|frage|item|task", re.IGNORECASE)
+_PIECE = re.compile(r"[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _TOKENS = re.compile(r"[\s_.:|\-]+")
 _MTURK_WORKER = re.compile(r"A[A-Z0-9]{8,}")
 _FILE = re.compile(r".+\.(?:png|jpe?g|tiff?|dcm|txt|wav|mp[34]|xml|svs)", re.IGNORECASE)
@@ -50,8 +61,15 @@ def in_doubt(likeliest: Mapping, *others: Mapping, doubt: str) -> Mapping:
 
 
 def with_gold(seen: ColumnEvidence, guess: Mapping) -> Mapping:
-    """Return the guess with a column of consensus as gold if it shares its values with at least two raters."""
-    for column in filter(is_gold_by_name, seen.columns):
+    """Return the guess with a column of consensus as gold if it shares its values with at least two raters.
+
+    Several such columns with different values, or in a grid of questions, are gold of one question each.
+    """
+    golds = list(filter(is_gold_by_name, seen.columns))
+    apart = any(not seen.share_values(*pair) for pair in combinations(golds, 2))
+    if apart or (len(golds) > 1 and _grid(seen, guess.raters) is not None):
+        return guess
+    for column in golds:
         found = guess_mapping([one for one in seen.columns if one != column])
         others = [one for one in found.raters if not _is_set_apart(seen, one, found.raters)]
         if found.layout == "wide" and found.gold is None and sum(seen.share_values(column, one) for one in others) > 1:
@@ -72,8 +90,7 @@ def with_grid(seen: ColumnEvidence, guess: Mapping) -> Mapping:
     if guess.layout != "long" or guess.rater is not None or "anonymous" in guess.why:
         return guess
     named = [column for column in seen.columns if "#" in numbers_apart(_TOKENS.split(column)[0])]
-    grid = _grid(named) if len(named) > 3 else None
-    if grid is None or not all(seen.share_values(*columns[:2]) for columns in grid.values()):
+    if len(named) < 4 or _grid(seen, named) is None:
         return guess
     why = {"raters": "one column for each rater and question"} | {r: guess.why[r] for r in ("case",) if r in guess.why}
     return Mapping("wide", case=guess.case, raters=tuple(named), group=guess.group, gold=guess.gold, why=why)
@@ -85,10 +102,13 @@ def wide_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     Columns that are ids, facts by their names, summaries or long texts are not raters, and neither are those that share
     no values with the others. If fewer than two are left, nothing is a rater until the user says so.
     """
-    guess = _by_unique_id(seen, _first_column_as_rater(seen, guess))
+    guess = _by_unique_id(seen, first_column_as_rater(seen, guess))
     candidates = [column for column in guess.raters if not _is_set_apart(seen, column, guess.raters)]
+    candidates = _without_measures(seen, candidates)
     if len(candidates) < 2:
         return long_questions(seen, _by_rows(guess))
+    if (grid := _grid(seen, candidates)) is not None:
+        return _questions(guess, grid)
     groups = [group for group in seen.groups_of_one_vocabulary(candidates) if len(group) > 1]
     if not groups:
         return _without_shared_values(seen, guess, candidates)
@@ -96,14 +116,12 @@ def wide_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     if len(groups) > 1 and len(named) == 1:
         groups = named
     if len(groups) > 1:
-        return {_name_of(group): _with_raters(guess, group) for group in groups}
+        return _questions(guess, {_name_of(group): group for group in groups})
     (group,) = groups
     left = [column for column in candidates if column not in group and _may_be_a_rater(seen, column, group)]
     if left:
         several = sorted([*group, *left], key=seen.columns.index)
         return {_listed(group): _with_raters(guess, group), ALL_COLUMNS: _with_raters(guess, several)}
-    if (grid := _grid(group)) is not None:
-        return {name: _with_raters(guess, columns) for name, columns in grid.items()}
     found = _with_raters(guess, group)
     if _are_shares(seen, group):
         return {"": _shares(seen, found)}
@@ -114,19 +132,27 @@ def long_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     """Return the questions of a table with a row for each annotation: each column that may have annotations is one."""
     if guess.rank is not None or guess.layout != "long":
         return {"": guess}
+    if guess.answer is not None and not is_only_answer(guess.answer) and seen.n_values(guess.answer) < 2:
+        others = seen.may_be_answers([column for column in seen.columns if column != guess.rater], guess.case, None)
+        guess = replace(guess, answer=None) if others else guess
     guess = _with_pair(seen, guess)
     if guess.case is None or (guess.rater is None and "anonymous" not in guess.why):
         return {"": guess}
     taken = {guess.case, guess.rater, guess.time, guess.group, guess.confidence, guess.gold}
     free = [column for column in seen.columns if column not in taken]
     named = guess.answer if guess.answer is not None and not _is_no_answer(seen, guess.answer) else None
-    if named is not None and guess.case is not None and _tells_case(seen, named, guess.case):
-        others = seen.may_be_answers([column for column in free if column != named], guess.case, guess.rater)
-        named, guess = (None, replace(guess, answer=None)) if others else (named, guess)
-    by_name = likeness(named, "answer") if named is not None else 0
-    if named is not None and by_name == 2 and words_of_name(named) & _ONLY_ANSWER:
-        return {"": guess}
     answers = seen.may_be_answers(free, guess.case, guess.rater)
+    if named is not None and guess.case is not None:
+        others = [column for column in answers if column != named]
+        guess = _without_fact_as_answer(seen, guess, named, others)
+        free = [column for column in free if column != guess.gold]
+        named = guess.answer
+    by_name = likeness(named, "answer") if named is not None else 0
+    if named is not None and is_only_answer(named):
+        alike = [one for one in answers if is_only_answer(one) and seen.are_numbers(one) == seen.are_numbers(named)]
+        if named not in alike or len(alike) < 2:
+            return {"": guess}
+        answers = alike
     if named is not None and named not in answers:  # all values are the same, or it is a fact on each rater
         answers = [named] if by_name == 2 else [named, *answers]
     if not answers:
@@ -167,6 +193,25 @@ def _tells_case(seen: ColumnEvidence, column: str, case: str) -> bool:
     return n_cases >= _ENOUGH_CASES and seen.n_values(column) > _OF_ITS_OWN * n_cases and seen.is_fact_of(column, case)
 
 
+def _without_fact_as_answer(seen: ColumnEvidence, guess: Mapping, named: str, others: Sequence[str]) -> Mapping:
+    """Return the guess without an annotation that is a fact of the case, if another column may hold them.
+
+    A label that is the same for all raters of a case is gold if another column has its values and varies.
+    """
+    case = guess.case
+    if case is None or not others:
+        return guess
+    without = replace(guess, answer=None, why={role: why for role, why in guess.why.items() if role != "answer"})
+    if _tells_case(seen, named, case):
+        return without
+    if seen.n_rows < seen.n_values(case) + _ENOUGH_CASES or not seen.is_fact_of(named, case):
+        return guess
+    alike = [column for column in others if set(seen.coded(column).values) <= set(seen.coded(named).values)]
+    if is_only_answer(named) and guess.gold is None and len(alike) == 1:
+        return replace(without, gold=named, why=without.why | {"gold": f"{named!r} is the same in all rows of a case"})
+    return without if not is_only_answer(named) and any(map(is_only_answer, others)) else guess
+
+
 def _is_mark(seen: ColumnEvidence, column: str) -> bool:
     values = {value.casefold() for value in seen.coded(column).values}
     return bool(values) and values <= YES | NO
@@ -181,6 +226,15 @@ def _is_set_apart(seen: ColumnEvidence, column: str, beside: Sequence[str]) -> b
     if seen.is_free_text(column):
         return True
     return seen.is_id(column) and seen.numbers(column) is None and seen.n_rows > 3
+
+
+def _without_measures(seen: ColumnEvidence, candidates: list[str]) -> list[str]:
+    """Return the candidates without numbers with decimals next to three numbered columns of whole numbers."""
+    whole = [column for column in candidates if not seen.is_measured(column)]
+    if len(whole) in (0, len(candidates)) or not all(map(seen.are_numbers, whole)):
+        return candidates
+    numbered = [c for c in candidates if sum(are_numbered_alike(c, one) for one in candidates if one != c) > 1]
+    return [c for c in candidates if c in whole] if numbered and set(numbered) <= set(whole) else candidates
 
 
 def _by_rows(guess: Mapping) -> Mapping:
@@ -198,10 +252,80 @@ def _with_raters(guess: Mapping, raters: Sequence[str]) -> Mapping:
     return replace(guess, raters=tuple(raters), why=guess.why | {"raters": reason})
 
 
-def _first_column_as_rater(seen: ColumnEvidence, guess: Mapping) -> Mapping:
+def _questions(guess: Mapping, columns: dict[str, list[str]]) -> dict[str, Mapping]:
+    """Return the mapping of each question, with its own gold, and the same name of a rater in all."""
+    found = {}
+    for name, raters in columns.items():
+        asked = words_of_name(name)
+        golds = [c for c in raters if _is_gold_of_a_question(c) or (len(raters) > 2 and words_of_name(c) == asked)]
+        others = [column for column in raters if column not in golds]
+        if name == ALL_COLUMNS or len(others) < 2:
+            golds, others = [], list(raters)
+        one = _with_raters(guess, others)
+        if len(golds) == 1:
+            one = replace(one, gold=golds[0], why=one.why | {"gold": f"the column is called {golds[0]!r}"})
+        found[name] = one
+    return _with_rater_names(found)
+
+
+def _is_gold_of_a_question(column: str) -> bool:
+    return is_gold_by_name(column) or bool(words_of_name(column) & _GOLD)
+
+
+def _with_rater_names(questions: dict[str, Mapping]) -> dict[str, Mapping]:
+    """Return the questions with one name per rater: what their columns are called without the part for the question."""
+    groups = {name: one.raters for name, one in questions.items() if name != ALL_COLUMNS}
+    starts, ends = ([_shared_pieces(columns, step) for columns in groups.values()] for step in (1, -1))
+    before, after = (len(_in_common([one[::-1] for one in pieces])) for pieces in (starts, ends))
+    if any(len(end) > after and end[-after - 1].isdigit() for end in ends):  # a number goes with the word before it
+        after = max(0, after - 1)
+    parts = {
+        name: [_parts(column, len(start) - before, len(end) - after) for column in groups[name]]
+        for name, start, end in zip(groups, starts, ends, strict=True)
+    }
+    times = Counter(rater for found in parts.values() for rater in {rater for rater, _ in found})
+    named: dict[str, Mapping] = {}
+    for name, one in questions.items():
+        raters, asked = zip(*parts[name], strict=True) if name in parts else ((), ("",))
+        if len(set(raters)) < len(one.raters) or max(times[rater] for rater in raters) == 1:
+            named[name] = one
+            continue
+        title = asked[0] if asked[0] and asked[0] not in questions and asked[0] not in named else name
+        named[title] = replace(one, rater_names=tuple(zip(one.raters, raters, strict=True)))
+    return named
+
+
+def _shared_pieces(columns: Sequence[str], step: int) -> list[str]:
+    """Return the first words and numbers (last if ``step`` is -1) that all names have in common, but never all."""
+    pieces = [[hit[0].casefold() for hit in _PIECE.finditer(column)][::step] for column in columns]
+    return _in_common([one[:-1] for one in pieces])
+
+
+def _in_common(lists: Sequence[list[str]]) -> list[str]:
+    """Return what lists have in common at their starts."""
+    return [each[0] for each in takewhile(lambda each: len(set(each)) == 1, zip(*lists, strict=False))]
+
+
+def _parts(column: str, n_first: int, n_last: int) -> tuple[str, str]:
+    """Return a name without its first and last words and numbers, and these; the whole name if nothing is left."""
+    pieces = list(_PIECE.finditer(column))
+    left = pieces[n_first : len(pieces) - n_last]
+    if not left:
+        return column, ""
+    start, end = left[0].start(), left[-1].end()
+    around = (column[:start], column[end:])
+    return column[start:end], " ".join(filter(None, (re.sub(r"^[\W_]+|[\W_]+$", "", one) for one in around)))
+
+
+def first_column_as_rater(seen: ColumnEvidence, guess: Mapping) -> Mapping:
     """Return the guess with the first column as a rater if it was the case column only because it is the first.
 
     It is one if its values come again or are missing, and most other raters give them, too.
+
+    Parameters
+    ----------
+    seen : ColumnEvidence
+    guess : Mapping
     """
     case = guess.case
     if case is None or guess.why.get("case") != "it is the first column" or likeness(case, "case"):
@@ -231,7 +355,8 @@ def _without_shared_values(seen: ColumnEvidence, guess: Mapping, candidates: lis
     found = _with_pair(seen, _by_rows(guess)) if guess.case is None or not likeness(guess.case, "case") else guess
     if found.layout == "long" and found.rater is not None:
         return long_questions(seen, found)
-    if all(seen.n_values(column) <= MOST_CLASSES for column in candidates):
+    one_nature = len({seen.are_numbers(column) for column in candidates}) == 1
+    if (one_nature or seen.raw.has_header) and all(seen.n_values(column) <= MOST_CLASSES for column in candidates):
         return {"": guess}
     return {"": _by_rows(guess)}
 
@@ -257,29 +382,78 @@ def _name_of(group: Sequence[str]) -> str:
     return " ".join(shared) or _listed(group)
 
 
-def _grid(columns: Sequence[str]) -> dict[str, list[str]] | None:
+def _grid(seen: ColumnEvidence, columns: Sequence[str]) -> dict[str, list[str]] | None:
     """Return columns by question if their names are every pair of a rater and a question; None if they are not.
 
-    Header rows that were joined may be rounds or questions of raters, or all of them raters.
+    Columns of gold are those of the question that they name.
+    """
+    golds = [column for column in columns if _is_gold_of_a_question(column)]
+    others = [column for column in columns if column not in golds]
+    if (grid := _grid_of_raters(seen, others)) is None:
+        part = _with_same_ends(others)
+        grid = _grid_of_raters(seen, part) if len(part) > 3 else None
+        golds += [column for column in others if column not in part and any(words_of_name(column) == words_of_name(one)
+                                                                           for one in grid or ())]  # fmt: skip
+    if grid is None:
+        return None
+    own = {name: [one for one in golds if words_of_name(name) <= words_of_name(one)] for name in grid}
+    return {name: [*raters, *(own[name] if words_of_name(name) else [])] for name, raters in grid.items()}
+
+
+def _with_same_ends(columns: Sequence[str]) -> list[str]:
+    """Return the columns whose names end in the same numbers or letters for each of several starts."""
+    ends: dict[str, list[str]] = {}
+    for column in columns:
+        start, _, end = column.rpartition("_")
+        if start and numbers_apart(end) == "#":
+            ends.setdefault(start, []).append(end)
+    sets = Counter(tuple(sorted(each)) for each in ends.values() if len(each) > 1)
+    if not sets or sets.most_common(1)[0][1] < 2:
+        return []
+    shared = sets.most_common(1)[0][0]
+    starts = [start for start, each in ends.items() if tuple(sorted(each)) == shared]
+    return [column for column in columns if column.rpartition("_")[0] in starts]
+
+
+def _grid_of_raters(seen: ColumnEvidence, columns: Sequence[str]) -> dict[str, list[str]] | None:
+    """Return columns by question as in `_grid`, which has the columns of gold as well.
+
+    Columns of one question share their values, and raters are numbered; if both parts of the names may be the raters,
+    or all columns may be, all readings are returned. So they are for header rows that were joined.
     """
     joined = [column.split(HEADERS_JOINED) for column in columns]
     if all(len(parts) > 1 for parts in joined):
         asked = [HEADERS_JOINED.join(parts[:-1]) for parts in joined]
-        above, below = list(dict.fromkeys(asked)), {parts[-1] for parts in joined}
-        if len(above) > 1 and len(below) > 1 and len(above) * len(below) == len(columns):
-            parted = {name: [c for c, one in zip(columns, asked, strict=True) if one == name] for name in above}
-            return {ALL_COLUMNS: list(columns), **parted}
+        grid = _pairs(columns, [parts[-1] for parts in joined], asked)
+        return None if grid is None else {ALL_COLUMNS: list(columns)} | grid
+    tokens = [_TOKENS.split(column) for column in columns]
+    firsts, lasts = ([(one[at], " ".join(one[1:] if at == 0 else one[:-1])) for one in tokens] for at in (0, -1))
+    found: list[tuple[bool, dict[str, list[str]]]] = []
+    for parts in (firsts, lasts):
+        raters, asked = ([part[place] for part in parts] for place in (0, 1))
+        grid = _pairs(columns, raters, asked)
+        if grid is not None and all(seen.share_values(one[0], other) for one in grid.values() for other in one[1:]):
+            found.append((_are_numbered(raters) and not _are_numbered(asked), grid))
+    by_name = [grid for numbered, grid in found if numbered]
+    if len(by_name) == 1 or len(found) == 1:
+        return by_name[0] if by_name else found[0][1]
+    return {ALL_COLUMNS: list(columns)} | found[0][1] | found[1][1] if found else None
+
+
+def _pairs(columns: Sequence[str], raters: Sequence[str], asked: Sequence[str]) -> dict[str, list[str]] | None:
+    """Return columns by question if they are all pairs of at least two raters and two questions; else None."""
+    n_raters, questions = len(set(raters)), list(dict.fromkeys(asked))
+    if min(n_raters, len(questions)) < 2 or "" in questions or len(set(zip(raters, asked, strict=True))) < len(columns):
         return None
-    for at in (0, -1):
-        parts = [
-            (tokens[at], " ".join(tokens[1:] if at == 0 else tokens[:-1])) for tokens in map(_TOKENS.split, columns)
-        ]
-        raters, asked = (list(dict.fromkeys(part[place] for part in parts)) for place in (0, 1))
-        if len(raters) < 2 or len(asked) < 2 or len(raters) * len(asked) != len(columns) or "" in asked:
-            continue
-        if all(are_numbered_alike(raters[0], one) for one in raters[1:]) and not are_numbered_alike(*asked[:2]):
-            return {name: [c for c, part in zip(columns, parts, strict=True) if part[1] == name] for name in asked}
-    return None
+    if n_raters * len(questions) != len(columns):
+        return None
+    return {name: [c for c, one in zip(columns, asked, strict=True) if one == name] for name in questions}
+
+
+def _are_numbered(raters: Sequence[str]) -> bool:
+    """Return whether names differ in a number and are not those of questions, such as "q1" and "q2"."""
+    first, *others = dict.fromkeys(raters)
+    return _QUESTION.match(first) is None and all(are_numbered_alike(first, one) for one in others)
 
 
 def _are_shares(seen: ColumnEvidence, columns: Sequence[str]) -> bool:
@@ -296,7 +470,13 @@ def _are_shares(seen: ColumnEvidence, columns: Sequence[str]) -> bool:
         whole = [one for one in numbers if one is not None and len(one) == seen.n_rows]
         if len(whole) < len(columns) or np.ptp(sum(whole)) > _ROUNDED * len(columns):
             return False
-    return any(len(np.unique(one)) > MOST_CLASSES // 3 and (one % 1).any() for one in numbers if one is not None)
+    given = [np.unique(one) for one in numbers if one is not None]
+    return any((len(one) > MOST_CLASSES // 3 and (one % 1).any()) or _are_computed(one) for one in given)
+
+
+def _are_computed(numbers: np.ndarray) -> bool:
+    """Return whether numbers have more decimals than a person writes, such as a mean of three."""
+    return bool((np.abs(1e3 * numbers - np.round(1e3 * numbers)) > _NO_WRITING).any())
 
 
 def _shares(seen: ColumnEvidence, guess: Mapping) -> Mapping:
@@ -339,9 +519,11 @@ def _with_pair(seen: ColumnEvidence, guess: Mapping) -> Mapping:
         and (guess.answer is not None or seen.may_be_answers([c for c in free if c not in pair], *pair))
     ]
     if len(found) != 1:
-        found = [
+        named = [
             pair for pair in found if any(likeness(c, "case") for c in pair) and any(likeness(c, "rater") for c in pair)
         ]
+        ids = [pair for pair in found if any("id" in words_of_name(c) for c in pair if c != guess.rater)]
+        found = named or (ids if guess.rater is not None else [])
     if len(found) != 1:
         return guess
     one, other = found[0]
@@ -352,6 +534,10 @@ def _with_pair(seen: ColumnEvidence, guess: Mapping) -> Mapping:
             return _either(seen, guess, one, other)
         first = leaning > 0
     case, rater = (one, other) if first else (other, one)
+    n_raters = seen.n_values(rater)
+    many = n_raters > _MORE_CASES * seen.n_values(case) or n_raters > _NEARLY_EACH * seen.n_given(rater)
+    if many and not likeness(rater, "rater"):
+        return guess  # the column rather has ids of something else
     why = {"case": f"{case!r} and {rater!r} identify each row"} | guess.why
     return replace(guess, case=case, rater=rater, why=why | {"rater": f"no two rows of a case have the same {rater!r}"})
 

@@ -14,7 +14,16 @@ from ..annotations.vocabulary import encode, to_numbers
 from .aggregated_tables import MOST_ANSWERS
 from .column_evidence import ColumnEvidence
 from .column_mapping import IDS, SHOWN, Layout, Mapping, guess_mapping, likeness, rater_columns
-from .column_roles import SWAPPED, in_doubt, leaning_of, long_questions, wide_questions, with_gold, with_grid
+from .column_roles import (
+    SWAPPED,
+    first_column_as_rater,
+    in_doubt,
+    leaning_of,
+    long_questions,
+    wide_questions,
+    with_gold,
+    with_grid,
+)
 from .counts_or_raters import weigh
 from .formats.raw_table import RawTable
 from .label_columns import label_columns, sign_of_labels
@@ -54,7 +63,8 @@ def likely_questions(raw: RawTable, classes: Collection[str] = ()) -> dict[str, 
         return {"": guess}
     raw = _without_empty(raw)
     seen = ColumnEvidence(raw)
-    guess = with_grid(seen, _by_id(raw, with_gold(seen, guess_mapping(raw.columns))))
+    guess = with_grid(seen, _by_id(raw, with_gold(seen, _by_filled_case(seen, guess_mapping(raw.columns)))))
+    guess = guess if raw.has_header else first_column_as_rater(seen, guess)
     if (found := _by_layout(raw, guess, classes)) is not None:
         return {"": found}
     guess = _groups_of_cases(raw, _left_over(raw, _oriented(seen, guess, _long_by_content(raw, guess))))
@@ -127,6 +137,18 @@ def _as_written(raw: RawTable, guess: Mapping) -> Mapping:
                 guess, label_sign=sign, why=guess.why | {"labels": f"annotations contain {sign!r} between labels"}
             )
     return guess
+
+
+def _by_filled_case(seen: ColumnEvidence, guess: Mapping) -> Mapping:
+    """Return the guess without a column of cases that is mostly empty or has decimals, and only a part of its name."""
+    columns = list(seen.columns)
+    while len(columns) > 2 and (case := guess.case) is not None and likeness(case, "case") == 1:
+        if 2 * seen.n_given(case) >= seen.n_rows and not seen.is_measured(case):
+            break
+        columns.remove(case)
+        guess = guess_mapping(columns)
+    raters = tuple(column for column in seen.columns if column in guess.raters or column not in columns)
+    return replace(guess, raters=raters) if guess.layout == "wide" else guess
 
 
 def _by_id(raw: RawTable, guess: Mapping) -> Mapping:
@@ -235,7 +257,9 @@ def _transposed(raw: RawTable, guess: Mapping) -> Mapping | None:
 
 def _patterns(raw: RawTable, guess: Mapping) -> Mapping | None:
     count = next((column for column in raw.columns if likeness(column, "count") == 2), None)
+    seen = ColumnEvidence(raw)
     others = tuple(c for c in raw.columns if c != count and c.strip().casefold() not in ("id", "row", "pattern"))
+    others = tuple(c for c in others if not seen.is_row_number(c))
     if count is None or len(others) < 2 or (guess.layout == "long" and guess.rater and guess.answer):
         return None
     numbers = _whole_numbers(raw, [count])
@@ -257,6 +281,8 @@ def _counts(raw: RawTable, guess: Mapping, classes: Collection[str]) -> Mapping 
     """Return a table of counts, or the guess if it may be one; None if it certainly is not."""
     if guess.layout == "long" and guess.rater:
         return None
+    if not raw.has_header and raw.columns[0] in guess.raters:
+        return None
     case = guess.case or (raw.columns[0] if guess.layout == "wide" else None)
     across = tuple(c for c in raw.columns if c not in (case, guess.group, guess.gold) and likeness(c, "rater") == 0)
     if case is None or len(across) < 2:
@@ -275,6 +301,8 @@ def _counts(raw: RawTable, guess: Mapping, classes: Collection[str]) -> Mapping 
     if total is not None:
         across = tuple(column for column in across if column != total)
         return Mapping("counts", **shared, across=across, why=why | {"across": f"they add up to the column {total!r}"})
+    if guess.layout == "long" and guess.answer is not None and likeness(guess.answer, "answer") == 2:
+        return None
     known = {*classes, *(_head(raw, guess.gold) if guess.gold is not None else ())}
     weighed = weigh(numbers, _blanks(raw, across), across, known)
     if not weighed.counts and (weighed.sure or guess.layout != "wide"):

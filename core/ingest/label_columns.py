@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from ..annotations.dataset import LABEL_SIGNS
 from ..annotations.none_of_these import NONE_APPLIES
 from ..annotations.vocabulary import Coded, encode
-from .column_mapping import Mapping, likeness
+from .column_mapping import Mapping, is_only_answer, likeness, numbers_apart
 from .formats.raw_table import RawTable
 from .long_rows import Rows, cases_or_numbers, drop, empty_cells, names_as_codes, number_within
 
@@ -134,8 +134,10 @@ def label_columns(raw: RawTable, guess: Mapping) -> Mapping | None:
     taken = {guess.case, rater, guess.time, guess.group, guess.gold, guess.rank}
     free = [column for column in raw.columns if column not in taken]
     marks = [column for column in free if _is_indicator(raw, column)]
-    across = tuple(column for column in free if column in marks or _is_beside(raw, column, marks))
+    across = _numbered_alike([column for column in free if column in marks or _is_beside(raw, column, marks)])
     if len(marks) < 2 or (guess.answer is not None and guess.answer not in across):
+        return None
+    if any("#" not in numbers_apart(column) and is_only_answer(column) for column in across):
         return None
     case = guess.case or (raw.columns[0] if raw.columns[0] not in (*across, rater) else None)
     if case is None or case in across:
@@ -155,6 +157,13 @@ def label_columns(raw: RawTable, guess: Mapping) -> Mapping | None:
     if rater is None:
         why["anonymous"] = "no column names raters, and cases have several rows"
     return Mapping("labels", case=case, rater=rater, across=across, time=guess.time, group=guess.group, why=why)
+
+
+def _numbered_alike(columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that differ in a number alone if these are at least three; all columns if not."""
+    stems = Counter(name for name in map(numbers_apart, columns) if "#" in name)
+    stem, n_alike = stems.most_common(1)[0] if stems else ("", 0)
+    return tuple(column for column in columns if n_alike < 3 or numbers_apart(column) == stem)
 
 
 def _is_indicator(raw: RawTable, column: str) -> bool:

@@ -139,7 +139,7 @@ def wide_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) ->
     case = cases_or_numbers(raw, mapping.case)
     tell(0.1)
     answer = encode(stacked(raw, mapping.raters))
-    raters = names_as_codes(mapping.raters)
+    raters = names_as_codes([mapping.rater_of(column) for column in mapping.raters])
     row = np.tile(np.arange(n_rows), len(mapping.raters))
     rows = Rows(case, raters, answer, row, case.code[row], np.repeat(raters.code, n_rows), answer.code)
     rows.dropped += [raw.drop(place, "no case") for place in np.flatnonzero(case.code < 0)]

@@ -33,7 +33,7 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str
     mapping : Mapping
     """
     if mapping.layout == "wide":
-        by_name = [column for column in mapping.raters if is_machine_by_name(column)]
+        by_name = [rater for rater in map(mapping.rater_of, mapping.raters) if is_machine_by_name(rater)]
         if not by_name or len(mapping.raters) - len(by_name) < 2:
             return (), []
         names = listed([f"“{name}”" for name in by_name])

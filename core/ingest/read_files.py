@@ -234,15 +234,19 @@ def _digests_before(
     how: dict[str, Any],
     now: str,
 ) -> tuple[str, ...]:
-    """Return digests of a plain table with the roles of columns that earlier versions guessed."""
-    if question.mapping.before is None:
-        return ()
-    asked = replace(question, mapping=question.mapping.before)
+    """Return digests of a plain table with the roles of columns, and names of raters, that earlier versions guessed."""
+    mapping = question.mapping
+    mappings = [replace(mapping, rater_names=())] if mapping.rater_names else []
+    mappings += [mapping.before] if mapping.before is not None else []
+    questions = [replace(question, mapping=one) for one in mappings]
+    found: list[str] = []
+    for asked in (*questions, *([source.before] if source.before is not None else [])):
 
-    def build(treatment: Treatment | None, classes: Sequence[str] | None) -> Dataset:
-        return _built(source, asked, name, classes, treatment, how, None)[0]
+        def build(treatment: Treatment | None, classes: Sequence[str] | None, asked: Question = asked) -> Dataset:
+            return _built(source, asked, name, classes, treatment, how, None)[0]
 
-    return earlier_digests(build, Rule(matters=True), treatment, classes, now, now_too=True)
+        found += earlier_digests(build, Rule(matters=True), treatment, classes, now, now_too=True)
+    return tuple(found)
 
 
 def _built(

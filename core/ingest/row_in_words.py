@@ -124,7 +124,7 @@ def _annotation(row: _Row, mapping: Mapping) -> str:
 
 def _raters(row: _Row, mapping: Mapping) -> str:
     filled = row.filled(mapping.raters)
-    said = [f"rater {_quoted(column)} annotated it as {_quoted(cell)}" for column, cell in filled[:_NAMED]]
+    said = [f"rater {_quoted(mapping.rater_of(c))} annotated it as {_quoted(cell)}" for c, cell in filled[:_NAMED]]
     return f"{_begin(row.named(mapping.case, 'case'))}: {_listed(said, len(filled) - len(said))}." if said else ""
 
 

@@ -93,9 +93,10 @@ def recall(source: Source, question: Question, whose: str = "") -> Choices | Non
         told = content["mapping"]
         tuples = {name: tuple(told[name]) for name in ("raters", "across")}
         signs = tuple(told["separators"]) if told["separators"] is not None else None
+        named = tuple((dict(question.mapping.rater_names) | dict(told.get("rater_names", ()))).items())
         classes, ordinal = content["classes"], bool(content["ordinal"])
         choices = Choices(
-            Mapping(**{**told, **tuples, "separators": signs, "instead": (), "before": None}),
+            Mapping(**{**told, **tuples, "separators": signs, "instead": (), "before": None, "rater_names": named}),
             kind=content["kind"],
             classes=None if classes is None else sorted_as_now(classes, ordinal=ordinal),
             ordinal=ordinal,
@@ -115,8 +116,8 @@ def recall(source: Source, question: Question, whose: str = "") -> Choices | Non
 
 
 def _path(source: Source, question: Question, whose: str) -> Path:
-    """Return the file of this shape. Tables are identified by columns, annotations of a tool also by the question."""
-    asked = "" if source.format == "table" else question.name
+    """Return the file of this shape. A table of one question is identified by columns, others also by the question."""
+    asked = "" if source.format == "table" and len(source.questions) == 1 else question.name
     shape = json.dumps([source.format, asked, question.raw.columns, *([whose] if whose else [])])
     name = hashlib.sha256(shape.encode("utf-8", "replace")).hexdigest()[:32]
     return current_settings().home / _FOLDER / f"{name}.json"

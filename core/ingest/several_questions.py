@@ -40,13 +40,18 @@ def name_of(upload: str, question: str) -> str:
 
 
 def joint_questions(source: Source) -> tuple[Question, ...]:
-    """Return the questions that can be opened together, without those that combine the columns of others.
+    """Return the questions that can be opened together, without those that take columns of others.
 
     Parameters
     ----------
     source : Source
     """
-    return tuple(one for one in source.questions if not any(_includes(one, other) for other in source.questions))
+    found: list[Question] = []
+    for one in source.questions:
+        taken = {column for other in found if other.raw.table is one.raw.table for column in other.mapping.raters}
+        if not taken & set(one.mapping.raters) and not any(_includes(one, other) for other in source.questions):
+            found.append(one)
+    return tuple(found)
 
 
 def _includes(one: Question, other: Question) -> bool:

@@ -50,7 +50,7 @@ def present(found: WeightingComparison, dataset: Dataset, options) -> list[Block
         Finding(verdict(found)),
         Grid(table, "SPA under each weighting.", columns=COLUMNS, key="weightings"),
         Words(
-            "P(least error): share of resamples in which a weighting has the smallest standard error. Choose a "
+            "P(least error): share of resamples in which a weighting has the smallest standard error. Decide on a "
             "weighting before you see the results; otherwise its interval is too narrow.",
             "note",
         ),

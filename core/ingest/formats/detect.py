@@ -1,6 +1,7 @@
 """Files of any known format, found by their content and not by their names."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from ...errors import InputError
@@ -9,6 +10,7 @@ from ...settings import MEGABYTE
 from ...text import plural, shorten
 from ..column_mapping import LAYOUTS
 from ..companion_files import SideFiles
+from ..guess_mapping import mapping_before
 from ..images import is_picture
 from . import plain_table
 from .archive import is_archive, is_workbook, unpack, unzipped
@@ -23,12 +25,13 @@ from .reader import Reader
 from .records import read_lists, read_records
 from .regions import refuse_regions
 from .side_tables import recognise_side
-from .source import Source
+from .source import Question, Source
 from .tables import check_file_size, open_tables
 from .tables_beside import set_apart
 
 _IN_MEMORY = 1 << 40  # bytes that a frame is taken to have: what is in memory needs no bound of its size
 _MOST_PICTURES = 512 * MEGABYTE  # they stay in memory as long as their dataset is open
+_PLAIN_BEFORE = ("toloka", "appen")  # formats that earlier versions read as plain tables, with the same annotations
 Progress = Callable[[float], None]
 
 
@@ -302,9 +305,7 @@ def _from_json(
             notes += [
                 f"{shorten(name, 60)} is neither a {reader.title} file nor an additional file and was left out."
             ] * bool(tables)
-        joined = Source(
-            source.format, source.title, source.why, source.questions, source.side.joined(side), source.notes
-        )
+        joined = replace(source, side=source.side.joined(side))
         return _with_notes(joined, notes)
     if wanted is not None and wanted in {reader.name for reader in _readers("json")}:
         raise InputError(
@@ -368,9 +369,10 @@ def _from_tables(tables: list[tuple[str, RawTable]], side: SideFiles, wanted: st
             continue
         source = reader.read(raw)
         others = tuple(f"{shorten(other, 60)} was skipped." for other, _ in tables[1:])
-        return Source(
-            source.format, source.title, source.why, source.questions, source.side.joined(side), source.notes + others
-        )
+        before = None
+        if reader.name in _PLAIN_BEFORE:
+            before = Question("", raw, mapping_before(raw))
+        return replace(source, side=source.side.joined(side), notes=source.notes + others, before=before)
     if wanted is not None:
         raise InputError(
             f"Could not read {tables[0][0]} as {formats()[wanted]}.",
@@ -390,4 +392,4 @@ def _is_table(content: bytes) -> bool:
 def _with_notes(source: Source, notes: list[str]) -> Source:
     if not notes:
         return source
-    return Source(source.format, source.title, source.why, source.questions, source.side, (*source.notes, *notes))
+    return replace(source, notes=(*source.notes, *notes))

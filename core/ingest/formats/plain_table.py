@@ -7,7 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from ..column_mapping import LAYOUTS, Mapping, guess_mapping, likeness
+from ...annotations.columns import of_numpy
+from ...annotations.vocabulary import encode
+from ..column_evidence import MOST_CLASSES, NEARLY, ColumnEvidence
+from ..column_mapping import LAYOUTS, Mapping, guess_mapping, likeness, words, words_of_name
 from ..companion_files import SideFiles
 from ..guess_mapping import likeliest_mapping, likely_questions, mapping_before
 from .budget import plain_text
@@ -18,6 +21,7 @@ from .source import Question, Source
 NAME, TITLE = "table", "Table"
 _FIRST_BYTES = 1 << 16
 _DELIMITER = re.compile(r"[,;\t|]")
+_QUESTION_WORDS = words("question criterion criteria aspect dimension attribute measure variable metric property")
 RATER_OF_FILE = "rater (the file's name)"
 
 
@@ -57,6 +61,8 @@ def _questions(name: str, raw: RawTable, classes: frozenset[str], several: bool)
         return [Question(name, raw, Mapping("counts", case=case, across=counted, why=why))]
     found = likely_questions(raw, classes)
     first = next(iter(found.values()))
+    if len(found) == 1 and (parts := _by_question(raw, first, classes)):
+        return [replace(one, name=f"{name}: {one.name}" if several else one.name) for one in parts]
     if first.layout in ("wide", "counts") and (rest := without_totals(raw, first.case)) is not raw:
         raw, found = rest, likely_questions(rest, classes)
     if raw is as_it_came and first != guess_mapping(raw.columns):
@@ -65,6 +71,35 @@ def _questions(name: str, raw: RawTable, classes: frozenset[str], several: bool)
         found = found if known else {asked: replace(mapping, before=before) for asked, mapping in found.items()}
     names = {asked: f"{name}: {asked}" if several else asked for asked in found} if len(found) > 1 else {}
     return [Question(names.get(asked, name), raw, _with_rater(mapping, raw)) for asked, mapping in found.items()]
+
+
+def _by_question(raw: RawTable, whole: Mapping, classes: frozenset[str]) -> list[Question]:
+    """Return the questions of a table whose rows name them in a column; empty if no column does.
+
+    Case and rater tell the rows of each question apart, but not those of the table.
+    """
+    if whole.layout != "long" or whole.instead or raw.table.num_rows == 0:
+        return []
+    seen = ColumnEvidence(raw)
+    told = whole.case is not None and whole.rater is not None and seen.tells_rows(whole.case, whole.rater) >= NEARLY
+    for column in raw.columns if not told else ():
+        if not words_of_name(column) & _QUESTION_WORDS or not 1 < seen.n_values(column) <= MOST_CLASSES:
+            continue
+        named = encode(raw.table[column])
+        found = []
+        for code, value in enumerate(named.values):
+            rows = np.flatnonzero(named.code == code)
+            places = None if raw.places is None else raw.places.at(rows)
+            table = raw.table.drop_columns([column]).take(of_numpy(rows))
+            part = replace(raw, table=table, line=raw.line[rows], places=places)
+            mappings = likely_questions(part, classes)
+            mapping = next(iter(mappings.values()))
+            complete = mapping.case is not None and mapping.rater is not None and mapping.answer is not None
+            if len(mappings) > 1 or mapping.layout != "long" or not complete:
+                return []
+            found.append(Question(value, part, mapping))
+        return found
+    return []
 
 
 def _with_rater(mapping: Mapping, raw: RawTable) -> Mapping:

@@ -61,6 +61,8 @@ class Source:
         Side files: texts of cases, risk of classes, gold.
     notes : tuple of str
         Notes, such as on skipped files.
+    before : Question or None
+        File as the plain table that earlier versions took it for, if they did not know its format.
     """
 
     format: str
@@ -69,3 +71,4 @@ class Source:
     questions: tuple[Question, ...]
     side: SideFiles = field(default_factory=SideFiles)
     notes: tuple[str, ...] = ()
+    before: Question | None = None

@@ -520,7 +520,7 @@ def test_readers_and_findings_in_the_names_of_columns_are_questions_beside_a_col
             for row in range(n)]  # fmt: skip
     content = delimited([header, *rows])
     assert names_of(content) == list(findings)
-    assert read(content, question="SDH").dataset.raters == ("R1:SDH", "R2:SDH", "R3:SDH")
+    assert read(content, question="SDH").dataset.raters == ("R1", "R2", "R3")
 
 
 @pytest.mark.parametrize("told", ["response", "hate_speech_score"])
@@ -605,3 +605,165 @@ def test_tables_of_raters_with_several_findings_are_no_gold_whatever_they_are_ca
     source = open_source(files)
     assert source.side.gold is None
     assert build_question(source, source.questions[0], "x").dataset.n_annotations == 36
+
+
+# Kinds seen in public files
+
+
+def crowd(n_cases: int = 20, n_raters: int = 4, seed: int = 40):
+    answers = panel(seed, n_cases, n_raters, ("0", "1"))
+    return [(f"c{row}", f"r{place}", answers[row][place]) for row in range(n_cases) for place in range(n_raters)]
+
+
+def test_a_fact_of_the_case_is_no_annotation_if_other_columns_are_called_so():
+    rows = [[case, "en" if int(case[1:]) % 2 else "de", rater, answer, answer] for case, rater, answer in crowd()]
+    content = delimited([["row", "condition", "annotator", "label1", "label2"], *rows])
+    assert names_of(content) == ["label1", "label2"]
+    assert read(content, question="label2").dataset.classes == ("0", "1")
+
+
+def test_a_label_that_is_the_same_for_all_raters_of_a_case_is_gold_of_another_column():
+    rows = [[rater, case, int(case[1:]) % 2, answer] for case, rater, answer in crowd()]
+    dataset = read(delimited([["annotator", "instance", "label", "prediction"], *rows])).dataset
+    assert (dataset.kind, dataset.classes) == ("class", ("0", "1"))
+    assert {name: dataset.classes[code] for name, code in zip(dataset.cases, dataset.gold, strict=True)} == {
+        case: str(int(case[1:]) % 2) for case in dataset.cases
+    }
+
+
+def test_a_label_on_which_all_raters_agree_stays_the_annotation_beside_other_facts():
+    rows = [[rater, case, int(case[1:]) % 2, seconds % 7] for seconds, (case, rater, _) in enumerate(crowd())]
+    dataset = read(delimited([["annotator", "instance", "label", "difficulty"], *rows])).dataset
+    assert dataset.gold is None
+    assert dataset.classes == ("0", "1")
+
+
+def test_two_columns_that_are_called_annotations_are_two_questions():
+    rows = [[case, rater, 10 * int(answer) + place % 7, 1 + int(answer)]
+            for place, (case, rater, answer) in enumerate(crowd())]  # fmt: skip
+    assert names_of(delimited([["bottle", "judge", "response", "rating"], *rows])) == ["response", "rating"]
+
+
+def test_final_ratings_are_gold_and_measures_are_no_raters():
+    grades = panel(41, 20, 4, GRADES)
+    rows = [[f"img{row}", *grades[row], f"0.{row}37"] for row in range(20)]
+    names = ["FileID", "Rating_1", "Rating_2", "Rating_3", "Rating_Final", "Hair_Ratio"]
+    content = delimited([names, *rows])
+    dataset = read(content).dataset
+    assert not any("annotation" in reason for reason in question_of(content).mapping.reasons())
+    assert dataset.raters == ("Rating_1", "Rating_2", "Rating_3")
+    assert [dataset.classes[code] for code in dataset.gold] == [row[3] for row in grades]
+
+
+def test_numbered_raters_with_decimals_stay_raters_of_scores():
+    rows = [[f"img{row}", *(f"{1 + (row * place) % 4}.5" for place in (1, 2, 3))] for row in range(20)]
+    assert read(delimited([["id", "Rating_1", "Rating_2", "Rating_3"], *rows])).dataset.n_raters == 3
+
+
+def test_a_mark_that_is_not_numbered_like_the_labels_is_no_label():
+    marks = panel(42, 60, 5, ("0", "1"))
+    rows = [[f"c{row // 3}", f"u{row % 3}", *marks[row]] for row in range(60)]
+    content = delimited([["post_id", "user_id", "successful", *(f"category_{n}" for n in range(1, 5))], *rows])
+    assert question_of(content).mapping.across == tuple(f"category_{n}" for n in range(1, 5))
+
+
+@pytest.mark.parametrize("rows_called", ["rownames", "", "Unnamed: 0"])
+def test_patterns_of_annotations_are_counted_beside_row_numbers(rows_called):
+    cells = [(one, other) for one in CLASSES for other in CLASSES]
+    rows = [[place + 1, *pair, 2 + place] for place, pair in enumerate(cells)]
+    dataset = read(delimited([[rows_called, "Husband", "Wife", "Freq"], *rows])).dataset
+    assert (dataset.raters, dataset.n_cases) == (("Husband", "Wife"), sum(2 + place for place in range(9)))
+
+
+def test_a_column_that_names_questions_makes_them():
+    asked = {"Bias": panel(43, 20, 2, GRADES), "Type": panel(44, 20, 2, CLASSES)}
+    rows = [[row, f"Ann. {place}", name, answers[row][place]]
+            for row in range(20) for place in (0, 1) for name, answers in asked.items()]  # fmt: skip
+    content = delimited([["art_id", "ann", "criterionID", "annotation"], *rows])
+    assert names_of(content) == ["Bias", "Type"]
+    dataset = read(content, question="Type").dataset
+    assert (dataset.raters, dataset.classes, dataset.n_annotations) == (("Ann. 0", "Ann. 1"), CLASSES, 40)
+    assert by_case(dataset)["3"] == {f"Ann. {place}": asked["Type"][3][place] for place in (0, 1)}
+
+
+def test_a_column_of_questions_that_are_the_cases_makes_no_questions():
+    rows = [[case, rater, answer] for case, rater, answer in crowd()]
+    assert len(names_of(delimited([["question", "worker", "answer"], *rows]))) == 1
+
+
+def test_rows_of_two_ids_and_an_annotation_are_not_taken_for_counts_or_raters():
+    rows = [[query, 100 + 7 * query + page, int(page == 3)] for query in range(1, 30) for page in range(20)]
+    with pytest.raises(InputError, match="recognised as the rater"):
+        read(delimited([["qid", "pid", "annotation"], *rows]))
+
+
+def test_columns_of_names_and_of_numbers_without_a_header_are_asked_about():
+    rows = [
+        [name, label, start, start + 9]
+        for name in ("Joe", "Jack", "Bill")
+        for label, start in zip("ABC", (6, 29, 50), strict=True)
+    ]
+    with pytest.raises(InputError, match="recognised as the"):
+        read(delimited(rows))
+
+
+def test_a_headerless_table_of_few_grades_has_all_its_columns_as_raters():
+    dataset = read(b"2,2,3,2,2\n2,2,2,2,2\n2,NaN,2,2,1\n1,2,2,2,2\n").dataset
+    assert (dataset.n_cases, dataset.n_raters, dataset.n_annotations) == (4, 5, 19)
+
+
+def test_shares_over_raters_are_asked_about_and_no_case():
+    shares = ("1.0", "0.6666666666666666", "0.3333333333333333", "0.0")
+    rows = [[f"h{row}", *(shares[(row * place) % 4] for place in (1, 2, 3))] for row in range(20)]
+    mapping = question_of(delimited([["hash", "Frame_Errors", "Other_Errors", "Gram_Errors"], *rows])).mapping
+    assert mapping.case == "hash" and len(mapping.raters) == 3
+    assert {one.layout for one in mapping.instead} == {"counts"}
+
+
+def test_letters_behind_questions_are_raters_and_the_question_alone_its_gold():
+    answers = {name: panel(place, 20, 3, ("0", "1")) for place, name in enumerate(("has_claim", "is_new"), 45)}
+    head = [f"{name}{end}" for name in answers for end in ("", "_e", "_w")]
+    rows = [
+        [
+            f"p{row}",
+            f"A title of paper {row}",
+            2020 + row % 4,
+            *(cell for own in answers.values() for cell in own[row]),
+            "",
+        ]
+        for row in range(20)
+    ]
+    content = delimited([["id", "title", "year", *head, "comment_e"], *rows])
+    dataset = read(content, question="has_claim").dataset
+    assert (dataset.raters, dataset.cases[0]) == (("e", "w"), "p0")
+    assert [dataset.classes[code] for code in dataset.gold] == [row[0] for row in answers["has_claim"]]
+
+
+def test_the_case_is_the_column_of_ids_among_those_that_tell_rows_apart_with_the_rater():
+    rows = [["x", f"m{row}", f"key {row}", place, 1 + (row * place) % 5, (10 * row + place) % 40]
+            for row in range(12) for place in range(9)]  # fmt: skip
+    content = delimited([["condition", "pieceID", "key", "participant", "valence", "arousal"], *rows])
+    found = open_source([("t.csv", content)]).questions
+    assert [(one.name, one.mapping.case, one.mapping.rater) for one in found] == [
+        ("valence", "pieceID", "participant"), ("arousal", "pieceID", "participant"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("names", ["row,c1,c2", "id,Rating_1,Rating_2,Rating_3,size"])
+def test_infinite_numbers_are_no_numbers_of_rows_and_no_measures(names):
+    n_others = names.count(",")
+    content = f"{names}\n" + "".join(f"{1 + row},{','.join(['inf'] * n_others)}\n" for row in range(6))
+    swapped = f"{names}\n" + "".join(f"inf,{','.join(str(1 + row % 3) for _ in range(n_others))}\n" for row in range(6))
+    for text in (content, swapped):
+        assert open_source([("t.csv", text.encode())]).questions
+
+
+def test_ids_of_annotations_are_no_raters():
+    rows = [[4708094 + row % 29, 23492245 + min(row, 28), "T0", CLASSES[row % 3], "NA"] for row in range(30)]
+    with pytest.raises(InputError, match="recognised as the rater"):
+        read(delimited([["subject_ids", "classification_id", "task", "choice", "how_many"], *rows]))
+
+
+def test_a_few_triples_without_a_header_are_one_row_per_annotation():
+    dataset = read(b"case,rater,class\n1,ann,x\n1,bob,y\n2,ann,x\n2,bob,x\n", has_header=False).dataset
+    assert (dataset.n_raters, dataset.n_annotations) == (3, 5)

@@ -4,6 +4,7 @@ import io
 import json
 import struct
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,8 @@ from core.errors import InputError
 from core.ingest.formats.arrow_file import read_arrow
 from core.ingest.formats.budget import reading
 from core.ingest.formats.detect import open_source
-from core.ingest.read_files import read
+from core.ingest.guess_mapping import mapping_before
+from core.ingest.read_files import build_question, read
 
 from . import made_tables as made
 from .shapes import zip_bytes
@@ -51,6 +53,24 @@ def test_full_reports_of_appen_are_read_without_tainted_judgments(column, gold):
     assert sizes(found.dataset) == (8, 3, 23)
     assert "tainted" in found.report.dropped[0].reason
     assert (found.dataset.gold is not None) == gold
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        made.toloka(ANSWERS, RATERS, CASES, "APPROVED", "category"),
+        made.toloka(ANSWERS, RATERS, CASES, "REJECTED", "category"),
+        made.appen(ANSWERS, RATERS, CASES, "verdict", True),
+        made.appen(ANSWERS, RATERS, CASES, "verdict", False),
+    ],
+)
+def test_exports_of_crowds_know_the_digest_that_they_had_as_plain_tables(content):
+    source = open_source([("data", content)], format="table")
+    (question, *_) = source.questions
+    before = build_question(source, replace(question, mapping=mapping_before(question.raw)), "data").dataset
+    now = read(content)
+    assert (before.n_annotations, before.classes) == (24, CLASSES)
+    assert before.digest in (now.dataset.digest, *now.earlier)
 
 
 def test_lines_of_a_cell_of_appen_are_labels():

@@ -1,7 +1,10 @@
 """What files have in reality costs about what tidy files cost: repeats, dates, scores, ids, missing annotations."""
 
+import subprocess
+import sys
 import time
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -82,3 +85,14 @@ def test_read_counts_repeats_of_the_same_class_as_a_plain_count_does(tmp_path):
 )
 def test_to_seconds_gives_the_same_for_dates_that_arrow_reads_and_that_pandas_reads(texts, seconds):
     assert to_seconds(pa.chunked_array([pa.array(texts)])).tolist() == seconds
+
+
+def test_characters_of_a_dictionary_are_counted_without_loading_pandas():
+    code = (
+        "import sys, pyarrow as pa; from core.ingest.formats.budget import _n_characters; "
+        "from core.annotations.columns import of_texts; texts = of_texts(['ab', 'a', 'ab']).dictionary_encode(); "
+        "print(_n_characters(pa.chunked_array([texts])), 'pandas' in sys.modules)"
+    )
+    root = Path(__file__).parents[3]
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root, check=True)
+    assert told.stdout.split() == ["5", "False"]

@@ -53,3 +53,13 @@ def test_a_home_that_cannot_be_written_is_told(home):
     (home / "mappings").write_text("in the way")
     with pytest.raises(InputError, match="Could not write"):
         remember(*opened(TABLE), CHOICES)
+
+
+def test_choices_on_one_question_of_a_table_are_not_those_on_another():
+    rows = "".join(f"c{row},{row % 2},{'abc'[row % 3]},{row // 2 % 2},{'abc'[row // 3 % 3]}\n" for row in range(12))
+    source = open_source([("t.csv", ("case,ann_size,ann_shape,bob_size,bob_shape\n" + rows).encode())])
+    size, shape = source.questions
+    remember(source, size, Choices(size.mapping, ordinal=True))
+    assert recall(source, size).ordinal
+    assert recall(source, size).mapping.rater_names == (("ann_size", "ann"), ("bob_size", "bob"))
+    assert recall(source, shape) is None

@@ -9,7 +9,7 @@ import pytest
 from core.command_line import main
 from core.ingest.answer_rules import Treatment
 from core.ingest.formats.detect import open_source
-from core.ingest.read_files import read
+from core.ingest.read_files import build_question, read
 from core.ingest.several_questions import columns_of_others, joint_questions, other_questions, read_questions
 from core.runtime.encoding import from_bytes, to_bytes
 from core.runtime.workers import NO_DATA
@@ -34,6 +34,14 @@ def rounds() -> bytes:
     answers = panel(4, 20, 4, ("x", "y", "z"))
     head = [["", "Round 1", "", "Round 2", ""], ["case", "Dr A", "Dr B", "Dr A", "Dr B"]]
     return delimited([*head, *([f"c{row}", *answers[row]] for row in range(20))])
+
+
+def wide_questions(columns: tuple[str, ...], *, same_values: bool = False) -> bytes:
+    """One column for each of two raters and two questions: the names of the second question have two more letters."""
+    second = CLASSES["finding"] if same_values else ("1", "2", "3", "4")
+    answers = panel(5, 20, 2, CLASSES["finding"]), panel(6, 20, 2, second)
+    rows = [[f"c{row}", *(answers[asked][row][rater] for rater in (0, 1) for asked in (0, 1))] for row in range(20)]
+    return delimited([["case", *columns], *rows])
 
 
 def source_of(content: bytes):
@@ -144,3 +152,69 @@ def test_a_report_of_all_questions_compares_them_and_has_the_sections_of_each(fi
     assert len(ids) == len(set(ids)) == 8
     assert answer_of(capsys, "report", file, "--out", str(out), "--question", "density", "--sections", "data")
     assert "How do the questions in this upload compare?" not in out.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("columns", "raters", "questions"),
+    [
+        (("r1_benign", "r1_size", "r2_benign", "r2_size"), ("r1", "r2"), ["benign", "size"]),
+        (("benign-ann", "size-ann", "benign-bob", "size-bob"), ("ann", "bob"), ["benign", "size"]),
+        (("benign1", "size1", "benign2", "size2"), ("1", "2"), ["benign", "size"]),
+        (("Reader 1 shape", "Reader 1 size", "Reader 2 shape", "Reader 2 size"), ("Reader 1", "Reader 2"), None),
+        (("AnnShape", "AnnSize", "BobShape", "BobSize"), ("Ann", "Bob"), ["Shape", "Size"]),
+        (("q1_ann", "q2_ann", "q1_bob", "q2_bob"), ("ann", "bob"), ["q1", "q2"]),
+        (("ann.q1", "ann.q2", "bob.q1", "bob.q2"), ("ann", "bob"), ["q1", "q2"]),
+        (("left", "first", "right", "second"), None, ["left, right", "first, second"]),
+    ],
+)
+def test_questions_of_a_wide_table_name_each_rater_alike(columns, raters, questions):
+    content = wide_questions(columns)
+    names = [one.name for one in source_of(content).questions]
+    assert names == (questions or ["shape", "size"])
+    for place, name in enumerate(names):
+        reading = read(content, question=name)
+        assert reading.dataset.raters == (raters or (columns[place], columns[place + 2]))
+        assert len(reading.dataset.classes) == 2 * (place + 1)
+
+
+def test_questions_of_a_wide_table_know_the_digest_with_columns_for_names_of_raters():
+    content = wide_questions(("r1_benign", "r1_size", "r2_benign", "r2_size"))
+    source = source_of(content)
+    by_column = replace(source.questions[1], mapping=replace(source.questions[1].mapping, rater_names=()))
+    before = build_question(source, by_column, "t").dataset
+    assert before.raters == ("r1_size", "r2_size")
+    assert before.digest in read(content, question="size").earlier
+
+
+def test_questions_whose_raters_may_be_either_part_of_the_names_are_asked_about():
+    source = source_of(wide_questions(("ann_left", "ann_right", "bob_left", "bob_right"), same_values=True))
+    assert [one.name for one in source.questions] == ["all columns", "left", "right", "ann", "bob"]
+    assert [one.name for one in joint_questions(source)] == ["left", "right"]
+
+
+def test_an_ai_rater_of_several_questions_is_marked_by_its_own_name():
+    found = panel(7, 20, 3, CLASSES["finding"]), panel(8, 20, 3, CLASSES["birads"])
+    header = ["case", *(f"{rater} {asked}" for asked in ("shape", "birads") for rater in ("ann", "bob", "AI"))]
+    content = delimited([header, *([f"c{row}", *found[0][row], *found[1][row]] for row in range(20))])
+    reading = read(content, question="birads")
+    assert reading.dataset.raters == ("AI", "ann", "bob")
+    assert [name for name, *_ in reading.machines] == ["AI"]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        ("r1_shape", "r2_shape", "gold_shape", "r1_size", "r2_size", "gold_size"),
+        ("r1_shape", "r2_shape", "shape_consensus", "r1_size", "r2_size", "size_consensus"),
+        ("shape r1", "shape r2", "consensus shape", "size r1", "size r2", "consensus size"),
+    ],
+)
+@pytest.mark.parametrize("classes", [CLASSES["finding"], CLASSES["birads"]])
+def test_each_question_of_a_wide_table_has_its_own_gold(columns, classes):
+    asked = panel(9, 20, 3, CLASSES["finding"]), panel(10, 20, 3, classes)
+    content = delimited([["case", *columns], *([f"c{row}", *asked[0][row], *asked[1][row]] for row in range(20))])
+    for place, name in enumerate(("shape", "size")):
+        dataset = read(content, question=name).dataset
+        assert dataset.raters == ("r1", "r2")
+        gold = [dataset.classes[code] for code in dataset.gold]
+        assert gold == [row[2] for row in asked[place]]
