@@ -27,7 +27,7 @@ def to_docx(title: str, sections: Iterable[Section]) -> bytes:
         from docx import Document
     except ImportError:
         raise NotApplicableError(
-            "Word documents need the package python-docx.", "Install plurality[word], or use a name that ends in html."
+            "Word documents need the package python-docx.", "Install it, or use a name that ends in html."
         ) from None
 
     document = Document()

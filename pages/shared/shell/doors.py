@@ -22,7 +22,7 @@ from starlette.routing import Route
 from streamlit import config
 
 from core import logs
-from core.errors import PluralityError
+from core.errors import PluralityError, install_command
 from core.people import Person, SignedOutError, person_of
 from core.review.store import open_store, there_is_a_store
 from core.runtime.locks import begin_running, hold_home
@@ -163,7 +163,7 @@ def check_address() -> None:
     if sign_in.is_on() and not (get_secrets_auth_section() and is_authlib_installed()):
         raise SystemExit(
             "Plurality does not start: people must sign in (PLURALITY_SIGN_IN), and no provider is set up in [auth] of "
-            ".streamlit/secrets.toml, or the package Authlib is missing."
+            f".streamlit/secrets.toml, or the package Authlib is missing ({install_command('team')})."
         )
     address = config.get_option("server.address")
     if is_here(address):
