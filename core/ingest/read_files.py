@@ -162,7 +162,7 @@ def choose_question(source: Source, name: str | None, *, columns_given: bool = F
         return source.questions[0]
     if name is None:
         raise InputError(
-            f"This {source.title} has {len(source.questions):,} questions: {names}.",
+            f"The file has {len(source.questions):,} questions: {names}.",
             "Choose one (--question NAME).",
         )
     raise InputError(f"Unknown question {name!r}.", f"Questions: {names}.")
