@@ -31,6 +31,7 @@ def without_extras(monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
 
 
+@pytest.mark.usefixtures("without_extras")
 @pytest.mark.parametrize(
     ("extra", "work"),
     [
@@ -41,7 +42,7 @@ def without_extras(monkeypatch):
         ("team", lambda folder: make_key(folder / "head.key")),
     ],
 )
-def test_what_needs_a_missing_extra_names_the_command_that_installs_it(without_extras, tmp_path, extra, work):
+def test_what_needs_a_missing_extra_names_the_command_that_installs_it(tmp_path, extra, work):
     with pytest.raises(MissingExtraError) as raised:
         work(tmp_path)
     assert str(raised.value).endswith(f"-m pip install -r requirements/{extra}.txt.")
