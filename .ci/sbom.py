@@ -36,7 +36,7 @@ def bill(lock: str, version: str) -> dict:
         asked = [found[1] for line in block.splitlines() if (found := _NEEDED_BY.search(line))]
         for by in asked:
             needs[ref.get(by, whole)].append(ref[name])
-        if "-r requirements.txt" in block:
+        if "-r requirements" in block:
             needs[whole].append(ref[name])
     components = [
         {

@@ -1,5 +1,8 @@
 """Errors with messages that state the place, the cause and what to do."""
 
+import sys
+from pathlib import Path
+
 
 class PluralityError(Exception):
     """Base of every error that the user can fix. Pages and the command line show its message."""
@@ -55,6 +58,37 @@ class LimitError(PluralityError):
 
 class NotApplicableError(PluralityError):
     """A method does not take this kind of data; the message states why."""
+
+
+class MissingExtraError(NotApplicableError):
+    """Packages of an extra are not installed; the message has the command that installs them.
+
+    Parameters
+    ----------
+    what : str
+        What needs them, capitalised.
+    extra : str
+        Name of the extra: a file in ``requirements`` of a checkout, an extra of the wheel.
+    """
+
+    def __init__(self, what: str, extra: str):
+        super().__init__(f"{what} needs packages that are not installed.", f"Install them: {install_command(extra)}.")
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an extra into the environment of this process.
+
+    Parameters
+    ----------
+    extra : str
+        See `MissingExtraError`.
+    """
+    root = Path(__file__).parents[1]
+    listed = root / "requirements" / f"{extra}.txt"
+    python = Path(sys.executable)
+    own = str(python.relative_to(root)) if python.is_relative_to(root) else "python"
+    what = f"-r {listed.relative_to(root).as_posix()}" if listed.is_file() else f'"plurality-raters[{extra}]"'
+    return f"{own} -m pip install {what}"
 
 
 class NotFoundError(PluralityError):

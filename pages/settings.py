@@ -2,7 +2,7 @@
 
 import os
 import platform
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 import streamlit as st
 
@@ -14,6 +14,14 @@ from core.version import __version__
 from pages.shared.kit import administration, navigation
 
 PACKAGES = ("streamlit", "plotly", "numpy", "scipy", "pandas", "pyarrow", "numba", "nutpie", "sqlalchemy")
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
 
 navigation.through_app()
 st.title("Settings")
@@ -60,7 +68,7 @@ st.subheader("Details for a bug report", anchor=False)
 details = [
     f"Plurality {__version__}",
     f"Python {platform.python_version()} on {platform.system()} {platform.release()} ({platform.machine()})",
-    *(f"{package} {version(package)}" for package in PACKAGES),
+    *(f"{package} {_version(package)}" for package in PACKAGES),
     *(f"{name}: {value}" for name, value in rows.items()),
 ]
 st.code("\n".join(details), language=None)

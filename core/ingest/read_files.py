@@ -164,7 +164,7 @@ def choose_question(source: Source, name: str | None, *, columns_given: bool = F
         return source.questions[0]
     if name is None:
         raise InputError(
-            f"Could not choose a question: this {source.title} has {len(source.questions):,} questions: {names}.",
+            f"Could not choose a question: the file has {len(source.questions):,} questions: {names}.",
             "Choose a question (--question NAME).",
         )
     raise InputError(f"Unknown question {name!r}.", f"Questions: {names}.")

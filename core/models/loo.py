@@ -7,11 +7,12 @@ annotations. Vehtari, Gelman & Gabry (2017), doi:10.1007/s11222-016-9696-4; k as
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, MissingExtraError
 from ..result_base import Result
 
 LEAST_DRAWS = 100
@@ -238,7 +239,15 @@ def _checked(log_likelihood: np.ndarray, count: np.ndarray) -> tuple[np.ndarray,
 
 
 def import_arviz() -> Any:
-    """Import ArviZ, without the notice that it prints on its import."""
+    """Import ArviZ, without the notice that it prints on its import.
+
+    Raises
+    ------
+    MissingExtraError
+        It is not installed.
+    """
+    if find_spec("arviz") is None:
+        raise MissingExtraError("Leave-one-out by importance sampling", "sampler")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="(?s).*ArviZ is undergoing a major refactor.*")
         import arviz

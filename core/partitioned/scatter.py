@@ -1,20 +1,19 @@
 """Scattering of the rows of Parquet to partitions by case, in bounded memory, with polars.
 
-polars and DuckDB were both measured (``tests/benchmarks/past_memory.py engines``); the README has the reasons for the
-choice.
+``requirements/cluster.txt`` says why not DuckDB or pyarrow; ``tests/benchmarks/past_memory.py engines`` measures.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
 from ..annotations.vocabulary import BLANKS
-from ..errors import InputError, NotApplicableError
+from ..errors import InputError, MissingExtraError, NotApplicableError
 from ..ingest.formats.parquet import MAGIC, parquet_parts
 
 if TYPE_CHECKING:
@@ -47,8 +46,7 @@ class ParquetRows:
 
     def distinct(self, column: str) -> pa.Array:
         """Return distinct values of a column as in the file, without missing ones, in no order."""
-        import polars as pl
-
+        pl = _import_polars()
         found = self._scan().select(pl.col(column).unique()).collect(engine="streaming").to_arrow()
         return found.column(0).combine_chunks().drop_null()
 
@@ -65,18 +63,23 @@ class ParquetRows:
         folder : Path
             Empty folder.
         """
-        import polars as pl
-
+        pl = _import_polars()
         key = pl.col(case).cast(pl.String).str.strip_chars(BLANKS).fill_null("").hash(0)
         rows = self._scan().with_row_index(ROW).select(ROW, *columns, (key % n_partitions).alias(_PARTITION))
         by_case = pl.PartitionBy(folder.as_posix(), key=_PARTITION, include_key=False)
         rows.sink_parquet(by_case, compression="lz4", mkdir=True)
 
     def _scan(self) -> "pl.LazyFrame":
-        import polars as pl
-
         in_folders = any("=" in part.parent.name for part in self.parts)
-        return pl.scan_parquet([part.as_posix() for part in self.parts], hive_partitioning=in_folders)
+        return _import_polars().scan_parquet([part.as_posix() for part in self.parts], hive_partitioning=in_folders)
+
+
+def _import_polars() -> Any:
+    try:
+        import polars
+    except ImportError:
+        raise MissingExtraError("Work on Parquet in partitions", "cluster") from None
+    return polars
 
 
 def gathered(folder: Path, partition: int) -> pa.Table | None:

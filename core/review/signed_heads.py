@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
+from ..errors import InputError, MissingExtraError
 from ..settings import current_settings
 from .chain import Fault, Head
 
@@ -53,7 +53,9 @@ def make_key(file: Path) -> None:
     Raises
     ------
     InputError
-        The file exists, it cannot be written, or the package cryptography is not installed.
+        The file exists, or it cannot be written.
+    MissingExtraError
+        The package cryptography is not installed.
     """
     serialization, key = _cryptography().hazmat.primitives.serialization, _ed25519().Ed25519PrivateKey.generate()
     pem, raw = serialization.Encoding.PEM, serialization.NoEncryption()
@@ -182,9 +184,7 @@ def _cryptography():
     try:
         import cryptography.hazmat.primitives.serialization
     except ModuleNotFoundError:
-        raise InputError(
-            "Could not sign: the package cryptography is not installed.", "Install it: pip install cryptography."
-        ) from None
+        raise MissingExtraError("Signing", "team") from None
     return cryptography
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..errors import InputError, LimitError, PluralityError
+from ..errors import InputError, LimitError, MissingExtraError, PluralityError
 from ..version import code_digest
 from .chunks import CancelToken, in_line
 from .executors import Executor, LocalExecutor, branches_of, reduction_steps
@@ -74,7 +74,9 @@ class Cluster(Executor):
     Raises
     ------
     InputError
-        The address is not valid, nobody answers, or Dask is not installed.
+        The address is not valid, or nobody answers.
+    MissingExtraError
+        Dask is not installed.
     """
 
     def __init__(self, address: str, memory: str = "0") -> None:
@@ -83,10 +85,7 @@ class Cluster(Executor):
             import dask
             from distributed import Client
         except ImportError:
-            raise InputError(
-                "Could not start the cluster: dask.distributed is not installed.",
-                "Install it: pip install distributed.",
-            ) from None
+            raise MissingExtraError("A cluster", "cluster") from None
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what went wrong is raised
         dask.config.set(_QUIET | (_NEAR if n_local else {}))
         self._client: Any = None

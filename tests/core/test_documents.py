@@ -81,16 +81,33 @@ def pins(name):
     return found
 
 
-@pytest.mark.parametrize("name", ["requirements", "tests/requirements"])
+EXTRAS = ("sampler", "cluster", "team")
+LISTS = ("requirements.txt", *(f"requirements/{extra}.txt" for extra in EXTRAS))
+
+
+LOCKS = {"requirements.lock": LISTS, "tests/requirements.lock": ("tests/requirements.txt",)}
+
+
+@pytest.mark.parametrize("name", LOCKS)
 def test_a_lock_has_every_pin_with_hashes_and_names_no_registry(name):
-    lock, wanted = pins(f"{name}.lock"), pins(f"{name}.txt")
+    files = LOCKS[name]
+    lock, wanted = pins(name), {package: one for file in files for package, one in pins(file).items()}
     assert len(wanted) >= 10
     assert {package: lock.get(package) for package in wanted} == wanted
-    text = text_of(f"{name}.lock")
+    text = text_of(name)
     for entry in re.split(r"^(?=[\w-]+==)", text, flags=re.M)[1:]:
         assert "--hash=sha256:" in entry, entry.splitlines()[0]
     assert not re.search(r"://|--(?:extra-)?index|--find-links", text)
-    assert f"#    uv pip compile --universal --generate-hashes --python-version 3.11 {name}.txt -o {name}.lock" in text
+    compiled = "#    uv pip compile --universal --generate-hashes --python-version 3.11"
+    assert f"{compiled} {' '.join(files)} -o {name}" in text
+
+
+def test_the_files_of_requirements_are_the_extras_of_the_wheel_and_the_tests_install_all_of_them():
+    extras = tomllib.loads(text_of("pyproject.toml"))["project"]["optional-dependencies"]
+    assert {path.stem for path in (ROOT / "requirements").glob("*.txt")} == set(EXTRAS) == set(extras) - {"word"}
+    assert {f"-r ../{file}" for file in LISTS} <= set(text_of("tests/requirements.txt").splitlines())
+    for extra in ("sampler", "cluster"):  # sign-in, the other part of team, is the dashboard's
+        assert {re.match(r"[\w-]+", one)[0] for one in extras[extra]} == set(pins(f"requirements/{extra}.txt"))
 
 
 def test_both_locks_have_the_same_versions():

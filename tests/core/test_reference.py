@@ -66,8 +66,8 @@ def test_every_file_that_a_page_links_to_is_there(document):
 
 def test_every_frequent_question_has_a_short_answer_with_a_link():
     page = (DOCUMENTATION / "faq.md").read_text(encoding="utf-8")
-    answered = re.findall(r"^\*\*(.+?\?(?: .+?)?)\*\* (.*?)$(?=\n\n|\n?\Z)", page, re.M | re.S)
-    assert len(answered) >= 20
+    answered = re.findall(r"^### (.+?\?.*?)\n\n(.*?)(?=\n\n|\n?\Z)", page, re.M | re.S)
+    assert len(answered) == page.count("\n### ") >= 20
     for question, answer in answered:
         words = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", " ".join(answer.split()))
         assert "](" in answer and len(re.findall(r"[.](?= |$)", words)) <= 3, question

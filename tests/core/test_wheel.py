@@ -20,7 +20,7 @@ def installed(tmp_path_factory):
     place = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index", "-q"]
     subprocess.run([*build, "-w", str(place / "dist"), str(ROOT)], check=True, capture_output=True)
-    (wheel,) = (place / "dist").glob("plurality-*.whl")
+    (wheel,) = (place / "dist").glob("plurality_raters-*.whl")
     with zipfile.ZipFile(wheel) as content:
         content.extractall(place / "site")
     return place / "site"
@@ -42,7 +42,7 @@ def run(installed, *arguments, compiled=False):
 
 
 def test_the_wheel_holds_the_package_its_samples_and_its_types_and_nothing_else(installed):
-    assert {path.name for path in installed.iterdir()} == {"plurality", f"plurality-{version()}.dist-info"}
+    assert {path.name for path in installed.iterdir()} == {"plurality", f"plurality_raters-{version()}.dist-info"}
     assert (installed / "plurality" / "py.typed").exists()
     assert (installed / "plurality" / "sample_data" / "skin" / "annotations.csv").exists()
 

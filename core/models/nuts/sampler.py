@@ -7,9 +7,11 @@ has its own seed, so draws do not depend on how they are shared out.
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import numpy as np
 
+from ...errors import MissingExtraError
 from ...runtime.chunks import CancelToken
 from ...runtime.processes import Work, run_workers
 from .density import Density
@@ -74,6 +76,8 @@ def sample(
 
     Raises
     ------
+    MissingExtraError
+        The sampler is not installed.
     core.runtime.processes.WorkerError
         The child process was killed, could not write its draws, or the density overflows everywhere.
     Cancelled
@@ -136,6 +140,8 @@ def _run(
 ) -> list[Chains]:
     if not tasks:
         return []
+    if find_spec("nutpie") is None:
+        raise MissingExtraError("The full posterior", "sampler")
     n_children = min(os.cpu_count() or 1, MAX_CHILDREN, len(tasks))
     # Neighbours go to one child, so that a fit's chains share its start and its density.
     shares = [[tasks[i] for i in part] for part in np.array_split(np.arange(len(tasks)), n_children)]

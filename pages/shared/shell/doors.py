@@ -22,7 +22,7 @@ from starlette.routing import Route
 from streamlit import config
 
 from core import logs
-from core.errors import PluralityError
+from core.errors import PluralityError, install_command
 from core.people import Person, SignedOutError, person_of
 from core.review.store import open_store, there_is_a_store
 from core.runtime.locks import begin_running, hold_home
@@ -162,9 +162,8 @@ def check_address() -> None:
     """
     if sign_in.is_on() and not (get_secrets_auth_section() and is_authlib_installed()):
         raise SystemExit(
-            "Could not start Plurality: sign-in is required (PLURALITY_SIGN_IN), but [auth] in "
-            ".streamlit/secrets.toml has no provider, or the package Authlib is missing. Set up a provider, or "
-            "install Authlib."
+            "Could not start Plurality: sign-in is required (PLURALITY_SIGN_IN), but no provider is set up in [auth] "
+            f"of .streamlit/secrets.toml, or the package Authlib is missing ({install_command('team')})."
         )
     address = config.get_option("server.address")
     if is_here(address):
