@@ -33,7 +33,9 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..certainty.held_out_draws import HeldOutRanking, item_scores
 from ..certainty.held_out_readers import held_out_curve
+from ..checked import check_shapes, checked
 from ..errors import InputError, NotApplicableError
+from ..options import check_number
 from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.plackett_luce.gibbs import PlackettLuce
 from ..plausibility.plackett_luce.likelihood import log_likelihood
@@ -123,6 +125,7 @@ class EquivalentReaders(Result):
         return value if value == low == high else f"{value} ({low} to {high})"
 
 
+@checked
 def equivalent_readers(
     dataset: Dataset,
     machine: str,
@@ -169,6 +172,7 @@ def equivalent_readers(
         No case has the AI rater and two people, or the score does not suit the annotations.
     """
     check_numbers(0.0, 0.05, level, n_resamples)
+    _check_counts(pseudo, reliability)
     if dataset.kind == "set" or (dataset.kind == "ranking" and score != "log"):
         dataset = dataset.as_classes()[0]
     score = _score_of(dataset, score, probability)
@@ -240,12 +244,19 @@ def _scored(
     return _agreement(counts, dataset.answer[of_case[cases]], k_max)
 
 
+def _check_counts(pseudo: float | None, reliability: float | None) -> None:
+    for value, what in ((pseudo, "The number of pseudo-annotations"), (reliability, "The reliability γ")):
+        if value is not None:
+            check_number(value, what, 0.0)
+
+
 def _score_of(dataset: Dataset, score: Foretells | None, probability: np.ndarray | None) -> Foretells:
+    check_shapes(probability=(probability, (dataset.n_cases, dataset.n_classes)))
     if score is None:
         return "squared" if dataset.kind == "score" else "agreement"
     if (score == "squared") != (dataset.kind == "score"):
         raise NotApplicableError(f"The score {score!r} does not suit annotations of kind {dataset.kind}.")
-    if score == "log" and (probability is None or probability.shape != (dataset.n_cases, dataset.n_classes)):
+    if score == "log" and probability is None:
         raise NotApplicableError("The log score needs a probability for every class. Compare by agreement.")
     return score
 
