@@ -1,7 +1,7 @@
 """Doors of the library: arguments are compared with their declared types before any work begins."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from types import NoneType, UnionType
@@ -11,6 +11,7 @@ from .errors import InputError
 from .options import check_level
 
 _LARGEST = 2**63  # numpy takes larger whole numbers for objects
+_SHORT = 100  # items of a list that are all looked at
 _Door = TypeVar("_Door", bound=Callable[..., Any])
 
 
@@ -66,17 +67,31 @@ def _declared(door: Callable[..., Any]) -> tuple[Signature, dict[str, Any]]:
 
 
 def _fits(value: Any, hint: Any) -> bool:
-    """Compare with plain classes first: the library that knows the other types takes a while to load."""
-    plain = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    """Decide the common types here: the library that knows all of them takes a while to load."""
+    alternatives = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     if isinstance(value, bool | str | bytes):  # nor is a text a list of letters, or True a number
-        return type(value) in plain or any(value in get_args(one) for one in plain if get_origin(one) is Literal)
+        return type(value) in alternatives or any(
+            value in get_args(one) for one in alternatives if get_origin(one) is Literal
+        )
     if isinstance(value, int) and abs(value) >= _LARGEST:
         return False
-    if any(isinstance(one, type) and get_origin(one) is None and type(value) is one for one in plain):
+    if any(_fits_plainly(value, one) for one in alternatives):
         return True
     from beartype.door import is_bearable
 
     return is_bearable(value, hint, conf=_conventions())
+
+
+def _fits_plainly(value: Any, hint: Any) -> bool:
+    """Return whether a value is an instance of a class, a function, or a short list or tuple of what fits."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Callable:
+        return callable(value)
+    of_one_type = origin is Sequence or (origin is tuple and inner[1:] == (...,))
+    if of_one_type and isinstance(value, list | tuple) and len(value) <= _SHORT:
+        return isinstance(value, origin) and all(_fits(one, inner[0]) for one in value)
+    is_open = getattr(hint, "_is_protocol", False) and not getattr(hint, "_is_runtime_protocol", False)
+    return isinstance(hint, type) and origin is None and not is_open and isinstance(value, hint)
 
 
 @cache

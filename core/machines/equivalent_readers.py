@@ -183,9 +183,8 @@ def equivalent_readers(
         how: dict[str, Any] = {"seed": seed, "token": token, "progress": progress}
         panel, value = foretold(dataset, people, human, cases, k_max, probability, reliability, **how)
     else:
-        given = None if probability is None else probability[cases]
         pseudo = best_pseudo(dataset, people) if score == "log" and pseudo is None else pseudo
-        panel, value = _scored(dataset, score, human, of_case, cases, k_max, given, pseudo)
+        panel, value = _scored(dataset, score, human, of_case, cases, k_max, probability, pseudo)
     return _worth(machine, score, panel, value, level, n_resamples, seed)
 
 
@@ -240,7 +239,7 @@ def _scored(
     counts = np.zeros((cases.size, dataset.n_classes), np.int64)
     np.add.at(counts, (row, dataset.answer[human[keep]]), 1)
     if score == "log" and probability is not None and pseudo is not None:
-        return _log(counts, probability, k_max, pseudo)
+        return _log(counts, probability[cases], k_max, pseudo)
     return _agreement(counts, dataset.answer[of_case[cases]], k_max)
 
 
