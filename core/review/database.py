@@ -198,25 +198,38 @@ def transaction(engine: sa.Engine, *, writes: bool = False) -> Iterator[sa.Conne
     """
     try:
         with engine.connect().execution_options(writes=writes) as connection, connection.begin():
-            _check_same_file(engine)
+            _check_same_file(engine, connection, writes)
             yield connection
+            if writes:  # a write to a file that was moved meanwhile is not acknowledged
+                _check_same_file(engine, connection, writes)
         if writes:
-            _check_same_file(engine)  # a write to a file that was moved meanwhile is not acknowledged
+            _check_same_file(engine)
     except sa.exc.IntegrityError:
         raise
     except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
         raise store_error(error, engine.url) from error
 
 
-def _check_same_file(engine: sa.Engine) -> None:
-    """Refuse to continue if the address leads to another file than at the opening; SQLite keeps writing to the old."""
-    if engine.dialect.name == "sqlite" and _file_identity(engine.url) != _opened.get(engine):
+def _check_same_file(engine: sa.Engine, connection: sa.Connection | None = None, writes: bool = False) -> None:
+    """Refuse to continue if the address leads to another file than at the opening; SQLite keeps writing to the old.
+
+    The same for its log and its index, which a connection has open since its first write: what is committed is in the
+    log alone at first, and is lost with it.
+    """
+    if engine.dialect.name != "sqlite":
+        return
+    if connection is not None:
+        log = tuple(_file_identity(engine.url, end) for end in ("-wal", "-shm"))
+        at_first = connection.info.setdefault("log", log) if writes and None not in log else connection.info.get("log")
+        if at_first not in (None, log):
+            _opened[engine] = ()  # for every connection: none may begin another log next to the one in use
+    if _file_identity(engine.url) != _opened.get(engine):
         raise _moved(engine.url)
 
 
-def _file_identity(url: sa.URL) -> tuple[int, int] | None:
+def _file_identity(url: sa.URL, end: str = "") -> tuple[int, int] | None:
     try:
-        found = os.stat(str(url.database))
+        found = os.stat(f"{url.database}{end}")
     except OSError:
         return None
     return found.st_dev, found.st_ino
