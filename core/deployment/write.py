@@ -88,6 +88,7 @@ PARTS = (
     Part("plurality-failed@.service", "/etc/systemd/system", "Says aloud that a backup or a check failed."),
     Part("plurality-backup.timer", "/etc/systemd/system", "When a backup is made: every night."),
     Part("plurality", "/usr/local/bin", "The command line, as the user and with the settings of the server."),
+    Part("plurality-undo", "/usr/local/bin", "Goes back to the version before the last installation."),
     Part("haproxy.cfg", "/etc/haproxy/haproxy.cfg", "The door: TLS, one process for each browser, headers, limits."),
     Part("Dockerfile", "image", "The same as an image: packages, kernels, a user without rights."),
     Part("compose.yaml", "image", "The containers: processes, Postgres, the door, the nightly backup.", True),
@@ -215,6 +216,7 @@ def write_deployment(asked: Deployment, folder: Path) -> tuple[Part, ...]:
 
 # What both a machine and an image need; the same steps stand in install.sh and in the Dockerfile.
 _STEPS = {
+    "parts": "app.py core pages sample_data requirements.lock .streamlit",
     "packages": "python3 python3-venv haproxy openssl age",
     "environment": "python3 -m venv .venv",
     "install": ".venv/bin/python -m pip install --no-cache-dir --require-hashes -r requirements.lock",
