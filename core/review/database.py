@@ -174,7 +174,7 @@ def broken_guards(connection: sa.Connection) -> list[str]:
     """List missing or changed triggers by which the database refuses to change the record, in words."""
     wanted = guards(connection)
     if connection.dialect.name == "sqlite":
-        query = "SELECT name, sql, 1 FROM sqlite_master WHERE type = 'trigger'"
+        query = "SELECT name, sql, 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name LIKE 'review^_%' ESCAPE '^'"
     else:
         query = """SELECT tgname, prosrc, CASE WHEN tgenabled IN ('O', 'A') THEN 1 ELSE 0 END FROM pg_trigger
         JOIN pg_proc ON pg_proc.oid = tgfoid
@@ -184,6 +184,10 @@ def broken_guards(connection: sa.Connection) -> list[str]:
         f"the guard {name} of the database is missing, off or changed: what it protects may have been changed"
         for name, text in wanted.items()
         if there.get(name) != (text.strip(), 1)
+    ] + [
+        f"the trigger {name} of the database is not one of Plurality: it may change what is recorded"
+        for name in there
+        if name not in wanted
     ]
 
 
