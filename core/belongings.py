@@ -9,6 +9,7 @@ import json
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -23,6 +24,8 @@ from .settings import current_settings
 
 _INDEX, _LOCK = "belongings.json", "belongings"
 _KINDS = ("predictions", "studies")  # of files
+_DRAFTS = "drafts"  # folder of a dataset's: what people typed in reviews and did not record, a file per person
+_MOST_DRAFTS, _LONGEST_DRAFT = 50, 50_000  # cases, characters
 _lock = threading.Lock()
 
 
@@ -289,6 +292,41 @@ def bring_over(before: str, after: str) -> None:
     _change(after, change)
 
 
+def drafts_of(address: str, person: str) -> dict[str, Any]:
+    """Return what a person typed in reviews of a dataset and did not record, by case."""
+    try:
+        told = json.loads(_drafts_file(_folder(address), person).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def set_draft(address: str, person: str, case: str, typed: Mapping[str, Any]) -> None:
+    """Save what a person has typed on a case, so that it survives the end of their session; forget it if empty.
+
+    Parameters
+    ----------
+    address : str
+        Address of the dataset.
+    person : str
+    case : str
+        Case in its review session.
+    typed : mapping
+        Values of the form. The oldest drafts go if there are many, and a very long one is not saved.
+    """
+    path = _drafts_file(_folder(address), person)
+    with _lock, suppress(OSError), alone(_LOCK):  # a draft that cannot be saved must not stop the review
+        told = drafts_of(address, person)
+        told.pop(case, None)
+        if typed and len(json.dumps(typed)) <= _LONGEST_DRAFT:
+            told[case] = dict(typed)
+        if not told:
+            discard(path)
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, json.dumps(dict(list(told.items())[-_MOST_DRAFTS:])).encode())
+
+
 def move_belongings(address: str) -> None:
     """Move what belongs to a dataset after it is saved, or is no longer saved."""
     after = _folder(address)
@@ -309,7 +347,7 @@ def forget_belongings(address: str) -> bool:
 
 
 def forget_person(name: str) -> int:
-    """Remove a person from the owners and the people of all saved data; return from how many.
+    """Remove a person from the owners and the people of all saved data, and their drafts; return from how many.
 
     Raises
     ------
@@ -330,6 +368,9 @@ def forget_person(name: str) -> int:
                 f"Could not change {index}: {error}.", "Check that the file can be read and written."
             ) from None
         found += bool(lists)
+    for folder in (_lasting(), unkept_folder() / "belongings"):
+        for path in folder.glob(f"*/{_DRAFTS}/{_name(name)}.json"):
+            found += discard(path)
     return found
 
 
@@ -379,6 +420,10 @@ def _lasting() -> Path:
 
 def _name(address: str) -> str:
     return hashlib.blake2b(address.encode(), digest_size=16).hexdigest()
+
+
+def _drafts_file(folder: Path, person: str) -> Path:
+    return folder / _DRAFTS / f"{_name(person)}.json"
 
 
 def _folder(address: str) -> Path:

@@ -56,7 +56,7 @@ def check_level(value: Any, what: str = "The level of the intervals") -> None:
     """Refuse values that are not a probability above 0 and below 1."""
     check_number(value, what)
     if not 0 < value < 1:
-        raise InputError(f"{what} is {shown(value)}.", "It must be between 0 and 1, such as 0.95.")
+        raise InputError(f"{what} is {shown(value)}.", "It must be above 0 and below 1.")
 
 
 def check_choice(value: object, what: str, choices: Iterable[str]) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..annotations.ordering import order_in_words
+from ..checked import checked
 from ..methods import AS_IS, can_use, of_plugins
 from ..result_base import Columns, Result, rows
 from ..text import percent_with_interval, plural, with_interval
@@ -145,6 +146,7 @@ def _why(coefficient: Coefficient) -> str:
     return coefficient.note.removeprefix("undefined: ").split(";")[0]
 
 
+@checked
 def coefficients_for(
     dataset: Dataset,
     level: float = 0.95,

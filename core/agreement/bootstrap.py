@@ -11,6 +11,7 @@ import numpy as np
 
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
+from ..checked import checked
 from ..errors import OptionError
 from ..options import check_level, check_whole
 from ..result_base import Columns, Result, rows
@@ -71,6 +72,7 @@ class BootstrapResult(Result):
         raise OptionError(f"Unknown coefficient {name!r}{f' of {weights!r}' if weights else ''}")
 
 
+@checked
 def bootstrap(
     data: ClassCounts | Dataset,
     *,

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
+from ..checked import checked
 from ..errors import NotApplicableError
 from ..methods import AS_IS, methods
 from .coefficient_methods import GWET, CoefficientRequest, coefficient_method
@@ -56,6 +57,7 @@ _BRENNAN_PREDIGER = Formula(
 )
 
 
+@checked
 def percent_agreement(
     data: ClassCounts | Dataset, level: float = 0.95, weights: Weights = None, labels: Labels = None
 ) -> Coefficient:
@@ -86,6 +88,7 @@ def percent_agreement(
     return cut_at(found, least())
 
 
+@checked
 def fleiss_kappa(
     data: ClassCounts | Dataset, level: float = 0.95, weights: Weights = None, labels: Labels = None
 ) -> Coefficient:
@@ -185,6 +188,7 @@ def brennan_prediger(
     return estimate("brennan_prediger", _BRENNAN_PREDIGER, data, level, weights, labels)
 
 
+@checked
 def agreement_table(
     counts: ClassCounts,
     *,

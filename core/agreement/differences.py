@@ -12,6 +12,7 @@ import numpy as np
 
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
+from ..checked import checked
 from ..options import check_level, check_whole
 from ..result_base import Columns, Result, rows
 from ..runtime.chunks import CancelToken
@@ -88,6 +89,7 @@ def difference(result: BootstrapResult, first: int, second: int, level: float = 
     )
 
 
+@checked
 def compare(
     first: ClassCounts | Dataset,
     second: ClassCounts | Dataset,

@@ -13,6 +13,7 @@ import numpy as np
 from ..annotations._kernels import count_classes
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
+from ..checked import checked
 from ..errors import InputError, LimitError, NotApplicableError, OptionError
 from ..methods import AS_IS, ONE_CLASS
 from ..text import exact
@@ -149,6 +150,7 @@ class Metric:
         return total / np.maximum(n - 1, 1)
 
 
+@checked
 def krippendorff_alpha(
     data: ClassCounts | Dataset,
     level: float = 0.95,

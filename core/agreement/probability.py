@@ -12,6 +12,7 @@ import numpy as np
 
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
+from ..checked import checked
 from ..errors import OptionError
 from ._kernels import agreeing_pairs, class_shares, disagreement_sums, jackknife_sums, weighted_answers
 from .coefficient_methods import SPA_SOURCE, coefficient_method
@@ -40,6 +41,7 @@ def case_agreement(data: ClassCounts | Dataset) -> tuple[np.ndarray, np.ndarray]
     return agreement, answers
 
 
+@checked
 def spa(data: ClassCounts | Dataset, weighting: str = "annotations_m1", level: float = 0.95) -> Coefficient:
     """Compute the sparse probability of agreement with a Wilson interval on the effective number of cases.
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..checked import checked
 from ..errors import InputError
 from ..methods import method_named
 from ..models.vote_prior import VotePrior
@@ -81,6 +82,7 @@ class DefaultReliability(Result):
         return rows(self.marks, ("name", "reliability", "low", "high", "sentence"))
 
 
+@checked
 def default_reliability(
     dataset: Dataset,
     model: PlausibilityModel,

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..checked import checked
 from ..errors import InputError, NotApplicableError
 from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.gaussian import GaussianScores
@@ -281,6 +282,7 @@ class HeldOutCurve(Result):
     COLUMNS = ("reliability", "score", "se", "diff", "diff_se", "bias", "mc_se")
 
 
+@checked
 def held_out_curve(
     dataset: Dataset,
     model: PlausibilityModel,

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..checked import checked
 from ..errors import NotApplicableError
 from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.plackett_luce.gibbs import PlackettLuce
@@ -128,6 +129,7 @@ class NextOpinions:
         return state
 
 
+@checked
 def next_opinion(
     model: PlausibilityModel,
     dataset: Dataset,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import RISK_LEVELS, Dataset
+from ..checked import checked
 from ..errors import NotApplicableError
 from ..plausibility.protocol import PlausibilityModel
 from ..reducers.protocol import reduce_draws
@@ -61,6 +62,7 @@ def known_risk(dataset: Dataset) -> np.ndarray:
     return dataset.class_risk
 
 
+@checked
 def expected_risk(
     model: PlausibilityModel, dataset: Dataset, *, reliability: float, n_draws: int = 1000, seed: int = 0
 ) -> RiskResult:

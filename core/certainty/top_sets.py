@@ -16,6 +16,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..annotations.validation import check_range, checked_integers
+from ..checked import checked
 from ..errors import InputError
 from ..plausibility.protocol import CaseDraws, PlausibilityModel
 from ..reducers.metrics import score_case
@@ -149,6 +150,7 @@ def short_of_certain(certainty: np.ndarray) -> np.ndarray:
     return np.where((certainty < UNCERTAIN_BELOW) & (certainty > least), least, certainty)
 
 
+@checked
 def annotation_certainty(
     model: PlausibilityModel,
     dataset: Dataset,
@@ -236,6 +238,7 @@ class SetCertainty(Result):
     COLUMNS = ("is_top", "is_top_se", "holds_top1", "holds_top1_se")
 
 
+@checked
 def set_certainty(draws: CaseDraws, class_codes: Sequence[int]) -> SetCertainty:
     """Compute the certainty of a set of classes; a class that nobody named is one of the exchangeable rest.
 

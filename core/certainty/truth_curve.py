@@ -16,6 +16,7 @@ import numpy as np
 
 from ..agreement.intervals import Z95
 from ..annotations.dataset import Dataset
+from ..checked import checked
 from ..errors import InputError, NotApplicableError
 from ..models.gold import gold_cases
 from ..plausibility.dirichlet import DirichletCounts
@@ -125,6 +126,7 @@ class TruthCurve(Result):
         return reliability_bins(1 - self.doubt[place], self.right_by_case[place])
 
 
+@checked
 def truth_curve(
     dataset: Dataset,
     model: PlausibilityModel,

@@ -90,6 +90,7 @@ PARTS = (
     Part("plurality-failed@.service", "/etc/systemd/system", "Alert if a backup or check fails."),
     Part("plurality-backup.timer", "/etc/systemd/system", "Schedule of backups: every night."),
     Part("plurality", "/usr/local/bin", "Command line with the user and settings of the server."),
+    Part("plurality-undo", "/usr/local/bin", "Return to the version before the last installation."),
     Part("haproxy.cfg", "/etc/haproxy/haproxy.cfg", "HAProxy: TLS, one process per browser, headers, limits."),
     Part("Dockerfile", "image", "The same as a container image: packages, kernels, an unprivileged user."),
     Part("compose.yaml", "image", "Containers: processes, Postgres, proxy, nightly backup.", True),
@@ -222,6 +223,7 @@ def write_deployment(asked: Deployment, folder: Path) -> tuple[Part, ...]:
 
 # What both a machine and an image need; the same steps stand in install.sh and in the Dockerfile.
 _STEPS = {
+    "parts": "app.py core pages sample_data requirements.lock .streamlit",
     "packages": "python3 python3-venv haproxy openssl age",
     "environment": "python3 -m venv .venv",
     "install": ".venv/bin/python -m pip install --no-cache-dir --require-hashes -r requirements.lock",

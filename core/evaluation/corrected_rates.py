@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from ..checked import check_shapes, checked
 from ..errors import InputError, NotApplicableError
 from ..options import check_choice, check_level
 from ..plausibility.protocol import check_sampling
@@ -394,6 +395,7 @@ def check_rate_method(method: str) -> None:
     check_choice(method, "The method", RATE_METHODS)
 
 
+@checked
 def class_rate(
     labels: np.ndarray,
     machine: np.ndarray,
@@ -425,6 +427,7 @@ def class_rate(
     """
     check_rate_method(method)
     drawn, said = np.atleast_2d(np.asarray(labels, np.float64)), np.asarray(machine, np.float64)
+    check_shapes(machine=(said, drawn.shape[1:]))
     known = np.isfinite(said)
     drawn, f = drawn[:, known], said[known]
     labelled = np.isfinite(drawn[0])

@@ -19,6 +19,7 @@ import pandas as pd
 
 from ..agreement.intervals import wilson
 from ..annotations.dataset import RISK_LEVELS, Dataset
+from ..checked import checked
 from ..errors import InputError, NotApplicableError
 from ..options import check_choice, check_level, check_number, check_whole
 from ..plausibility.protocol import PlausibilityModel
@@ -468,6 +469,7 @@ class SetSettings:
             )
 
 
+@checked
 def prediction_sets(
     predictions: Predictions,
     dataset: Dataset,

@@ -14,6 +14,7 @@ from ..annotations.dataset import Dataset
 from ..certainty.first_place import exact_top
 from ..certainty.risk import RiskResult, risk_of
 from ..certainty.top_sets import CertaintyResult, certainty_of
+from ..checked import checked
 from ..errors import InputError
 from ..options import check_whole
 from ..plausibility.protocol import PlausibilityModel
@@ -96,6 +97,7 @@ def plausibilities_of(part: SweepPart) -> KeptPlausibilities:
     )
 
 
+@checked
 def kept_plausibilities(
     model: PlausibilityModel,
     dataset: Dataset,
@@ -223,6 +225,7 @@ def _point(
     return found
 
 
+@checked
 def reliability_sweep(
     model: PlausibilityModel,
     dataset: Dataset,
@@ -334,6 +337,7 @@ def _part(progress: Callable[[float], None] | None, place: int, parts: int) -> C
     return lambda share: progress((place + share) / parts)
 
 
+@checked
 def ua_topk_accuracy(
     model: PlausibilityModel, dataset: Dataset, predictions: Predictions, *, k: int = 3, **sampling
 ) -> MetricValue:
@@ -355,6 +359,7 @@ def ua_topk_accuracy(
     return _metric(model, dataset, predictions, k, 1, sampling)
 
 
+@checked
 def ua_set_accuracy(
     model: PlausibilityModel, dataset: Dataset, predictions: Predictions, *, k: int = 3, **sampling
 ) -> MetricValue:
@@ -375,6 +380,7 @@ def ua_set_accuracy(
     return _metric(model, dataset, predictions, k, 2, sampling)
 
 
+@checked
 def ua_average_overlap(
     model: PlausibilityModel, dataset: Dataset, predictions: Predictions, *, k: int = 3, **sampling
 ) -> MetricValue:

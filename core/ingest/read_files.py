@@ -8,6 +8,7 @@ from typing import Any
 
 from ..annotations.dataset import Dataset, Kind
 from ..annotations.vocabulary import Rule, reading_by
+from ..checked import checked
 from ..errors import InputError
 from ..result_base import Columns, Result
 from ..text import plural
@@ -70,6 +71,7 @@ class Reading(Result):
             yield f"{self.report.n_kept:,} of {plural(self.report.n_rows, 'row')} used"
 
 
+@checked
 def read(
     source: Any,
     *,

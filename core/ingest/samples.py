@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..annotations.dataset import RISK_LEVELS, Dataset
+from ..checked import checked
 from ..errors import NotFoundError
 from .read_files import Reading, read
 
@@ -104,6 +105,7 @@ SAMPLES = (
 )
 
 
+@checked
 def load_sample(name: str) -> Dataset:
     """Return a sample by its name, with its side tables.
 

@@ -26,6 +26,7 @@ from ..agreement.intervals import wilson
 from ..agreement.krippendorff import krippendorff_alpha
 from ..annotations.csr import keep_annotations
 from ..annotations.dataset import Dataset
+from ..checked import checked
 from ..errors import InputError, NotApplicableError
 from ..options import check_whole
 from ..result_base import Columns, Result
@@ -194,6 +195,7 @@ class AlternativeTest(Result):
         }
 
 
+@checked
 def alternative_test(
     dataset: Dataset,
     machines: Sequence[str],

@@ -33,7 +33,9 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..certainty.held_out_draws import HeldOutRanking, item_scores
 from ..certainty.held_out_readers import held_out_curve
+from ..checked import check_shapes, checked
 from ..errors import InputError, NotApplicableError
+from ..options import check_number
 from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.plackett_luce.gibbs import PlackettLuce
 from ..plausibility.plackett_luce.likelihood import log_likelihood
@@ -123,6 +125,7 @@ class EquivalentReaders(Result):
         return value if value == low == high else f"{value} ({low} to {high})"
 
 
+@checked
 def equivalent_readers(
     dataset: Dataset,
     machine: str,
@@ -169,6 +172,7 @@ def equivalent_readers(
         No case has the AI rater and two people, or the score does not suit the annotations.
     """
     check_numbers(0.0, 0.05, level, n_resamples)
+    _check_counts(pseudo, reliability)
     if dataset.kind == "set" or (dataset.kind == "ranking" and score != "log"):
         dataset = dataset.as_classes()[0]
     score = _score_of(dataset, score, probability)
@@ -179,9 +183,8 @@ def equivalent_readers(
         how: dict[str, Any] = {"seed": seed, "token": token, "progress": progress}
         panel, value = foretold(dataset, people, human, cases, k_max, probability, reliability, **how)
     else:
-        given = None if probability is None else probability[cases]
         pseudo = best_pseudo(dataset, people) if score == "log" and pseudo is None else pseudo
-        panel, value = _scored(dataset, score, human, of_case, cases, k_max, given, pseudo)
+        panel, value = _scored(dataset, score, human, of_case, cases, k_max, probability, pseudo)
     return _worth(machine, score, panel, value, level, n_resamples, seed)
 
 
@@ -239,16 +242,23 @@ def _scored(
     counts = np.zeros((cases.size, dataset.n_classes), np.int64)
     np.add.at(counts, (row, dataset.answer[human[keep]]), 1)
     if score == "log" and probability is not None and pseudo is not None:
-        return _log(counts, probability, k_max, pseudo)
+        return _log(counts, probability[cases], k_max, pseudo)
     return _agreement(counts, dataset.answer[of_case[cases]], k_max)
 
 
+def _check_counts(pseudo: float | None, reliability: float | None) -> None:
+    for value, what in ((pseudo, "The number of pseudo-annotations"), (reliability, "The reliability γ")):
+        if value is not None:
+            check_number(value, what, 0.0)
+
+
 def _score_of(dataset: Dataset, score: Foretells | None, probability: np.ndarray | None) -> Foretells:
+    check_shapes(probability=(probability, (dataset.n_cases, dataset.n_classes)))
     if score is None:
         return "squared" if dataset.kind == "score" else "agreement"
     if (score == "squared") != (dataset.kind == "score"):
         raise NotApplicableError(f"Could not use the score {score!r} for annotations of kind {dataset.kind}.")
-    if score == "log" and (probability is None or probability.shape != (dataset.n_cases, dataset.n_classes)):
+    if score == "log" and probability is None:
         raise NotApplicableError(
             "Could not compute the log score: it needs a probability for every class. Compare by agreement."
         )

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..checked import check_shapes, checked
 from ..errors import InputError, NotApplicableError
 from ..evaluation.corrected_rates import FEW_DIFFER, CorrectedRate, class_rate
 from ..result_base import Columns, Result
@@ -107,6 +108,7 @@ def first_classes(dataset: Dataset, rater: str) -> np.ndarray:
     return first
 
 
+@checked
 def people_labels(dataset: Dataset, people: Sequence[str]) -> np.ndarray:
     """Compute the share of people who name each class on each case, (n_cases, n_classes); NaN if nobody annotated.
 
@@ -186,6 +188,7 @@ def _share(opinion: Opinion, code: Mapping[str, int]) -> np.ndarray | None:
     return row / row.sum() if row.sum() > 0 else None
 
 
+@checked
 def machine_rates(
     dataset: Dataset,
     machine: str,
@@ -225,6 +228,8 @@ def machine_rates(
         raise InputError(f"Unknown rater {machine!r}.", "Check the names of the raters.")
     if dataset.kind != "class":
         raise NotApplicableError("Could not estimate rates: they need one class per annotation.")
+    shape = dataset.n_cases, dataset.n_classes
+    check_shapes(labels=(labels, shape), probability=(probability, shape), chance=(chance, shape[:1]))
     first = first_classes(dataset, machine)
     said = first >= 0
     labelled = said & np.isfinite(labels).all(axis=1)

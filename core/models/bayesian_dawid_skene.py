@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..checked import checked
 from ..errors import InputError
 from ..methods import Option
 from ..options import check_number
@@ -15,6 +16,7 @@ from .dawid_skene_density import DawidSkeneDensity
 from .rater_methods import DAWID_SKENE_1979, posterior_method
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class BayesianDawidSkene(ConfusionModel):
     """Posterior of prevalence and confusion matrices.

@@ -11,6 +11,7 @@ from typing import ClassVar, get_args
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..checked import checked
 from ..runtime.chunks import CancelToken
 from ._kernels import row_shares
 from .design import Design
@@ -26,6 +27,7 @@ from .stopping import StoppingRule
 __all__ = ["DawidSkene", "Restarts", "Smoothing", "StoppingRule", "default_smoothing"]
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class DawidSkene(EmModel):
     """Dawid-Skene by EM in log space.

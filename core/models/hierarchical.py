@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..annotations.dataset import Dataset
+from ..checked import checked
 from ..options import check_flag
 from .confusion_model import ConfusionModel, check_answers
 from .hierarchical_density import HierarchicalDensity
 from .rater_methods import posterior_method
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class HierarchicalDawidSkene(ConfusionModel):
     """Posterior of prevalence, confusion matrices, and the population of raters.

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
+from ..checked import checked
 from ..errors import NotApplicableError
 from ..methods import ONE_CLASS, Method
 from ._kernels import count_from, vote_shares
@@ -15,6 +16,7 @@ from .sizes import check_size
 _UNWEIGHTED = np.empty(0)
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class MajorityVote:
     """Majority vote, in which every rater counts the same."""

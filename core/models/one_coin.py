@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..checked import checked
 from ..runtime.chunks import CancelToken
 from ._kernels import right_and_wrong
 from .design import Design
@@ -19,6 +20,7 @@ from .reparametrise import RateChart
 from .smoothing import default_smoothing, pooled_prior
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class OneCoin(EmModel):
     """One accuracy for each rater, regardless of the true class.
@@ -43,6 +45,7 @@ class OneCoin(EmModel):
         return _problem(self, data, EvenMistakes(False), token)
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class ClassConditional(EmModel):
     """One accuracy for each rater and true class; for two classes it is Dawid-Skene.

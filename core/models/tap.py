@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from ..checked import checked
 from ..methods import Method, Variant
 from ..options import check_choice
 from ..runtime.chunks import CancelToken
@@ -26,6 +27,7 @@ from .result import RaterModelFit
 from .smoothing import default_smoothing, pooled_prior
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class TAP(EmModel):
     """t-a-p by EM, with an accuracy and guesses for each rater or common to all.

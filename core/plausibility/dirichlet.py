@@ -12,6 +12,7 @@ import numpy as np
 
 from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
+from ..checked import checked
 from ..errors import InputError
 from ..methods import ONE_CLASS, UGT, Method, Option, ReliabilityScale
 from ..models.vote_prior import annotation_weights
@@ -25,6 +26,7 @@ SPLIT_DEPTH = 3
 SMALLEST, LARGEST = 1e-9, 1e9  # Beyond these limits, draws are a single point in double precision.
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class DirichletCounts:
     """Dirichlet posterior of each case's plausibilities, one class per annotation.

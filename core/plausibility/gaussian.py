@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..checked import checked
 from ..errors import InputError, NotApplicableError, OptionError
 from ..methods import AS_IS, UGT, Method, ReliabilityScale
 from ..options import check_number, check_whole
@@ -196,6 +197,7 @@ class GaussianPosterior(Result):
         return stdtr(2 * self.a, self._standardised((self.k + 1) / self.k))
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class GaussianScores:
     """Conjugate posterior of scores, drawn as plausibilities of two classes: at most the threshold, and above it.

@@ -11,6 +11,7 @@ from typing import ClassVar, get_args
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..checked import checked
 from ..errors import InputError
 from ..methods import RANKED, UGT, Method, Option, ReliabilityScale
 from ..options import check_choice, check_number, check_whole
@@ -22,6 +23,7 @@ from .dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
 from .protocol import CaseDraws, check_sampling
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class PrIRN:
     """Dirichlet plausibilities of partial rankings; their mean tends to the normalised IRN as the reliability grows.

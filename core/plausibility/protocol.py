@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -61,6 +61,7 @@ class CaseDraws(Result):
         return len(self.rest)
 
 
+@runtime_checkable
 class PlausibilityModel(Protocol):
     """Protocol of a plausibility model. ``name`` is part of every cache key.
 

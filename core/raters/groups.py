@@ -12,7 +12,8 @@ Groups of fewer than 8 raters are not shown, nor groups with fewer than 8 others
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ..agreement.intervals import IntervalEstimate, percentile_interval
 from ..annotations.dataset import Dataset
 from ..annotations.vocabulary import encode, to_numbers
 from ..errors import InputError, NotApplicableError
+from ..ingest.formats.budget import reading
 from ..ingest.formats.tables import open_tables
 from ..multiplicity import benjamini_hochberg
 from ..options import check_level, check_number, check_whole
@@ -134,16 +136,16 @@ def facts_of_file(name: str, content: bytes, raters: Sequence[str]) -> RaterFact
         The file is not a table, no column contains the raters, or no column is a fact about them.
     """
     (_, raw), *_ = open_tables(name, content)
-    wanted = set(raters)
     coded = {column: encode(raw.table[column]) for column in raw.columns}
-    known = {column: len(wanted & set(one.values)) for column, one in coded.items()}
+    known = {column: len(set(raters).intersection(one.values)) for column, one in coded.items()}
     if not known or max(known.values()) < FEWEST_RATERS:
         raise InputError(
             f"Could not use {name}: it has no column with rater names.", "Provide a table with one row per rater."
         )
     column = max(known, key=lambda one: (known[one], -len(coded[one].values)))
     who = coded.pop(column)
-    place = [who.values.index(rater) if rater in wanted & set(who.values) else -1 for rater in raters]
+    place_of = {rater: place for place, rater in enumerate(who.values)}
+    place = [place_of.get(rater, -1) for rater in raters]
     names, values = [], []
     for other, one in coded.items():
         told = _one_each(who.code, one.code, len(who.values)) if 2 <= len(one.values) <= MOST_VALUES else None
@@ -166,6 +168,22 @@ def _one_each(rater: np.ndarray, value: np.ndarray, n_raters: int) -> list[int] 
     np.minimum.at(least, rater[known], value[known])
     np.maximum.at(most, rater[known], value[known])
     return None if (least < most).any() else most.tolist()
+
+
+def facts_of_upload(paths: Sequence[str], names: Sequence[str], raters: Sequence[str], **_: Any) -> RaterFacts:
+    """Read an uploaded file of facts, in a process for this alone; see `facts_of_file`.
+
+    Parameters
+    ----------
+    paths, names : sequence of str
+        Path and name of the file.
+    raters : sequence of str
+        Raters of the dataset.
+    **_
+        Ignored.
+    """
+    with reading(Path(paths[0]).stat().st_size):
+        return facts_of_file(names[0], Path(paths[0]).read_bytes(), raters)
 
 
 def review_groups(

@@ -22,11 +22,12 @@ from scipy.special import ndtr
 
 from ..annotations.csr import keep_annotations
 from ..annotations.dataset import Dataset
+from ..checked import checked
 from ..errors import NotApplicableError
 from ..models.dawid_skene import DawidSkene
 from ..models.families import families, members, pair_excess
 from ..multiplicity import benjamini_hochberg
-from ..options import check_whole
+from ..options import check_level, check_whole
 from ..order import highest_first
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
@@ -103,6 +104,7 @@ class SharedErrors(Result):
         return [(int(first[place]), int(second[place])) for place in order]
 
 
+@checked
 def shared_errors(
     dataset: Dataset,
     *,
@@ -135,6 +137,7 @@ def shared_errors(
         `LEAST_CASES` common cases.
     """
     check_whole(n_replicates, "The number of replicates", 20)
+    check_level(q, "The false discovery rate")
     if dataset.kind != "class" or not dataset.raters_identified or dataset.n_classes < 2:
         raise NotApplicableError(
             "Cannot determine shared errors: this needs one class per annotation, two classes, and raters with names."
@@ -159,10 +162,8 @@ def shared_errors(
             return None
         return _found(dataset, judging, raters, said, told, set(machines), q, n_replicates, seed, token)
 
-    found = _explained(alone, with_families)
-    if found is None:
-        return _found(dataset, alone, raters, said, told, set(machines), q, n_replicates, seed, token)
-    return found
+    alike = _explained(alone, with_families)
+    return alike or _found(dataset, alone, raters, said, told, set(machines), q, n_replicates, seed, token)
 
 
 def _explained(alone: Dataset, with_families: Callable[[np.ndarray], "SharedErrors | None"]) -> "SharedErrors | None":

@@ -15,6 +15,7 @@ elsewhere. Exports and reports contain it, and `core.review.signed_heads` signs 
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -301,9 +302,10 @@ def _is_as_recorded(row: _Row, left: str | None) -> bool:
 
 def _is_without_person(row: _Row) -> bool:
     """Return whether an event has the form that an erasure leaves, with no name of the person who was erased."""
-    gone = [str(row[name]).startswith(f"{PSEUDONYM} ") for name in ("reviewer", "whom")]
+    gone = [re.fullmatch(f"{PSEUDONYM} [0-9a-f]{{8}}", str(row[name])) for name in ("reviewer", "whom")]
     names = any(gone) if row["kind"] in TWO_PEOPLE else gone[0] and not row["whom"]
-    return names and row["note"] == "" and row["seconds"] is None and str(row["token"]).startswith(f"{ERASED_TOKEN} ")
+    token = re.fullmatch(f"{ERASED_TOKEN} [0-9a-f]{{32}}", str(row["token"]))
+    return bool(names and token) and row["note"] == "" and row["seconds"] is None
 
 
 def _faults_of_former(dataset: str, rows: Sequence[_Row]) -> list[Fault]:

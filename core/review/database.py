@@ -174,7 +174,7 @@ def broken_guards(connection: sa.Connection) -> list[str]:
     """List missing or changed triggers by which the database refuses to change the record, in words."""
     wanted = guards(connection)
     if connection.dialect.name == "sqlite":
-        query = "SELECT name, sql, 1 FROM sqlite_master WHERE type = 'trigger'"
+        query = "SELECT name, sql, 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name LIKE 'review^_%' ESCAPE '^'"
     else:
         query = """SELECT tgname, prosrc, CASE WHEN tgenabled IN ('O', 'A') THEN 1 ELSE 0 END FROM pg_trigger
         JOIN pg_proc ON pg_proc.oid = tgfoid
@@ -184,6 +184,10 @@ def broken_guards(connection: sa.Connection) -> list[str]:
         f"the guard {name} of the database is missing, off or changed, so protected data may have been changed"
         for name, text in wanted.items()
         if there.get(name) != (text.strip(), 1)
+    ] + [
+        f"the trigger {name} of the database is not one of Plurality: it may change what is recorded"
+        for name in there
+        if name not in wanted
     ]
 
 
@@ -198,25 +202,38 @@ def transaction(engine: sa.Engine, *, writes: bool = False) -> Iterator[sa.Conne
     """
     try:
         with engine.connect().execution_options(writes=writes) as connection, connection.begin():
-            _check_same_file(engine)
+            _check_same_file(engine, connection, writes)
             yield connection
+            if writes:  # a write to a file that was moved meanwhile is not acknowledged
+                _check_same_file(engine, connection, writes)
         if writes:
-            _check_same_file(engine)  # a write to a file that was moved meanwhile is not acknowledged
+            _check_same_file(engine)
     except sa.exc.IntegrityError:
         raise
     except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
         raise store_error(error, engine.url) from error
 
 
-def _check_same_file(engine: sa.Engine) -> None:
-    """Refuse to continue if the address leads to another file than at the opening; SQLite keeps writing to the old."""
-    if engine.dialect.name == "sqlite" and _file_identity(engine.url) != _opened.get(engine):
+def _check_same_file(engine: sa.Engine, connection: sa.Connection | None = None, writes: bool = False) -> None:
+    """Refuse to continue if the address leads to another file than at the opening; SQLite keeps writing to the old.
+
+    The same for its log and its index, which a connection has open since its first write: what is committed is in the
+    log alone at first, and is lost with it.
+    """
+    if engine.dialect.name != "sqlite":
+        return
+    if connection is not None:
+        log = tuple(_file_identity(engine.url, end) for end in ("-wal", "-shm"))
+        at_first = connection.info.setdefault("log", log) if writes and None not in log else connection.info.get("log")
+        if at_first not in (None, log):
+            _opened[engine] = ()  # for every connection: none may begin another log next to the one in use
+    if _file_identity(engine.url) != _opened.get(engine):
         raise _moved(engine.url)
 
 
-def _file_identity(url: sa.URL) -> tuple[int, int] | None:
+def _file_identity(url: sa.URL, end: str = "") -> tuple[int, int] | None:
     try:
-        found = os.stat(str(url.database))
+        found = os.stat(f"{url.database}{end}")
     except OSError:
         return None
     return found.st_dev, found.st_ino

@@ -85,8 +85,12 @@ class Machine:
 
     def install(self) -> None:
         """Run the script, as it was written save for the places."""
+        self.run("files/install.sh", ROOT)
+
+    def run(self, script: str, *given: Path) -> None:
+        """Run a script of the machine, as root would."""
         path = f"{self.root / 'shims'}:{os.environ['PATH']}"
-        subprocess.run(["sh", self.files / "install.sh", ROOT], env={**os.environ, "PATH": path}, check=True)
+        subprocess.run(["sh", self.root / script, *given], env={**os.environ, "PATH": path}, check=True)
 
     def fill_in(self, provider: str) -> None:
         """The identity provider and the first administrator, as the guide says."""

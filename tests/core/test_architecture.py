@@ -62,7 +62,7 @@ LAYERS = (
         "runtime.files",
         "runtime.seeds",
     ),
-    ("tables", "result_base"),
+    ("tables", "result_base", "checked"),
     ("options", "logs"),
     ("text", "glossary", "version"),
     ("settings",),

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import sqlite3
 import stat
 import subprocess
 import time
@@ -12,10 +13,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+import sqlalchemy as sa
 
 from core.command_line import main
 from core.deployment.write import AWAY, PARTS, Deployment, write_deployment
 from core.errors import InputError
+from core.review.events import Draft
+from core.review.store import ReviewStore
 from core.settings import Settings
 from tests.benchmarks.install import Machine
 from tests.browser.deployed import find, free_ports, missing_tools
@@ -297,6 +301,51 @@ def test_the_script_puts_everything_in_its_place_and_keeps_it_when_run_again(tmp
     filled = [(settings / name).read_text() for name in ("secrets.toml", "people.toml")]
     (program / "core" / "of_an_older_version.py").touch()
     machine.install()
+    assert (program / ".before" / "core" / "of_an_older_version.py").exists()
     assert not (program / "core" / "of_an_older_version.py").exists() and not list(program.glob(".new-*"))
     assert [(settings / name).read_text() for name in ("secrets.toml", "people.toml")] == filled
     assert machine.notes.read_text().splitlines()[-1].startswith("systemctl restart plurality.target haproxy")
+
+
+@pytest.mark.skipif(missing_tools() != [], reason=f"not installed: {', '.join(missing_tools())}")
+@pytest.mark.parametrize("readable", [True, False], ids=["the record is readable", "the record is newer"])
+def test_an_upgrade_is_undone_by_a_command_and_no_review_is_lost(tmp_path, readable):
+    """A record of tables that the former version does not know is moved aside, and the upgrade's backup restored."""
+    machine = Machine(tmp_path, packages=False)
+    machine.install()
+    program, home = tmp_path / "program", tmp_path / "home"
+    of_before = [program / "core" / "of_before.py", program / ".venv" / "of_before"]
+    for path in of_before:
+        path.touch()
+    door = tmp_path / "etc/haproxy/haproxy.cfg"
+    door.write_text(told := door.read_text() + "# of before\n")
+    url = sa.URL.create("sqlite", database=str(home / "reviews.sqlite3"))
+    skip(url, "before the upgrade")
+    machine.install()
+    assert not of_before[0].exists() and door.read_text() != told
+    of_before[1].unlink()  # as pip does with what the new version does not have
+    skip(url, "since the upgrade")
+    if not readable:
+        with sqlite3.connect(home / "reviews.sqlite3") as connection:
+            connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    machine.run("usr/local/bin/plurality-undo")
+    assert all(path.exists() for path in of_before) and door.read_text() == told
+    left = [path for path in tmp_path.iterdir() if path.name.startswith("home.undone-")]
+    assert reviewed(home) == ["before the upgrade", "since the upgrade"][: 2 if readable else 1]
+    assert [reviewed(path) for path in left] == ([] if readable else [["before the upgrade", "since the upgrade"]])
+    assert machine.notes.read_text().splitlines()[-1].startswith("systemctl restart plurality.target haproxy")
+    with pytest.raises(subprocess.CalledProcessError):
+        machine.run("usr/local/bin/plurality-undo")  # there is nothing more to undo
+    machine.install()  # and an upgrade is possible again
+    assert (program / ".before" / "core" / "of_before.py").exists()
+
+
+def skip(url, case_id):
+    store = ReviewStore(url)
+    store.record(Draft(dataset="d" * 32, case_id=case_id, kind="skip", reviewer="ann"), seen=0, token=case_id)
+    store.close()
+
+
+def reviewed(home):
+    with sqlite3.connect(home / "reviews.sqlite3") as connection:
+        return [case for (case,) in connection.execute("SELECT case_id FROM review_event ORDER BY id")]

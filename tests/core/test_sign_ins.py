@@ -76,5 +76,7 @@ def test_a_person_who_is_erased_is_signed_out():
     sign_ins.forget_person("ann@clinic.example")
     with pytest.raises(SignedOutError):
         person_of(user)
+    used(claims(nonce="over"), 10_000)
+    sign_ins.forget_person("ann@clinic.example")
     home = current_settings().home
     assert "ann@clinic.example" not in "".join(path.read_text() for path in (home / "signed_in").glob("*"))

@@ -541,6 +541,8 @@ def test_a_right_to_read_has_no_way_to_write():
         "forget_person",
         "changed_at",
         "case_link",
+        "drafts_of",
+        "set_draft",
     }  # asked by functions of the door, or of the command line
     writes = {"add_predictions", "remove_predictions", "add_selection", "mark_machines", "choose", "set_link"}
     writes |= {"add_study", "remove_studies", "set_questions"}

@@ -120,9 +120,10 @@ def test_groups_are_compared_by_cases_and_classifiers_while_the_session_has_thei
     rows = [",".join(("rater", *facts.names))]
     rows += [",".join((name, *values)) for name, *values in zip(dataset.raters, *facts.values, strict=True)]
     app = at("agreement", dataset.digest)
-    app.session_state["_rater_facts"] = ("facts.csv", "\n".join(rows).encode())
     app.session_state["agreement_tabs"] = "Groups of raters"
     app = settle(app.run())
+    table = "\n".join(rows).encode()
+    app = settle(app.file_uploader(key="rater_facts").upload("facts.csv", table, "text/csv").run())
     said = words(app)
     for part, sentence in zip(GROUPS.parts, (lead_of_groups, lead_of_cases), strict=True):
         found = sentence(part.with_options(facts=facts).answer(dataset))
@@ -131,7 +132,7 @@ def test_groups_are_compared_by_cases_and_classifiers_while_the_session_has_thei
         dataset.digest, "net", "\n".join(["case,class", *(f"{case},high" for case in dataset.cases)]).encode()
     )
     app = at("reliability", dataset.digest)
-    app.session_state["_rater_facts"] = ("facts.csv", "\n".join(rows).encode())
+    app.session_state["_rater_facts"] = (dataset.raters, facts)
     app.session_state["reliability_tabs"] = "Groups of raters"
     assert "net agrees least with region: " in words(settle(app.run()))
     app = settle(app.button(key="no_rater_facts").click().run())

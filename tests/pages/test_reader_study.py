@@ -7,11 +7,12 @@ from core.analyses.study import STUDY, analyse
 from core.annotations.dataset import Dataset
 from core.belongings import add_study, studies_of
 from core.ingest.read_files import Reading
+from core.people import Person
 from core.studies.files import as_dataset, read_study
 from pages.shared.cache import datasets as cached
 from tests.core.studies.test_files import file_of, table
 from tests.core.studies.worlds import opinions, roe_metz, study_of
-from tests.pages.opened import opened, settle
+from tests.pages.opened import at, opened, settle
 
 
 def made(words=("0", "1"), shifts=(0.5, 2.5), truth_in_file=True):
@@ -105,6 +106,14 @@ def test_a_file_that_is_no_study_is_said():
 def test_without_a_study_it_asks_for_files():
     page = opened("reader_study", "caries")
     assert "Add its files to compare modalities" in texts(page) and not page.exception
+
+
+def test_a_reviewer_has_no_file_read_that_they_may_not_add(as_):
+    as_(Person("cem@clinic.example", "reviewer", 2e9))
+    page = settle(at("reader_study").run())
+    assert not page.file_uploader and "ask a manager to add a study" in texts(page)
+    as_(Person("ann@clinic.example", "manager", 2e9))
+    assert settle(at("reader_study").run()).file_uploader
 
 
 def test_files_can_be_removed():

@@ -20,22 +20,25 @@ do_ install -d -m 0755 {{ asked.program }}
 do_ install -d -m 0700 -o plurality -g plurality {{ asked.home }} /var/cache/plurality /var/backups/plurality
 do_ install -d -m 0750 -o root -g plurality /etc/plurality
 
-echo "3. A backup, where an earlier version is there; it and the program of before undo this step"
-if [ -x /usr/local/bin/plurality ] && [ -x {{ asked.program }}/.venv/bin/python ]; then
+echo "3. A backup and the program of before, where an earlier version is there; plurality-undo goes back to them"
+if [ -x /usr/local/bin/plurality ] && [ -x {{ asked.program }}/.venv/bin/python ] && [ ! -e {{ asked.program }}/.upgrading ]; then
     backup=/var/backups/plurality/before-$(date -u +%Y-%m-%dT%H%M%S).backup
     do_ /usr/local/bin/plurality backup "$backup"
-    echo "   To undo: stop plurality.target, for each PART of {{ asked.program }}/.before move it back over {{ asked.program }}/PART,"
-    echo "   put $backup back (docs/pages/operate/operations.md), start plurality.target."
     do_ rm -rf "{{ asked.program }}/.before"
     do_ install -d -m 0755 "{{ asked.program }}/.before"
+    # Links: packages that the new version does not change take no further room, and pip never writes into a file.
+    do_ cp -al "{{ asked.program }}/.venv" "{{ asked.program }}/.before/.venv"
+    do_ tar -cPf "{{ asked.program }}/.before/places.tar" /etc/systemd/system/plurality* /usr/local/bin/plurality /etc/haproxy/haproxy.cfg
+    do_ sh -c "echo $backup > {{ asked.program }}/.before/backup"
+    do_ touch "{{ asked.program }}/.upgrading"    # removed at the end: a second try keeps what the first one saved
 fi
 
 echo "4. The program and its packages, whose hashes are checked"
-for part in app.py core pages sample_data requirements.lock .streamlit; do
+for part in {{ steps.parts }}; do
     # Replaced whole: what a new version does not have any more must not stay.
     do_ rm -rf "{{ asked.program }}/.new-$part"
     do_ cp -R "$source/$part" "{{ asked.program }}/.new-$part"
-    if [ -d "{{ asked.program }}/.before" ] && [ -e "{{ asked.program }}/$part" ]; then
+    if [ -d "{{ asked.program }}/.before" ] && [ -e "{{ asked.program }}/$part" ] && [ ! -e "{{ asked.program }}/.before/$part" ]; then
         do_ mv "{{ asked.program }}/$part" "{{ asked.program }}/.before/$part"
     else
         do_ rm -rf "{{ asked.program }}/$part"
@@ -64,11 +67,15 @@ for file in plurality@.service plurality.target plurality-kernels.service plural
     plurality-failed@.service plurality-backup.timer; do
     do_ install -m 0644 "$here/$file" "/etc/systemd/system/$file"
 done
-do_ install -m 0755 "$here/plurality" /usr/local/bin/plurality
+for file in plurality plurality-undo; do
+    do_ install -m 0755 "$here/$file" "/usr/local/bin/$file"
+done
 do_ install -m 0644 "$here/haproxy.cfg" /etc/haproxy/haproxy.cfg
 do_ haproxy -c -q -f /etc/haproxy/haproxy.cfg
 do_ systemctl daemon-reload
 do_ systemctl enable plurality-backup.timer plurality.target{% for port in asked.ports %} plurality@{{ port }}.service{% endfor %}
+
+do_ rm -f {{ asked.program }}/.upgrading
 
 if [ -n "${DRY:-}" ] || grep -q '^client_id = ""' /etc/plurality/secrets.toml; then
     echo "Fill in /etc/plurality/secrets.toml and /etc/plurality/people.toml, check the latter with: plurality people"

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 
 from ...annotations.dataset import Dataset
+from ...checked import checked
 from ...errors import InputError, NotApplicableError, NotFoundError
 from ...methods import Method, Option, Variant
 from ...options import check_flag, shown
@@ -147,6 +148,7 @@ def tempered_at_mode(
     )
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class DifficultyModel:
     """One of the eighteen difficulty models of two classes.

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...annotations.dataset import Dataset
+from ...checked import checked
 from ...errors import InputError
 from ...methods import RANKED, UGT, Method, Option, ReliabilityScale
 from ...options import check_number, check_whole
@@ -21,6 +22,7 @@ MOST_THINNING = 8
 MOST_COPIES = 1000  # Most copies of a block that is too large for the table; the cost grows with them.
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class PlackettLuce:
     """Posterior of the plausibilities λ of a case from its raters' differential diagnoses.

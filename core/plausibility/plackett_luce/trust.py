@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...annotations.dataset import Dataset
+from ...checked import checked
 from ...errors import InputError, NotApplicableError
 from ...methods import RANKED, UGT, Method, Option, ReliabilityScale
 from ...result_base import Columns, Result
@@ -128,6 +129,7 @@ class TrustedChains:
         return self.digest, self.reliability, self.n_draws, self.seed
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class MixturePlackettLuce:
     """Posterior of the plausibilities of cases and of the trust in each rater, from differential diagnoses.

@@ -70,9 +70,8 @@ class ReadRight:
 
     def __init__(self, address: str):
         ask(address)
-        person = sign_in.person()
         self.address = address
-        self._place = address if person is None or address not in _SAMPLES else f"{address} of {person.name}"
+        self._place = _place_of(address, sign_in.name())
 
     def predictions(self) -> dict[str, bytes | InputError]:
         """See `core.belongings.predictions_of`."""
@@ -338,6 +337,24 @@ def ask_to_bring_over(earlier: str, present: str) -> None:
 def name_for_record() -> str:
     """Return the current user's name for the record of reviews."""
     return sign_in.name() or st.session_state.get("reviewer") or ADMINISTRATOR
+
+
+def drafts(address: str) -> dict[str, Any]:
+    """Return what the signed-in user typed in reviews of the data and did not record; see `keep_draft`."""
+    ask(address)
+    name = sign_in.name()
+    return belongings.drafts_of(_place_of(address, name), name) if name else {}
+
+
+def keep_draft(address: str, case: str, typed: Mapping[str, Any]) -> None:
+    """Save what a signed-in user typed on a case, for their next sign-in; they had the data open in this session."""
+    if name := sign_in.name_for_draft():
+        belongings.set_draft(_place_of(address, name), name, case, typed)
+
+
+def _place_of(address: str, name: str) -> str:
+    """Return where additions to data are: those to a sample belong to whoever signed in and made them."""
+    return f"{address} of {name}" if name and address in _SAMPLES else address
 
 
 def recipients(address: str) -> tuple[list[str], list[str]]:

@@ -36,6 +36,7 @@ from core.ingest.formats.detect import open_source
 from core.ingest.formats.side_tables import SideKind, read_pictures, read_side_file
 from core.ingest.formats.source import Source
 from core.ingest.read_files import Reading
+from core.raters.groups import RaterFacts, facts_of_file, facts_of_upload
 from core.runtime.encoding import NotStorableError
 from core.runtime.files import running_folder
 from core.runtime.first_start import EARLY, PARTS, Preparation, begin, compiled
@@ -262,6 +263,14 @@ def try_predictions(job: Job, file: Any) -> bool:
     if (pool := readers()) is None:
         return True
     return pool.read(uploads.try_predictions, [(file.name, file.getvalue())], token=job.token, progress=job.report)
+
+
+def read_facts(job: Job, file: Any, raters: Sequence[str]) -> RaterFacts:
+    """Read an uploaded file of facts on raters in a separate process; see `core.raters.groups.facts_of_file`."""
+    if (pool := readers()) is None:
+        return facts_of_file(file.name, file.getvalue(), raters)
+    named = [(file.name, file.getvalue())]
+    return pool.read(facts_of_upload, named, raters, token=job.token, progress=job.report)
 
 
 def prepare() -> None:

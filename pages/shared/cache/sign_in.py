@@ -56,6 +56,17 @@ def name() -> str:
     return "" if found is None else found.name
 
 
+def name_for_draft() -> str:
+    """Return the name of who types, also in the run in which their time turns out to be over; otherwise empty."""
+    try:
+        return name()
+    except SessionOverError:
+        is_ended = sign_ins.is_ended(sign_ins.which_of(st.user.to_dict()))
+        return "" if is_ended else st.session_state.get("reviewer", "")
+    except SignedOutError:
+        return ""
+
+
 def ask_for(role: Role) -> Person | None:
     """Return the signed-in user, if they have this role or a higher one.
 

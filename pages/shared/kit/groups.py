@@ -1,25 +1,26 @@
 """Facts of raters, from a file that stays in this session: they are personal data, and nothing of them is saved."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.errors import PluralityError
-from core.raters.groups import RaterFacts, facts_of_file
-from core.text import listed, markdown
-from pages.shared.kit import own_predictions, presentation, widgets
+from core.raters.groups import RaterFacts
+from core.text import listed, markdown, shorten
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import job_progress, presentation, state, widgets
 
-_FACTS = "_rater_facts"
+_FACTS = "_rater_facts"  # raters of the data that the file was read for, and their facts
 
 
 def facts(view: Dataset) -> RaterFacts | None:
     """Facts of the raters that this session has brought; None if there are none for these raters."""
-    found = st.session_state.get(_FACTS)
-    if found is None or presentation.on():
+    raters, found = st.session_state.get(_FACTS) or ((), None)
+    place_of = {rater: place for place, rater in enumerate(raters)}
+    if found is None or presentation.on() or not set(view.raters) <= place_of.keys():
         return None
-    try:
-        return facts_of_file(*found, view.raters)
-    except PluralityError:
-        return None
+    places = [place_of[rater] for rater in view.raters]
+    return replace(found, values=tuple(tuple(values[place] for place in places) for values in found.values))
 
 
 def ask(view: Dataset) -> RaterFacts | None:
@@ -29,18 +30,16 @@ def ask(view: Dataset) -> RaterFacts | None:
         help="A table with one row per rater, or annotations with extra columns about their raters. Plurality does "
              "not save this file.",
     )  # fmt: skip
-    if upload is not None and not own_predictions.tried(upload):
-        return None
     if upload is not None:
-        st.session_state[_FACTS] = (upload.name, upload.getvalue())
-    if _FACTS not in st.session_state:
+        whole = state.whole().dataset  # whatever is selected
+        key, title = ("side", upload.file_id, "facts", whole.digest), f"Reading {shorten(upload.name, 60)}"
+        read = job_progress.result_of(key, title, lambda job: cached.read_facts(job, upload, whole.raters))
+        if read is None:
+            return None
+        st.session_state[_FACTS] = (whole.raters, read)
+    found = facts(view)
+    if found is None:
         st.caption("No facts about raters yet. Add a table of raters to compare groups of raters.")
-        return None
-    name, content = st.session_state[_FACTS]
-    try:
-        found = facts_of_file(name, content, view.raters)
-    except PluralityError as error:
-        st.info(markdown(error), icon=":material/block:")
         return None
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"Facts: {markdown(listed(found.names))}.")

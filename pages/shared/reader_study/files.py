@@ -9,7 +9,7 @@ from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.studies.files import StudyReading, read_study
 from core.text import markdown
-from pages.shared.cache import access
+from pages.shared.cache import access, sign_in
 from pages.shared.kit import own_predictions, state, studies, widgets
 
 WHAT = (
@@ -20,6 +20,9 @@ WHAT = (
 
 def first() -> None:
     """Take in a study before any data are open: its readings become the dataset in use."""
+    if not sign_in.may("manager"):  # before anything is read
+        st.info("Open data that are shared with you, or ask a manager to add a study.", icon=":material/info:")
+        return
     contents = _uploaded("study_files")
     if not contents:
         st.caption("No reader study yet. Add its files to compare modalities.")

@@ -18,6 +18,7 @@ from core.review.states import STATES, CaseReview, ReviewerOpinion
 from core.text import number
 from pages.shared.cache import sign_in
 from pages.shared.kit import seen_cases
+from pages.shared.review import drafts
 from pages.shared.review import opinion as review_opinion
 from pages.shared.review import presses as review_presses
 
@@ -133,6 +134,7 @@ def send(current: CaseOnScreen, step: Action) -> None:
             st.session_state[ASKED_LAST] = st.session_state.get(current.key("whom"))
         if step.form:
             review_opinion.clear(step.form)
+        drafts.keep(current.place)
         st.session_state.pop(current.key("doing"), None)
         st.session_state["review_began"] = ((current.session.id, current.case_id), time.monotonic())
         if kind in ("undo", "reopen") or (kind == "opinion" and not current.revealed):

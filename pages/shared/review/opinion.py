@@ -14,6 +14,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.none_of_these import label_of_none
 from core.review.opinions import REASONS, UNDETERMINED, Opinion
 from core.text import exact, markdown, number, percent, shorten
+from pages.shared.review import drafts
 from pages.shared.review.presses import noted
 
 MOST_BUTTONS = 10
@@ -110,6 +111,7 @@ def ask_score(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opin
             key=f"score-{key}",
             persist_state="session",
             width=320,
+            **drafts.kept(_case(key)),
         )
         _cannot(state, key)
     found = standing(key)
@@ -159,7 +161,7 @@ def note(key: str, placeholder: str = "Note") -> None:
     """Draw the field for a note."""
     st.text_area(
         "Note", key=f"note-{key}", height=68, max_chars=10_000, placeholder=placeholder, label_visibility="collapsed",
-        persist_state="session",
+        persist_state="session", **drafts.kept(_case(key)),
     )  # fmt: skip
 
 

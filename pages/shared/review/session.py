@@ -14,6 +14,7 @@ from core.text import markdown, plural, shorten
 from pages.shared.cache import sign_in
 from pages.shared.kit import widgets
 from pages.shared.review import case as review_case
+from pages.shared.review import drafts
 from pages.shared.review import keys as review_keys
 from pages.shared.review import moves as review_moves
 from pages.shared.review import presses as review_presses
@@ -66,8 +67,8 @@ _ENDS = """<style>
   border-radius: 0.4rem; background: #FEF3C7; color: #1B2626; border: 1px solid #B45309;
 }
 </style>
-<div class="session-ends" role="status">Your session ends in two minutes. Record your opinion now. What you have typed
-and not recorded is lost.</div>"""
+<div class="session-ends" role="status">Your session ends in two minutes. Record your opinion now. A note is saved
+when you leave its field, and is on this case again after you sign in.</div>"""
 _MAIN = {
     "opinion": ("Record my opinion", "check", "Ctrl+Enter"),
     "keep": ("Keep my opinion", "check", "K"),
@@ -133,12 +134,14 @@ def show(begun: SessionOnScreen, model: PlausibilityModel, reliability: float) -
     st.session_state["review_case"] = case_id
     current = CaseOnScreen(desk, session, case_id, desk.case(case_id))
     review_presses.in_hand(current.place)
+    drafts.take_up(current.place)
     if words := review_moves.last(current):
         st.caption(f":material/check: {markdown(words)}")
     current = review_case.settle(current, model, reliability)
     review_moves.start_clock(current)
     standing = next(line.standing for line in lines if line.case_id == case_id)
     review_case.show(current, standing, model, reliability, lambda step: _bar(current, lines, step))
+    drafts.keep(current.place)
 
 
 def _progress(desk: Desk, session: Session, lines: tuple[SessionLine, ...], *, listed: bool) -> None:

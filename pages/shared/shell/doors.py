@@ -23,7 +23,7 @@ from streamlit import config
 
 from core import logs
 from core.errors import PluralityError, install_command
-from core.people import Person, SignedOutError, person_of
+from core.people import Person, SignedOutError, person_of, sign_out
 from core.review.store import open_store, there_is_a_store
 from core.runtime.locks import begin_running, hold_home
 from core.settings import MEGABYTE, close_home, current_settings, private_files
@@ -42,6 +42,7 @@ _CLOSED = ("/_stcore/metrics", "/_stcore/agent")  # what a proxy may show its ad
 _FILES = ("/media/",)
 _UPLOADS = "/_stcore/upload_file/"
 _OF_PEOPLE = (*_FILES, _UPLOADS)
+_SIGN_OUT = "/auth/logout"
 _OF_THE_PAGE = "/static/"  # its fonts lie in a folder called media
 _HEADERS = (b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest")
 _OF_MACHINES = ("/healthz", "/readyz", "/metrics")
@@ -69,6 +70,8 @@ class Doors:
             await page(scope, receive, send)
         else:
             await _loaded(scope)
+            if scope["type"] == "http" and scope["path"].endswith(_SIGN_OUT):
+                _sign_out(scope)
             await self._app(scope, receive, send)
 
 
@@ -150,6 +153,12 @@ def _person(scope: dict[str, Any]) -> Person | None:
         return person_of(json.loads(cookie or b"{}"))
     except (SignedOutError, ValueError):
         return None
+
+
+def _sign_out(scope: dict[str, Any]) -> None:
+    """End a sign-in whose browser asks for the sign-out, so that a copy of its cookie is of no use."""
+    if _person(scope) is not None:
+        sign_out(json.loads(sign_in_cookie(HTTPConnection(scope).cookies) or b"{}"))
 
 
 def check_address() -> None:

@@ -293,6 +293,15 @@ def test_a_cut_end_and_a_chain_made_anew_are_found_by_a_head_that_was_kept(recor
     assert f"does not contain {head.hash}" in fault.what
 
 
+def test_a_trigger_that_is_not_ours_is_named(recorded):
+    """Such as one that changes the note of what is recorded from now on."""
+    sqlite = recorded.engine.dialect.name == "sqlite"
+    does = "BEGIN SELECT 1; END" if sqlite else "FOR EACH ROW EXECUTE FUNCTION review_event_erased()"
+    run(recorded, f"CREATE TRIGGER more AFTER INSERT ON review_event {does}")
+    (fault,) = recorded.check().faults
+    assert fault.what.startswith("the trigger more of the database is not one of Plurality")
+
+
 def test_a_guard_that_is_gone_is_named(recorded):
     if recorded.engine.dialect.name == "sqlite":
         run(recorded, "DROP TRIGGER review_event_in_turn")

@@ -21,7 +21,7 @@ FORMER = {
     path.stem: json.loads(path.read_text(encoding="utf-8")) for path in Path(__file__).parent.glob("former/*.json")
 }
 REVISION = {"8c5a3416": "0004", "5e343c8": "0002"}
-WITHOUT = {"note": "", "seconds": None, "token": f"{ERASED_TOKEN} 1"}
+WITHOUT = {"note": "", "seconds": None, "token": f"{ERASED_TOKEN} {1:032x}"}
 
 
 def rows_of(store, dataset=DATASET):
@@ -59,7 +59,7 @@ def as_recorded_by(commit, url):
 def forge_erasure(store, number, dataset=DATASET, **changes):
     """What an owner can do who knows every formula: change an event and cover it with an erasure at the end."""
     row = next(row for row in rows_of(store, dataset) if row["number"] == number)
-    changed = {"reviewer": f"{PSEUDONYM} 0"} | WITHOUT | changes
+    changed = {"reviewer": f"{PSEUDONYM} {0:08x}"} | WITHOUT | changes
     here = (events.c.dataset == dataset) & (events.c.number == number)
     without_guards(store, (events.update().where(here).values(changed),))
     told = {"events": [{"number": number, "is": personal_half(row | changed)}]}
@@ -109,6 +109,8 @@ def test_an_erasure_that_is_one_leaves_the_record_whole_and_is_printed(recorded)
         {"at": 5},
         {"confidence": 0.1},
         {"reviewer": "Bob"},
+        {"reviewer": f"{PSEUDONYM} Bob"},
+        {"token": f"{ERASED_TOKEN} of Bob"},
         {"note": "put in"},
         {"seconds": 3.0},
         {"whom": "Bob"},
@@ -128,10 +130,10 @@ def test_an_erasure_of_the_form_of_before_opens_nothing_in_a_record_of_now(recor
     """The whole trail passed off as recorded before the upgrade: erasure and migration as they were written then."""
     rows = rows_of(recorded)
     forged = [
-        row | {"opinion": Opinion.of_class("z").to_json(), "reviewer": f"{PSEUDONYM} 0"} | WITHOUT for row in rows
+        row | {"opinion": Opinion.of_class("z").to_json(), "reviewer": f"{PSEUDONYM} {0:08x}"} | WITHOUT for row in rows
     ]
     for number, row in enumerate(forged):
-        row["token"] = f"{ERASED_TOKEN} {number}"
+        row["token"] = f"{ERASED_TOKEN} {number:032x}"
         row["personal"] = personal_half(row)
     told = {"events": [{"number": row["number"], "was": row["hash"], "is": former_hash(row)} for row in forged]}
     erasure = rows[-1] | {
@@ -222,5 +224,5 @@ def test_an_assignment_is_changed_under_no_cover(store):
     given = Assignment(dataset=DATASET, by="Mia", whom="Ann", title="t", cases=(Queued("1", "why"),))
     number = store.assign(given, token="a").number
     settings = rows_of(store)[0]["settings"].replace('"1"', '"2"')
-    forge_erasure(store, number, reviewer="Mia", whom=f"{PSEUDONYM} 0", settings=settings)
+    forge_erasure(store, number, reviewer="Mia", whom=f"{PSEUDONYM} {0:08x}", settings=settings)
     assert rows_of(store)[0]["kind"] == ASSIGNED and "was changed" in faults_of(store)[0]

@@ -163,6 +163,24 @@ def test_on_postgres_a_connection_to_another_database_is_refused(server, open_at
         add(store, 1)
 
 
+@pytest.mark.parametrize("end", ["-wal", "-shm"])
+def test_nothing_is_acknowledged_once_the_log_is_another(tmp_path, end):
+    """A killed process would lose what is in a log without a name; one that ends by itself writes it to the file."""
+    store = database_of(path := tmp_path / "r.sqlite3")
+    add(store, 1)
+    (tmp_path / f"r.sqlite3{end}").rename(tmp_path / "moved")
+    for _ in range(2):
+        with pytest.raises(StoreError, match="moved or replaced"):
+            add(store, 2)
+    with pytest.raises(StoreError, match="moved or replaced"):
+        store.look()
+    store.close()
+    again = database_of(path)
+    assert [event.case_id for event in again.trail(DATASET)] == ["case 1"] and again.check().ok
+    add(again, 2)
+    again.close()
+
+
 def test_readiness_says_that_the_database_was_moved(home):
     from pages.shared.shell.doors import _faults
 
