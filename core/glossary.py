@@ -167,6 +167,13 @@ GLOSSARY: dict[str, Term] = {
         "Truths drawn from the average of rater models, raters given them, and data simulated from both; median and "
         "interval over simulations after each step.",
     ),
+    "expected gain": Term(
+        "How much an answer is expected to reduce the uncertainty of the class. 1 bit decides between two equally "
+        "probable classes.",
+        "Mutual information in bits between the class of the case and the answer of the rater, by class probabilities "
+        "and confusion matrices of the average of rater models. Pairs are chosen one by one, the largest gain per cost "
+        "first; a case is asked about once.",
+    ),
     "control chart": Term(
         "Rises while a rater is less accurate than before. Above the dashed line, chance is an unlikely explanation.",
         "CUSUM of log-likelihood ratios, or EWMA, against the panel without the rater; limit from random orders of "

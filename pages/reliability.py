@@ -6,8 +6,8 @@ from core.analyses.groups import GROUPS
 from core.analyses.inputs import Inputs
 from core.analyses.reliability import RELIABILITY, SweepOptions, other_model
 from core.analyses.reliability import certainty as certainty_analysis
+from core.analyses.reliability import models as another_model
 from core.analyses.reliability.classifiers import lines
-from core.analyses.reliability.models import ModelComparison, heading
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
@@ -180,17 +180,15 @@ def _relations(dataset: Dataset, inputs: Inputs, sweep: SweepTable, options: Swe
     if other is None:
         return
     with right:
-        part, rival = RELIABILITY.part("models"), plausibility_models.made(other, dataset)
-        blocks.show([heading(other)])
+        rival = plausibility_models.made(other, dataset)
+        blocks.show([another_model.heading(other)])
         eaten = plausibility_models.data_for(other, dataset, quietly=True)
-        at = float(rival.default_reliability)
-        second = sweeps.sweep(eaten, rival, (at,), (), "Certainty under another model")
+        second = sweeps.sweep(eaten, rival, another_model.scale_of(other), (), "Certainty under another model")
         if second is None:
             return
-        middle = certainty_analysis.middle(sweep)
-        certainty = sweep.certainty[middle].certainty[:, 0], second.certainty[0].certainty[:, 0]
-        found = ModelComparison((own, other), (sweep.reliabilities[middle], at), certainty)
-        blocks.show(part.blocks(found, inputs, options))
+        found = another_model.compared(own, sweep, rival, second)
+        blocks.show(another_model.by_case(found, inputs))
+    blocks.show([another_model.over_reliabilities(found), another_model.CAUTION])
 
 
 navigation.through_app()

@@ -30,6 +30,8 @@ def raters(options) -> tuple[dict, pd.DataFrame]:
     and spread; for scores with gold, bias and error against it are included.
     """
     part = RATERS.part(options.part)
+    if options.costs:
+        options.costs = tuple(known_scores(options.costs).items())
     if part is not RATERS.parts[0]:
         return answer_part(RATERS, options, lambda dataset: _with_gold(dataset, options))
     whole = read_warned(options).dataset

@@ -6,17 +6,19 @@ from shlex import quote
 import pandas as pd
 
 from ..analyses.agreement import AGREEMENT
-from ..analyses.blocks import Grid, Words
+from ..analyses.blocks import Grid, Heading, Words
 from ..analyses.gate import GATE
 from ..analyses.guideline import GUIDELINE
 from ..analyses.models import MODELS
 from ..analyses.models.fits import headline, of_fits
 from ..analyses.raters import RATERS
+from ..analyses.raters.planning import pairs_to_ask
 from ..analyses.raters.table import whom_to_look_at
 from ..annotations.dataset import Dataset
 from ..annotations.ordering import order_in_words
-from ..errors import PluralityError
+from ..errors import NotApplicableError, PluralityError
 from ..methods import can_use
+from ..models.average import AveragedModels
 from ..models.catalogue import Fitted, command_of
 from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..raters.groups import RaterFacts
@@ -127,7 +129,18 @@ def raters(request, sections, token, progress) -> list:
         *words,
         *_weighed(request, view, token, found.act.acceptable.own_classes),
         *part.blocks(found, view, options),
+        *_to_ask(averaged, view),
     ]
+
+
+def _to_ask(averaged: AveragedModels | None, view: Dataset) -> list:
+    """Return whom to ask about which case next; nothing if nobody can be asked."""
+    part = RATERS.part("ask-next")
+    options = part.resolve()
+    try:
+        return [Heading(part.title), *part.blocks(pairs_to_ask(averaged, view, options), view, options)]
+    except NotApplicableError:
+        return []
 
 
 def _weighed(request, view: Dataset, token, own_classes: bool) -> list:

@@ -268,3 +268,18 @@ def test_a_part_gives_the_rows_of_its_table_for_the_rater_and_gold_that_are_name
     gold.write_text("case,score\n" + "".join(f"c{n},{n}.5\n" for n in range(9)))
     rows = json.loads(run("raters", scores, "--part", "score-gold", "--gold", gold))["rows"]
     assert {row["rater"]: row["bias"] for row in rows} == {"a": 0, "b": 1}
+
+
+def test_whom_to_ask_next_is_listed_by_gain_per_cost(run, tmp_path):
+    data, _ = simulated(4, np.linspace(0.5, 0.95, 6), n_cases=40, per_case=3, n_classes=3, times=False)
+    rows = zip(data.case_of_annotation, data.rater, data.answer, strict=True)
+    answers, costs = tmp_path / "answers.csv", tmp_path / "costs.csv"
+    answers.write_text("case,rater,class\n" + "".join(f"c{c},r{r},k{k}\n" for c, r, k in rows))
+    costs.write_text("rater,cost\n" + "".join(f"r{r},{1 + r % 2}\n" for r in range(6)))
+    asked = ("raters", answers, "--part", "ask-next", "--pairs", 7, "--most-each", 2)
+    plain, priced = (pd.DataFrame(json.loads(run(*asked, *more))["rows"]) for more in ((), ("--costs", costs)))
+    assert len(plain) == len(priced) == 7 and "cost" not in plain and plain["gain"].is_monotonic_decreasing
+    assert (priced["gain"] / priced["cost"]).is_monotonic_decreasing
+    assert (priced["cost"] == 1 + priced["rater"].str[1:].astype(int) % 2).all()
+    costs.write_text("rater,cost\nr0,1\n")
+    assert "is missing or not positive" in run(*asked, "--costs", costs, status=2)

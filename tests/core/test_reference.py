@@ -5,6 +5,7 @@ import re
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import core
@@ -16,14 +17,28 @@ DOCUMENTATION = ROOT / "docs" / "pages"
 PAGES = sorted((DOCUMENTATION / "python").glob("*.md"))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_examples_of_a_page_run_and_print(page, capsys):
+def run(page, capsys):
+    """What the examples of a page have defined."""
     blocks = re.findall(r"^```python exec=.*?\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
     assert blocks
     scope = {"__name__": "example"}
     for block in blocks:
         exec(compile(block, str(page), "exec"), scope)
         assert capsys.readouterr().out.strip(), block
+    return scope
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.stem != "training"], ids=lambda page: page.stem)
+def test_the_examples_of_a_page_run_and_print(page, capsys):
+    run(page, capsys)
+
+
+def test_majority_labels_train_worst_then_sampled_ones_then_weights_and_soft_labels(capsys):
+    """The order of figure 2 of "Crowdsourcing with Difficulty", each by three standard errors of paired trials."""
+    errors = run(DOCUMENTATION / "python" / "training.md", capsys)["errors"]
+    for better, worse in (("soft", "sampled"), ("weighted", "sampled"), ("sampled", "majority")):
+        gap = np.subtract(errors[worse], errors[better])
+        assert gap.mean() > 3 * gap.std(ddof=1) / np.sqrt(gap.size), (better, worse)
 
 
 def test_every_module_and_class_that_a_page_shows_is_there():

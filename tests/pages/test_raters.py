@@ -21,7 +21,7 @@ from core.review.store import open_store
 from pages.shared.kit import columns
 from pages.shared.kit import style as look
 from pages.shared.raters import table as raters_table
-from tests.core.raters.raters_simulated import ratings, with_spammers
+from tests.core.raters.raters_simulated import ratings, simulated, with_spammers
 from tests.pages.opened import kept, opened, settle, words
 from tests.pages.test_sentences import functions_of
 
@@ -186,6 +186,26 @@ def test_crossed_data_have_plans_to_compare_with_their_cost_and_no_dead_end():
     assert re.fullmatch(r"0\.\d{3} \(no interval\)", table["mean certainty"].iloc[0])  # what stands is not simulated
     assert table["mean certainty"].iloc[1:].str.fullmatch(r"0\.\d{3} \(0\.\d{3}.*0\.\d{3}\)").all()
     assert "No plan clearly improves certainty." in words(app)  # 40 cases are too few to foresee that
+
+
+def test_whom_to_ask_next_is_a_table_of_pairs_with_their_gain_per_cost():
+    """The numbers are those of the average of rater models; costs come from the facts of the raters."""
+    data, _ = simulated(4, np.linspace(0.5, 0.95, 9), n_cases=60, per_case=3, n_classes=3, times=False)
+    rows = zip(data.case_of_annotation, data.rater, data.answer, strict=True)
+    lines = "".join(f"{data.cases[c]},{data.raters[r]},{data.classes[k]}\n" for c, r, k in rows)
+    app = opened("raters", kept("case,rater,class\n" + lines, "whom"))
+    app.session_state["rater_tabs"] = "Planning"
+    app.session_state["_rater_facts"] = (
+        "f.csv",
+        b"rater,cost\n" + b"".join(b"r%d,%d\n" % (r, 1 + r % 2) for r in range(9)),
+    )
+    app = settle(app.run())
+    app = settle(app.number_input(key="ask_each").set_value(2).run())
+    table = next(entry.value for entry in app.dataframe if "any_rater" in entry.value)
+    assert table["case"].is_unique and table["rater"].value_counts().max() <= 2 and len(table) == 18
+    assert (table["cost"] == 1 + table["rater"].str[1:].astype(int) % 2).all()
+    assert (np.diff(table["gain"] / table["cost"]) < 1e-9).all()
+    assert f"Expected gain of these 18 annotations: {table['gain'].sum():.2f} bits." in words(app)
 
 
 def test_plans_say_what_they_assume_where_raters_may_agree_by_chance():

@@ -10,11 +10,13 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core import read
+from core.analyses.models.scores import judge_models
 from core.belongings import link_of
 from core.certainty.score_trust import score_digits
 from core.ingest.case_facts import CaseFacts
 from core.library import keep
 from core.plausibility.gaussian_prior import fit_prior
+from core.raters.ask_next import raters_for
 from core.review import decisions as core_decisions
 from core.review.adjudicated import with_reviews
 from core.review.opinions import UNDETERMINED, Opinion
@@ -26,6 +28,7 @@ from pages.shared.review import case as review_case
 from pages.shared.review import moves as review_moves
 from pages.shared.review import presses
 from pages.shared.review.opinion import keys_of
+from tests.core.raters.raters_simulated import simulated
 from tests.odd_data import ODD_DATA
 from tests.pages.opened import at, settle
 from tests.pages.test_pages import assert_sound, open_page
@@ -424,6 +427,23 @@ def test_a_second_person_is_the_default_for_a_class_outside_the_plausible_set():
     for step in ("z", "Record my opinion"):
         press(app, step)
     assert whom(app).value == "Bo"
+
+
+def test_raters_who_can_be_asked_are_offered_by_their_expected_gain():
+    """Not those who have annotated the case; a press enters the name."""
+    data, _ = simulated(5, [0.95, 0.9, 0.6, 0.5, 0.4], n_cases=60, per_case=2, n_classes=3, times=False)
+    keep(data)
+    app = press(signed(data.digest), "Start with")
+    for step in ("k0", "Record my opinion"):
+        press(app, step)
+    if not any(box.label == "Whom to ask" for box in app.text_input):
+        press(app, "Ask a second opinion")
+    case = data.case_index(case_of(app))
+    (offered,) = (group for group in app.pills if group.label == "Largest expected gain first")
+    averaged = judge_models(data).averaged
+    assert offered.options == raters_for(data, averaged.fit, case)[:8] and len(offered.options) == 3
+    offered.select(offered.options[0]).run()
+    assert whom(app).value == offered.options[0]
 
 
 def test_a_score_outside_of_one_readers_interval_needs_a_second_person():

@@ -21,8 +21,8 @@ def _option(default: Any, label: str, **what: Any) -> Any:
     return field(default=default, metadata={"option": PartOption(label, **what)})
 
 
-def _integer(default: int, label: str, low: int = 0) -> Any:
-    return _option(default, label, kind="integer", low=low)
+def _integer(default: int, label: str, low: int = 0, key: str = "") -> Any:
+    return _option(default, label, kind="integer", low=low, key=key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,15 @@ class PlanOptions:
     budget: int = _integer(1000, "The number of annotations", 1)
     n_worlds: int = 100
     seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AskNextOptions:
+    """Options of whom to ask next; costs are pairs of a rater and the cost of an annotation, for all raters or none."""
+
+    pairs: int = _integer(20, "Annotations to ask for", 1, "ask_pairs")
+    most_each: int = _integer(5, "At most per rater", 1, "ask_each")
+    costs: tuple[tuple[str, float], ...] = _option((), "The costs", kind="text", help="Table of raters and their costs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +198,10 @@ RATERS = Analysis(
         ),
         _part(
             "planning", "Planning", _classes, PlanOptions, LongWork("Simulating the plan", _long, "samplers"), "plan"
+        ),
+        _part(
+            "planning", "Whom to ask next", _classes, AskNextOptions,
+            LongWork("Whom to ask next", _monitoring), "ask-next", "_ask_next",
         ),
         _part("trust", "Trust", _trusted, TrustOptions, LongWork("Weight of each rater", _long)),
         _part(

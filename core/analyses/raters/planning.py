@@ -1,13 +1,14 @@
 """Planning: a comparison of plans, and how many more annotations are needed for a given precision."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 import pandas as pd
 
 from ...analysis_settings import SEED, can_choose
 from ...annotations.dataset import Dataset
+from ...errors import NotApplicableError
 from ...extremes import clearly_most
 from ...figures import raters as figures
 from ...models.average import AveragedModels, average_models
@@ -16,6 +17,7 @@ from ...models.dawid_skene import DawidSkene
 from ...models.gold import gold_cases
 from ...models.gold_measures import GoldMeasures, gold_measures
 from ...models.result import RaterModelFit
+from ...raters.ask_next import NextPairs, ask_next
 from ...raters.plan_outcomes import Plan, PlanOutcomes, plan_outcomes
 from ...raters.planning import Forecast, Goal, forecast
 from ...raters.truth_draws import drawn_truths
@@ -23,7 +25,7 @@ from ...runtime.chunks import CancelToken
 from ...text import number, percent, plural, shorten, with_interval
 from ...thresholds import UNCERTAIN_BELOW
 from ..blocks import Block, Download, Figure, Grid, Name, Strong, Words
-from ..schema import Column, frame_of
+from ..schema import Column, columns_in, frame_of
 
 _CERTAINTY, _UNCERTAIN, _WIDTH, _RIGHT = range(4)
 PLANS = (
@@ -69,14 +71,20 @@ def _worlds(
     dataset: Dataset, options, averaged: AveragedModels | None, token: CancelToken | None
 ) -> tuple[RaterModelFit, np.ndarray | None]:
     """Return the average of rater models with truths drawn from it; Dawid-Skene if no model can be averaged."""
-    if can_choose(dataset):
-        if averaged is None:
-            averaged = average_models(choose(dataset, seed=SEED, independent=False, token=token), dataset, token=token)
-        if averaged.members:
-            rng = np.random.default_rng(options.seed)
-            truths = drawn_truths(averaged, dataset, options.n_worlds, rng, token)
-            return averaged.fit, rng.permutation(truths)
-    return DawidSkene().fit(dataset, token=token), None
+    if averaged is None:
+        averaged = _average(dataset, token)
+    if averaged is None or not averaged.members:
+        return DawidSkene().fit(dataset, token=token), None
+    rng = np.random.default_rng(options.seed)
+    truths = drawn_truths(averaged, dataset, options.n_worlds, rng, token)
+    return averaged.fit, rng.permutation(truths)
+
+
+def _average(dataset: Dataset, token: CancelToken | None) -> AveragedModels | None:
+    if not can_choose(dataset):
+        return None
+    averaged = average_models(choose(dataset, seed=SEED, independent=False, token=token), dataset, token=token)
+    return averaged if averaged.members else None
 
 
 def table_of_plans(found: PlanOutcomes, dataset: Dataset | None, options) -> pd.DataFrame:
@@ -259,3 +267,68 @@ def words(found: Forecast) -> str:
     low = "–" if found.needed_low is None else f"{found.needed_low:,}"
     high = "more than planned" if found.needed_high is None else f"{found.needed_high:,}"
     return f"About {plural(found.needed, 'annotation')} more ({low} to {high})"
+
+
+ASK_NEXT = (
+    Column("case"),
+    Column("rater", "ask"),
+    Column("uncertainty", "uncertainty now (bits)", "coefficient"),
+    Column("gain", "expected gain (bits)", "coefficient"),
+    Column("any_rater", "any rater (bits)", "coefficient"),
+    Column("cost", unit="amount"),
+)
+
+
+def compute_ask_next(
+    dataset: Dataset, options, *, token: CancelToken | None = None, progress: Callable[[float], None] | None = None
+) -> NextPairs:
+    """Choose pairs of rater and case by the average of rater models."""
+    return pairs_to_ask(_average(dataset, token), dataset, options)
+
+
+def pairs_to_ask(averaged: AveragedModels | None, dataset: Dataset, options) -> NextPairs:
+    """Choose pairs of rater and case if the average of rater models is known.
+
+    Parameters
+    ----------
+    averaged : AveragedModels or None
+    dataset : Dataset
+    options : AskNextOptions
+
+    Raises
+    ------
+    NotApplicableError
+        No rater model can be averaged, or every rater has annotated every case.
+    InputError
+        The cost of a rater is missing.
+    """
+    if averaged is None or not averaged.members:
+        raise NotApplicableError("Cannot determine whom to ask: no rater model can be averaged.")
+    return ask_next(dataset, averaged.fit, n=options.pairs, each=options.most_each, costs=dict(options.costs))
+
+
+def table_of_ask_next(found: NextPairs, dataset: Dataset, options) -> pd.DataFrame:
+    """Return one row per pair; with costs if any are given."""
+    frame = frame_of((astuple(pair) for pair in found.pairs), ASK_NEXT)
+    return frame if options.costs else frame.drop(columns="cost")
+
+
+def present_ask_next(found: NextPairs, dataset: Dataset, options) -> list[Block]:
+    """Show the pairs, and what asking any rater about the same cases would give."""
+    table = table_of_ask_next(found, dataset, options)
+    proposed, anybody = (number(float(table[name].sum())) for name in ("gain", "any_rater"))
+    ordered = "gain per cost" if options.costs else "gain"
+    said = (
+        f"Largest expected {ordered} first. Gain: how much the answer is expected to reduce the uncertainty of the "
+        "class, by the average of rater models. 1 bit: two equally probable classes. New answers are taken as "
+        "independent given the class, so the gain is too high if raters share mistakes. Considered: the "
+        f"{plural(found.n_cases, 'most uncertain case')} without gold and the "
+        f"{plural(found.n_raters, 'rater')} with most annotations."
+    )
+    return [
+        Words(f"Expected gain of these {plural(len(table), 'annotation')}: {proposed} bits. Any raters on the same "
+              f"cases: {anybody} bits."),
+        Grid(table, "Whom to ask next.", columns=columns_in(table, ASK_NEXT), key="ask_next", opens_case=True),
+        Words(said, "note"),
+        Download(table, "Whom to ask next", "ask_next", "ask_next_download"),
+    ]  # fmt: skip

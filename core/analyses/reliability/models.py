@@ -1,68 +1,111 @@
-"""Certainty of the same cases under another plausibility model."""
+"""Certainty of the same cases under another plausibility model, over γ (Stutz et al., figures 6, 7 and 14)."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from ...analysis_settings import plausibility_names
-from ...certainty.top_sets import annotation_certainty
 from ...errors import NotApplicableError
+from ...evaluation.sweep_table import SweepTable, reliability_sweep
 from ...figures import reliability as figures
 from ...methods import as_taken, method_named
 from ...plausibility.protocol import PlausibilityModel
 from ...text import exact, plotly, shorten, with_interval
-from ..blocks import Block, Download, Figure, Heading
+from ..blocks import Block, Download, Figure, Heading, Row, Stack, Words
 from ..inputs import Inputs
 from . import other_model, settings_of
+from .certainty import middle
 from .relations import relation
+
+CAUTION = Words(
+    "Each model has its own scale of γ, so values of γ cannot be compared between models. Certainty is not a target: a "
+    "large γ can make it high even if the raters are wrong, and a model with higher certainty need not be more "
+    "accurate.",
+    "note",
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelComparison:
-    """Certainty under two models, each at a γ of its own.
+    """Certainty under two models, each over reliabilities γ of its own scale.
 
     Attributes
     ----------
     models : tuple of str
-    reliabilities : tuple of float
-        Reliability γ of each model.
-    certainty : tuple of ndarray
-        Certainty of every case under each model, each of shape (n_cases,).
+    sweeps : tuple of SweepTable
+        Certainty of every case under each model.
+    places : tuple of int
+        Position in each sweep of the γ at which cases are compared.
     """
 
     models: tuple[str, str]
-    reliabilities: tuple[float, float]
-    certainty: tuple[np.ndarray, np.ndarray]
+    sweeps: tuple[SweepTable, SweepTable]
+    places: tuple[int, int]
+
+    @property
+    def certainty(self) -> tuple[np.ndarray, np.ndarray]:
+        """Compared certainty of every case under each model, each of shape (n_cases,)."""
+        first, second = (
+            sweep.certainty[at].certainty[:, 0] for sweep, at in zip(self.sweeps, self.places, strict=True)
+        )
+        return first, second
 
     @property
     def names(self) -> tuple[str, str]:
-        """Names of the two models, with their γ."""
+        """Names of the two models, with the γ at which cases are compared."""
         first, second = (
-            f"{method_named('plausibility', name).title}, γ = {exact(at)}"
-            for name, at in zip(self.models, self.reliabilities, strict=True)
+            named(model, sweep.reliabilities[at])
+            for model, sweep, at in zip(self.models, self.sweeps, self.places, strict=True)
         )
         return first, second
 
 
+def named(model: str, reliability: float) -> str:
+    """Return the title of a model with γ."""
+    return f"{method_named('plausibility', model).title}, γ = {exact(reliability)}"
+
+
 def compute(inputs: Inputs, options) -> ModelComparison:
-    """Compute certainty under the settings' model at the middle γ, and under another model at its default γ."""
+    """Compute certainty under the settings' model at each γ, and under another model over its own scale."""
     settings = settings_of(inputs)
-    own, at = settings.plausibility, options.reliabilities[len(options.reliabilities) // 2]
+    own = settings.plausibility
     other = other_model(plausibility_names(inputs.dataset, settings.choice), own.name)
     if other is None:
         raise NotApplicableError("No other plausibility model supports these annotations.")
     rival = method_named("plausibility", other).make()
-    reliabilities = at, float(rival.default_reliability)
-    pairs = zip((own, rival), reliabilities, strict=True)
-    first, second = (_certainty(inputs, model, reliability, options) for model, reliability in pairs)
-    return ModelComparison((own.name, rival.name), reliabilities, (first, second))
+    wide = ((own, options.reliabilities), (rival, scale_of(other)))
+    first, second = (_sweep(inputs, model, reliabilities, options) for model, reliabilities in wide)
+    return compared(own.name, first, rival, second)
 
 
-def _certainty(inputs: Inputs, model: PlausibilityModel, reliability: float, options) -> np.ndarray:
+def compared(own: str, first: SweepTable, rival: PlausibilityModel, second: SweepTable) -> ModelComparison:
+    """Compare cases at the middle γ of the chosen model and at the default γ of the other.
+
+    Parameters
+    ----------
+    own : str
+        Name of the chosen model.
+    first : SweepTable
+        Certainty under the chosen model.
+    rival : PlausibilityModel
+    second : SweepTable
+        Certainty under the other model at the values of `scale_of`.
+    """
+    places = middle(first), second.reliabilities.index(rival.default_reliability)
+    return ModelComparison((own, rival.name), (first, second), places)
+
+
+def scale_of(model: str) -> tuple[float, ...]:
+    """Return the values of γ of a model's sweep, with its default."""
+    scale = method_named("plausibility", model).reliability
+    return tuple(sorted({*scale.sweep, scale.default}))
+
+
+def _sweep(inputs: Inputs, model: PlausibilityModel, reliabilities: tuple[float, ...], options) -> SweepTable:
     taken = as_taken(method_named("plausibility", model.name), inputs.dataset)[0]
-    how = {"reliability": reliability, "n_draws": options.n_draws, "seed": options.seed}
-    return annotation_certainty(model, taken, **how).certainty[:, 0]
+    return reliability_sweep(model, taken, reliabilities, n_draws=options.n_draws, seed=options.seed)
 
 
 def heading(other: str) -> Heading:
@@ -77,11 +120,22 @@ def heading(other: str) -> Heading:
 
 
 def present(found: ModelComparison, inputs: Inputs, options) -> list[Block]:
-    """Show a point for each case."""
+    """Show a point for each case, and the certainty of all cases over γ, one model next to the other."""
+    return [*by_case(found, inputs), over_reliabilities(found), CAUTION]
+
+
+def by_case(found: ModelComparison, inputs: Inputs) -> list[Block]:
+    """Show a point for each case.
+
+    Parameters
+    ----------
+    found : ModelComparison
+    inputs : Inputs
+    """
     line = relation(*found.certainty)
     title = f"Correlation {with_interval(line.correlation, line.ci_low, line.ci_high)}"
     cases = tuple(plotly(shorten(case, 24)) for case in inputs.dataset.cases)
-    table = table_of(found, inputs, options)
+    table = table_of(found, inputs, None)
     return [
         Figure(
             lambda theme: figures.model_against_model(*found.certainty, found.names, cases, theme, title),
@@ -92,7 +146,27 @@ def present(found: ModelComparison, inputs: Inputs, options) -> list[Block]:
     ]
 
 
+def over_reliabilities(found: ModelComparison) -> Row:
+    """Show the sorted certainty of all cases at each γ, one model next to the other.
+
+    Parameters
+    ----------
+    found : ModelComparison
+    """
+    stacks = []
+    for place, (model, sweep) in enumerate(zip(found.models, found.sweeps, strict=True)):
+        title = method_named("plausibility", model).title
+        draw = partial(figures.sorted_certainty, sweep, title=title)
+        alt = f"Sorted certainty of all cases for each reliability under {title}"
+        stacks.append(Stack(1, [Figure(draw, alt, f"models_certainty_{place}")]))
+    return Row(tuple(stacks), gap="large")
+
+
 def table_of(found: ModelComparison, inputs: Inputs, options) -> pd.DataFrame:
-    """Return one row per case."""
-    columns = dict(zip(found.names, found.certainty, strict=True))
+    """Return one row per case, with a column for each model and γ."""
+    columns = {
+        named(model, reliability): result.certainty[:, 0]
+        for model, sweep in zip(found.models, found.sweeps, strict=True)
+        for reliability, result in zip(sweep.reliabilities, sweep.certainty, strict=True)
+    }
     return pd.DataFrame({"case": inputs.dataset.cases} | columns)

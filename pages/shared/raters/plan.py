@@ -1,4 +1,4 @@
-"""Planning: what plans buy side by side, and how many more annotations until something is known well enough."""
+"""Planning: what plans buy side by side, whom to ask next, and how many more annotations a goal needs."""
 
 from dataclasses import replace
 
@@ -6,12 +6,14 @@ import numpy as np
 import streamlit as st
 
 from core.analyses.raters import RATERS, PlanOptions, PlansOptions
-from core.analyses.raters.planning import per_case
+from core.analyses.raters.planning import pairs_to_ask, per_case
 from core.annotations.dataset import Dataset
 from core.annotations.rater_codes import with_codes
+from core.annotations.vocabulary import to_numbers
+from core.errors import PluralityError
 from core.raters.accuracy_threshold import JudgedAccuracy
 from core.text import markdown, plural
-from pages.shared.kit import blocks, opening, widgets
+from pages.shared.kit import blocks, groups, opening, widgets
 
 QUANTITIES = {
     "certainty": ("Mean certainty of cases, minimum", 0.9),
@@ -31,7 +33,8 @@ POLICIES = {
 def show(view: Dataset, judged: JudgedAccuracy) -> None:
     """Both questions; where raters have no accuracy by a model, neither theirs nor a prevalence is a goal."""
     _plans(view, judged)
-    widgets.heading("How many more annotations do you need to reach a goal?", "planning")
+    _ask_next(view)
+    widgets.heading("How many more annotations until a goal is reached?", "planning")
     crossed = _nobody_left(view)
     if crossed:
         st.caption(
@@ -44,6 +47,31 @@ def show(view: Dataset, judged: JudgedAccuracy) -> None:
         return
     st.button("Simulate this plan", type="primary", on_click=_press, args=("plan", view, asked), key="plan_go")
     st.caption(f"{asked.n_worlds} simulated datasets; with many classes this takes minutes.")
+
+
+def _ask_next(view: Dataset) -> None:
+    """Draw pairs of rater and case by the average of rater models, once it is known."""
+    part = RATERS.part("ask-next")
+    widgets.heading(part.title, "expected gain")
+    options = replace(blocks.controls(part), costs=_costs(view))
+    if (judged := opening.choice(view)) is None:
+        st.caption(opening.CHOOSING_RATERS)
+        return
+    try:
+        found = pairs_to_ask(judged.averaged, view, options)
+    except PluralityError as error:
+        st.info(markdown(error), icon=":material/block:")
+        return
+    blocks.show(part.blocks(found, view, options))
+
+
+def _costs(view: Dataset) -> tuple[tuple[str, float], ...]:
+    """Return the cost of an annotation by each rater, if the facts of the raters have a column "cost"."""
+    facts = groups.facts(view)
+    if facts is None or "cost" not in facts.names:
+        return ()
+    costs = to_numbers(facts.values[facts.names.index("cost")])
+    return tuple(zip(view.raters, costs.tolist(), strict=True))
 
 
 def _goal(view: Dataset, crossed: bool, *, known: bool) -> PlanOptions:

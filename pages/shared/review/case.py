@@ -9,15 +9,17 @@ from core.annotations.dataset import Dataset
 from core.certainty.score_trust import score_digits
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.protocol import PlausibilityModel
+from core.raters.ask_next import raters_for
 from core.review.events import Event
 from core.review.opinions import UNDETERMINED, Opinion
 from core.review.panel_answer import panel_score, panel_set, panel_word
 from core.review.states import STATES, ReviewerOpinion
 from core.text import exact, listed, markdown, number, percent, significant
 from core.thresholds import PLAUSIBLE_SET
+from pages.shared.cache import access
 from pages.shared.cases import content as case_facts
 from pages.shared.cases import one_case, score_cases
-from pages.shared.kit import plausibility_models, seen_cases, state
+from pages.shared.kit import gold_of_reviews, opening, plausibility_models, presentation, seen_cases, state, widgets
 from pages.shared.review import moves as review_moves
 from pages.shared.review import opinion as review_opinion
 from pages.shared.review.moves import Action, CaseOnScreen
@@ -25,6 +27,8 @@ from pages.shared.review.presses import noted
 
 _ALONE = 860  # pixels of a decision that stands alone
 _DUE = "Give your opinion first. The panel's annotations appear after you record it."
+_MOST_PROPOSED = 8
+_DUE = "Your opinion comes first; the panel's annotations are shown once yours is recorded."
 _OF_CLASSES = (
     f"The classes most likely to lead, up to {percent(PLAUSIBLE_SET)} probability together, or all named classes "
     "if they do not reach it."
@@ -381,6 +385,16 @@ def _second_opinion(current: CaseOnScreen) -> Action:
         placeholder="Name of the second reviewer",
         persist_state="session",
     )
+    if names := _to_ask(current):
+        st.pills(
+            "Largest expected gain first",
+            names,
+            key=current.key("proposed"),
+            format_func=markdown,
+            on_change=_propose,
+            args=(current,),
+            help=widgets.explained("expected gain"),
+        )
     st.segmented_control(
         "They read it",
         ["blind", "open"],
@@ -391,6 +405,23 @@ def _second_opinion(current: CaseOnScreen) -> Action:
         persist_state="session",
     )
     return Action("second_opinion", "The case waits for their opinion on their Review page.")
+
+
+def _to_ask(current: CaseOnScreen) -> list[str]:
+    """Return the raters who could be asked, the largest expected gain first; none until rater models are averaged."""
+    people = gold_of_reviews.applied(state.people_of(current.dataset))
+    if people.kind != "class" or presentation.on() or current.case_id not in people.cases:
+        return []
+    if not opening.is_known(people) or not (averaged := opening.choice(people).averaged).members:
+        return []
+    known, review = access.recipients(current.dataset.digest)[0], current.review
+    done = {current.desk.reviewer, *dict(review.asked), *(read.reviewer for read in review.reads)}
+    names = raters_for(people, averaged.fit, people.case_index(current.case_id))
+    return [name for name in names if name not in done and (not known or name in known)][:_MOST_PROPOSED]
+
+
+def _propose(current: CaseOnScreen) -> None:
+    st.session_state[current.key("whom")] = st.session_state[current.key("proposed")] or ""
 
 
 def _arbitration(current: CaseOnScreen) -> Action:

@@ -171,7 +171,7 @@ def cases():
     """Each part with the data that it is computed of."""
     for analysis, part in PARTS:
         names = (*(sample.name for sample in SAMPLES), *DATA)
-        if part.name in ("plan", "plans"):
+        if part.name in ("plan", "plans", "ask-next"):
             names = [name for name in names if name not in MANY_CLASSES]
         elif analysis is LABELS:
             names = [name for name in names if name != MANY_CLASSES[-1]]

@@ -21,7 +21,7 @@ from core.analyses.reliability import (
     set_classifiers,
 )
 from core.analyses.reliability.certainty import over_trust
-from core.analyses.reliability.models import ModelComparison, heading, present
+from core.analyses.reliability.models import ModelComparison, heading, present, scale_of
 from core.analyses.reliability.relations import relation
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
@@ -204,8 +204,9 @@ def test_certainty_under_another_model_has_the_name_and_the_reliability_of_that_
     assert other_model(["dirichlet", "ordinal-truth"], "dirichlet") is None, "it needs to learn something of raters"
     cases, own = tuple("abcdefgh"), np.array([0.9, 0.8, 0.6, 0.7, 0.4, 0.95, 0.55, 0.65])
     others = np.array([0.8, 0.85, 0.5, 0.75, 0.45, 0.9, 0.7, 0.6])
-    found = ModelComparison(("dirichlet", "plackett-luce"), (2.0, 7.0), (own, others))
-    block, download = present(found, Inputs(SimpleNamespace(cases=cases)), None)
+    sweeps = [SweepTable((at,), (SimpleNamespace(certainty=one[:, None]),)) for at, one in ((2.0, own), (7.0, others))]
+    found = ModelComparison(("dirichlet", "plackett-luce"), tuple(sweeps), (0, 0))
+    block, download, *_ = present(found, Inputs(SimpleNamespace(cases=cases)), None)
     figure, names = block.draw(LIGHT), list(found.names)
     assert heading("plackett-luce").term.name == "plackett-luce" and [name[-5:] for name in names] == ["γ = 2", "γ = 7"]
     assert [axis.title.text.replace("<br>", " ") for axis in (figure.layout.xaxis, figure.layout.yaxis)] == [
@@ -217,6 +218,26 @@ def test_certainty_under_another_model_has_the_name_and_the_reliability_of_that_
     low, high = stats.pearsonr(own, others).confidence_interval(0.95)
     words = [f"{value:.2f}" for value in (np.corrcoef(own, others)[0, 1], low, high)]
     assert figure.layout.title.text == f"Correlation {words[0]} ({words[1]} to {words[2]})"
+
+
+def test_two_models_are_side_by_side_over_their_own_scales_and_certainty_is_no_target():
+    """Figure 14: PrIRN at 10 to 100 as in the paper, sorted certainty of each; cases are compared at its default."""
+    data = load_sample("dermatology")
+    inputs, part = Inputs(data, settings=AnalysisSettings(DirichletCounts(), 1.0)), RELIABILITY.part("models")
+    options = part.resolve(reliabilities=(1.0, 2.0, 5.0), n_draws=50)
+    found = part.answer(inputs, options)
+    assert scale_of("prirn") == (10, 20, 30, 50, 100) and scale_of("plackett-luce") == (1, 2, 3, 5, 10)
+    other = found.models[1]
+    assert [sweep.reliabilities for sweep in found.sweeps] == [(1, 2, 5), scale_of(other)]
+    assert found.names[0].endswith("γ = 2") and found.names[1].endswith("γ = 3")
+    own = reliability_sweep(DirichletCounts(), data.as_classes()[0], (2.0,), n_draws=50, seed=options.seed)
+    assert (found.certainty[0] == own.certainty[0].certainty[:, 0]).all()
+    *_, row, caution = part.blocks(found, inputs, options)
+    for stack, sweep in zip(row.stacks, found.sweeps, strict=True):
+        curves = stack.blocks[0].draw(LIGHT).data
+        assert [sorted(curve.y) for curve in curves] == [sorted(one.certainty[:, 0]) for one in sweep.certainty]
+    assert part.frame(found, inputs, options).shape == (3, 1 + 3 + 5)
+    assert "Certainty is not a target" in caution.plain
 
 
 @pytest.mark.parametrize("seed", range(5))
