@@ -34,7 +34,7 @@ def show(view: Dataset, judged: JudgedAccuracy) -> None:
     """Both questions; where raters have no accuracy by a model, neither theirs nor a prevalence is a goal."""
     _plans(view, judged)
     _ask_next(view)
-    widgets.heading("How many more annotations until a goal is reached?", "planning")
+    widgets.heading("How many more annotations do you need to reach a goal?", "planning")
     crossed = _nobody_left(view)
     if crossed:
         st.caption(

@@ -28,7 +28,6 @@ from pages.shared.review.presses import noted
 _ALONE = 860  # pixels of a decision that stands alone
 _DUE = "Give your opinion first. The panel's annotations appear after you record it."
 _MOST_PROPOSED = 8
-_DUE = "Your opinion comes first; the panel's annotations are shown once yours is recorded."
 _OF_CLASSES = (
     f"The classes most likely to lead, up to {percent(PLAUSIBLE_SET)} probability together, or all named classes "
     "if they do not reach it."
