@@ -182,15 +182,12 @@ def review_guideline(
     check_whole(n_resamples, "The number of resamples", 20)
     if dataset.n_classes > MOST_CLASSES:
         raise LimitError(
-            f"Cannot find confused classes: {dataset.n_classes:,} classes are more than the limit of "
-            f"{MOST_CLASSES}. Select some cases."
+            f"Cannot find confused classes: there are more than {MOST_CLASSES} of them. Select some cases."
         )
     counts = _dense(dataset)
     kept = np.flatnonzero(counts.sum(axis=1) > 1)
     if not kept.size:
-        raise NotApplicableError(
-            "Cannot find confused classes: no case has two annotations. Add second annotations to some cases."
-        )
+        raise NotApplicableError("Cannot find confused classes: no case has two annotations.")
     sides = _sides(dataset, kept, since, version)
     table = _Coincidences(counts[kept], truth[kept], _weights(kept.size, n_resamples, seed), level)
     alpha = krippendorff_alpha(class_counts(dataset), level)

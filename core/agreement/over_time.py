@@ -108,9 +108,7 @@ def over_time(
     if unknown or by not in ("cases", "period", *PERIODS):
         raise OptionError(f"unknown: {unknown[0] if unknown else by!r}")
     if dataset.kind != "class":
-        raise NotApplicableError(
-            f"Cannot show agreement over time: these annotations are {dataset.kind}s, not single classes."
-        )
+        raise NotApplicableError("Cannot show agreement over time: these annotations are not single classes.")
     if n_windows < 1:
         raise InputError(f"The number of windows must be at least 1; got {n_windows:,}.", "Use 1 or more.")
     began = _first_times(dataset)

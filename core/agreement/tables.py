@@ -80,7 +80,9 @@ def _whole_numbers(table: np.ndarray) -> np.ndarray:
     except (TypeError, ValueError):
         raise InputError("Could not read the table: it contains a value that is not a number.") from None
     if given.ndim != 2 or given.shape[1] == 0:
-        raise InputError("Could not read the table: it has no rows or no columns.")
+        raise InputError(
+            "Could not read the table: it does not have rows and columns.", "Use one row of counts per case or class."
+        )
     if not ((given >= 0) & (given <= _MOST) & (given == np.floor(given))).all():
         row, column = np.argwhere(~((given >= 0) & (given <= _MOST) & (given == np.floor(given))))[0]
         raise InputError(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..annotations.ordering import may_be_ordered, order_by_name
 from ..errors import InputError, NotApplicableError
@@ -150,7 +150,8 @@ def guideline(options) -> tuple[dict, "pd.DataFrame"]:
 
     dataset, left_out = read_warned(options).dataset.as_classes(split(options))
     dataset = with_declared_order(dataset, options)
-    part, more = GUIDELINE.part("pairs").with_options(seed=options.seed, version=options.guideline_version or ""), {}
+    part = GUIDELINE.part("pairs").with_options(seed=options.seed, version=options.guideline_version or "")
+    more: dict[str, Any] = {}
     if options.facts:
         part = part.with_options(facts=read_facts(options.facts, dataset))
     if options.since is not None and options.guideline_version:

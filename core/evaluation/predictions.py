@@ -169,14 +169,12 @@ def match_predictions(
         raise InputError(f"Could not use {name}: none of the predicted cases is in these data.", "Check the case IDs.")
     if (unknown := np.flatnonzero(known & (code < 0))).size:
         raise InputError(
-            f"Could not use {name}: class {class_names[unknown[0]]!r} on case {case_ids[unknown[0]]!r} is not in "
-            "the list of classes.",
+            f"Could not use {name}: class {class_names[unknown[0]]!r} of case {case_ids[unknown[0]]!r} is not listed.",
             "Use the class names of the data, or declare the class.",
         )
     if (bad := np.flatnonzero(known & ~np.isfinite(score))).size:
         raise InputError(
-            f"Could not use {name}: the score of class {class_names[bad[0]]!r} on case {case_ids[bad[0]]!r} is not "
-            "a number.",
+            f"Could not use {name}: the score of {class_names[bad[0]]!r} on case {case_ids[bad[0]]!r} is not a number.",
             "Use a finite score for every listed class.",
         )
     notes = []
@@ -522,7 +520,7 @@ def match_rows(
     left_out = {
         "{} of cases that are not in the data left out": (int((code < 0).sum()), "row"),
         "{} without a number left out": (int(((code >= 0) & ~usable).sum()), "row"),
-        "no prediction of {}": (int((n_predicted == 0).sum()), "case"),
+        "no prediction for {}": (int((n_predicted == 0).sum()), "case"),
     }
     notes = tuple(f"{name}: {words.format(plural(n, of))}." for words, (n, of) in left_out.items() if n)
     return rows, code[rows], notes

@@ -114,15 +114,10 @@ def score_errors(
     """
     check_whole(n_draws, "The number of draws", 2)
     if not predictions:
-        raise InputError(
-            "Could not evaluate predictions: none were given.", "Provide predictions of at least one predictor."
-        )
+        raise InputError("Could not evaluate predictions: none were given.", "Add a predictor.")
     for one in predictions:
         if one.cases != dataset.cases:
-            raise InputError(
-                f"Could not use {one.name}: its predictions belong to other cases.",
-                "Match the predictions to these data.",
-            )
+            raise InputError(f"Could not use {one.name}: it predicts other cases.", "Match it to these data.")
     posterior = model.posterior(dataset, reliability)
     guess = np.array([one.score for one in predictions])
     sums = _Sums(len(predictions), n_draws)

@@ -219,9 +219,7 @@ def review_groups(
     """
     _check(dataset, q, level, n_permutations, n_resamples)
     if any(len(values) != dataset.n_raters for values in facts.values):
-        raise InputError(
-            "Could not use the facts: they belong to other raters.", "Provide one value for each rater of the dataset."
-        )
+        raise InputError("Could not use the facts: they belong to other raters.", "Provide one value per rater.")
     sums = _Sums(dataset)
     found, too_small = list[tuple[str, str, _Tested]](), list[tuple[str, int]]()
     spread: list[_Measures] = []

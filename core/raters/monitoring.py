@@ -343,7 +343,7 @@ def _evidence(
         day = np.datetime64(drift.time_of(drift.change), "s").astype("datetime64[D]")
         return (
             f"Correct in {number(drift.before)} of annotations before about {day}, {number(drift.after)} since. "
-            f"The chart of a stable rater rises as high {seldom}."
+            f"The chart of a stable rater rises this high {seldom}."
         )
 
     below = np.where(dependent, 1 - found.chance_below(chance, shrunk=False), np.nan)

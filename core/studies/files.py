@@ -117,21 +117,14 @@ def read_study(
         else:
             _add_table(found, name, open_tables(name, content)[0][1], columns or {})
     if not found.readings:
-        raise InputError(
-            "Could not read the study: the files have no readings.", "Provide one row per reader, case and modality."
-        )
-    rows = [
-        (*row[:3], score)
-        for row, score in zip(found.readings, _scores(found), strict=True)
-    ]  # fmt: skip
+        raise InputError("Could not read the study: it has no rows.", "Add a row per reader, case and modality.")
+    rows = [(*row[:3], score) for row, score in zip(found.readings, _scores(found), strict=True)]
     cases = {row[1] for row in rows}
     if panel is not None:
         return _with_panel(rows, cases, panel, positive, found.notes)
     known = found.truth if truth is None else dict(truth)
     if known and not cases & known.keys():
-        raise InputError(
-            "Could not read the truth: no case of the study has one.", "Use the same case names in both files."
-        )
+        raise InputError("Could not read the truth: no case has one.", "Use the same case names in both files.")
     names = tuple(sorted({known[case] for case in cases & known.keys()}))
     condition = condition_of(names, positive)
     if not condition:

@@ -243,7 +243,7 @@ def bars(found: OneCase, view: Dataset) -> list[Block]:
         likely, f"{likely} classes are plausible"
     )
     if likely and others and n_outside > 1:  # which of several unnamed classes leads is unknown
-        title = f"At least {title[0].lower()}{title[1:]}"
+        title = "At least one class is plausible" if likely == 1 else f"At least {title}"
 
     def draw(theme: Theme):
         colours = found.colours(view.n_classes, theme)

@@ -100,7 +100,7 @@ def why(models: FittedModels, case: int) -> list[Block]:
     blocks: list[Block] = [Words((name, ": ", Name(reason.sentence)))]
     if reason.against >= 0 and reason.answers:
         moved = ", ".join(
-            f"{rater}: {answer} ({'+' if adds >= 0 else '−'}{number(abs(adds), 1)})"
+            f"{rater} names {answer} ({'+' if adds >= 0 else '−'}{number(abs(adds), 1)})"
             for rater, answer, adds in reason.answers[:8]
         )
         top, other = shown.fit.classes[reason.top], shown.fit.classes[reason.against]

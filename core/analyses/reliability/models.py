@@ -100,6 +100,7 @@ def compared(own: str, first: SweepTable, rival: PlausibilityModel, second: Swee
 def scale_of(model: str) -> tuple[float, ...]:
     """Return the values of γ of a model's sweep, with its default."""
     scale = method_named("plausibility", model).reliability
+    assert scale is not None, "every plausibility model has a γ"
     return tuple(sorted({*scale.sweep, scale.default}))
 
 

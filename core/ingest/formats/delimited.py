@@ -100,9 +100,7 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
             "Use a table with at least a case and an annotation; separate columns by comma, semicolon, tab or bar.",
         )
     if indices.size == 0:
-        raise InputError(
-            "Could not read the table: it has a header but no rows.", "Choose a file with at least one row of data."
-        )
+        raise InputError("Could not read the table: it has a header but no rows.", "Add at least one row of data.")
 
     kept, dropped = _fitting(content, records, indices, n_columns)
     if records.flags.any() and (marked := int(records.marked(_COMMENT)[kept].sum())):

@@ -45,7 +45,7 @@ def test_nominal_classes_have_the_unweighted_coefficients_alone():
     assert [one.name for one in found.coefficients] == NOMINAL
     assert list(found.coefficients) == agreement_table(class_counts(dataset), level=0.9, dataset=dataset)
     assert {one.weights for one in found.coefficients} == {"identity", "annotations_m1", "nominal"}
-    assert "not declared" in reasons(found)["weighted coefficients and ordinal alpha"]
+    assert "no declared order" in reasons(found)["weighted coefficients and ordinal alpha"]
 
 
 def test_a_declared_order_adds_quadratic_and_ordinal_weights_and_ordinal_alpha():
@@ -136,7 +136,7 @@ def test_rankings_have_their_own_coefficients_and_those_of_first_choices():
     nominal = agreement_table(class_counts(first), dataset=first)
     assert [one.value for one in found.coefficients[3:]] == [one.value for one in nominal]
     for one in found.coefficients[3:]:
-        assert "use first choices; 1 annotation with a tied first choice left out" in one.note
+        assert "of first choices; 1 annotation with a tied first choice left out" in one.note
     assert "rankings" in reasons(found)["weighted coefficients, intraclass correlations"]
 
 
@@ -227,7 +227,7 @@ def test_scores_of_which_agreement_is_not_shown_are_not_said_to_agree():
 
 @pytest.mark.parametrize(
     ("column", "answer", "several", "what"),
-    [("labels", "x;y", "only one set of labels was used", "sets of labels"),
+    [("labels", "x;y", "only one set of labels was used", "label sets"),
      ("score", "1.5", "all scores are the same", "scores")],
 )  # fmt: skip
 def test_agreement_that_cannot_be_computed_says_of_what_and_why(column, answer, several, what):

@@ -31,6 +31,7 @@ from core.models.majority import MajorityVote
 from core.models.rater_summary import RaterSummary
 from core.models.result import Spread
 from core.plausibility.dirichlet import DirichletCounts
+from core.text import percent
 from tests.core.analyses.test_contract import every
 from tests.core.figures.fits import fit
 from tests.core.figures.test_checks import check
@@ -84,9 +85,9 @@ def test_why_a_case_has_its_class_names_raters_with_what_each_adds(few):
     reason = explain(few.shown.dataset, few.shown.fit, 1)
     assert first.plain == f"c1: {reason.sentence}"
     classes = few.shown.fit.classes
-    added = second.plain.removeprefix(f"Log-odds of {classes[reason.top]} against {classes[reason.against]}: ")
+    added = second.plain.removeprefix(f"Log-odds of {classes[reason.top]} over {classes[reason.against]}: ")
     signed = [(who, what, f"{add:+.1f}".replace("-", "−")) for who, what, add in reason.answers]
-    assert added == ", ".join(f"{who} says {what} ({add})" for who, what, add in signed)
+    assert added == ", ".join(f"{who} names {what} ({add})" for who, what, add in signed)
     assert {who for who, *_ in signed} == set("abc")
 
 
@@ -249,7 +250,7 @@ def test_p_correct_is_called_too_high_or_too_low_only_beyond_the_interval_of_gol
     low, high = wilson(right, 300, Z95)
     for said, words in ((high + 0.02, "too high"), (low - 0.02, "too low"), (right, "")):
         got, _ = calibration_of_certain(data, said)
-        assert got.words[0].startswith("P(correct) averages ")
+        assert got.words[0].startswith(f"P(correct) is {percent(said)} on average; the class is correct on ")
         assert [one in got.words[0] for one in ("too high", "too low")] == [
             one == words for one in ("too high", "too low")
         ]
@@ -411,7 +412,7 @@ def test_gold_prefers_a_model_whose_log_loss_is_clearly_lower_than_that_of_the_o
     found = SimpleNamespace(chosen="a", standings=standings)
     gold = {"a": measured(0.9, 0.7, 1.1), "b": measured(0.6, 0.5, 0.65), "c": measured(0.61, 0.1, 0.62)}
     assert preferred_by_gold(JudgedModels(found, gold, VOTE_ALONE)).startswith(
-        "Gold prefers B: log loss 0.60 (0.50 to 0.65) on 77 gold cases, against 0.90 of A."
+        "B fits gold better: log loss 0.60 (0.50 to 0.65) on 77 gold cases; A has 0.90. Gold does not change the model"
     )
     assert preferred_by_gold(JudgedModels(found, gold | {"b": measured(0.6, 0.5, 0.75)}, VOTE_ALONE)) == ""
 
@@ -468,7 +469,7 @@ def test_all_cases_of_a_model_leave_and_not_only_those_that_are_shown(monkeypatc
     got = shown("cases", caries)
     differ = np.flatnonzero(caries.vote.top_class() != caries.shown.fit.top_class())
     assert len(got.tables["differ"]) == 3
-    assert f"{len(differ)} cases, most confident first." in got.words
+    assert f"{len(differ)} cases, most certain first." in got.words
     assert set(got.downloads["model_cases_table"]["case"]) == {data.cases[case] for case in differ}
     assert len(shown("cases", caries, every=True).downloads["model_cases_table"]) == data.n_cases
 
@@ -478,7 +479,7 @@ def test_ties_of_the_vote_are_counted_among_the_cases_where_a_model_differs(cari
     places, chance = np.flatnonzero(vote.top_class() == model.top_class())[:2], vote.class_probability.copy()
     n_before = int((vote.top_class() != model.top_class()).sum())
     chance[places] = 1 / chance.shape[1]
-    listed = f"{n_before + 2} cases, 2 of them tied in the majority vote, most confident first."
+    listed = f"{n_before + 2} cases, 2 of them tied in the majority vote, most certain first."
     assert listed in shown("cases", changed(caries, replace(vote, class_probability=chance))).words
     # Where the model ties too it does not differ, and the case is not among those listed.
     both = np.setdiff1d(np.flatnonzero(vote.top_class() == model.top_class()), places)[:3]

@@ -86,11 +86,11 @@ def sweep(*levels) -> SweepTable:
         ([(0.8, 1.0), (1.0, 0.8)], "Certainty is 0.90 at every γ; 1 of 2 cases stays below 0.9 at γ = 2"),
         (
             [(0.7,), (0.716,)],
-            f"Certainty {UNCLEAR} (0.70 to 0.72); 1 of 1 case stays below 0.9 at γ = 2",
+            f"{UNCLEAR} (0.70 to 0.72); 1 of 1 case stays below 0.9 at γ = 2",
         ),
         (
             [(0.716,), (0.7,)],
-            f"Certainty {UNCLEAR} (0.72 to 0.70); 1 of 1 case stays below 0.9 at γ = 2",
+            f"{UNCLEAR} (0.72 to 0.70); 1 of 1 case stays below 0.9 at γ = 2",
         ),
         ([(0.7,), (0.76,)], "Certainty rises from 0.70 to 0.76 with γ; 1 of 1 case stays below 0.9 at γ = 2"),
         ([(0.8, 0.85, 1.0)], "Certainty is below 0.9 in 2 of 3 cases at γ = 1"),
@@ -293,8 +293,8 @@ def some_sets(**own) -> SimpleNamespace:
 def test_empty_sets_are_counted_among_the_test_cases():
     assert prediction_sets.words(some_sets(), 3.0) == (
         "On 4 test cases at γ = 3, the sets contain 1.50 of 12 classes on average, and the true class in 0.810 "
-        "(0.710 to 0.860); the majority class in 0.840 (0.740 to 0.890); gold in 0.770 (0.670 to 0.820) of 1 case. "
-        "1 set is empty: no class has a high enough score."
+        "(0.710 to 0.860); the majority class in 0.840 (0.740 to 0.890); the gold class in 0.770 (0.670 to 0.820) of 1 "
+        "case. 1 set is empty: no class has a high enough score."
     )
     none = some_sets(size=np.array([0, 0, 1, 2, 1, 3, 0]), voted=None, true=None)
     assert prediction_sets.words(none, 3.0).endswith("the truth in 0.810 (0.710 to 0.860).")
@@ -370,10 +370,10 @@ def test_one_reliability_of_scores_is_told_without_another():
     )  # fmt: skip
     assert scores.finding(one) == "The interval of the median case has a width of 2.0 at γ = 2"
     one.above = np.zeros((1, 3))
-    assert scores.finding(one) == "In 2 of 3 cases it is uncertain whether the score is above 4 at γ = 2"
+    assert scores.finding(one) == "In 2 of 3 cases, at γ = 2, it is uncertain whether the score is above 4"
     both = {"reliability": np.array([2.0, 5.0]), "above": None, "width": np.array([[4.0], [1.0]])}
     two = SimpleNamespace(**vars(one) | both)
-    assert scores.finding(two) == "The interval of the median case has a width of 4.0 at γ = 2, 1.0 at γ = 5"
+    assert scores.finding(two) == "The interval of the median case has a width of 4.0 at γ = 2, and of 1.0 at γ = 5"
 
 
 def errors(reliability: float, mean, better) -> SimpleNamespace:
@@ -455,7 +455,7 @@ def test_sets_of_the_best_classifier_are_told_apart_where_its_interval_lies_abov
 
 
 @pytest.mark.parametrize(
-    ("by_gold", "what"), [(True, "the gold sets of 1 case"), (False, "what the labels of 1 case could be")]
+    ("by_gold", "what"), [(True, "the gold sets of 1 case"), (False, "the plausible labels of 1 case")]
 )
 def test_sets_of_one_classifier_are_said_with_the_cases_that_it_predicted(by_gold, what):
     result = SimpleNamespace(

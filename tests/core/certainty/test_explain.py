@@ -18,11 +18,11 @@ from tests.benchmarks.equal_raters import panel, share_named
         ([0, 1, 2], "Three annotations, and no class is named twice."),
         ([1, 1], "Both annotations name the same class."),
         ([0, 1], "Only two annotations, and no class is named twice."),
-        ([0, 0, 1], "Three annotations split 2 to 1 over two classes."),
+        ([0, 0, 1], "Three annotations are split 2 to 1 over two classes."),
         ([0] * 10, "All ten annotations name the same class."),
         ([0] * 11, "All 11 annotations name the same class."),
-        ([0] * 11 + [1], "12 annotations split 11 to 1 over two classes."),
-        ([0, 1, 2, 1, 2, 2], "Six annotations split 3 to 2 to 1 over three classes."),
+        ([0] * 11 + [1], "12 annotations are split 11 to 1 over two classes."),
+        ([0, 1, 2, 1, 2, 2], "Six annotations are split 3 to 2 to 1 over three classes."),
     ],
 )
 def test_classes_are_told_by_how_they_split(answers, sentence, build):
@@ -39,7 +39,7 @@ def test_classes_are_told_by_how_they_split(answers, sentence, build):
         (["bus", "dog", "bus"], "Two of three annotations name bus."),
         (["bus", "bus"], "Both annotations name bus."),
         (["dog", "dog"], "Neither of the two annotations names bus."),
-        (["dog"], "The one annotation does not name bus."),
+        (["dog"], "The only annotation does not name bus."),
     ],
 )
 def test_a_label_of_sets_is_told_as_named_or_not(sets, sentence):
@@ -71,8 +71,7 @@ def rankings(*annotations, classes="abc"):
     [
         (
             ([(0, 1), (1, 1)],),
-            "One annotation, and no rater shares a single first choice; one with a tied first choice is not "
-            "counted here.",
+            "One annotation, and no rater has a single first choice; one with a tied first choice is not counted here.",
         ),
         (
             ([(0, 1)], [(1, 1), (2, 1)], [(0, 1), (1, 1)]),
@@ -98,11 +97,11 @@ def test_tied_first_choices_are_told_as_left_out(annotations, sentence):
         ),
         (
             ([(0, 1)], [(0, 1), (1, 2), (2, 2)], [(1, 1)]),
-            "Three annotations split 2 to 1 over two classes; one has tied classes.",
+            "Three annotations are split 2 to 1 over two classes; one has tied classes.",
         ),
         (
             ([(0, 1), (1, 1)], [(0, 1), (1, 1)]),
-            "Two annotations, and no rater shares a single first choice; two have tied classes; two of them include a.",
+            "Two annotations, and no rater has a single first choice; two have tied classes; two of them include a.",
         ),
     ],
 )

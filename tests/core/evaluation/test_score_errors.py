@@ -156,7 +156,7 @@ def test_columns_are_predictors_and_what_is_left_out_is_told(data):
 
 
 def test_without_predictions_and_with_those_of_other_data_there_are_no_errors(data):
-    with pytest.raises(InputError, match="No predictions"):
+    with pytest.raises(InputError, match="none were given"):
         score_errors(data, MODEL, [], reliability=1.0)
     other = predicted(data.select(cases=["0", "1"]), "A", [1, 2])
     with pytest.raises(InputError, match="other cases"):

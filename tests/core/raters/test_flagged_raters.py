@@ -45,7 +45,7 @@ def test_honest_raters_who_differ_a_little_are_not_flagged(seed):
     accuracy = np.random.default_rng(seed).uniform(0.8, 0.9, 12)
     found = found_in(simulated(seed, accuracy, n_cases=900, per_case=5)[0])
     assert kinds(found) == {}
-    assert found.words().startswith("No rater is clearly below acceptable")
+    assert found.words().startswith("No rater is clearly below the acceptable accuracy (")
 
 
 def test_who_is_often_wrong_is_low_and_nothing_else():
@@ -54,7 +54,7 @@ def test_who_is_often_wrong_is_low_and_nothing_else():
     assert kinds(found) == {"r11": ("low",)}
     words = found.flags[0].words
     assert "judged by the model on" in words
-    assert "probability under 0.1%" in words
+    assert "this rater reaches with under 0.1% probability." in words
     assert found.flags[0].p == found.acceptable.chance[11]
 
 
@@ -120,21 +120,21 @@ def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
     n, cost = int(act.n_annotations[27:].sum()), round(act.cost)
     share = round(100 * act.cost / act.expected_wrong.sum())
     assert found.words() == (
-        f"About 3 of 30 raters are below the acceptable accuracy ({act.acceptable:.2f}, judged by the model "
-        f"judges), 3 of them flagged for it. These 3 made {n:,} annotations, of which about {cost:,} are wrong: "
+        f"About 3 of 30 raters are below the acceptable accuracy ({act.acceptable:.2f}, judged by the model), "
+        f"3 of them flagged for it. These 3 made {n:,} annotations, of which about {cost:,} are wrong: "
         f"{share}% of all expected wrong annotations."
     )
     wrong = (truth[data.case_of_annotation] != data.answer)[data.rater >= 27].sum()
     assert cost == pytest.approx(wrong, rel=0.05)
     by_gold = found_in(replace(data, gold=truth.astype(np.int32)))
-    assert "as gold judges" in by_gold.words()
+    assert "judged by gold" in by_gold.words()
 
 
 def test_one_rater_is_not_told_in_the_plural():
     data, _ = simulated(3, np.r_[np.full(3, 0.9), 0.3], n_cases=800, per_case=3)
     words = found_in(data).words()
     assert words.startswith("About 1 of 4 raters is below the acceptable accuracy (")
-    assert "), and is flagged for it. This one gave " in words
+    assert "), and is flagged for it. This one made " in words
 
 
 def with_gold_of(data, known, truth):
