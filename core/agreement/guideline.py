@@ -195,11 +195,8 @@ def review_guideline(
     found = []
     for place in range(len(table.pairs)):
         pair = _pair(dataset, table, place, kept, groups or {})
-        if by_chance:
-            pair = replace(pair, advice="none")
-        if sides:
-            pair = _before_and_after(pair, table, place, sides)
-        found.append(pair)
+        pair = replace(pair, advice="none") if by_chance else pair
+        found.append(_before_and_after(pair, table, place, sides) if sides else pair)
     changes, broad = _changes(dataset.classes, table, sides) if sides else (), _broad(found, dataset.classes)
     return GuidelineReview(tuple(found), broad, alpha.value, by_chance, int(kept.size), table.n_pairs, changes)
 

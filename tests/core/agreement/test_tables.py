@@ -85,5 +85,5 @@ def test_a_contingency_table_must_be_square_and_its_names_must_fit():
     for classes in (("a",), ("a", "a")):
         with pytest.raises(InputError, match="different names"):
             from_contingency([[1, 2], [3, 4]], classes=classes)
-    with pytest.raises(InputError, match="Two raters"):
+    with pytest.raises(InputError, match="two raters need two different names"):
         from_contingency([[1, 2], [3, 4]], raters=("a", "a"))

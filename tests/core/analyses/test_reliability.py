@@ -297,7 +297,7 @@ def test_empty_sets_are_counted_among_the_test_cases():
         "case. 1 set is empty: no class has a high enough score."
     )
     none = some_sets(size=np.array([0, 0, 1, 2, 1, 3, 0]), voted=None, true=None)
-    assert prediction_sets.words(none, 3.0).endswith("the truth in 0.810 (0.710 to 0.860).")
+    assert prediction_sets.words(none, 3.0).endswith("the true class in 0.810 (0.710 to 0.860).")
     below = some_sets(size=none.size, voted=None, true=None, aggregated=share(0.7))
     assert prediction_sets.words(below, 3.0).endswith(
         "the truth in 0.700 (0.600 to 0.750). That is below the guaranteed share, which is an average: with 2 "
