@@ -112,7 +112,7 @@ def test_of_cases_that_are_torn_alike_the_one_with_most_annotations_is_shown():
 
 
 def test_probabilities_are_more_than_99_percent_only_beyond_it():
-    assert story._at_least(0.995, 0.999) == "over 99%"
+    assert story._at_least(0.996, 0.999) == "over 99%"
     assert story._at_least(0.99, 1.0) == "99% or more" and story._at_least(0.98, 0.97) == "97% or more"
 
 

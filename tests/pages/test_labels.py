@@ -91,6 +91,11 @@ def test_anonymous_raters_get_a_vote_and_the_reason():
     assert "Cannot average rater models: the raters are anonymous" in words(app)
 
 
+def test_one_class_needs_no_average_and_says_why():
+    app = opened("labels", kept("case,rater,class\n" + "".join(f"{c},{r},x\n" for c in range(3) for r in "ab"), "one"))
+    assert "Cannot average rater models: all annotations name the same class" in words(app)
+
+
 def test_scores_have_a_standard_error_and_no_bar():
     app = at_rest(opened("labels", "essays"))
     assert {"label", "standard_error"} <= set(rows(app)) and "certainty" not in rows(app)

@@ -429,6 +429,9 @@ def why_no_average(dataset: Dataset) -> str:
     """
     if not dataset.raters_identified:
         return "the raters are anonymous"
-    if dataset.kind == "class":
-        return any_of("rater model", dataset).reason or "raters cannot be compared with these data"
+    verdict = any_of("rater model", dataset)
+    if dataset.kind == "class" and not verdict.possible:
+        return verdict.reason
+    if dataset.n_classes < 2:
+        return "all annotations name the same class"
     return "raters cannot be compared with these data"

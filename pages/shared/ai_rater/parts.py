@@ -69,7 +69,7 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
     st.caption(" ".join(said))
     if silences:
         more = len(silences) - MOST_SILENT
-        others = f" {plural(more, 'other AI rater')} also annotated only some cases." if more > 0 else ""
+        others = f" {plural(more, 'other AI rater')} also left some cases without an annotation." if more > 0 else ""
         listed = " ".join(markdown(one) for one in silences[:MOST_SILENT])
         st.caption(f"{listed}{others} If those cases are hard, ρ is too high.")
 

@@ -300,11 +300,11 @@ def test_empty_sets_are_counted_among_the_test_cases():
     assert prediction_sets.words(none, 3.0).endswith("the true class in 0.810 (0.710 to 0.860).")
     below = some_sets(size=none.size, voted=None, true=None, aggregated=share(0.7))
     assert prediction_sets.words(below, 3.0).endswith(
-        "the truth in 0.700 (0.600 to 0.750). That is below the guaranteed share, which is an average: with 2 "
+        "the true class in 0.700 (0.600 to 0.750). That is below the guaranteed share, which is an average: with 2 "
         "calibration cases, sets can contain the truth more or less often by chance."
     )
     by_chance = some_sets(size=none.size, voted=None, true=None, aggregated=share(0.78))
-    assert prediction_sets.words(by_chance, 3.0).endswith("the truth in 0.780 (0.680 to 0.830).")
+    assert prediction_sets.words(by_chance, 3.0).endswith("the true class in 0.780 (0.680 to 0.830).")
 
 
 def test_a_promise_is_broken_only_where_the_whole_interval_lies_below_it():
