@@ -94,10 +94,11 @@ def _because(fit: RaterModelFit, yes: np.ndarray, no: np.ndarray, top: int, agai
     """Explain how the annotations decide: raters of ``top`` are more accurate on it, or all annotations together."""
     if not yes.size:
         return f"no annotation names {name}, but they are more likely if the truth is {name}"
-    number = _NUMBERS[yes.size] if yes.size < len(_NUMBERS) else f"{yes.size:,}"
-    who = f"the {number} who {'says' if yes.size == 1 else 'say'} {name}"
+    n = len(np.unique(yes))
+    number = _NUMBERS[n] if n < len(_NUMBERS) else f"{n:,}"
+    who = f"the {number} {'rater who names' if n == 1 else 'raters who name'} {name}"
     if no.size and _right_on(fit, yes, top).mean() > _right_on(fit, no, against).mean():
-        return f"{who} {'is' if yes.size == 1 else 'are'} correct more often on {name} than the others on {other}"
+        return f"{who} {'is' if n == 1 else 'are'} correct more often on {name} than the others on {other}"
     return f"together, the annotations are more likely if the truth is {name}"
 
 

@@ -122,7 +122,7 @@ class ReviewedBy:
         if not self.n_unread:
             return ""
         return (
-            f" {plural(self.n_unread, 'case')} of the sample not yet reviewed. The order is random, so the "
+            f" Not yet reviewed: {plural(self.n_unread, 'case')} of the sample. The order is random, so the "
             "reviewed cases represent the sample, unless some were skipped because of their content."
         )
 

@@ -98,10 +98,13 @@ def test_options_that_do_not_fit_are_refused_in_one_line(arguments, said, crowd,
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["dawid-skene", "--raters", "own"], "Dawid-Skene has no option --raters. Leave it out"),
+        (["dawid-skene", "--raters", "own"], "Could not use --raters: Dawid-Skene has no such option. Leave it out"),
         (["tap", "--raters", "some"], "--raters is 'some'. Use one of own, common."),
-        (["tap", "--model", "AB"], "has no option --model."),
-        (["dawid-skene", "--evidence", "M=two.csv"], "two.csv has 2 classifiers. Use a file with one classifier."),
+        (["tap", "--model", "AB"], "Could not use --model: t-a-p has no such option."),
+        (
+            ["dawid-skene", "--evidence", "M=two.csv"],
+            "Could not use two.csv: it has 2 classifiers. Use a file with one classifier.",
+        ),
         (
             ["dawid-skene", "--evidence", "M=sure.csv"],
             "Could not use M as evidence: it has no probabilities. Provide the probability of each",

@@ -13,7 +13,7 @@ from core.annotations.vocabulary import to_numbers
 from core.errors import PluralityError
 from core.raters.accuracy_threshold import JudgedAccuracy
 from core.text import markdown, plural
-from pages.shared.kit import blocks, groups, opening, widgets
+from pages.shared.kit import blocks, groups, job_progress, opening, widgets
 
 QUANTITIES = {
     "certainty": ("Mean certainty of cases, minimum", 0.9),
@@ -51,11 +51,14 @@ def show(view: Dataset, judged: JudgedAccuracy) -> None:
 
 def _ask_next(view: Dataset) -> None:
     """Draw pairs of rater and case by the average of rater models, once it is known."""
+    if (job := opening.choice_job(view)) is None:
+        return
     part = RATERS.part("ask-next")
     widgets.heading(part.title, "expected gain")
     options = replace(blocks.controls(part), costs=_costs(view))
     if (judged := opening.choice(view)) is None:
         st.caption(opening.CHOOSING_RATERS)
+        job_progress.redraw_after(job)
         return
     try:
         found = pairs_to_ask(judged.averaged, view, options)

@@ -83,7 +83,7 @@ def test_what_the_data_do_not_have_is_said(dataset):
     with pytest.raises(InputError, match="Could not read the date"):
         Selection(first_day="yesterday").apply(dataset)
     scores = read(b"case,rater,score\n1,a,1.5\n1,b,2.5\n").dataset
-    with pytest.raises(InputError, match="scores have no gold class"):
+    with pytest.raises(InputError, match="Cannot select by class: scores have no classes"):
         Selection(classes=("x",)).apply(scores)
     with pytest.raises(InputError, match="no dates"):
         Selection(last_day="2026-01-01").apply(scores)

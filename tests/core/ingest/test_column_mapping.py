@@ -182,7 +182,7 @@ def test_a_role_that_was_guessed_gives_way_where_its_column_is_wanted_elsewhere(
 
 
 def test_no_rater_column_is_refused_with_the_way_out():
-    with pytest.raises(InputError, match="Could not recognise the column of the rater") as caught:
+    with pytest.raises(InputError, match="Could not recognise the rater column") as caught:
         read(b"case,class\n1,x\n1,y\n2,x\n")
     assert "'case', 'class'" in caught.value.remedy
     assert "--rater none" in caught.value.remedy
@@ -269,7 +269,7 @@ def test_a_column_of_groups_that_differ_within_cases_is_not_taken_for_groups_of_
     of_raters, of_cases = (_table(30, whose).split(b"\n", 1)[1] for whose in ("raters", "cases"))
     guessed = read(header + b"\n" + of_raters)
     assert guessed.dataset.case_group is None
-    assert "group: not taken, 'site' differs between the rows of most cases" in guessed.report.mapping.reasons()
+    assert "group: not used: 'site' differs between the rows of most cases" in guessed.report.mapping.reasons()
     assert set(read(header + b"\n" + of_cases).dataset.case_group or ()) == {"A", "B"}
     chosen = said_of(_table(30, "raters"), by_hand)
     assert "Column 'site' has several groups for 30 cases; the first is used." in chosen

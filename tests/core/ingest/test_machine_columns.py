@@ -108,7 +108,9 @@ def test_a_file_of_machines_alone_is_of_raters(tmp_path, capsys):
 def notes(kind, rows=ROWS, names=("family", "version")):
     lines = [",".join((case, rater, how, family, version, "x")) for case, rater, how, family, version in rows]
     header = f"case,rater,{kind},{','.join(names)},class"
-    return [one for one in read("\n".join([header, *lines]).encode()).report.notes if "used" in one or "machine" in one]
+    return [
+        one for one in read("\n".join([header, *lines]).encode()).report.notes if "used" in one or "AI rater" in one
+    ]
 
 
 def test_it_is_said_which_columns_say_who_is_a_machine_and_which_are_not_used():

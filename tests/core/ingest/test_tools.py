@@ -79,7 +79,7 @@ def test_prodigy_labels_are_accepted_or_rejected_each_a_question():
 def test_prodigy_files_are_raters_where_no_record_names_one():
     files = [("ann.jsonl", lines(chosen(1, {}, "h"))), ("bob.jsonl", lines(chosen(1, {}, "s")))]
     assert opened(*files).dataset.raters == ("ann", "bob")
-    assert any("one file per rater rater" in note.replace("\n", " ") for note in opened(files[0]).report.notes)
+    assert any("all annotations count as one rater's" in note for note in opened(files[0]).report.notes)
 
 
 def test_prodigy_spans_are_refused():
@@ -159,7 +159,7 @@ def test_names_in_the_records_of_one_doccano_file_are_raters_where_they_tell_rec
     who = [labelled(1, "a") | {"username": "ann"}, labelled(1, "b") | {"username": "bob"}]
     reading = opened(("all.jsonl", lines(*who, labelled(2, "b") | {"username": "ann"})))
     assert answers(reading.dataset) == [("1", "ann", "a"), ("1", "bob", "b"), ("2", "ann", "b")]
-    assert any("'username' names" in note for note in reading.report.notes)
+    assert any("Raters are read from 'username'" in note for note in reading.report.notes)
     for records in (
         [labelled(1, "a") | {"username": "ann"}, labelled(2, "b") | {"username": "bob"}],  # authors of texts, it may be
         [labelled(1, "a") | {"username": "ann"}, labelled(1, "b") | {"username": "ann"}],

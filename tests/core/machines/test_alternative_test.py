@@ -264,7 +264,7 @@ def test_benjamini_yekutieli_by_hand():
         ({"level": 1}, "level must be"),
         ({"n_resamples": 3}, "resamples"),
         ({"people": ["p0", "m0"]}, "as an AI rater and as a person"),
-        ({"people": ["p0", "nobody"]}, "Unknown rater 'nobody'"),
+        ({"people": ["p0", "nobody"]}, "Could not find rater 'nobody'"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(six, how, said):
@@ -281,7 +281,7 @@ def test_what_cannot_be_tested_is_refused(six):
         alternative_test(six, ["m0"], score="kappa")
     with pytest.raises(NotApplicableError, match="for scores"):
         alternative_test(numbers(six), ["m0"], score="overlap")
-    with pytest.raises(InputError, match="No AI rater"):
+    with pytest.raises(InputError, match="no AI rater is named"):
         alternative_test(six, [])
 
 

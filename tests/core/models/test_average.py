@@ -78,7 +78,10 @@ def test_posterior_of_beta_is_prior_times_score_of_annotations_and_cases_over_th
 
 def test_beta_is_not_known_without_differing_annotations_or_enough_of_them():
     flat, n_of_case = np.zeros((300, 10)), np.ones(300, np.int64)
-    assert "no two annotations per case differ" in beta_posterior(synthetic(flat, n_of_case), differ=False).sentence
+    assert (
+        beta_posterior(synthetic(flat, n_of_case), differ=False).sentence
+        == "Cannot determine β: no two annotations of a case differ."
+    )
     assert "only 199 annotations" in beta_posterior(synthetic(flat[:199], n_of_case[:199])).why_not
     assert beta_posterior(synthetic(flat, n_of_case)).why_not == "any value from 0.2 to 1 is plausible"
     steep = flat - 2 * np.abs(np.arange(1, 11) / 10 - 0.6)

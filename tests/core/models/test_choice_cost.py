@@ -24,7 +24,10 @@ def test_many_classes_are_refused_before_anything_is_fitted_and_the_vote_opens(b
     found = choose(dataset, progress=told.append)
     assert found.chosen == "smoothed-vote" and told[-1] == 1
     models = [each for each in found.standings if not each.by_vote]
-    assert all(each.fit is None and each.excluded.startswith("it would take about 4 min") for each in models)
+    assert all(
+        each.fit is None and each.excluded.startswith("Could not score this model: it would take about 4 min")
+        for each in models
+    )
     assert found.reason.startswith(
         "Smoothed vote opens because no rater model can be used (One coin: could not score this model: it would"
     )

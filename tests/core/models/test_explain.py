@@ -50,17 +50,18 @@ def test_few_who_are_right_more_often_outweigh_many(build):
     reason = explain(dataset, fit, 0)
     assert reason.top == 1 and reason.against == 0
     assert reason.sentence == (
-        "3 of 5 say class 0; the two who say class 1 are correct more often on class 1 than the others on class 0."
+        "3 of 5 annotations name class 0; the two raters who name class 1 are correct more often on class 1 than the "
+        "others on class 0."
     )
     assert reason.answers[0][:2] == ("rater 3", "class 1")
     one, fit = crafted(build, [0, 0, 1], [0.5, 0.5], [DULL] * 2 + [SHARP])
-    assert "the one who says class 1 is right more often" in explain(one, fit, 0).sentence
+    assert "the one rater who names class 1 is correct more often" in explain(one, fit, 0).sentence
 
 
 def test_a_common_class_wins_against_weak_answers(build):
     dataset, fit = crafted(build, [0, 0, 1], [0.05, 0.95], [DULL] * 3)
     assert explain(dataset, fit, 0).sentence == (
-        "2 of 3 say class 0; class 1 is more probable because it is the more common class."
+        "2 of 3 annotations name class 0; class 1 is more probable because it is the more common class."
     )
 
 
@@ -77,7 +78,7 @@ def test_the_plain_cases_have_plain_sentences(build):
     def sentence(*crafted_with):
         return explain(*crafted(build, *crafted_with), 0).sentence
 
-    assert sentence([1, 1, 1], [0.5, 0.5], [SHARP] * 3) == "All 3 say class 1."
+    assert sentence([1, 1, 1], [0.5, 0.5], [SHARP] * 3) == "All 3 annotations name class 1."
     assert sentence([1], [0.5, 0.5], [SHARP]) == "The only annotation is class 1."
     assert (
         sentence([1, 1, 0], [0.5, 0.5], [SHARP] * 3)
@@ -85,7 +86,9 @@ def test_the_plain_cases_have_plain_sentences(build):
     )
     assert sentence([1, 0], [0.5, 0.5], [SHARP] * 2) == "class 0 and class 1 are equally probable."
     three = np.full((4, 3, 3), 0.1) + 0.7 * np.eye(3)
-    assert sentence([2, 2, 0, 1], [0.3, 0.3, 0.4], three).startswith("2 of 4 say class 2; the two who say class 2")
+    assert sentence([2, 2, 0, 1], [0.3, 0.3, 0.4], three).startswith(
+        "2 of 4 annotations name class 2; the two raters who name class 2"
+    )
     empty, fit = crafted(build, [0, 1], [0.5, 0.5], [SHARP] * 2)
     empty = build([(0, 0, 0), (0, 1, 1)], 2, 2)
     fit = DawidSkene("diagonal").fit(empty)
@@ -134,7 +137,7 @@ def test_what_the_annotations_alone_would_say_is_said_only_where_they_say_it(bui
     decides = "net, used as evidence, makes it class 2; by the annotations alone, class 0 is more probable."
     assert sentence([0, 0, 1], [0.5, 0.3, 0.2], [0.3, 0.1, 0.6]) == decides
     assert sentence([0, 0, 2], [0.3, 0.1, 0.6], [0.3, 0.1, 0.6]) == decides  # the prior is for it, annotations are not
-    assert sentence([2, 2, 0], [0.3, 0.5, 0.2], [0.3, 0.1, 0.6]).startswith("2 of 3 say class 2")
+    assert sentence([2, 2, 0], [0.3, 0.5, 0.2], [0.3, 0.1, 0.6]).startswith("2 of 3 annotations name class 2")
 
 
 def test_a_class_is_weighed_against_the_likelier_of_those_named_as_often(build):
@@ -149,7 +152,10 @@ def test_a_class_is_weighed_against_the_likelier_of_those_named_as_often(build):
 def test_a_class_is_the_commoner_one_only_where_its_annotations_do_not_speak_for_it(build):
     better = [[0.7, 0.3], [0.3, 0.7]]
     dataset, fit = crafted(build, [0, 0, 1], [0.4, 0.6], [DULL, DULL, better])
-    said = "2 of 3 say class 0; the one who says class 1 is correct more often on class 1 than the others on class 0."
+    said = (
+        "2 of 3 annotations name class 0; the one rater who names class 1 is correct more often on class 1 than the "
+        "others on class 0."
+    )
     assert explain(dataset, fit, 0).sentence == said
     dataset, fit = crafted(build, [0, 0, 1], [0.3, 0.7], [DULL] * 3)
     assert explain(dataset, fit, 0).sentence.endswith("class 1 is more probable because it is the more common class.")
@@ -160,7 +166,7 @@ def test_those_who_are_more_but_less_often_right_are_not_called_right_more_often
     dataset, fit = crafted(build, [1, 1, 0, 0], [0.5, 0.5], [weak, weak, sharp, sharp])
     fit = replace(fit, class_probability=np.array([[0.3, 0.7]]))
     assert explain(dataset, fit, 0).sentence == (
-        "2 of 4 say class 1; together, the annotations are more likely if the truth is class 1."
+        "2 of 4 annotations name class 1; together, the annotations are more likely if the truth is class 1."
     )
 
 
@@ -169,4 +175,4 @@ def test_gold_of_the_first_class_is_known_too_and_that_of_another_case_is_not(bu
     known = replace(dataset, gold=np.array([0, -1], np.int32))
     fit = DawidSkene("none", use_gold=True).fit(known)
     assert explain(known, fit, 0).sentence == "It is known to be class 0."
-    assert explain(known, fit, 1).sentence == "All 2 say class 1."
+    assert explain(known, fit, 1).sentence == "All 2 annotations name class 1."

@@ -189,7 +189,7 @@ def test_the_limit_of_k_is_stricter_for_few_draws():
         (np.zeros((200, 2)), [1, 0], None, "Could not score: log probabilities of shape"),
         (np.zeros((50, 2)), [1, 1], None, "50 draws"),
         (np.full((200, 1), -np.inf), [1], None, "not finite"),
-        (np.zeros((200, 2)), [1, 1], [0, 0], "same cases"),
+        (np.zeros((200, 2)), [1, 1], [0, 0], "describe different cases"),
     ],
 )
 def test_what_does_not_fit_is_said(values, count, pattern, message):

@@ -79,7 +79,7 @@ def test_the_sentence_counts_the_typical_case_and_is_absent_where_beta_is_1(buil
     dataset = build([(case, rater, 0) for case in range(3) for rater in range(39)], 2)
     assert dependence_note(dataset, 1.0) == ()
     assert dependence_note(dataset, 0.2) == (
-        "For this model, 39 annotations per case are worth about 8 independent ones (β 0.2): raters make the same "
+        "For this model, 39 annotations of a case are worth about 8 independent ones (β 0.2): raters make the same "
         "mistakes, or have too few annotations each.",
     )
     pairs = build([(case, rater, 0) for case in range(3) for rater in range(2)], 2)
@@ -118,7 +118,7 @@ def test_a_beta_out_of_range_is_refused(beta):
 
 def test_what_cannot_be_tempered_is_refused(build):
     dataset = build(random_rows(3, n_classes=2), 2)
-    with pytest.raises(InputError, match="does not support β"):
+    with pytest.raises(InputError, match="Could not use β: majority by vote does not support it"):
         tempered(fit_request(request("majority", "vote"), dataset).fit, dataset, 0.5)
     with pytest.raises(InputError, match="other data"):
         tempered(OneCoin().fit(dataset), build(random_rows(4, n_cases=9, n_classes=2), 2), 0.5)

@@ -230,7 +230,7 @@ def test_machines_and_their_rates_stand_in_rows_of_their_own(monkeypatch):
         columns[name] = [between(end.estimate, end.ci_low, end.ci_high) for end in ends]
     same(second, columns)
     captions = [block.caption for block in blocks if isinstance(block, Grid)]
-    assert captions[1] == "Rates over all cases of lyra-1: people labelled 43 of 210 cases; 95%."
+    assert captions[1] == "Rates over all cases of lyra-1: people labelled 43 of 210 cases; 95% intervals."
 
 
 def test_reviews_and_decisions_stand_under_their_own_names(monkeypatch):
@@ -322,7 +322,10 @@ def test_gold_stands_by_measure_and_by_rater_with_its_own_ends_and_number_of_cas
     lead, certain = said(blocks)[:2]
     right, sure = measured.accuracy, measured.certain_right
     assert f"{between(right.value, right.low, right.high)} of 40 cases" in lead
-    assert certain.startswith("To 23 gold cases") and between(sure.value, sure.low, sure.high) in certain
+    assert (
+        certain.startswith("23 gold cases have a probability of 0.99 or more; ")
+        and between(sure.value, sure.low, sure.high) in certain
+    )
 
 
 def test_uncertain_cases_stand_with_their_own_certainty_class_risk_and_reason():

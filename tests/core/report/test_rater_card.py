@@ -84,7 +84,7 @@ def card(table, act):
 def test_every_number_of_the_summary_stands_in_its_own_line(card):
     lead, *signs, grid = _summary(card)
     assert (lead.text, lead.kind) == ("2 flags.", "lead")
-    assert [one.text for one in signs] == ["Got worse: since May.", "Much faster: 2 seconds."]
+    assert [one.text for one in signs] == ["Became less accurate over time: since May.", "Much faster: 2 seconds."]
     lines = {
         "annotations": "1,234 on 1,100 cases",
         "annotations that the other raters judge": "987, of which 654 on cases where they are confident",

@@ -107,7 +107,10 @@ def test_samples_with_different_seeds_are_not_counted_together(dataset, reviews_
             "of two of which as much is read, the one that is read more of"
         )
         assert found.n_apart == 1
-        assert "2 of the reviewed cases came from a random sample and 1 from one with another seed" in found.words()
+        assert (
+            "2 of the reviewed cases came from a random sample and 1 from a sample with another seed, which cannot be combined with it"
+            in found.words()
+        )
     made.read("case 0", "Ann", X, panel=X)
     found = reviewed_by(made.found, both)
     assert (found.chance, found.n_queue, found.n_apart) == ({"case 2": 0.5, "case 3": 0.5, "case 0": 0.5}, 1, 1)
@@ -116,5 +119,8 @@ def test_samples_with_different_seeds_are_not_counted_together(dataset, reviews_
         made.read(f"case {case}", "Ann", X, panel=X)
     found = reviewed_by(made.found, both)
     assert (len(found.chance), found.n_queue, found.n_apart) == (3, 3, 1)
-    assert "3 of the reviewed cases came from a random sample and 1 from one with another seed" in found.words()
+    assert (
+        "3 of the reviewed cases came from a random sample and 1 from a sample with another seed, which cannot be combined with it"
+        in found.words()
+    )
     assert "cannot be combined with it, and 2 from queues. These" in found.words(), "the parts add up to all six"

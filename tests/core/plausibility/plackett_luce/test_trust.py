@@ -171,7 +171,7 @@ def test_trusts_in_hand_spare_the_chain_over_all_cases_and_give_the_same_draws(m
     asked, model = {"n_draws": 40, "seed": 3}, MixturePlackettLuce(n_burn=60)
     raters = model.fit(dataset, reliability=1.0, **asked).raters
     assert np.array_equal(model.fit(dataset, reliability=5.0, **asked).raters.mean, raters.mean)
-    assert raters.held and any("γ = 1 and fixed" in note for note in raters.notes)
+    assert raters.held and any("estimated at γ = 1 and stay fixed" in note for note in raters.notes)
     drawn = dict(model.draws(dataset, reliability=5.0, **asked))
     trust_module._fits.clear()
     monkeypatch.setattr(trust_module, "run_chain", None)
