@@ -371,11 +371,11 @@ def _extreme_classes(counts: ClassCounts, total: np.ndarray) -> tuple[int, int]:
     if np.count_nonzero(alike) > 2:
         together = np.repeat(weighted_answers(counts.ptr, counts.class_code, counts.count, total), np.diff(counts.ptr))
         alike_cases = np.repeat(counts.times, np.diff(counts.ptr)) if counts.times.size else 1
-        apart, near = (
+        apart, near, both = (
             np.bincount(counts.class_code, counts.count * weight * alike_cases, counts.n_classes)[used]
-            for weight in (counts.count, together)
+            for weight in (counts.count, together, counts.count * together)
         )
-        used = used[np.lexsort((near, apart))]
+        used = used[np.lexsort((both, near, apart))]
     return int(used[np.argmin(total[used])]), int(used[len(used) - 1 - np.argmax(total[used][::-1])])
 
 

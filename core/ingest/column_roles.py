@@ -110,6 +110,7 @@ def wide_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     if (grid := _grid(seen, candidates)) is not None:
         return _questions(guess, grid)
     groups = [group for group in seen.groups_of_one_vocabulary(candidates) if len(group) > 1]
+    groups = [group for group in groups if not all(map(_is_gold_of_a_question, group))] or groups
     if not groups:
         return _without_shared_values(seen, guess, candidates)
     named = [group for group in groups if all(are_numbered_alike(group[0], one) for one in group[1:])]

@@ -124,7 +124,7 @@ def test_data_without_dates_or_of_another_kind_are_refused():
         over_time(dated([(0, 0, MISSING_TIME)]))
     with pytest.raises(InputError, match="at least 1"):
         over_time(dataset, "cases", n_windows=0)
-    with pytest.raises(NotApplicableError, match="scores"):
+    with pytest.raises(NotApplicableError, match="not single classes"):
         over_time(as_scores(dataset))
     for wrong in ({"by": "decade"}, {"coefficients": ("conger_kappa",)}):
         with pytest.raises(ValueError, match=r"decade|conger"):

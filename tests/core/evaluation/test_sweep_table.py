@@ -143,6 +143,10 @@ class Counted:
 
     def __init__(self, model):
         self.model, self.asked, self.lock = model, Counter(), Lock()
+        self.name, self.default_reliability = model.name, model.default_reliability
+
+    def settings(self):
+        return self.model.settings()
 
     def point_shares(self, dataset):
         return self.model.point_shares(dataset)

@@ -693,7 +693,7 @@ def test_a_column_of_questions_that_are_the_cases_makes_no_questions():
 
 def test_rows_of_two_ids_and_an_annotation_are_not_taken_for_counts_or_raters():
     rows = [[query, 100 + 7 * query + page, int(page == 3)] for query in range(1, 30) for page in range(20)]
-    with pytest.raises(InputError, match="recognised as the rater"):
+    with pytest.raises(InputError, match="Could not recognise the rater column"):
         read(delimited([["qid", "pid", "annotation"], *rows]))
 
 
@@ -703,7 +703,7 @@ def test_columns_of_names_and_of_numbers_without_a_header_are_asked_about():
         for name in ("Joe", "Jack", "Bill")
         for label, start in zip("ABC", (6, 29, 50), strict=True)
     ]
-    with pytest.raises(InputError, match="recognised as the"):
+    with pytest.raises(InputError, match="Could not recognise the column"):
         read(delimited(rows))
 
 
@@ -760,7 +760,7 @@ def test_infinite_numbers_are_no_numbers_of_rows_and_no_measures(names):
 
 def test_ids_of_annotations_are_no_raters():
     rows = [[4708094 + row % 29, 23492245 + min(row, 28), "T0", CLASSES[row % 3], "NA"] for row in range(30)]
-    with pytest.raises(InputError, match="recognised as the rater"):
+    with pytest.raises(InputError, match="Could not recognise the rater column"):
         read(delimited([["subject_ids", "classification_id", "task", "choice", "how_many"], *rows]))
 
 

@@ -201,6 +201,14 @@ def test_an_ai_rater_of_several_questions_is_marked_by_its_own_name():
     assert [name for name, *_ in reading.machines] == ["AI"]
 
 
+def test_two_columns_of_gold_with_values_of_their_own_are_no_raters():
+    found = panel(9, 20, 4, CLASSES["finding"]), panel(10, 20, 2, CLASSES["birads"])
+    header = ["case", "ann", "bob", "cem", "dan", "gold_a", "gold_b"]
+    content = delimited([header, *([f"c{row}", *found[0][row], *found[1][row]] for row in range(20))])
+    first, *_ = source_of(content).questions
+    assert first.mapping.raters == ("ann", "bob", "cem", "dan")
+
+
 @pytest.mark.parametrize(
     "columns",
     [
