@@ -3,10 +3,11 @@
 import tracemalloc
 from dataclasses import replace
 from itertools import permutations
+from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
@@ -357,6 +358,7 @@ def test_no_data_give_nan_or_a_value_without_its_reason(cases):
     st.permutations(range(4)),
     st.randoms(use_true_random=False),
 )
+@example([[0], [0, 1], [0, 2, 2, 3], [0, 1, 1, 2, 3, 3]], [0, 2, 1, 3], Random(0))  # three classes are the rarest
 def test_order_of_cases_and_names_of_classes_change_nothing(cases, names, random):
     shuffled = [[names[answer] for answer in case] for case in cases]
     random.shuffle(shuffled)

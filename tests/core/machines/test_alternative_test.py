@@ -9,7 +9,7 @@ from scipy.stats import t, ttest_1samp
 
 from core.agreement.intervals import wilson
 from core.annotations.dataset import Dataset
-from core.errors import InputError, NotApplicableError, OptionError
+from core.errors import InputError, NotApplicableError
 from core.machines import alternative_test as module
 from core.machines.alternative_test import (
     CURVE,
@@ -261,7 +261,7 @@ def test_benjamini_yekutieli_by_hand():
     [
         ({"epsilon": 1.5}, "got 1.5"),
         ({"q": 0}, "false discovery rate must be"),
-        ({"level": 1}, "level must be"),
+        ({"level": 1}, "level of the intervals is 1. It must be above 0 and below 1"),
         ({"n_resamples": 3}, "resamples"),
         ({"people": ["p0", "m0"]}, "as an AI rater and as a person"),
         ({"people": ["p0", "nobody"]}, "Could not find rater 'nobody'"),
@@ -277,7 +277,7 @@ def test_what_cannot_be_tested_is_refused(six):
         alternative_test(replace(six, raters_identified=False), ["m0"])
     with pytest.raises(NotApplicableError, match="two people"):
         alternative_test(six, ["m0"], people=["p0"])
-    with pytest.raises(OptionError, match="score"):
+    with pytest.raises(InputError, match="score must be 'accuracy'.*got 'kappa'"):
         alternative_test(six, ["m0"], score="kappa")
     with pytest.raises(NotApplicableError, match="for scores"):
         alternative_test(numbers(six), ["m0"], score="overlap")

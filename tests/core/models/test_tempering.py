@@ -83,8 +83,8 @@ def test_the_sentence_counts_the_typical_case_and_is_absent_where_beta_is_1(buil
         "mistakes, or have too few annotations each.",
     )
     pairs = build([(case, rater, 0) for case in range(3) for rater in range(2)], 2)
-    assert "2 annotations per case are worth about 1 independent one (" in dependence_note(pairs, 0.5)[0]
-    assert "2 annotations per case are worth less than a single independent one (" in dependence_note(pairs, 0.2)[0]
+    assert "2 annotations of a case are worth about 1 independent one (" in dependence_note(pairs, 0.5)[0]
+    assert "2 annotations of a case are worth less than a single independent one (" in dependence_note(pairs, 0.2)[0]
     assert dependence_note(build([(0, 0, 0), (1, 1, 1)], 2), 0.5) == ()
     assert any("independent" in note and "worth" in note for note in OneCoin(beta=0.5).fit(dataset).notes)
     assert not any("worth" in note for note in OneCoin().fit(dataset).notes)

@@ -88,7 +88,7 @@ def test_every_number_of_the_summary_stands_in_its_own_line(card):
     lines = {
         "annotations": "1,234 on 1,100 cases",
         "annotations that the other raters judge": "987, of which 654 on cases where they are confident",
-        "accuracy, as the model judges": "0.71 (0.62 to 0.79)",
+        "accuracy, judged by the model": "0.71 (0.62 to 0.79)",
         "accuracy of the pool, median and middle half": "0.84 (0.81 to 0.90)",
         "agreement with others": "0.55 (0.44 to 0.66)",
         "median seconds between annotations": "37",
