@@ -3,6 +3,7 @@
 Every claim has a flag that shows if it is true for the data, so that the tour cannot become wrong when they change.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -300,4 +301,6 @@ def stands_in(test: AlternativeTest, by_probabilities: Sequence[EquivalentReader
 
 def _at_least(*probabilities: float | None) -> str:
     least = min(0.0 if one is None else one for one in probabilities)
-    return probability(least) if least > 0.99 else f"at least {probability(least)}"
+    said = probability(least)
+    floor = math.floor(100 * least + 1e-9) / 100  # never more than it is
+    return said if said.startswith("over") else f"at least {probability(floor)}"

@@ -21,7 +21,7 @@ _CANNOT_TELL = frozenset(
     | {"ungradeable", "not gradable"}
 )
 
-
+COUNTS_AS_MISSING = "counts as a missing annotation"  # end of the reason for a row that is left out on request
 AS_POSITIONS = (
     "No annotation is a name in the list of classes, so annotations were read as positions in the list, starting "
     "with 0."
@@ -94,8 +94,8 @@ def treat(rows: Rows, raw: RawTable, treatment: Treatment) -> list[str]:
     counts = np.bincount(rows.answer_code, minlength=len(rows.answer.values))
     for code, name in enumerate(rows.answer.values):
         if name in treatment.missing and counts[code]:
-            notes.append(f"{name!r} counts as a missing annotation ({plural(int(counts[code]), 'annotation')}).")
-            drop(rows, raw, rows.answer_code == code, f"{name!r} counts as a missing annotation")
+            notes.append(f"{name!r} {COUNTS_AS_MISSING} ({plural(int(counts[code]), 'annotation')}).")
+            drop(rows, raw, rows.answer_code == code, f"{name!r} {COUNTS_AS_MISSING}")
     renamed = {
         name: new.strip() for name, new in treatment.renamed.items() if new.strip() and name not in treatment.missing
     }

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..result_base import Columns, Result
 from ..text import exact, plural
 from .aggregated_tables import contingency_rows, count_rows, pattern_rows
-from .answer_rules import AS_POSITIONS, Treatment, merge_raters, positions, take_apart, treat
+from .answer_rules import AS_POSITIONS, COUNTS_AS_MISSING, Treatment, merge_raters, positions, take_apart, treat
 from .column_mapping import Mapping, Repeats, check_mapping
 from .companion_files import SideFiles, with_side_files
 from .data_warnings import cautions_about, of_several_files, perhaps_missing, repeated, unnamed, unsure
@@ -80,9 +80,11 @@ class ImportReport(Result):
 
         A token in a long table makes a row that is left out, and counts once; one in a wide table is a cell.
         """
-        reasons = [one.reason for one in self.dropped if "no annotation" in one.reason]
-        of_tokens = sum(not reason.endswith("counts as no annotation") for reason in reasons)
-        return len(reasons) + max(0, sum(self.missing.values()) - of_tokens)
+        on_request = [one.reason.endswith(COUNTS_AS_MISSING) for one in self.dropped]
+        of_tokens = sum(
+            "no annotation" in one.reason for one, asked in zip(self.dropped, on_request, strict=True) if not asked
+        )
+        return sum(on_request) + max(of_tokens, sum(self.missing.values()))
 
     def _columns(self, table: str, most: int | None) -> Columns:
         return {"line": [one[0] for one in self.dropped], "reason": [one[1] for one in self.dropped]}

@@ -97,7 +97,7 @@ def test_no_stage_of_a_review_has_a_serious_violation(open_page, dashboard, them
     click(page, "Start with")
     steps = (
         ("blind", None, "Choose a class first"),
-        ("chosen", "x", "it cannot be determined"),
+        ("chosen", "x", "Your opinion: cannot be determined"),
         ("revealed", "Control+Enter", "Annotations by raters"),
         ("changing", "e", "How confident are you?"),
         ("asking", "a", "Whom to ask"),

@@ -15,7 +15,7 @@ SAID = (
     r"\d+ of these labels have certainty below 90%",
     r"R01 is correct on 8\d% .* R07 is correct on 5\d%",
     r"is the leading class in \d\d% of draws",
-    r"against one label per case, classifier A",
+    r"Compared with one label per case, classifier A",
     r"B leads. If they count much \(γ = 10\), A leads",
     r"steady is not worse than 6 of 6 raters, brash than \d of 6",
 )

@@ -259,7 +259,9 @@ def test_a_part_gives_the_rows_of_its_table_for_the_rater_and_gold_that_are_name
     options = part.resolve(who="observer 2")
     expected = part.frame(part.answer(data, options), data, options)
     assert answer["part"] == "rater" and pd.DataFrame(answer["rows"])["share"].tolist() == expected["share"].tolist()
-    assert "Unknown rater 'nobody'" in run("raters", "anaesthesia", "--part", "rater", "--who", "nobody", status=2)
+    assert "Could not find rater 'nobody'" in run(
+        "raters", "anaesthesia", "--part", "rater", "--who", "nobody", status=2
+    )
     assert "it takes scores" in run("raters", "anaesthesia", "--part", "score-gold", status=2)
     scores, gold = tmp_path / "scores.csv", tmp_path / "gold.csv"
     scores.write_text(

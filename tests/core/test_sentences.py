@@ -128,7 +128,7 @@ def test_raters_are_called_inaccurate_only_where_data_can_tell_and_then_the_plan
     low = {flag.rater for flag in found.flags if flag.rule == "low"}
     assert (" of them flagged for it. " in said) == bool(low)
     if name == "crowd with gold":
-        assert low == {27, 28, 29} and "as gold judges" in said
+        assert low == {27, 28, 29} and "judged by gold" in said
         right = [
             (data.answer[data.rater == j] == data.gold[data.case_of_annotation[data.rater == j]]).mean() for j in low
         ]
@@ -268,7 +268,7 @@ def test_a_report_says_of_machines_and_sets_and_cases_no_more_than_the_data_tell
     quoted = coefficients_for(data).quoted if any_of("coefficient", data).possible else None
     first = quoted and before_opinions(quoted)
     assert ("Ask for another opinion" in text) == (below > 0 and not first)
-    assert ("would not settle the cases" in text) == bool(shares.unsettled and first and "hardly" in first[0])
+    assert ("would not settle the cases" in text) == bool(shares.unsettled and first and "barely" in first[0])
     # Sets of 90% take nine calibration cases, half of all; fewer promise nothing.
     assert ("too few to guarantee" in text) == (data.n_cases // 2 < 9)
 

@@ -113,7 +113,8 @@ def test_of_cases_that_are_torn_alike_the_one_with_most_annotations_is_shown():
 
 def test_probabilities_are_more_than_99_percent_only_beyond_it():
     assert story._at_least(0.996, 0.999) == "over 99%"
-    assert story._at_least(0.99, 1.0) == "99% or more" and story._at_least(0.98, 0.97) == "97% or more"
+    assert story._at_least(0.99, 1.0) == "at least 99%" and story._at_least(0.98, 0.97) == "at least 97%"
+    assert story._at_least(0.994, 1.0) == "at least 99%" and story._at_least(0.988, 1.0) == "at least 98%"
 
 
 def test_step_three_the_model_weighs_raters(view, unanimous):

@@ -277,7 +277,7 @@ def test_what_cannot_be_tested_is_refused(six):
         alternative_test(replace(six, raters_identified=False), ["m0"])
     with pytest.raises(NotApplicableError, match="two people"):
         alternative_test(six, ["m0"], people=["p0"])
-    with pytest.raises(InputError, match="score must be 'accuracy'.*got 'kappa'"):
+    with pytest.raises(InputError, match=r"score must be 'accuracy'.*got 'kappa'"):
         alternative_test(six, ["m0"], score="kappa")
     with pytest.raises(NotApplicableError, match="for scores"):
         alternative_test(numbers(six), ["m0"], score="overlap")
