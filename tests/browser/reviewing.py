@@ -64,7 +64,7 @@ def step(page: Page, name: str, seen: str | Locator) -> None:
 
 def choose(page: Page, name: str) -> None:
     """Choose a class, and see it chosen."""
-    words = "it cannot be determined" if name == "Cannot be determined" else name
+    words = "cannot be determined" if name == "Cannot be determined" else name
     step(page, name, page.get_by_text(f"Your opinion: {words}", exact=True))
 
 

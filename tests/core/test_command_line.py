@@ -489,7 +489,7 @@ BAD = {
     "no such file": (["describe", "nowhere.csv"], "Could not open nowhere.csv"),
     "a folder": (["describe", "docs"], "the folder has no Parquet files"),
     "no such column": (["describe", "FILE", "--case", "nothing"], "Could not find the column 'nothing'"),
-    "no such command": (["explode"], "Unknown command 'explode'"),
+    "no such command": (["explode"], "No such command 'explode'"),
     "no command": ([], "Missing command"),
     "no file": (["describe"], "Missing argument 'FILE'"),
     "no reliability": (["sweep", "dirichlet", "FILE"], "--reliabilities"),

@@ -74,7 +74,7 @@ def boxes(figure):
 def test_each_box_is_filled_where_its_effect_is_on_and_has_its_own_letter_where_it_is_off(tag):
     on = switches(tag)
     found = boxes(effects_diagram(on, tag, LIGHT, ""))
-    assert len(found) == 6 and found["Truth z ~ π"][0].line.dash == "solid" and not found["Truth z ~ π"][1]
+    assert len(found) == 6 and found["True class z ~ π"][0].line.dash == "solid" and not found["True class z ~ π"][1]
     here = {
         "bias": ("Bias: α<sup>sens</sup> ≠ α<sup>spec</sup>", "No bias"),
         "ability": ("Ability: α differs", "Raters alike"),
