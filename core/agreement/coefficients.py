@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from ..annotations.counts import ClassCounts
+from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
 from ..checked import checked
 from ..errors import NotApplicableError
@@ -190,7 +190,7 @@ def brennan_prediger(
 
 @checked
 def agreement_table(
-    counts: ClassCounts,
+    counts: ClassCounts | Dataset,
     *,
     level: float = 0.95,
     spa_weightings: Sequence[str] = SPA_WEIGHTINGS[:1],
@@ -203,8 +203,8 @@ def agreement_table(
 
     Parameters
     ----------
-    counts : ClassCounts
-        See `core.annotations.counts.class_counts`.
+    counts : ClassCounts or Dataset
+        See `core.annotations.counts.class_counts`; a dataset is counted, and is ``dataset`` as well.
     level : float
         Confidence level of the intervals, 0 to 1.
     spa_weightings : sequence of str
@@ -218,6 +218,8 @@ def agreement_table(
         What was counted. With it, and raters who are identified, Cohen's kappa and Scott's pi of two raters or
         Conger's kappa of more stand before Fleiss' kappa.
     """
+    if isinstance(counts, Dataset):
+        counts, dataset = class_counts(counts), counts
     asked = CoefficientRequest(counts, dataset, level, weights, labels, metric, spa_weightings)
     return [
         one

@@ -207,7 +207,8 @@ def _of_agreement(dataset):
     yield from (core.coefficients_for(dataset), core.bootstrap(dataset, n_replicates=20))
     yield from core.compare(dataset, dataset, n_replicates=20)
     yield from (pair_matrix(dataset), by_rater(dataset), over_time(dataset), precision_curve(dataset))
-    yield review_guideline(dataset, core.DawidSkene().fit(dataset).class_probability, n_resamples=20)
+    truth = core.DawidSkene().fit(dataset).class_probability
+    yield review_guideline(dataset, truth, version=dataset.case_group[0], n_resamples=20)
     yield gate.compute(dataset, gate.GateOptions(requirements=("alpha >= 0.6",)))
     yield from _of_groups()
 
