@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 LONG = b"case,rater,class\n1,a,x\n1,b,y\n2,a,x\n"
 BAD_FILES = {
     "empty.csv": (b"", "Could not read the file: it is empty."),
-    "header only.csv": (b"case,rater,class\n", "Could not read the file: it has a header but no rows."),
+    "header only.csv": (b"case,rater,class\n", "Could not read the table: it has a header but no rows."),
     "photo.png": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" * 40, "photo.png is a PNG image."),
     "paper.pdf": (b"%PDF-1.7\n%\xe2\xe3\n1 0 obj\n<< /Type /Catalog >>\n" * 20, "paper.pdf is a PDF document."),
     "one column.csv": (b"answers\nyes\nno\n", "Could not read the table: only one column was found"),

@@ -41,7 +41,7 @@ def test_a_whole_session_by_mouse(open_page, opened):
     page = open_page(url)
     start(page, "Ada")
     first = arrive(page)
-    step(page, "Record my opinion", "Could not record: no opinion was given. Choose one")
+    step(page, "Record my opinion", "Could not record: no opinion was given. Choose")
     choose(page, panel_of(first))
     page.get_by_label("Note").fill("typed and not left")
     step(page, "Record my opinion", "You agree.")
@@ -433,7 +433,7 @@ def test_nothing_that_the_browser_receives_tells_the_panels_opinion_before_ones_
     assert len({everything.count(name.encode()) for name in raters}) == 1
     own = everything.count(b"Your opinion: **quince**")
     assert own >= 1
-    assert len({everything.count(name.encode()) for name in FRUIT[:3]}) == 1
+    assert len({len(re.findall(rb"\b%s\b" % name.encode(), everything)) for name in FRUIT[:3]}) == 1
     words = (
         b"lausib",
         b"ertainty of the first",

@@ -20,7 +20,7 @@ class Counted(LocalExecutor):
 
     def __init__(self, address):
         if address == "local:none":
-            raise InputError("No cluster answers.")
+            raise InputError("No cluster responds at this address.")
         self.address, self.n = address, 0
 
     def close(self):

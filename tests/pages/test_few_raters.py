@@ -43,7 +43,7 @@ def test_only_cases_on_which_raters_differ_are_uncertain(name):
     cases = opened("cases", data)
     assert cases.title[0].value.startswith(f"{n} of {dataset.n_cases} cases {'is' if n == 1 else 'are'} uncertain at")
     home = opened("home", data).title[0].value
-    assert home.endswith("all cases are confident" if not n else f"{n} of {dataset.n_cases} cases are uncertain")
+    assert home.endswith("no case is uncertain" if not n else f"{n} of {dataset.n_cases} cases are uncertain")
 
 
 @pytest.mark.parametrize(("name", "n_raters"), [("two cases", 2), ("coins", 5)])

@@ -117,7 +117,7 @@ def test_cases_leads_to_calibration_where_there_is_gold():
     app = opened("cases", kept(_rows(60, gold=50)))
     app.button(key="to_calibration").click().run()
     said = words(settle(app.switch_page("pages/models.py").run()))
-    assert app.session_state["model_tabs"] == "Calibration" and "P(correct) averages" in said, "the open tab of Models"
+    assert app.session_state["model_tabs"] == "Calibration" and "P(correct) is " in said, "the open tab of Models"
     assert [each.key for each in opened("cases", kept(_rows(60))).button if each.key == "to_calibration"] == []
 
 

@@ -179,7 +179,7 @@ def test_one_rater_and_one_class_are_no_trouble():
     assert "No class is clearly the most common by majority vote" in words(one)
     same = home(kept("case,rater,class\n1,a,x\n1,b,x\n2,a,x\n2,b,x\n"))
     assert "raters agree on everything" in same.title[0].value
-    assert "all cases are confident" in same.title[0].value
+    assert "no case is uncertain" in same.title[0].value
 
 
 def test_scores_have_their_own_agreement_and_mean_and_need_no_threshold():

@@ -44,7 +44,7 @@ def test_home_says_that_raters_agree_on_everything_and_that_every_case_is_certai
     assert ("over 99%" in said) == (0 < same < total and round(100 * same / total) == 100)
     assert ("no case was annotated twice" in said) == (total == 0)
     if total:
-        assert ("all cases are confident" in said) == (value.min() >= UNCERTAIN_BELOW and n_each.min() > 1)
+        assert ("no case is uncertain" in said) == (unanimous >= UNCERTAIN_BELOW and below == 0)
         assert ("certainty cannot reach 90%" in said) == (unanimous < UNCERTAIN_BELOW)
         assert ("one annotation" in said) == (unanimous >= UNCERTAIN_BELOW and bool((n_each == 1).any()))
         assert bool(re.search(r"\b(is|are) uncertain", said)) == (below > 0)

@@ -103,7 +103,7 @@ def certainty(*top1: float, single: tuple[int, ...] = (), reach: float | None = 
 @pytest.mark.parametrize(
     ("values", "ends"),
     [
-        ((1.0, 0.95, 0.9), "and all cases are confident"),
+        ((1.0, 0.95, 0.9), "and no case is uncertain"),
         ((1.0, 0.95, 0.4), "and 1 of 3 cases is uncertain"),
         ((1.0, 0.89, 0.4), "and 2 of 3 cases are uncertain"),
         ((0.5, 0.89, 0.4), "and all 3 cases are uncertain"),

@@ -33,7 +33,7 @@ def sentence(dataset: Dataset, found: ApplicableCoefficients | None, certain: Ca
         return f"{name}: {words}"
     main = _main(found)
     if main.value is None:
-        return f"Cannot compute {name}" + (f", and {uncertain}" if uncertain else "")
+        return f"{name}: agreement cannot be computed" + (f", and {uncertain}" if uncertain else "")
     if found.kind == "score":
         words = f"{percent(main.value)} of score variance is due to the case, not the rater"
         if main.ci_low is None or main.ci_low <= 0:
@@ -57,8 +57,7 @@ def _uncertain_said(shares: CertaintyShares, dataset: Dataset) -> str:
         return f"{shares.why_none[0].lower()}{shares.why_none[1:]}"
     one = f", {n_single:,} {'has' if n_single == 1 else 'have'} one annotation" if n_single else ""
     if not n:
-        few = shares.single.any() or shares.empty.any()
-        return f"no case is uncertain{about}{one}" if few else f"all cases are confident{about}"
+        return f"no case is uncertain{about}{one}"
     every = {1: "the one case", 2: "both cases"}.get(n, f"all {n:,} cases")
     which = every if n == n_cases else f"{n:,} of {plural(n_cases, 'case')}"
     return f"{which} {'is' if n == 1 else 'are'} uncertain{about}{one}"
