@@ -433,7 +433,7 @@ def test_nothing_that_the_browser_receives_tells_the_panels_opinion_before_ones_
     assert len({everything.count(name.encode()) for name in raters}) == 1
     own = everything.count(b"Your opinion: **quince**")
     assert own >= 1
-    assert len({len(re.findall(rb"\b%s\b" % name.encode(), everything)) for name in FRUIT[:3]}) == 1
+    assert len({everything.replace(b"appear", b"").count(name.encode()) for name in FRUIT[:3]}) == 1
     words = (
         b"lausib",
         b"ertainty of the first",
