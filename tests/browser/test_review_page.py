@@ -445,11 +445,11 @@ def test_nothing_that_the_browser_receives_tells_the_panels_opinion_before_ones_
     for word in telling:
         assert word not in everything, word
     before = len(received)
-    step(page, "Record my opinion", "the panel is split between")
+    step(page, "Record my opinion", "The panel is split between")
     expect(page.locator(".js-plotly-plot")).to_be_visible()
     settled(page)
     shown = b"".join(received[before:])
-    assert b"Quillon" in shown and b"Zenobia" not in shown
+    assert b"Quillon" in shown and shown.count(b"Zenobia") == shown.count(b"Ottokar"), "both may be asked, no more"
     for word in words:
         assert word in shown, word
     page.close()  # nobody else's answers are listened to

@@ -186,7 +186,7 @@ def test_anonymous_raters_are_offered_in_no_filter():
     press(app, "Start with")
     press(app, "Cannot be determined")
     press(app, "Record my opinion")
-    assert "the panel is split between" in words(app)
+    assert "The panel is split between" in words(app)
 
 
 def test_what_raters_were_shown_stands_over_a_blind_read():
@@ -751,5 +751,5 @@ def test_a_dispute_over_sets_ends_with_a_set():
 def test_what_the_panel_is_undecided_between_stands_in_the_order_of_the_classes():
     own, panel = Opinion.of_class("high"), Opinion.of_ranking([["low", "high", "fair"]])
     said = review_case._panel(own, panel, ("low", "fair", "high", "top"))
-    assert said == "the panel is split between **low**, **fair** and **high**."
-    assert review_case._panel(own, UNDETERMINED, ("low", "fair")) == "the panel is split."
+    assert said == "The panel is split between **low**, **fair** and **high**."
+    assert review_case._panel(own, UNDETERMINED, ("low", "fair")) == "The panel is split."

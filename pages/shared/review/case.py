@@ -237,7 +237,7 @@ def _sentence(current: CaseOnScreen) -> None:
         words = "You have not given an opinion on this case in this round."
     else:
         words = (
-            f"Your opinion: **{markdown(own.opinion.words())}**, "
+            f"Your opinion: **{markdown(own.opinion.words())}**. "
             f"{_panel(own.opinion, own.panel, current.dataset.classes)}"
         )
     st.markdown(words)
@@ -250,16 +250,16 @@ def _panel(own: Opinion, panel: Opinion, classes: Sequence[str]) -> str:
     if not panel.decided:
         names = [f"**{markdown(name)}**" for name in classes if name in panel.first]
         between = f" between {listed(names)}" if names else ""
-        return f"the panel is split{between}."
+        return f"The panel is split{between}."
     agree = "agree" if own.agrees_with(panel) else "disagree"
     if panel.within is not None:
         digits = score_digits(panel.within[1] - panel.within[0])
         score, low, high = (number(value, digits) for value in (panel.score, *panel.within))
         return (
-            f"the panel's score is **{score}**; one more rater would score {low} to {high} with 95% probability. "
+            f"The panel's score is **{score}**; one more rater would score {low} to {high} with 95% probability. "
             f"You {agree}."
         )
-    return f"the panel's class is **{markdown(panel.words())}**. You {agree}."
+    return f"The panel's class is **{markdown(panel.words())}**. You {agree}."
 
 
 def _opinions(current: CaseOnScreen) -> None:
