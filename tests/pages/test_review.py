@@ -117,7 +117,7 @@ def test_a_score_is_typed_blind_then_compared_with_the_panels_and_decided_by_arb
     panel = review.reads[0].panel
     digits = score_digits(panel.within[1] - panel.within[0])  # as many of all three, and no more than they are worth
     shown, *ends = (number(value, digits) for value in (panel.score, *panel.within))
-    assert f"the panel's score is **{shown}**; one more rater would score {' to '.join(ends)} with" in said
+    assert f"The panel's score is **{shown}**; one more rater would score {' to '.join(ends)} with" in said
     model = fit_prior(dataset).model()
     assert panel == panel_score(model, dataset, dataset.case_index(review.case_id), reliability=1.0)
 
@@ -698,13 +698,13 @@ def test_labels_of_a_set_are_toggled_and_compared_with_the_panels_set():
     dataset = kept("labels", _SETS)
     app = press(signed(dataset.digest), "Start with 2")
     press(press(app, "z"), "Record my opinion")  # the least certain case comes first
-    assert "the panel is split" in words(app)
+    assert "The panel is split" in words(app)
     press(app, "Keep my opinion")
     for label in ("x", "y", "z", "z"):
         press(app, label)
     assert "Your opinion: **x + y**" in words(app)
     press(app, "Record my opinion")
-    assert f"the panel's class is **{markdown('x + y')}**. You agree." in words(app)
+    assert f"The panel's class is **{markdown('x + y')}**. You agree." in words(app)
     assert "All labels" in words(app)
     press(app, "Keep my opinion")
     reviews = ReviewStore().cases(dataset.digest)

@@ -111,7 +111,7 @@ def test_the_blind_screen_of_a_case_does_not_depend_on_its_annotations(kind):
     """Every element, key and option is the same, before and after a choice; nor is the reason of the queue sent."""
     choice = {"scores": None, "few classes": "y", "ordered classes": "grade 1"}.get(kind, "class c")
     first, *others = (blind_screens(KINDS[kind](codes), choice) for codes in ON_FIRST)
-    assert not any("the panel's class is **" in line or "certainty 41%" in line for line in first)
+    assert not any("The panel's class is **" in line or "certainty 41%" in line for line in first)
     for other in others:
         assert [line for line in other if line not in first] == []
         assert other == first
