@@ -100,10 +100,8 @@ def panel_word(
         A number is out of its range.
     """
     if not 0.5 <= level < 1:
-        raise InputError(
-            f"The certainty of a confident panel must be at least 0.5 and below 1; got {level}.",
-            "Use a value such as 0.95.",
-        )
+        said = f"The certainty of a confident panel must be at least 0.5 and below 1; got {level}."
+        raise InputError(said, "Use a value such as 0.95.")
     check_sampling(reliability, n_draws)
     rows = dataset.annotations_of(case)
     n_readers = len(np.unique(dataset.rater[rows])) if dataset.raters_identified else len(rows)
