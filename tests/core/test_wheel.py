@@ -87,11 +87,11 @@ def test_an_installed_wheel_is_as_its_record_says_and_a_changed_file_is_found(in
     )
     done = run(installed, script)
     assert done.returncode == 0, done.stderr
-    assert f"Installed files of plurality {version()}: True" in done.stdout.splitlines()
+    assert f"Installed files of plurality-raters {version()}: True" in done.stdout.splitlines()
     changed = installed / "plurality" / "sample_data" / "anaesthesia" / "annotations.csv"
     content = changed.read_bytes()
     changed.write_bytes(content + b"\n")
     found = run(installed, script).stdout
     changed.write_bytes(content)
-    assert f"Installed files of plurality {version()}: False" in found
+    assert f"Installed files of plurality-raters {version()}: False" in found
     assert "plurality/sample_data/anaesthesia/annotations.csv: False" in found

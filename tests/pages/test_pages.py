@@ -184,7 +184,7 @@ def test_a_file_of_predictions_that_does_not_fit_is_named_with_the_reason():
         add_predictions(data, name, content)
     app = settle(app.run().switch_page("pages/reliability.py").run())
     (warning,) = [entry.value.replace("\\", "") for entry in app.warning]
-    assert warning.startswith("Left out: of <others>: none of the predicted cases is in these data")
+    assert warning.startswith("Could not use of <others>: none of the predicted cases is in these data")
     assert "Classifiers" in [tab.label for tab in app.tabs]
 
 

@@ -60,7 +60,7 @@ def add(
     """
     if otherwise is None:
         for why in predictions.unusable(view):
-            st.warning(f"Left out: {markdown(why)}", icon=":material/warning:")
+            st.warning(markdown(why), icon=":material/warning:")
     may_change = access.may_change(st.session_state["data"])
     if not may_change and not predictions.own_names():
         return
