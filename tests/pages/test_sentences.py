@@ -271,7 +271,7 @@ def test_predictions_that_are_added_are_counted_with_their_ties_and_gaps(monkeyp
     monkeypatch.setattr(own_predictions.predictions, "add", lambda name, content: added.append(name))
     own_predictions.add_classifiers(SimpleNamespace(n_cases=4, kind="class"))
     assert said == [
-        "Left out: too long",
+        "too long",
         "net: 3 of 4 cases; 33 with tied scores at rank 3 (the expected value is used); 21 with fewer than 3 "
         "classes; missing ranks count as misses",
         "A note.",
