@@ -68,6 +68,6 @@ def test_no_column_of_the_table_of_raters_is_out_of_sight(open_page, dashboard):
     settled(page)
     heads = page.locator(".st-key-raters_table th")
     for name in ("flags", "accuracy", "95% interval", "expected wrong", "n"):
-        expect(heads.filter(has_text=name)).to_have_count(1)
+        expect(heads.filter(has_text=re.compile(rf"^{re.escape(name)}$"))).to_have_count(1)
     scroller = page.locator(".st-key-raters_table .dvn-scroller")
     assert scroller.evaluate("table => table.scrollWidth - table.clientWidth") <= 0
