@@ -9,6 +9,7 @@ from core import load_sample, read
 from core.analysis_settings import AnalysisSettings
 from core.methods import offered
 from core.report.build import ReportRequest, build_report
+from tests.browser.conftest import LATEST
 
 pytestmark = pytest.mark.browser
 
@@ -36,6 +37,7 @@ def opened(browser, tmp_path):
         path = tmp_path / "report.html"
         path.write_bytes(content)
         contexts.append(browser.new_context(color_scheme=theme))
+        contexts[-1].set_default_timeout(LATEST)
         page = contexts[-1].new_page()
         told: list[str] = []
         page.on("request", lambda request: told.append(request.url))

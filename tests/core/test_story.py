@@ -185,7 +185,7 @@ def test_step_six_the_ranking_flips(sweep):
     claim = story.flips(GAMMA, sweep.evaluation)
     assert claim.holds
     assert "(γ = 1), B leads" in claim.words
-    assert "(γ = 10), A leads. Each leads with at least 98% probability" in claim.words
+    assert "(γ = 10), A leads. Each leads with at least 97% probability" in claim.words
     assert not story.flips(GAMMA[1:], sweep.evaluation[1:]).holds
 
 

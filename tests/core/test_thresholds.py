@@ -19,6 +19,7 @@ OF_COMPUTING = {
         "_MIXED",
         "_MOST_LEFT",
         "_NAMED",
+        "_NEARLY_EACH",
         "_NEAR_THE_END",
         "_NO_SIGN",
         "_OTHERS_AGREE",

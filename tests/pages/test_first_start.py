@@ -56,7 +56,7 @@ def test_every_page_that_computes_says_what_it_needs_of_what_is_compiled():
 def test_home_without_data_does_not_wait(monkeypatch):
     monkeypatch.setattr(cached, "preparation", lambda: Compiling(*PARTS))
     app = AppTest.from_file(APP, default_timeout=300).run()
-    assert "raters agree on" in app.title[0].value and "Setting up" not in words(app)
+    assert "raters agree, and where" in app.title[0].value and "Setting up" not in words(app)
     assert "**A live case from sample data** appears here when setup is finished (about a minute)" in words(
         app
     ) and not app.get("plotly_chart")

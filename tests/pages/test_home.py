@@ -141,7 +141,7 @@ def test_with_predictions_the_best_classifier_stands_there_and_without_them_the_
     assert any("classifier" in label for label in figures(home("skin")))
     app = home("anaesthesia")
     assert any(label.startswith("Prevalence of ") for label in figures(app))
-    assert "by Average of models" in words(app)
+    assert "judged by Average of models" in words(app)
     assert "add a predictions file" in words(app)
 
 
@@ -159,7 +159,7 @@ def test_of_two_classes_the_rarer_is_told_by_the_model_that_home_names():
     share = compute_settings(caries).weigh(caries).prevalence.min()
     (said,) = [value for label, value in figures(app).items() if label.startswith("Prevalence of ")]
     assert said == f"{share:.0%}" == "20%"
-    assert re.search(r"1\d% to 2\d% by Average of models; n = 3,869 cases", words(app))
+    assert re.search(r"1\d% to 2\d%, judged by Average of models; n = 3,869 cases", words(app))
 
 
 def test_with_one_answer_a_case_home_says_that_nothing_can_be_compared():

@@ -61,7 +61,7 @@ def test_the_file_and_the_command_give_the_table_of_the_page(taken, capsys):
 def test_the_title_counts_certain_labels_and_the_bar_moves_it():
     app = at_rest(opened("labels", kept(ROWS)))
     n = (rows(app)["status"] == "certain").sum()
-    assert app.title[0].value == f"{n} of 24 labels are certain" and 0 < n < 24
+    assert app.title[0].value == f"{n} of 24 labels are confident" and 0 < n < 24
     assert "Review the other cases" in [link.label for link in app.get("page_link")]
     app = settle(app.segmented_control(key="label_below").set_value("out").run())
     assert len(rows(app)) == n and set(rows(app)["status"]) == {"certain"}
@@ -82,7 +82,7 @@ def test_review_first_shows_who_decided():
     app = settle(app.segmented_control(key="label_rule").set_value("review").run())
     row = rows(app).set_index("case").loc["1"]
     assert (row["label"], row["status"]) == ("y", "reviewed") and row["decided_by"].startswith("Ada, ")
-    assert "certain or reviewed" in app.title[0].value
+    assert "confident or reviewed" in app.title[0].value
 
 
 def test_anonymous_raters_get_a_vote_and_the_reason():

@@ -87,10 +87,12 @@ def test_plans_leave_with_their_cost_which_is_that_of_their_annotations(shown, l
 def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure():
     right, certainty = sentences(outcomes(), 0.5)
     assert right.startswith(
-        "For 60 annotations at a cost of 30.00, **1 new rater on every case** buys most right cases"
+        "For 60 annotations at a cost of 30.00, **1 new rater on every case** improves right cases most"
     )
     assert (
-        "**1 new rater on every case** buys most certainty" in certainty and "0.040" in right and "0.200" in certainty
+        "**1 new rater on every case** improves certainty most" in certainty
+        and "0.040" in right
+        and "0.200" in certainty
     )
     second = sentences(outcomes(gain_right=(0.04, 0.2, 0.01)), None)[0]
     assert second.startswith("For 200 annotations, **50 more cases, 4 annotations each**")
@@ -472,7 +474,7 @@ def test_machines_are_drawn_among_those_who_share_errors_and_raters_without_a_pa
     blocks.show(pairs.blocks_of(found, data.n_raters, (Machine("m*"), Machine("n")), "k"))
     assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "c", "m*"]
     assert (
-        "Drawn: 3 of 6 raters; the others share fewer than 30 cases with anyone, or fewer annotations or pairs "
+        "Shown: 3 of 6 raters; the others share fewer than 30 cases with anyone, or fewer annotations or pairs "
         "than these. Not shown: the AI raters n."
     ) in said
     monkeypatch.setattr(pairs.figures, "MOST_ROWS", 60)

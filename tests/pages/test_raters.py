@@ -13,6 +13,7 @@ from core.figures import cells
 from core.ingest.samples import load_sample
 from core.library import keep, reopen
 from core.raters.flagged_raters import flag_raters
+from core.raters.groups import facts_of_file
 from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
 from core.review.events import Draft
@@ -193,12 +194,12 @@ def test_whom_to_ask_next_is_a_table_of_pairs_with_their_gain_per_cost():
     data, _ = simulated(4, np.linspace(0.5, 0.95, 9), n_cases=60, per_case=3, n_classes=3, times=False)
     rows = zip(data.case_of_annotation, data.rater, data.answer, strict=True)
     lines = "".join(f"{data.cases[c]},{data.raters[r]},{data.classes[k]}\n" for c, r, k in rows)
-    app = opened("raters", kept("case,rater,class\n" + lines, "whom"))
+    address = kept("case,rater,class\n" + lines, "whom")
+    app = opened("raters", address)
     app.session_state["rater_tabs"] = "Planning"
-    app.session_state["_rater_facts"] = (
-        "f.csv",
-        b"rater,cost\n" + b"".join(b"r%d,%d\n" % (r, 1 + r % 2) for r in range(9)),
-    )
+    costs = b"rater,cost\n" + b"".join(b"r%d,%d\n" % (r, 1 + r % 2) for r in range(9))
+    raters = reopen(address).dataset.raters
+    app.session_state["_rater_facts"] = (raters, facts_of_file("f.csv", costs, raters))
     app = settle(app.run())
     app = settle(app.number_input(key="ask_each").set_value(2).run())
     table = next(entry.value for entry in app.dataframe if "any_rater" in entry.value)

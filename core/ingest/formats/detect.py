@@ -16,6 +16,7 @@ from . import plain_table
 from .archive import is_archive, is_workbook, unpack, unzipped
 from .binary import what_document, what_is
 from .budget import MOST_COLUMNS, check_looked_at, reading
+from .crowd_tables import APPEN, TOLOKA
 from .frames import read_frame
 from .json_text import JsonFile, looks_like_json, oddities, open_json
 from .matrix import is_matrix
@@ -31,7 +32,7 @@ from .tables_beside import set_apart
 
 _IN_MEMORY = 1 << 40  # bytes that a frame is taken to have: what is in memory needs no bound of its size
 _MOST_PICTURES = 512 * MEGABYTE  # they stay in memory as long as their dataset is open
-_PLAIN_BEFORE = ("toloka", "appen")  # formats that earlier versions read as plain tables, with the same annotations
+_PLAIN_BEFORE = (TOLOKA, APPEN)  # formats that earlier versions read as plain tables, with the same annotations
 Progress = Callable[[float], None]
 
 

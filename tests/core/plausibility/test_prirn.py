@@ -248,7 +248,7 @@ def test_settings_are_what_changes_the_draws():
         ({"epsilon": 0.0}, "pseudo-count ε"),
         ({"epsilon": np.nan}, "pseudo-count ε"),
         ({"epsilon": 1e10}, "pseudo-count ε"),
-        ({"ties": "none"}, "one of split, full"),
+        ({"ties": "none"}, "'split' or 'full'"),
         ({"depth": 0}, "depth"),
     ],
 )

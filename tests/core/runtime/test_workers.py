@@ -163,7 +163,7 @@ def test_work_that_ends_in_what_is_no_exception_is_an_error_with_words(capfd):
     (answer,) = said
     assert answer["call"] == "1" and calls.tokens == {}
     words = str(error_of(answer["error"]))
-    assert "Panic: the end of the compiled part. Please report it." in words
+    assert "Panic (the end of the compiled part). Please report this." in words
     assert "panics" in capfd.readouterr().err
 
 
