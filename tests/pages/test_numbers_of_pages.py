@@ -480,7 +480,7 @@ def test_machines_are_drawn_among_those_who_share_errors_and_raters_without_a_pa
     monkeypatch.setattr(pairs.figures, "MOST_ROWS", 60)
     blocks.show(pairs.blocks_of(found, data.n_raters, (Machine("m*"), Machine("n")), "k"))
     assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "b", "c", "m*"]
-    assert said[-2].startswith("Drawn: 4 of 6 raters; the others share fewer than 30 cases with anyone. ")
+    assert said[-2].startswith("Shown: 4 of 6 raters; the others share fewer than 30 cases with anyone. ")
 
 
 def test_no_case_below_what_is_certain_is_printed_as_if_it_were_there():

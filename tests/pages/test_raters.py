@@ -198,7 +198,7 @@ def test_whom_to_ask_next_is_a_table_of_pairs_with_their_gain_per_cost():
     app = opened("raters", address)
     app.session_state["rater_tabs"] = "Planning"
     costs = b"rater,cost\n" + b"".join(b"r%d,%d\n" % (r, 1 + r % 2) for r in range(9))
-    raters = reopen(address).dataset.raters
+    raters = reopen(address).raters
     app.session_state["_rater_facts"] = (raters, facts_of_file("f.csv", costs, raters))
     app = settle(app.run())
     app = settle(app.number_input(key="ask_each").set_value(2).run())

@@ -827,8 +827,8 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
     ai_parts.verdicts(alike, [f"m{n}* is silent." for n in range(6)])
     assert "In the same test, 2 of 2 raters pass, with ρ 1.00. " in said[-2]
     assert said[-1] == (
-        "m0* is silent. m1* is silent. m2* is silent. m3* is silent. 2 other AI raters also annotated only some "
-        "cases. If those cases are hard, ρ is too high."
+        "m0* is silent. m1* is silent. m2* is silent. m3* is silent. 2 other AI raters also left some "
+        "cases without an annotation. If those cases are hard, ρ is too high."
     )
 
 

@@ -30,7 +30,7 @@ def test_a_page_shows_the_price_and_waits_until_it_is_asked(page, n_cases):
     app = settle(app.selectbox(key="model").set_value(MODEL).run())
     said = words(app)
     assert "It starts when you press the button" in said
-    assert re.search(r"It takes (a few seconds|about \d+ (seconds|minutes)) on this computer", said)
+    assert re.search(r"This takes (a few seconds|about \d+ (seconds|minutes)) on this computer", said)
     assert started() <= before
     app = settle(app.button(key="start_trust").click().run())
     assert "It does not start" not in words(app) and not app.error
@@ -43,7 +43,7 @@ def test_the_raters_page_orders_raters_by_trust_once_it_is_asked():
     app = settle(app.run())
     app = settle(app.button(key="start_trust").click().run())
     said = words(app)
-    assert "They are not accuracies" in said and "γ = 1 and fixed" in said
+    assert "They are not accuracies" in said and "at γ = 1 and stay fixed" in said
     shown = next(each for each in app.dataframe if "place_low" in each.value)
     assert not [label for label in labels_of(shown) if "_" in label or label in ("n", "sd", "ess", "rhat")]
     table = shown.value

@@ -309,7 +309,7 @@ def test_gold_that_is_dropped_after_the_annotations_is_offered_as_gold_of_the_da
     app = done(app.switch_page("pages/upload.py").run())
     gold = [f"{case},{'xy'[case % 2]}" for case in range(10)]
     app = dropped(("crowd_gold.csv", "\n".join(["case,class", *gold, "other,x"]).encode()), app=app)
-    assert "Gold of crowd?" in texts(app) and "one class for each of 10 of its 12 cases" in texts(app)
+    assert "Use this file as gold of crowd?" in texts(app) and "one class for each of 10 of its 12 cases" in texts(app)
     assert "Gold of 1 case without an annotation was left out." in texts(app)
     app = done(app.button(key="gold_of_file").click().run())
     address = app.session_state["data"]
@@ -329,7 +329,7 @@ def test_gold_is_held_fixed_on_request_and_gold_of_more_cases_can_be_brought_aft
     ]
     app = use(dropped(("crowd.csv", "\n".join(["case,rater,class,gold", *rows]).encode())))
     app = done(app.switch_page("pages/models.py").run())
-    (hold,) = [each for each in app.toggle if each.label.startswith("Hold")]
+    (hold,) = [each for each in app.toggle if each.label.startswith("Fix the class")]
     assert hold.label == "Fix the class of 4 gold cases" and not hold.value
     app = done(hold.set_value(True).run())
     app = done(app.switch_page("pages/upload.py").run())
@@ -340,7 +340,7 @@ def test_gold_is_held_fixed_on_request_and_gold_of_more_cases_can_be_brought_aft
     app = done(use_it.click().run())
     assert "10 gold cases" in texts(app)
     app = done(app.switch_page("pages/models.py").run())
-    (hold,) = [each for each in app.toggle if each.label.startswith("Hold")]
+    (hold,) = [each for each in app.toggle if each.label.startswith("Fix the class")]
     assert hold.label == "Fix the class of 10 gold cases" and hold.value
 
 
@@ -356,7 +356,7 @@ def test_another_file_is_not_offered_as_gold(rows):
     crowd = [f"{case},r{rater},{'xy'[(case + rater) % 2]}" for case in range(12) for rater in range(3)]
     app = use(dropped(("crowd.csv", "\n".join(["case,rater,class", *crowd]).encode())))
     app = dropped(("next.csv", "\n".join(rows).encode()), app=done(app.switch_page("pages/upload.py").run()))
-    assert "Gold of" not in texts(app) and not [one for one in app.button if one.key == "gold_of_file"]
+    assert "as gold of" not in texts(app) and not [one for one in app.button if one.key == "gold_of_file"]
 
 
 def test_raters_called_like_machines_are_named_until_they_are_marked():
@@ -386,7 +386,7 @@ def test_what_an_empty_cell_of_a_set_of_labels_says_is_asked_only_where_one_is_e
     assert (toggle.label, toggle.value) == ("An empty cell means that its label does not apply", False)
     done(toggle.set_value(True).run())
     assert app.button(key="use").label == "Use 6 annotations"
-    assert "left out" not in texts(app)
+    assert "leave some labels without" not in texts(app)
     use(app)
     again = dropped(("next.csv", full + b"d,r1,1,\nd,r2,1,\n"))
     assert "an empty cell means that the label does not apply" in texts(again)

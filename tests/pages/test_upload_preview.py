@@ -87,7 +87,10 @@ def test_raters_whose_names_differ_in_capitals_alone_are_asked_about(answer, n_r
 def test_the_button_is_neutral_while_nearly_every_annotation_is_a_class_of_its_own():
     rows = [[f"c{row // 2}", f"r{row % 2}", f"note number {row * 7}", "xy"[row % 2]] for row in range(40)]
     app = dropped(("ids.csv", delimited([["case", "rater", "class", "grade"], *rows])))
-    assert "as missing, not as a class" in texts(app) and app.button(key="use").proto.type == "secondary"
+    assert (
+        "Check whether the annotation column contains ids" in texts(app)
+        and app.button(key="use").proto.type == "secondary"
+    )
     role_of(app, "grade").set_value("answer").run()
     assert done(app).button(key="use").proto.type == "primary"
 

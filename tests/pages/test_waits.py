@@ -110,7 +110,7 @@ def test_reliability_draws_what_is_done_and_says_nothing_of_the_whole():
         job.state, job.partial = "running", reliability_sweep(DirichletCounts(), dataset.coded, (1.0,), **told)
         app.run()
         assert not app.exception and len(app.get("plotly_chart")) == figures
-        assert re.search(r"\n1 of \d+ reliabilities so far\.", words(app))
+        assert re.search(r"\n1 of \d+ reliabilities computed\.", words(app))
     assert "net" in str(app.get("plotly_chart")[0].proto)
     scores = {"net": {metric: value.point for metric, value in job.partial.evaluation[0].values["net"].items()}}
     job.partial = scores

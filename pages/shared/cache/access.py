@@ -372,6 +372,12 @@ def _named(address: str) -> list[str]:
     return list(dict.fromkeys((*belongings.owners_of(address), *belongings.shared_with(address), *members)))
 
 
+def reachable(address: str, names: Iterable[str]) -> list[str]:
+    """Return the people whom a request about the data can reach, of those named."""
+    ask(address)
+    return [name for name in names if _reaches(address, name)]
+
+
 def _reaches(address: str, name: str) -> bool:
     """Return True if a request can reach a person; a group that only the provider knows may contain anybody."""
     unknown = set(belongings.groups_with(address)) - set(listed_groups())

@@ -413,10 +413,10 @@ def _to_ask(current: CaseOnScreen) -> list[str]:
         return []
     if not opening.is_known(people) or not (averaged := opening.choice(people).averaged).members:
         return []
-    known, review = access.recipients(current.dataset.digest)[0], current.review
+    review = current.review
     done = {current.desk.reviewer, *dict(review.asked), *(read.reviewer for read in review.reads)}
     names = raters_for(people, averaged.fit, people.case_index(current.case_id))
-    return [name for name in names if name not in done and (not known or name in known)][:_MOST_PROPOSED]
+    return access.reachable(current.dataset.digest, (name for name in names if name not in done))[:_MOST_PROPOSED]
 
 
 def _propose(current: CaseOnScreen) -> None:
