@@ -87,6 +87,7 @@ def test_no_headline_stands_while_rater_models_are_scored(monkeypatch):
     """The model that stands in until then says nothing that may change; afterwards all pages say it."""
     with monkeypatch.context() as patched:
         patched.setattr(opening, "choice_job", lambda view: Job("Still at work"))
+        patched.setattr(opening, "at_work", lambda *_: [])  # or Home waits with a Cancel that stands for ever
         app = opened("models", "anaesthesia")
         assert title(
             app
