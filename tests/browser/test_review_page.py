@@ -437,7 +437,7 @@ def test_nothing_that_the_browser_receives_tells_the_panels_opinion_before_ones_
     words = (
         b"lausib",
         b"ertainty of the leading",
-        b"Why it is here",
+        b"Reason at the start",
         b'"xaxis"',
         f"certainty {100 * certainty:.0f}%".encode(),
     )
