@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"(?<![\w.])-?(?:\d+(?:\\?\.\d*)?|\\?\.\d+)(?:e[-+]?\d+)?")
 _COMMON = figure_of(LIGHT).to_dict()["layout"]["template"]
 _OF_THE_MACHINE = ("<script", "<style", "Plurality ")  # what the Settings page says for an enquiry
 # How long a machine takes, and the day of today.
-_TIME = re.compile(r"a few seconds|about \d+ (second|minute)s?|(?<=\bkept )\d{4}-\d\d-\d\d")
+_TIME = re.compile(r"a few seconds|about \d+ (second|minute)s?|(?<=\bsaved )\d{4}-\d\d-\d\d")
 _VERSION = re.compile(r'"version": "[^"]*",?')  # a release changes no screen
 # Elements that hold others, and those whose words are their value.
 _WORDS = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success", "code", "html")
