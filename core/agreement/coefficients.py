@@ -219,7 +219,8 @@ def agreement_table(
         Conger's kappa of more stand before Fleiss' kappa.
     """
     if isinstance(counts, Dataset):
-        counts, dataset = class_counts(counts), counts
+        dataset = counts
+        counts = class_counts(dataset)
     asked = CoefficientRequest(counts, dataset, level, weights, labels, metric, spa_weightings)
     return [
         one

@@ -115,9 +115,7 @@ def test_several_models_are_titled_by_what_they_agree_and_differ_on():
 def test_the_second_half_of_the_question_is_answered_with_intervals():
     said = words(opened("models", "caries"))
     assert "\nLeast often right: **dentist 5**, 72% (67% to 74%), as on the Raters page.\n" in said
-    assert "**Accuracy below the acceptable level**: Accuracy 0.72 (0.67 to 0.74)" in words(
-        opened("raters", "caries")
-    )
+    assert "**Accuracy below the acceptable level**: Accuracy 0.72 (0.67 to 0.74)" in words(opened("raters", "caries"))
 
 
 def test_the_most_and_the_least_accurate_rater_are_named_where_their_intervals_stand_apart():
