@@ -55,14 +55,18 @@ def opened(dataset: Dataset, cases, reviewer: str = "Ada") -> AppTest:
 
 
 def blind_screens(dataset: Dataset, choice: str | None) -> list[str]:
-    """What is sent of the first case before and after a choice; what names the dataset or the session is put aside."""
+    """What is sent of the first case before and after a choice.
+
+    Put aside is what names the dataset or the session, and how often the page has run: it runs until jobs have ended.
+    Each screen is drawn once more, for a field that is filled says so in the run that fills it alone.
+    """
     app = opened(dataset, CASES[:3])
-    lines = everything(app)
+    lines = everything(app.run())
     if choice is not None:
-        lines += everything(press(app, choice))
+        lines += everything(press(app, choice).run())
     session = app.session_state["review_session"]
     close_stores()
-    own = re.compile(f"{dataset.digest}|{session[:12]}|(?<=ID-)[0-9a-f]{{32}}")
+    own = re.compile(f"{dataset.digest}|{session[:12]}|(?<=ID-)[0-9a-f]{{32}}|(?<=data-run=..)[0-9]+")
     return [own.sub("", line) for line in lines]
 
 
