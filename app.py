@@ -24,6 +24,7 @@ def _page() -> None:
     cached.preparation()
     look.apply()
     frame.sidebar()
+    frame.data_bar()
     try:
         frame.run(page, navigation.name_of(page))
     finally:  # a page may stop early, and its address holds all the same

@@ -36,23 +36,11 @@ from pages.shared.kit import style as look
 from pages.shared.shell import story
 from pages.shared.upload import files as upload_files
 
-_ANSWERS = {
-    "class": "single classes",
-    "ranking": "differential diagnoses (rankings)",
-    "set": "sets of labels",
-    "score": "scores",
-}
-
 
 def _dashboard(reading) -> None:
     dataset, theme = gold_of_reviews.applied(reading.dataset), look.theme()
     title = st.empty()
     title.title(markdown(shorten(dataset.name, 44)))
-    raters = plural(dataset.n_raters, "rater") if dataset.raters_identified else "raters without names"
-    st.caption(
-        f"{plural(dataset.n_cases, 'case')} · {raters} · "
-        f"{plural(dataset.n_annotations, 'annotation')} · {_ANSWERS[dataset.kind]}"
-    )
     if dataset.n_cases == 1:
         st.caption(f":material/warning: {ONE_CASE}")
     _questions()
@@ -175,7 +163,8 @@ def _kept() -> None:
                 _open_or_rename(entry)
             if not access.may(entry.digest, change=True):
                 continue
-            access.sharing(entry.digest)
+            if entry.digest != st.session_state.get("data"):  # else in the bar above the page
+                access.sharing(entry.digest)
             with st.popover("Forget", key=f"forgetting-{entry.digest}"):
                 reviews = steps.get(entry.digest)
                 erased = f" with {plural(reviews, 'step')} of reviews" if reviews else ""

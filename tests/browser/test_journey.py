@@ -52,7 +52,7 @@ def test_a_file_with_other_column_names_is_understood_kept_and_reopened_after_a_
         page = open_page(f"{dashboard.url}/cases?data={digest}&case=img7&reliability=3")  # the first visit
         settled(page)
         expect(page.get_by_role("heading", name=re.compile("^Case img7 · certainty"))).to_be_visible()
-        expect(page.get_by_test_id("stSidebar")).to_contain_text("30 cases · 3 raters · 84 annotations")
+        expect(page.locator(".st-key-data_bar")).to_contain_text("30 cases · 3 raters · 84 annotations")
         for title in PAGES:
             if title != "Home":
                 go_to(page, title)

@@ -31,13 +31,13 @@ def another_tab(page: str, address: str, **said) -> AppTest:
     return settle(at(page, data=address, **said).run())
 
 
-def sidebar(address: str) -> AppTest:
-    """The sidebar alone: of an app with a navigation, AppTest shows the page only."""
+def data_bar(address: str) -> AppTest:
+    """The bar of the dataset in use alone."""
 
     def drawn():
         from pages.shared.shell import frame
 
-        frame.sidebar()
+        frame.data_bar()
 
     app = AppTest.from_function(drawn, default_timeout=300)
     app.session_state["data"] = address
@@ -91,24 +91,24 @@ def test_keeping_data_keeps_what_belongs_to_them():
     address = unkept()
     belongings.add_predictions(address, "model.csv", PREDICTIONS)
     belongings.add_selection(address, "two", Selection(raters=("0", "1")).to_text())
-    app = sidebar(address)
-    next(button for button in app.button if button.key == "keep_sidebar").click().run()
-    assert not [button for button in app.button if button.key == "keep_sidebar"]
+    app = data_bar(address)
+    next(button for button in app.button if button.key == "keep_in_bar").click().run()
+    assert not [button for button in app.button if button.key == "keep_in_bar"]
     restarted()
     assert belongings.predictions_of(address) == {"model.csv": PREDICTIONS}
     assert Selection.from_text(belongings.selections_of(address)["two"]).raters == ("0", "1")
     assert cached.open_dataset(address).dataset.digest == address
 
 
-def test_the_sidebar_says_which_data_are_not_kept():
+def test_the_bar_says_which_data_are_not_kept():
     for address, is_marked in ((unkept(), True), (kept(TABLE + "\nmore,0,x"), False), ("skin", False)):
-        said = "\n".join(entry.value for entry in sidebar(address).sidebar.caption)
-        assert "Data in use" in said and ("Not saved" in said) == is_marked
+        said = "\n".join(entry.value for entry in data_bar(address).caption)
+        assert " cases · " in said and ("Not saved" in said) == is_marked
 
 
 @pytest.mark.parametrize(("data", "who"), [("dermatology", "raters without names"), ("knees", "8 raters")])
-def test_the_sidebar_counts_raters_only_where_they_are_known(data, who):
-    assert f"cases · {who} · " in "\n".join(entry.value for entry in sidebar(data).sidebar.caption)
+def test_the_bar_counts_raters_only_where_they_are_known(data, who):
+    assert f"cases · {who} · " in "\n".join(entry.value for entry in data_bar(data).caption)
 
 
 def test_the_chosen_trust_opens_in_another_tab_unless_the_address_says_another():

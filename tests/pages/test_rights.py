@@ -99,7 +99,7 @@ def test_whoever_the_data_are_shared_with_changes_nothing_by_any_widget(hers, mo
         touched += keys
         assert store_of(hers.digest, person.name) == before, keys
     assert record_of(hers.digest)[0] == record[0] and (touched or page == "settings")
-    of_owners = {"machine_pattern", "case_link-*", "no_predictions", "share-*", "rename-*", "forget-*", "keep_sidebar"}
+    of_owners = {"machine_pattern", "case_link-*", "no_predictions", "share-*", "rename-*", "forget-*", "keep_in_bar"}
     assert not of_owners & set(touched)
 
 

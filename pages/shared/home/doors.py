@@ -126,6 +126,8 @@ def raters(views: home_known.Views, theme) -> FlaggedRaters | None:
             _title("Raters")
             if act is not None:
                 st.write(markdown(act.words()))
+            elif views.settings.rater_model_open:
+                st.caption(opening.CHOOSING_RATERS)
         else:
             _accuracies(act, theme)
     st.page_link("pages/raters.py", label="Open Raters", icon=":material/groups:")

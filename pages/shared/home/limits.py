@@ -3,22 +3,25 @@
 import streamlit as st
 
 from core.annotations.dataset import MISSING_TIME, Dataset
-from core.methods import verdicts
+from core.methods import AS_IS, verdicts
 from core.text import plural
 
 
 def show(dataset: Dataset, n_classifiers: int) -> None:
-    """One line for each reason, folded; nothing where nothing is lacking."""
-    if lacking := _lacking(dataset, n_classifiers):
-        with st.expander(f"Not available for these data: {', '.join(titles for titles, _ in lacking)}"):
-            st.markdown("  \n".join(f":material/block: **{titles}**: {why}" for titles, why in lacking))
+    """List, folded, what is possible with these data, and what is not for which reason."""
     possible: dict[str, list[str]] = {}
     for verdict in verdicts(dataset):
         if verdict.possible:
             possible.setdefault(verdict.reason, []).append(verdict.title)
-    words = [f"{', '.join(titles)} ({reason})" for reason, titles in possible.items()]
-    if words:
-        st.caption(f":material/check_circle: Possible: {'; '.join(words)}.")
+    lines = [
+        f":material/check_circle: {', '.join(titles)}{'' if reason == AS_IS else f' ({reason})'}"
+        for reason, titles in possible.items()
+    ]
+    lacking = _lacking(dataset, n_classifiers)
+    lines += [f":material/block: **{titles}**: {why}" for titles, why in lacking]
+    absent = ", ".join(titles for titles, _ in lacking)
+    with st.expander(f"Not available for these data: {absent}" if absent else "What is available for these data"):
+        st.markdown("  \n".join(lines))
 
 
 def _lacking(dataset: Dataset, n_classifiers: int) -> list[tuple[str, str]]:

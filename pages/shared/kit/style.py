@@ -28,7 +28,7 @@ _STYLE = """
 [data-testid="stMetricValue"] { font-size: 2rem; font-weight: 600; line-height: 1.2; padding-bottom: 0;
   font-variant-numeric: tabular-nums; }
 [data-testid="stMetricLabel"] * { white-space: normal !important; overflow: visible; }
-h1 { font-size: 1.7rem !important; line-height: 1.25 !important; padding: 0.2rem 0 0.4rem !important;
+h1 { font-size: 1.7rem !important; line-height: 1.25 !important; padding: 0.2rem 0 0.7rem !important;
   text-wrap: balance; }
 h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; padding-top: 0.2rem !important; }
 [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.78; }
@@ -53,6 +53,8 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 .questions { margin: 0.2rem 0 !important; padding: 0 !important; }
 .questions dt { font-weight: 600; } .questions dd { margin: 0 0 0.4rem !important; opacity: 0.78; font-size: 0.92rem; }
 .st-key-no_figure { display: none; }
+.st-key-data_bar { border-bottom: 1px solid rgba(128,140,140,.25); padding-bottom: 0.35rem; row-gap: 0.1rem; }
+.st-key-data_bar p { margin: 0; } .st-key-data_actions { flex: 1 1 auto; width: auto; }
 .figure-title { font-weight: 600; font-size: 0.95rem; line-height: 1.35; overflow-wrap: anywhere; }
 [data-testid="stElementContainer"]:has(.figure-title) { margin-bottom: calc(-2.6rem - 8px); }
 [data-testid="stFullScreenFrame"]:not(:has([aria-label="Close fullscreen"])) .g-gtitle { display: none; }

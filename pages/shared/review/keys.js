@@ -120,7 +120,7 @@ if (!window.reviewKeys) {
     }
     const names = namesOf(event);
     const left = field && held.some((one) => one.field === event.target); // by a key: the next are no part of a note
-    if (of("[role=dialog], [data-testid=stSidebar]") || (field && names !== RECORD && !left)) return;
+    if (of("[role=dialog], [data-testid=stSidebar], .st-key-data_bar") || (field && names !== RECORD && !left)) return;
     const text = names.length && event.key.length === 1 ? event.key : "";
     if (!awaited && text === "/") return search() && go(search(), event);
     if (!awaited && text && scores(text)) return go(score()); // before the character is entered: it goes there

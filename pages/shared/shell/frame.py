@@ -1,4 +1,4 @@
-"""The frame around every page: the sidebar, the story, a presentation, and the place where errors are shown."""
+"""The frame around every page: sidebar, bar of the dataset in use, story, presentation, and errors."""
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -17,7 +17,7 @@ from pages.shared.shell import first_start, questions, story
 
 
 def sidebar() -> None:
-    """Show the dataset in use, under the navigation, with a link to change it."""
+    """Show who is signed in and the colours of the classes, under the navigation."""
     if presentation.on():
         return
     reading = state.whole()
@@ -28,20 +28,31 @@ def sidebar() -> None:
             st.page_link("pages/upload.py", label="Open a file", icon=":material/upload_file:")
             return
         dataset = reading.dataset
-        answers = {"class": "annotation", "ranking": "ranking", "set": "annotation", "score": "score"}[dataset.kind]
-        st.caption("Data in use")
-        st.markdown(f"**{markdown(shorten(dataset.name, 44))}**")
-        questions.switch()
-        st.caption(f"{plural(dataset.n_cases, 'case')} · {_who(dataset)} · {plural(dataset.n_annotations, answers)}")
         if dataset.ordinal:
             st.caption(f"Order, low to high: {markdown(order_in_words(dataset.classes))}")
         _legend(dataset)
+
+
+def data_bar() -> None:
+    """Show the dataset in use above the page, with what changes, shows or replaces it."""
+    reading = state.whole()
+    if reading is None or presentation.on():
+        return
+    dataset = reading.dataset
+    with st.container(key="data_bar", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f":material/database: **{markdown(shorten(dataset.name, 44))}**", width="content")
+        st.caption(f"{plural(dataset.n_cases, 'case')} · {_who(dataset)} · {_annotations(dataset)}", width="content")
+        questions.switch()
         _unkept(reading)
-        selection.button(dataset)
-        st.button("Close or change", icon=":material/swap_horiz:", type="tertiary", on_click=_close, key="close_data")
-        if story.step() is None:
-            presentation.button()
-        story.entrance("Guided tour", "tertiary")
+        with st.container(horizontal=True, horizontal_alignment="right", gap="small", key="data_actions"):
+            selection.button(dataset)
+            access.sharing(st.session_state["data"])
+            st.button(
+                "Close or change", icon=":material/swap_horiz:", type="tertiary", on_click=_close, key="close_data"
+            )
+            if story.step() is None:
+                presentation.button()
+            story.entrance("Guided tour", "tertiary")
 
 
 def _legend(dataset: Dataset) -> None:
@@ -49,12 +60,18 @@ def _legend(dataset: Dataset) -> None:
     theme = look.theme()
     if dataset.kind in ("score", "set") or dataset.n_classes > len(theme.classes):
         return
-    colours = class_colours(list(range(dataset.n_classes)), dataset.n_classes, theme)
+    colours = class_colours(list(range(dataset.n_classes)), dataset.n_classes, theme, dataset.ordinal)
     lines = (
         f'<li><span style="--chip:{colours[code]}"></span>{html_text(shorten(name, 26))}</li>'
         for code, name in enumerate(dataset.classes)
     )
     st.html(f'<ul class="legend" aria-label="Classes and their colours">{"".join(lines)}</ul>')
+
+
+def _annotations(dataset: Dataset) -> str:
+    """Return the number of annotations, with the kind of answer."""
+    kinds = {"class": "annotation", "ranking": "ranking", "set": "label set", "score": "score"}
+    return plural(dataset.n_annotations, kinds[dataset.kind])
 
 
 def _who(dataset: Dataset) -> str:
@@ -147,9 +164,9 @@ def _unkept(reading: Reading) -> None:
     """Warn that the data will be deleted with the server, with a button to keep them."""
     if cached.is_lasting(st.session_state["data"]):
         return
-    st.caption(":material/hourglass_bottom: Not saved: deleted when the server stops.")
+    st.caption(":material/hourglass_bottom: Not saved: deleted when the server stops.", width="content")
     if access.may_change(st.session_state["data"]):
-        st.button("Save on this computer", icon=":material/save:", on_click=_keep, args=(reading,), key="keep_sidebar")
+        st.button("Save on this computer", icon=":material/save:", on_click=_keep, args=(reading,), key="keep_in_bar")
 
 
 def _keep(reading: Reading) -> None:

@@ -21,6 +21,8 @@ def switch() -> None:
         index=list(found.values()).index(address),
         format_func=lambda name: shorten(name, 40),
         key=key,
+        label_visibility="collapsed",
+        width=240,
         on_change=lambda: state.use(found[st.session_state[key]]),
     )
     st.button(
