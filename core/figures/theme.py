@@ -38,6 +38,7 @@ class Theme:
     mean: str
     risk: tuple[str, str, str]
     classes: tuple[str, ...]
+    ordered: tuple[str, str, str]  # of classes with an order: the lowest, the middle and the highest
 
 
 LIGHT = Theme(
@@ -50,6 +51,7 @@ LIGHT = Theme(
     mean="#D55E00",
     risk=("#0072B2", "#B57B00", "#D55E00"),
     classes=_CLASSES,
+    ordered=("#49A79A", "#2F6F9F", "#3B2A78"),
 )
 DARK = Theme(
     accent="#2DD4BF",
@@ -61,6 +63,7 @@ DARK = Theme(
     mean="#F0783C",
     risk=("#4FA6E8", "#E69F00", "#F0783C"),
     classes=_CLASSES_ON_DARK,
+    ordered=("#5468D4", "#38A3C6", "#A9F0C4"),
 )
 
 
@@ -416,10 +419,11 @@ def _larger_letters(part: Any, by: float) -> None:
                 _larger_letters(each, by)
 
 
-def class_colours(codes: list[int], n_classes: int, theme: Theme) -> dict[int, str]:
+def class_colours(codes: list[int], n_classes: int, theme: Theme, ordinal: bool = False) -> dict[int, str]:
     """Return the colour of each class code, by its place in the class list if it has at most eight, else in ``codes``.
 
-    Beyond the eighth class, and for -1 (classes nobody named), there is no colour; use the theme's ``rest``.
+    Ordered classes have the colours of a ramp, however many they are. Of others, there is no colour beyond the eighth,
+    and none for -1 (classes that nobody named): use the theme's ``rest``.
 
     Parameters
     ----------
@@ -427,11 +431,23 @@ def class_colours(codes: list[int], n_classes: int, theme: Theme) -> dict[int, s
         Codes of classes.
     n_classes : int
     theme : Theme
+    ordinal : bool
+        True if the classes have an order.
     """
+    if ordinal:
+        return {code: _on_ramp(code / max(1, n_classes - 1), theme.ordered) for code in codes if code >= 0}
     if n_classes <= len(theme.classes):
         return {code: theme.classes[code] for code in codes if code >= 0}
     named = [code for code in codes if code >= 0]
     return dict(zip(named, theme.classes, strict=False))
+
+
+def _on_ramp(share: float, ramp: tuple[str, str, str]) -> str:
+    """Return the colour at a place between 0 and 1 of a ramp, mixed from the two colours next to it."""
+    place = min(int(2 * share), 1)
+    weight = 2 * share - place
+    pairs = ((int(ramp[place][at : at + 2], 16), int(ramp[place + 1][at : at + 2], 16)) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(low + weight * (high - low)):02X}" for low, high in pairs)
 
 
 def with_opacity(colour: str, opacity: float) -> str:

@@ -85,9 +85,10 @@ class OneCase:
         """Places of the named classes among those of the draws, the most plausible first."""
         return highest_first(self.quantiles.mean[:-1])
 
-    def colours(self, n_classes: int, theme: Theme) -> dict[int, str]:
+    def colours(self, view: Dataset, theme: Theme) -> dict[int, str]:
         """Return a colour for each named class, by its code."""
-        return class_colours([int(self.draws.classes[place]) for place in self.by_mean], n_classes, theme)
+        named = [int(self.draws.classes[place]) for place in self.by_mean]
+        return class_colours(named, view.n_classes, theme, view.ordinal)
 
 
 def compute(inputs: Inputs, options) -> OneCase:
@@ -246,7 +247,7 @@ def bars(found: OneCase, view: Dataset) -> list[Block]:
         title = "At least one class is plausible" if likely == 1 else f"At least {title}"
 
     def draw(theme: Theme):
-        colours = found.colours(view.n_classes, theme)
+        colours = found.colours(view, theme)
         line_colours = [*(colours.get(code, theme.rest) for code in codes), *[theme.rest] * bool(n_outside)]
         return figures.plausibility_bars(names, points, mean, low, high, values, line_colours, theme, title)
 
@@ -408,7 +409,7 @@ def risk_triangle(found: OneCase, view: Dataset, region: Callable[[np.ndarray], 
 
 
 def scale(
-    class_probability: np.ndarray, view: Dataset, case: int, colours: Callable[[int, Theme], dict[int, str]]
+    class_probability: np.ndarray, view: Dataset, case: int, colours: Callable[[Dataset, Theme], dict[int, str]]
 ) -> list[Block]:
     """Show the probability of each class in order, with the interval of the expected one.
 
@@ -419,7 +420,7 @@ def scale(
         Dataset of ordered classes.
     case : int
     colours : callable
-        Function from the number of classes and theme to colours of classes, see `OneCase.colours`.
+        Function from data and theme to colours of classes, see `OneCase.colours`.
     """
     table = scale_table(class_probability, view, case)
     own, named = (table[name].to_numpy() for name in ("probability", "named by"))
@@ -430,7 +431,7 @@ def scale(
     title = f"{first} with 95% probability" if low == high else f"{first} to {last} with 95% probability"
 
     def draw(theme: Theme):
-        known = colours(view.n_classes, theme)
+        known = colours(view, theme)
         shades = [known.get(code, theme.rest) for code in range(view.n_classes)]
         return figures.class_scale(view.classes, own, named, (mean, low, high), shades, theme, title)
 

@@ -66,7 +66,7 @@ def _region(view: Dataset):
 
 
 def _chips(dataset: Dataset, case: int, found: OneCase, view: Dataset) -> None:
-    colours = found.colours(view.n_classes, look.theme())
+    colours = found.colours(view, look.theme())
     widgets.chips(dataset, dataset.annotations_of(case), colours, st.session_state.get("hide_names", False))
 
 
@@ -167,7 +167,7 @@ def _chosen_corners(names: dict[int, str], default: list[int], key: str) -> list
 def _classifiers(view: Dataset, case: int, found: OneCase, classifiers) -> None:
     st.markdown(f"**Classifiers**, {answer.CORNERS} best guesses each", help=widgets.explained("classifier set"))
     theme = look.theme()
-    colours = found.colours(view.n_classes, theme)
+    colours = found.colours(view, theme)
     st.html("".join(_guesses(view, case, found, predictions, colours, theme) for predictions in classifiers))
     st.caption("Percentage next to each name: probability that the set contains the true class, for this model and γ.")
 

@@ -177,7 +177,7 @@ def test_bars_have_the_numbers_of_their_own_class_and_the_title_counts_those_bey
     ends = [low[1], high[1], None, low[0], high[0], None, low[2], high[2], None, 0.1, 0.1, None]
     assert [x if x is None else round(x, 9) for x in line.x] == ends
     assert list(dots.x) == pytest.approx([*0.9 * SHARES[:, 0], *0.9 * SHARES[:, 1], *0.9 * SHARES[:, 2], *[0.1] * 4])
-    assert list(dots.marker.color[::4]) == [*map(found.colours(3, LIGHT).get, (1, 0, 2)), LIGHT.rest]
+    assert list(dots.marker.color[::4]) == [*map(found.colours(Three, LIGHT).get, (1, 0, 2)), LIGHT.rest]
     assert title(figure) == said
 
 

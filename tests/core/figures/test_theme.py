@@ -51,6 +51,16 @@ def test_of_a_long_list_those_shown_are_coloured_in_order_and_the_ninth_has_none
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_ordered_classes_have_the_colours_of_a_ramp_from_end_to_end(theme):
+    found = class_colours([4, -1, 0, 2], 5, theme, ordinal=True)
+    assert found == dict(zip((0, 2, 4), theme.ordered, strict=True))
+    many = class_colours(list(range(11)), 11, theme, ordinal=True)
+    red = [int(many[code][1:3], 16) for code in range(11)]
+    steps = np.diff(red)
+    assert len(set(many.values())) == 11 and ((steps[:5] < 0).all() or (steps[5:] > 0).all())
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_colours_of_classes_and_of_risk_are_told_apart(theme):
     assert len(set(theme.classes)) == len(theme.classes) == 8 and len(set(theme.risk)) == 3
     assert theme.mean not in (theme.accent, theme.ink, theme.rest)
