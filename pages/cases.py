@@ -11,15 +11,16 @@ from core.analyses.cases.certainty import CaseCertainty, listed
 from core.analyses.inputs import Inputs
 from core.annotations.dataset import Dataset
 from core.certainty.more_raters import IN_SHORT
-from core.certainty.p_correct import PCorrect
 from core.certainty.shares import ONE_ANNOTATION, UNCERTAIN
 from core.certainty.top_sets import short_of_certain
+from core.figures import home as figures
 from core.plausibility.protocol import PlausibilityModel
 from core.text import exact, markdown, percent, shorten, simulated, typed
-from core.thresholds import PROBABLY_WRONG
+from core.thresholds import PROBABLY_WRONG, UNCERTAIN_BELOW
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cases import content, one_case, review_status, score_cases, worklist
 from pages.shared.cases import correct as case_correct
+from pages.shared.home.doors import plot_still
 from pages.shared.kit import (
     class_order,
     columns,
@@ -34,8 +35,10 @@ from pages.shared.kit import (
     trusted_raters,
     widgets,
 )
+from pages.shared.kit import style as look
 
-_SHORT, _SHORTER = 14, 8  # letters of each of two classes in a cell of the worklist, and beside a column of reviews
+_SHORT, _SHORTER = 22, 14  # letters of each of two classes in a cell of the worklist, and beside a column of reviews
+_WORTH_A_FIGURE = 20  # cases
 _ALL, _REVIEWED = "All", "Reviewed"
 
 
@@ -87,6 +90,24 @@ def _filter(dataset: Dataset, found: CaseCertainty, order: np.ndarray, reviews: 
         st.caption(f"No case matches “{asked.lower()}”. All cases are shown.")
         return order
     return order[kinds[asked][order]]
+
+
+def _between(found: CaseCertainty, order: np.ndarray) -> np.ndarray:
+    """Draw how many cases have which certainty, and return the cases between two values that can be chosen."""
+    certainty = found.certainty.certainty[:, 0]
+    known = ~(found.shares.single | found.shares.empty)
+    if known.sum() < _WORTH_A_FIGURE:
+        return order
+    figure = figures.certainties(certainty[known], UNCERTAIN_BELOW, look.theme(), above_list=True)
+    plot_still(figure, "certainties", "Number of cases by certainty")
+    lowest, highest = st.slider("Certainty of listed cases", 0.0, 1.0, (0.0, 1.0), 0.05, key="certainty_between")
+    if (lowest, highest) == (0.0, 1.0):
+        return order
+    within = known & (certainty >= lowest) & (certainty <= highest)
+    if within[order].any():
+        return order[within[order]]
+    st.caption("No case has a certainty in this range. All cases are shown.")
+    return order
 
 
 def _kinds(dataset: Dataset, found: CaseCertainty, reviews: dict) -> dict[str, np.ndarray]:
@@ -149,13 +170,10 @@ def _beside(found: CaseCertainty) -> None:
         st.caption(words, help=widgets.explained("more raters"))
 
 
-def _header(
-    dataset: Dataset, order: np.ndarray | None, case: int, found: OneCase, correct: PCorrect | None = None
-) -> None:
+def _header(dataset: Dataset, order: np.ndarray | None, case: int, found: OneCase) -> None:
     result = found.certainty
     said = f"certainty {simulated(float(short_of_certain(result.certainty[0, 0])), float(result.se[0, 0]))}"
     said = said if found.n_votes > 1 else "no certainty"
-    said = " · ".join(each for each in (said, case_correct.in_words(correct, case, found)) if each)
     worklist.header(dataset, order, case, said, "annotation", "annotation certainty")
 
 
@@ -175,7 +193,7 @@ def _page() -> None:
     whole = state.whole().dataset  # reviews belong to the whole dataset, whatever is selected
     reviews = gold_of_reviews.reviews_of(whole)
     beside = st.container()
-    narrow, wide = st.container(key="panes").columns([35, 65], gap="medium")
+    narrow, wide = st.container(key="panes").columns([38, 62], gap="medium")
     case = worklist.opened(dataset, "the least certain one")
 
     def show(case: int):
@@ -205,6 +223,7 @@ def _page() -> None:
             narrow.info("No case matches. Search for part of a case ID or class, or a whole rater name.")
             order = _order(view, dataset, found, "")
         with narrow:
+            order = _between(found, order)
             order = _filter(dataset, found, order, reviews)
         if heading is None:
             case = int(order[0])
@@ -212,7 +231,7 @@ def _page() -> None:
             heading = show(case)
     if heading is not None:
         with heading:
-            _header(dataset, order, case, cached_cases.one_case(view, model, case, reliability), correct)
+            _header(dataset, order, case, cached_cases.one_case(view, model, case, reliability))
     if order is not None:
         with narrow:
             states = {case_id: review_status.state_of(whole, review) for case_id, review in reviews.items()}

@@ -20,7 +20,7 @@ from .labels import short_names
 from .reliability import axis_to_one
 from .theme import Theme, Trace, bar, error_bars, figure_of, scatter, upright, with_opacity
 
-HEIGHT, WIDE_HEIGHT = 250, 300  # the latter next to the next steps
+HEIGHT, WIDE_HEIGHT, SMALL_HEIGHT = 250, 370, 130  # the second next to the next steps, the third above a list
 MOST_COEFFICIENTS = 4
 MOST_LINES = 8
 _FIRST = (
@@ -66,7 +66,7 @@ def agreement(table: Sequence[Coefficient], theme: Theme, quoted: Coefficient | 
     return _still(forest(list(chosen.values()), theme, "", labels)) if chosen else None
 
 
-def certainties(certainty: np.ndarray, below: float, theme: Theme) -> go.Figure:
+def certainties(certainty: np.ndarray, below: float, theme: Theme, *, above_list: bool = False) -> go.Figure:
     """Draw how many cases have which certainty, each bar with its number; the uncertain ones in another colour.
 
     A few uncertain cases next to many certain ones hardly have a bar, but they have their number.
@@ -78,6 +78,8 @@ def certainties(certainty: np.ndarray, below: float, theme: Theme) -> go.Figure:
     below : float
         Certainty below which a case counts as uncertain.
     theme : Theme
+    above_list : bool
+        True for a small figure without the title of its axis.
     """
     edges = np.linspace(0, 1, 11)
     middle = (edges[:-1] + edges[1:]) / 2
@@ -89,16 +91,16 @@ def certainties(certainty: np.ndarray, below: float, theme: Theme) -> go.Figure:
         some = count > 0
         highest = max(highest, int(count.max()))
         look = {"color": with_opacity(colour, 0.6), "line": {"color": colour, "width": 1}}
-        numbers = {"text": [f"{n:,}" for n in count[some].tolist()], "textposition": "outside"}
+        numbers = {"text": [f"{n:,}" for n in count[some].tolist()], "textposition": "outside", "cliponaxis": False}
         data.append(bar(x=middle[some], y=count[some], width=0.09, name=name, marker=look, **numbers))
         said.append(f'<span style="color:{colour}"><b>{int(cases.sum()):,}</b> {name}</span>')
     note = {"text": " · ".join(said), "showarrow": False, "x": 0, "xref": "x domain", "xanchor": "left"}
     return figure_of(
         theme,
         data,
-        height=WIDE_HEIGHT,
-        margin={"t": 34},
-        xaxis=axis_to_one("certainty of the case"),
+        height=SMALL_HEIGHT if above_list else WIDE_HEIGHT,
+        margin={"t": 34} | ({"b": 22, "l": 8, "r": 8} if above_list else {}),
+        xaxis=axis_to_one("" if above_list else "certainty of the case"),
         yaxis={"visible": False, "range": [0, 1.15 * highest]},
         shapes=[upright(below, {"color": theme.quiet, "dash": "dot", "width": 1.5})],
         annotations=[{**note, "y": 1, "yref": "y domain", "yanchor": "bottom"}],

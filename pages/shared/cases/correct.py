@@ -45,21 +45,6 @@ def _classes(dataset: Dataset) -> Dataset:
     return cached.class_view(dataset, state.split(dataset))[0]
 
 
-def in_words(found: PCorrect | None, case: int, one: OneCase) -> str:
-    """P(correct) of the leading class, for the heading of a case; empty if it is not known.
-
-    Parameters
-    ----------
-    found : PCorrect or None
-    case : int
-    one : OneCase
-    """
-    leading = one.certainty.top_class()
-    if found is None or leading[0] < 0:
-        return ""
-    return f"P(correct) {probability(float(found.probability[case, leading[0]]))}"
-
-
 def say(dataset: Dataset, case: int, one: OneCase) -> None:
     """P(correct) of the leading class, that it is being computed, or nothing; and why it differs from certainty.
 

@@ -110,7 +110,6 @@ def _worklist(asked: Inputs, found: PlausibleScores, order: np.ndarray, case: in
         "ci_width": scores.column("95% width", found.digits),
         "certainty": st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1),
     }
-    st.space("medium")  # the buttons of the table stand above it
     worklist.show(dataset, frame, order, case, states, config, first, uncertain=trust.threshold is not None)
     with st.container(horizontal=True):
         widgets.download(table, "Worklist", "plausible_scores", "certainty")

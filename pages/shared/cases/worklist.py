@@ -14,7 +14,8 @@ from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.kit import widgets
 
 MOST_ROWS = 2_000
-MOST = 328  # pixels: of the pane of 341 pixels a scroll bar takes 12
+MOST = 355  # pixels: of the pane of 370 pixels a scroll bar takes 12
+_IN_ONE_LINE, _TALL = 16, 65  # letters; Streamlit breaks lines in rows above 64 pixels only
 REVIEW, EXPECTED, EXPECTED_BESIDE, CORRECT, MORE = 64, 92, 60, 70, 92
 _CLICKED, _ANCHOR = "_worklist_clicked", "_worklist_anchor"
 
@@ -97,11 +98,12 @@ def show(
         if cells:
             st.session_state["case"] = st.session_state[_CLICKED] = frame["case"].iloc[cells[0][0]]
 
+    st.space("small")  # the buttons of the table stand above it
     st.dataframe(
         frame,
         hide_index=True,
-        height=560,
-        row_height=32,
+        height=700,
+        row_height=_TALL if frame.get("most plausible", pd.Series(dtype=str)).str.len().max() > _IN_ONE_LINE else 32,
         on_select=choose,
         selection_mode="single-cell",
         selection_default={"selection": {"cells": [(int(place), "case") for place in places[:1]]}},
