@@ -790,6 +790,9 @@ def _report() -> list[click.Parameter]:
             help="Word (.docx) or HTML file to write: how the reference standard was made, with checklists.",
         ),
         click.Option(["--sections"], metavar="A,B", help=f"Sections, all if omitted: {', '.join(SECTIONS)}."),
+        click.Option(
+            ["--hide-names"], is_flag=True, help="Number raters, readers and reviewers; leave out notes of reviewers."
+        ),
         click.Option(["--model"], type=click.Choice(names), help="Plausibility model."),
         click.Option(
             ["--reliability"], type=float, metavar="G", help="γ of the section on cases [default: the γ of the pages]."

@@ -15,6 +15,7 @@ from core.plausibility.gaussian_prior import fit_prior
 from core.plausibility.protocol import PlausibilityModel
 from core.reducers.top_draws import can_keep
 from core.report.build import SECTIONS, OtherQuestion, ReportRequest, build_report
+from core.report.hidden_names import hidden
 from core.report.reference_standard import TO_WRITE, build_reference_standard
 from core.review.random_sample import ReviewedBy, reviewed_by
 from core.review.states import CaseReview
@@ -185,70 +186,108 @@ def _model(dataset: Dataset, place, threshold: float | str | None) -> Plausibili
     return plausibility_models.as_chosen(dataset)
 
 
+def _sections() -> list[str]:
+    """Draw the sections as a check list; return the chosen ones in their order."""
+    st.markdown("**Sections**")
+    with st.container(gap=None):
+        return [
+            name
+            for name, title in SECTIONS.items()
+            if st.checkbox(title, value=True, key=f"report_section-{name}", persist_state="session")
+        ]
+
+
 def _page() -> None:
     reading = widgets.require_data()
     dataset = gold_of_reviews.applied(reading.dataset)
     st.title("Export a report")
-    st.write(
-        "One self-contained HTML file with figures, tables, methods and data source. It works offline and can be "
-        "printed."
-    )
-    split = None if dataset.kind == "score" else widgets.split(dataset)
-    left, middle, right = st.columns([4, 2, 3], vertical_alignment="bottom")
-    sections = left.multiselect(
-        "Sections, in order",
-        list(SECTIONS),
-        default=list(SECTIONS),
-        format_func=SECTIONS.get,
-        key="report_sections",
-        persist_state="session",
-    )
-    threshold = scores.threshold(middle) if dataset.kind == "score" else split
-    model = _model(dataset, middle, threshold)
-    if model is None:
-        return
-    name, offer = model.name, plausibility_models.method(model.name).reliability
-    reliability_slider.choose(right, st.container(), dataset, model)
-    questions = _questions()
+    left, right = st.columns([64, 36], gap="medium")
+    with right:
+        split = None if dataset.kind == "score" else widgets.split(dataset)
+        place = st.container()
+        threshold = scores.threshold(st) if dataset.kind == "score" else split
+        model = _model(dataset, st, threshold)
+        if model is None:
+            return
+        slider, below = st.container(), st.container()
+        reliability_slider.choose(slider, below, dataset, model)
+        questions = _questions()
+        hide = st.toggle(
+            "Hide names",
+            key="report_hides_names",
+            persist_state="session",
+            help="Raters, AI raters, readers and reviewers are numbered. Notes of reviewers are left out.",
+        )
+        sections = _sections()
+        standard = st.container()
     if not sections:
-        st.info("Choose at least one section.")
+        left.info("Choose at least one section.")
         return
+    with left:
+        known = _made(reading, dataset, model, threshold, questions, hide, standard)
+        if known is None:
+            return
+        key, work = known(sections)
+        done = job_progress.result_of(key, "Report", work)
+        if done is None:
+            _answers(job_progress.so_far(key) or ())
+            return
+        _preview(*done)
+    with place:
+        _download(done[0])
+
+
+def _made(reading, dataset: Dataset, model: PlausibilityModel, threshold, questions: dict[str, str], hide: bool, place):
+    """Return a function from sections to the key and the work of the report; None while something is computed.
+
+    Draws the download of the document on the reference standard in ``place``.
+    """
+    name, offer = model.name, plausibility_models.method(model.name).reliability
     view = plausibility_models.data_for(name, dataset, quietly=True)
-    model = trusted_raters.asked_for(view, model, len(offer.sweep))
-    if model is None:
-        return
-    settings = reliability_slider.in_use(dataset, model, waits=True)
+    trusted = trusted_raters.asked_for(view, model, len(offer.sweep))
+    if trusted is None:
+        return None
+    settings = reliability_slider.in_use(dataset, trusted, waits=True)
     if settings.reliability_open or settings.rater_model_open:
         st.caption(opening.CHOOSING if settings.reliability_open else opening.CHOOSING_RATERS)
-        return
-    request = _request(reading, dataset, replace(settings, plausibility=model), offer.sweep, threshold)
-    _reference_standard(request)
+        return None
+    request = _request(reading, dataset, replace(settings, plausibility=trusted), offer.sweep, threshold)
     own, *others = [*questions] or [""]
     beside = [_other(one, questions[one], offer.sweep) for one in others]
-    key = (*_key(request, name, threshold, sections), *((one.name, one.dataset.names_digest) for one in beside))
-    done = job_progress.result_of(key, "Report", _work(request, view, sections, own, beside))
-    if done is None:
-        _answers(job_progress.so_far(key) or ())
-        return
-    _take(*done)
+    if hide:
+        request, beside = hidden(request, beside)
+    with place:
+        _reference_standard(request)
 
-
-def _take(content: bytes, answers: tuple[tuple[str, str], ...]) -> None:
-    """Draw the download of the report, with a preview or with the first sentence of each section."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button(
-            "Download report",
-            lambda: content,  # made by the press, which is in the record of access
-            file_name=provenance.file_name("report", "html"),
-            mime="text/html",
-            icon=":material/download:",
-            type="primary",
-            on_click="ignore",
-            key="take_report",
+    def of(sections: list[str]):
+        key = (
+            *_key(request, name, threshold, sections),
+            hide,
+            *((one.name, one.dataset.names_digest) for one in beside),
         )
-        show = st.toggle("Preview", key="show_report")
-        st.caption(f"{number(len(content) / 1e6, 1)} MB")
-    if show:
+        return key, _work(request, view, sections, own, beside)
+
+    return of
+
+
+def _download(content: bytes) -> None:
+    st.download_button(
+        "Download report",
+        lambda: content,  # made by the press, which is in the record of access
+        file_name=provenance.file_name("report", "html"),
+        mime="text/html",
+        icon=":material/download:",
+        type="primary",
+        on_click="ignore",
+        key="take_report",
+        width="stretch",
+    )
+    st.caption(f"One HTML file ({number(len(content) / 1e6, 1)} MB) that works offline and can be printed.")
+
+
+def _preview(content: bytes, answers: tuple[tuple[str, str], ...]) -> None:
+    """Draw the report as it will be, or the first sentence of each section."""
+    if st.toggle("Preview", key="show_report"):
         st.iframe(content.decode(), height=900, alt="Preview of the report")
     else:
         _answers(answers)

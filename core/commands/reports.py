@@ -11,6 +11,7 @@ from ..errors import InputError, PluralityError
 from ..machines.marks import Machine
 from ..methods import as_taken, method_named
 from ..report.build import SECTIONS, OtherQuestion, ReportRequest, build_report
+from ..report.hidden_names import hidden
 from ..review.store import head_of_reviews
 from ..runtime.chunks import CancelToken
 from .data import read_facts
@@ -28,7 +29,9 @@ def report(options) -> tuple[dict, pd.DataFrame]:
         )
     (question, dataset, make), *others = _requests(options)
     sections = tuple(options.sections.split(",")) if options.sections else tuple(SECTIONS)
-    request = make(CancelToken())
+    request, beside = make(CancelToken()), [OtherQuestion(*one) for one in others]
+    if options.hide_names:
+        request, beside = hidden(request, beside)
     settings = request.settings
     answer: dict = {}
     rows: list[dict] = []
@@ -40,7 +43,7 @@ def report(options) -> tuple[dict, pd.DataFrame]:
             request,
             sections,
             question=question if others else "",
-            others=[OtherQuestion(*one) for one in others],
+            others=beside,
             progress=progress,
         )
         _write(options.out, content)
