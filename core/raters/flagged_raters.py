@@ -94,7 +94,7 @@ class FlaggedRaters(Result):
             unsure = f"; about {about:,} of {n_judged:,} raters may be" if n_judged > 1 else "; the one rater may be"
             return f"No rater is clearly below {bar}{unsure if about else ''}.{_checked(found.check)}"
         total = float(np.nansum(found.expected_wrong))
-        them = "This one" if found.n_flagged == 1 else f"These {found.n_flagged:,}"
+        them = "The flagged rater" if found.n_flagged == 1 else "The flagged raters"
         share = percent(found.cost / total) if total > 0 else "none"
         n = int(found.n_annotations[found.flagged].sum())
         n_below = max(about, found.n_flagged)

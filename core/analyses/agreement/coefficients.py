@@ -61,7 +61,7 @@ def table_of(found: ApplicableCoefficients, dataset: Dataset, options) -> pd.Dat
 
 
 def present(found: ApplicableCoefficients, dataset: Dataset, options) -> list[Block]:
-    """Show a forest on the left, assumptions on the right, and benchmarks and the whole table below."""
+    """Show a forest on the left, what to quote on the right, and assumptions, benchmarks and the whole table folded."""
     groups = _groups(found)
     main = [one for group in groups for one in group.coefficients]
     common = _common(main)
@@ -72,11 +72,7 @@ def present(found: ApplicableCoefficients, dataset: Dataset, options) -> list[Bl
     right += [Words((Name(words[:1].upper() + words[1:]), "."), "note", icon="info") for words in common]
     for group in groups:
         lines: list[Words] = [_line(one, common) for one in group.coefficients]
-        if not group.heading:
-            right += lines
-            continue
-        unfolded = found.quoted in group.coefficients
-        right.append(Details(Name(group.heading), lines, unfolded, printed=True))
+        right.append(Details(Name(group.heading or "What each coefficient assumes"), lines, printed=True))
     frame = table_of(found, dataset, options)
     table: list[Block] = [
         Grid(frame, f"Coefficients of agreement; intervals of {percent(options.level)}.", columns=COEFFICIENT,

@@ -88,7 +88,12 @@ def _chosen_kinds(place: DeltaGenerator, frame: pd.DataFrame) -> list[str]:
         return []
     kinds = sorted(counts, key=lambda kind: (-counts[kind], kind))
     chosen = place.pills(
-        "Flags", kinds, selection_mode="multi", format_func=lambda kind: f"{kind} {counts[kind]:,}", key="raters_kinds"
+        "Flags",
+        kinds,
+        selection_mode="multi",
+        format_func=lambda kind: f"{kind} {counts[kind]:,}",
+        key="raters_kinds",
+        label_visibility="collapsed",
     )
     return list(chosen or ())
 
