@@ -287,7 +287,7 @@ def _download(content: bytes) -> None:
 
 def _preview(content: bytes, answers: tuple[tuple[str, str], ...]) -> None:
     """Draw the report as it will be, or the first sentence of each section."""
-    if st.toggle("Preview", key="show_report"):
+    if st.toggle("Preview", key="show_report", persist_state="session"):
         st.iframe(content.decode(), height=900, alt="Preview of the report")
     else:
         _answers(answers)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..annotations.rater_codes import renamed_raters
+from ..annotations.rater_codes import renamed_raters, with_codes, with_names
 from ..machines.marks import Machine
 from ..review.events import Event
 from ..review.states import CaseReview, ReviewerOpinion
@@ -73,13 +73,15 @@ def without_names(request: ReportRequest, called: Mapping[str, str]) -> ReportRe
     if chosen.raters is not None:
         chosen = replace(chosen, raters=tuple(called.get(name, "Rater") for name in chosen.raters))
         selected = chosen.words(request.dataset)
+    dataset = renamed(request.dataset, called)
     people = _reviewers(request.reviews.values())
     study = request.study
     if study is not None:
         study = replace(study, readers=tuple(f"Reader {place}" for place in range(1, len(study.readers) + 1)))
     return replace(
         request,
-        dataset=renamed(request.dataset, called),
+        dataset=dataset,
+        settings=with_names(with_codes(request.settings, request.dataset), dataset),  # fits name their raters
         with_machines=None if request.with_machines is None else renamed(request.with_machines, called),
         machines=tuple(called[name] for name in request.machines),
         marks=_marks(request.marks, called),

@@ -122,6 +122,23 @@ def test_the_worklist_holds_the_uncertain_cases_alone_where_they_are_asked_for()
     assert f"{n} of {n} cases, least certain first" in words(app)
 
 
+def test_a_range_of_certainty_lists_its_cases_only_and_an_empty_one_says_so():
+    app = opened("cases", "anaesthesia")
+
+    def listed() -> list[float]:
+        return next(entry.value for entry in app.dataframe if "certainty" in entry.value)["certainty"].tolist()
+
+    everything = listed()
+    low, high = sorted(everything)[3], 0.8
+    range_of = app.slider(key="certainty_between")
+    app = settle(range_of.set_value((round(low, 2) - 0.05, high)).run())
+    within = listed()
+    assert 0 < len(within) < len(everything) and max(within) <= high
+    assert len(within) == sum(round(low, 2) - 0.05 <= one <= high for one in everything)
+    app = settle(app.slider(key="certainty_between").set_value((0.0, 0.05)).run())
+    assert listed() == everything and "No case has a certainty in this range. All cases are shown." in words(app)
+
+
 def test_a_near_tie_is_no_firm_class_in_the_worklist():
     """Two against two is "x or y"; four different ones are "x or others"; four of one class are that class."""
     rows = [f"even,{rater},{answer}" for rater, answer in zip("abcd", "xxyy", strict=True)]

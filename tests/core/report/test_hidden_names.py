@@ -1,5 +1,6 @@
 """A report with hidden names names no rater, AI rater, reader or reviewer, and its numbers are those of any report."""
 
+from dataclasses import replace
 from datetime import date
 from types import SimpleNamespace
 
@@ -7,6 +8,7 @@ import pandas as pd
 import pytest
 
 from core import load_sample, read
+from core.analysis_settings import compute_settings
 from core.annotations.named_selection import Selection
 from core.machines.marks import Machine
 from core.report.build import OtherQuestion, build_report
@@ -83,6 +85,17 @@ def test_nobody_is_named_anywhere_in_the_file(request_with_names):
         assert name not in text, name
     for called in ("Rater 1", "Rater 3", "AI rater 2", "Reviewer 1", "Family 1"):
         assert called in text, called
+
+
+def test_fits_in_the_settings_take_part_under_hidden_names(request_with_names):
+    dataset = request_with_names.dataset
+    request = replace(
+        request_with_names, settings=compute_settings(dataset), selection=Selection(), selected="", reviews={}
+    )
+    assert request.settings.choice is not None and request.settings.averaged is not None
+    sections = ["raters", "certainty"]
+    named, numbers = (" ".join(parsed(build_report(one, sections)).text) for one in (request, hidden(request)[0]))
+    assert named.count("Dr ") >= 3 and "Dr " not in numbers and len(named.split()) == len(numbers.split())
 
 
 def test_numbers_do_not_change_and_a_rater_has_one_number_in_all_parts(request_with_names):
