@@ -136,13 +136,15 @@ def class_scale(
         ),
         *_expected(mean, low, high, plotly(expected_said(names, *expected)), theme),
     ]
+    right = max(0.4, float(probability.max()) * 1.35)
     return figure_of(
         theme,
         data,
         title,
         96 + 34 * len(names),
         xaxis={
-            "range": [-0.1, max(0.4, float(probability.max()) * 1.35)],
+            "range": [2 * _BESIDE, right],  # no tick below 0
+            "tickvals": [tick for tick in (0, 0.2, 0.4, 0.6, 0.8, 1) if tick <= right],
             "title": "probability that the class is true",
             "zeroline": False,
         },

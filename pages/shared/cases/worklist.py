@@ -16,7 +16,7 @@ from pages.shared.kit import widgets
 MOST_ROWS = 2_000
 MOST = 355  # pixels: of the pane of 370 pixels a scroll bar takes 12
 _IN_ONE_LINE, _TALL = 16, 65  # letters; Streamlit breaks lines in rows above 64 pixels only
-REVIEW, EXPECTED, EXPECTED_BESIDE, CORRECT, MORE = 64, 92, 60, 70, 92
+REVIEW, EXPECTED, EXPECTED_BESIDE, CORRECT, MORE = 64, 92, 86, 70, 92
 _CLICKED, _ANCHOR = "_worklist_clicked", "_worklist_anchor"
 
 

@@ -123,6 +123,7 @@ if (!window.reviewKeys) {
     if (of("[role=dialog], [data-testid=stSidebar], .st-key-data_bar") || (field && names !== RECORD && !left)) return;
     const text = names.length && event.key.length === 1 ? event.key : "";
     if (!awaited && text === "/") return search() && go(search(), event);
+    if (!field && event.key === "?") return document.querySelector(".st-key-review_shortcuts button")?.click();
     if (!awaited && text && scores(text)) return go(score()); // before the character is entered: it goes there
     if (left && !event.ctrlKey && !event.metaKey && !/^F\d/.test(event.key)) {
       event.preventDefault();

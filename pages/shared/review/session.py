@@ -41,12 +41,15 @@ _STYLE = (
   .st-key-review_blind .case-text { max-height: calc(100vh - 21rem); }
   .stMainBlockContainer:has(.st-key-review_blind, .st-key-review_open, .st-key-review_alone) { padding-top: 1.2rem; }
 }
+.stMainBlockContainer:has(.st-key-review_blind, .st-key-review_open, .st-key-review_alone) .st-key-data_bar {
+  display: none; }
 @media (max-width: 640px) {
   .st-key-review_keys { flex-wrap: wrap; gap: 0.4rem; }
   .st-key-review_keys > * { flex: 1 0 100% !important; }
   .st-key-review_open > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] {
     flex-direction: column-reverse; }
   [data-testid="stBottomBlockContainer"] { padding: 0.4rem 1rem 0.6rem; }
+  .st-key-review_shortcuts { display: none; }
   .stMainBlockContainer [aria-label^="Shortcut"], .st-key-review_bar [aria-label^="Shortcut"] { display: none; }
   .st-key-review_main, .st-key-review_main .stButton, .st-key-review_main button { width: 100%; }
   .st-key-review_steps button { padding-left: 0.6rem; padding-right: 0.6rem; }
@@ -59,6 +62,21 @@ _STYLE = (
 )
 TABS = "review_tabs"
 WARNED_SECONDS = 120
+_SHORTCUTS = {
+    "1 to 9, 0": "Choose a class",
+    "/": "Find a class",
+    "X": "Cannot be determined",
+    "Backspace, T": "Remove the last class, tie the last two",
+    "Ctrl+Enter": "Record the opinion, or take the step at the bottom",
+    "K, E": "Keep or change your opinion",
+    "A, G": "Ask for a second opinion, send to arbitration",
+    "O": "Reopen the case",
+    "P, N, S": "Previous case, next case, skip",
+    "U": "Undo",
+    "L": "All cases",
+    "Esc": "Leave a field",
+    "?": "These keys",
+}
 _ENDS = """<style>
 @keyframes session-ends {to {visibility: visible}}
 .session-ends {
@@ -164,6 +182,8 @@ def _progress(desk: Desk, session: Session, lines: tuple[SessionLine, ...], *, l
                 **noted(review_moves.go, None),
                 key="session_list",
             )
+            with st.popover("Keys", icon=":material/keyboard:", type="tertiary", key="review_shortcuts"):
+                st.markdown("  \n".join(f"**{keys}** · {what}" for keys, what in _SHORTCUTS.items()))
         st.button(
             "Leave",
             icon=":material/logout:",
