@@ -39,7 +39,6 @@ from pages.shared.kit import style as look
 
 _SHORT, _SHORTER = 22, 14  # letters of each of two classes in a cell of the worklist, and beside a column of reviews
 _WORTH_A_FIGURE = 20  # cases
-_LABEL_HEIGHT = 12  # pixels, less the gap
 _ALL, _REVIEWED = "All", "Reviewed"
 
 
@@ -49,7 +48,7 @@ def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, bool, str]:
     name = plausibility_models.choose_model(middle, dataset)
     reliability = reliability_slider.choose(left, below, dataset, plausibility_models.as_chosen(dataset))
     find = right.text_input("Find a case", key="find", placeholder="Case ID, class or rater", persist_state="session")
-    more.space(_LABEL_HEIGHT)
+    more.space(worklist.LABEL_HEIGHT)
     with more.popover("More", key="more_settings"):
         model = plausibility_models.choose_prior(st, name, dataset)
         st.toggle("Hide rater names", key="hide_names", persist_state="session")

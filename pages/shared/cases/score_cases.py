@@ -18,7 +18,7 @@ from pages.shared.kit import blocks, gold_of_reviews, provenance, reliability_sl
 
 def show(dataset: Dataset, title) -> None:
     """Draw the page. ``title`` is the place of its first sentence."""
-    left, middle, right, more = st.columns([4, 3, 3, 2], vertical_alignment="bottom")
+    left, middle, right, more = st.columns([4, 3, 3, 2])
     below = st.container()
     at = scores.threshold(middle)
     find = right.text_input("Find a case", key="find", placeholder="id or rater", persist_state="session")
@@ -27,6 +27,7 @@ def show(dataset: Dataset, title) -> None:
         return
     model, prior = fitted
     reliability = reliability_slider.choose(left, below, dataset, model)
+    more.space(worklist.LABEL_HEIGHT)
     with more.popover("More", key="more_settings"):
         scores.about_prior(prior)
         st.toggle("Hide rater names", key="hide_names", persist_state="session")

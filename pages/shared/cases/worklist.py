@@ -14,6 +14,7 @@ from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.kit import widgets
 
 MOST_ROWS = 2_000
+LABEL_HEIGHT = 12  # pixels above a button next to labelled fields, less the gap
 MOST = 355  # pixels: of the pane of 370 pixels a scroll bar takes 12
 _IN_ONE_LINE, _TALL = 16, 65  # letters; Streamlit breaks lines in rows above 64 pixels only
 REVIEW, EXPECTED, EXPECTED_BESIDE, CORRECT, MORE = 64, 92, 86, 70, 92
