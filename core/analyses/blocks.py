@@ -57,8 +57,9 @@ class Words:
     Attributes
     ----------
     text : str, or sequence of str, Name, Strong, Remark and OnPage
-    kind : {"text", "lead", "note", "code", "todo", "impossible", "warning", "apart", "info"}
-        Kind of paragraph: the most important sentence, a remark in small type, text to copy (folded), what to do (only
+    kind : {"text", "lead", "note", "legend", "code", "todo", "impossible", "warning", "apart", "info"}
+        Kind of paragraph: the most important sentence, a remark in small type, what the marks of a figure are (behind a
+        help icon on a page, a remark on paper), text to copy (folded), what to do (only
         in the summary of a report), why something is not possible, a warning, why two numbers differ, or other words
         that a page separates.
     term : str or Method
@@ -68,7 +69,7 @@ class Words:
     """
 
     text: str | Sequence[Span]
-    kind: Literal["text", "lead", "note", "code", "todo", "impossible", "warning", "apart", "info"] = "text"
+    kind: Literal["text", "lead", "note", "legend", "code", "todo", "impossible", "warning", "apart", "info"] = "text"
     term: str | Method = ""
     icon: str = ""
 

@@ -153,7 +153,7 @@ def dependence_note(dataset: Dataset, beta: float) -> tuple[str, ...]:
     worth = beta * typical
     return (
         f"For this model, {typical:,} annotations of a case are worth {_independent(worth)} (β "
-        f"{significant(beta, 2)}): raters make the same mistakes, or have too few annotations each.",
+        f"{significant(beta, 2)}).",
     )
 
 
@@ -182,7 +182,7 @@ def doubt_note(doubt: float, rest: str = "the prevalence of classes") -> tuple[s
         return ()
     return (
         f"Annotations decide at most about {percent(1 - doubt)} of the class probability of a case, and {rest} the "
-        "rest: if raters share mistakes, all of them may be wrong.",
+        "rest.",
     )
 
 

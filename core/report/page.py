@@ -163,7 +163,8 @@ def printed(blocks: Iterable[Block]) -> Iterator[Words | Figure | Grid]:
 def _block(block: Words | Figure | Grid, figures: list[dict]) -> dict:
     """Return what the template of a block prints; add a figure's data to the list."""
     if isinstance(block, Words):
-        return {"template": "words.html", "kind": block.kind, "text": block.plain}
+        kind = "note" if block.kind == "legend" else block.kind
+        return {"template": "words.html", "kind": kind, "text": block.plain}
     if isinstance(block, Figure):
         both = {name: block.draw(theme).to_plotly_json() for name, theme in (("light", LIGHT), ("dark", DARK))}
         for spec in both.values():

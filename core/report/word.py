@@ -47,7 +47,7 @@ def _add(document: Any, blocks: Sequence[Block]) -> None:
     for block in printed(blocks):
         if isinstance(block, Words):
             run = document.add_paragraph().add_run(_clean(block.plain))
-            run.bold, run.italic = block.kind == "lead", block.kind == "note"
+            run.bold, run.italic = block.kind == "lead", block.kind in ("note", "legend")
         elif isinstance(block, Grid):
             _add_table(document, *cells_of(block))
 

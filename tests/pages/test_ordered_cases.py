@@ -49,7 +49,7 @@ def test_the_worklist_has_the_interval_of_the_expected_class_and_the_case_how_su
     low, high = (dataset.classes[int(end[case]) - 1] for end in (scale.spread.low, scale.spread.high))
     assert shown["expected"].iloc[0] == (low if low == high else f"{low} to {high}")
     assert shown["certainty"].max() < 0.995 or p.max() == 1
-    assert "diamond: expected class" in words(app)
+    assert "Expected class: " in words(app)
     there = dataset.case_index(app.session_state["case"])
     assert f"at most one class from the median with {probability(near[there])} probability." in words(app)
     assert f"certainty {probability(p[there].max())}" in words(app)

@@ -260,7 +260,7 @@ def bars(found: OneCase, view: Dataset) -> list[Block]:
         Words(
             "Bar: point estimate · Dots: draws · Line: 95% of draws, tick at the mean · Plausible: line reaches "
             f"beyond {number(_PLAUSIBLE, 1)}",
-            "note",
+            "legend",
             "plausibility",
         ),
     ]
@@ -351,14 +351,15 @@ def _triangle(
     title = _leading_said(names, corners, outside, top, alone)
     order = [1, 2, 0]
     shown = corners[:, order]
-    rest = f" · Classes outside the triangle: {percent(outside)} of plausibility" if outside > _ASIDE else ""
+    rest = [Words(f"Classes outside the triangle: {percent(outside)} of plausibility", "note")]
     return [
         Figure(
             lambda theme: figures.triangle([names[k] for k in order], shown, region(shown), theme, title),
             "Draws of the plausibilities on a triangle, their mean, and a region that contains 95 percent",
             "simplex",
         ),
-        Words(f"Dots: draws, rescaled to the corners · Cross: mean · Shaded: 95% region{rest}", "note"),
+        *(rest if outside > _ASIDE else []),
+        Words("Dots: draws, rescaled to the corners · Cross: mean · Shaded: 95% region", "legend"),
     ]
 
 
@@ -443,11 +444,15 @@ def scale(
         ),
         Words(
             (
-                "Bar: probability that the class is the true one, with its number of annotations · Line: 95% "
-                "interval, diamond: expected class, ", Name(place_said(view.classes, mean)),
+                "Expected class: ", Name(place_said(view.classes, mean)),
                 f". The true class is at most one class from the median with {near} probability.",
             ),
             "note",
+        ),
+        Words(
+            "Bar: probability that the class is the true one, with its number of annotations · Line: 95% interval of "
+            "the true class · Diamond: expected class",
+            "legend",
         ),
         Download(table, "Probabilities", "class_scale", "plausibilities"),
     ]  # fmt: skip

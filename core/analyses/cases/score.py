@@ -84,7 +84,7 @@ def density(found: PlausibleScore, hide_names: bool = False) -> list[Block]:
         ),
         Words(
             f"Curve: plausible scores · Shaded: 95% · Cross: mean · Ticks: scores by raters{line}",
-            "note",
+            "legend",
             METHOD,
         ),
     ]

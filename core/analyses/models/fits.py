@@ -14,6 +14,7 @@ from ...models.comparison import models_agree, vote_changes
 from ...models.majority import MajorityVote
 from ...models.restarts import Restarts
 from ...models.result import RaterModelFit
+from ...models.tempering import PREVALENCE_NOTE, dependence_note, doubt_note
 from ...models.unanimous import unanimous_cases
 from ...raters.accuracy_threshold import why_not
 from ...text import number, percent_with_interval, plural, shorten
@@ -106,7 +107,12 @@ def remarks(shown: Fitted) -> list[Block]:
         blocks.append(Words((Name(shown.title), text), "info"))
     diagnostics = None if shown.bayes is None else shown.bayes.diagnostics
     grave = shown.bayes is None and shown.request.method is not AVERAGE and shown.request.way != "vote"
-    notes = {note: grave or (diagnostics is not None and note == diagnostics.words) for note in shown.fit.notes}
+    fit = shown.fit
+    usual = {*dependence_note(shown.dataset, fit.beta), *doubt_note(fit.settings.get("doubt", 0.0)), PREVALENCE_NOTE}
+    notes = {
+        note: (grave and note not in usual) or (diagnostics is not None and note == diagnostics.words)
+        for note in fit.notes
+    }
     if shown.request.method.is_truth and (why := unanimous_cases(shown.dataset).why_not(shown.fit)):
         notes = {f"{shown.title} is unreliable here. {why}": True} | notes
     heavy, light = (" ".join(note for note, grave in notes.items() if grave == which) for which in (True, False))

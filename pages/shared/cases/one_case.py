@@ -165,11 +165,14 @@ def _chosen_corners(names: dict[int, str], default: list[int], key: str) -> list
 
 
 def _classifiers(view: Dataset, case: int, found: OneCase, classifiers) -> None:
-    st.markdown(f"**Classifiers**, {answer.CORNERS} best guesses each", help=widgets.explained("classifier set"))
+    about = "Percentage next to each name: probability that the set contains the true class, for this model and γ."
+    st.markdown(
+        f"**Classifiers**, {answer.CORNERS} best guesses each",
+        help=f"{about}\n\n{widgets.explained('classifier set')}",
+    )
     theme = look.theme()
     colours = found.colours(view, theme)
     st.html("".join(_guesses(view, case, found, predictions, colours, theme) for predictions in classifiers))
-    st.caption("Percentage next to each name: probability that the set contains the true class, for this model and γ.")
 
 
 def _guesses(view: Dataset, case: int, found: OneCase, predictions, colours: dict[int, str], theme: Theme) -> str:

@@ -198,6 +198,8 @@ def _draw_words(block: Words, after: Drawn) -> None:
     match block.kind:
         case "note":
             st.caption(text, help=explained)
+        case "legend":
+            st.caption("How to read this", help="\n\n".join(filter(None, (text, explained))))
         case "code":
             st.code(block.plain, language=None, wrap_lines=True)
         case _:

@@ -79,8 +79,7 @@ def test_the_sentence_counts_the_typical_case_and_is_absent_where_beta_is_1(buil
     dataset = build([(case, rater, 0) for case in range(3) for rater in range(39)], 2)
     assert dependence_note(dataset, 1.0) == ()
     assert dependence_note(dataset, 0.2) == (
-        "For this model, 39 annotations of a case are worth about 8 independent ones (β 0.2): raters make the same "
-        "mistakes, or have too few annotations each.",
+        "For this model, 39 annotations of a case are worth about 8 independent ones (β 0.2).",
     )
     pairs = build([(case, rater, 0) for case in range(3) for rater in range(2)], 2)
     assert "2 annotations of a case are worth about 1 independent one (" in dependence_note(pairs, 0.5)[0]
