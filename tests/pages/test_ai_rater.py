@@ -175,7 +175,7 @@ def test_machines_count_nowhere_else_unless_they_are_asked_for(address):
     app.session_state["data"] = address
     app = settle(app.run())
     assert "2 AI raters left out" in words(app)
-    assert "150 cases · 4 raters · 2 machines · 900 annotations" in [entry.value for entry in app.caption]
+    assert "150 cases · 4 raters · 2 AI raters · 900 annotations" in [entry.value for entry in app.caption]
     app = settle(next(b for b in app.button if b.key == "count_machines").click().run())
     assert "2 AI raters included as raters" in words(app)
     app = settle(app.switch_page("pages/agreement.py").run())

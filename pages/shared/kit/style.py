@@ -55,7 +55,11 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 .st-key-no_figure { display: none; }
 [data-testid="stButtonGroup"] > div:last-child { min-height: 2.5rem; align-items: center; }
 .st-key-data_bar { border-bottom: 1px solid rgba(128,140,140,.25); padding-bottom: 0.35rem; row-gap: 0.1rem; }
-.st-key-data_bar p { margin: 0; } .st-key-data_actions { flex: 1 1 auto; width: auto; }
+.st-key-data_bar [data-testid="stMarkdownContainer"], .st-key-data_bar [data-testid="stMarkdownContainer"] p {
+  margin-bottom: 0; }
+.st-key-data_bar > [data-testid="stLayoutWrapper"]:has(> .st-key-data_actions) {
+  flex: 1 0 auto; width: max-content; max-width: 100%; }
+.st-key-data_actions { row-gap: 0; }
 .figure-title { font-weight: 600; font-size: 0.95rem; line-height: 1.35; overflow-wrap: anywhere; }
 [data-testid="stElementContainer"]:has(.figure-title) { margin-bottom: calc(-2.6rem - 8px); }
 [data-testid="stFullScreenFrame"]:not(:has([aria-label="Close fullscreen"])) .g-gtitle { display: none; }
@@ -89,11 +93,19 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 @media (min-width: 641px) and (max-width: 1400px) {
   .stMainBlockContainer { padding-left: 1.8rem; padding-right: 1.8rem; }
 }
+@media (min-width: 641px) and (max-width: 1000px) {
+  [data-testid="stHorizontalBlock"] { flex-wrap: wrap; }
+  [data-testid="stColumn"] { min-width: 14rem; }
+  .st-key-panes > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {
+    min-width: 100%; }
+}
+@media (max-width: 1000px) {
+  .st-key-panes > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] {
+    flex-direction: column-reverse; flex-wrap: nowrap; }
+}
 @media (max-width: 640px) {
   .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; padding-top: 3rem; }
   h1 { font-size: 1.35rem !important; }
-  .st-key-panes > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] {
-    flex-direction: column-reverse; }
 }
 </style>
 """.replace("@@LOST@@", _LOST).replace("@@AWAY@@", AWAY)

@@ -75,7 +75,7 @@ def _annotations(dataset: Dataset) -> str:
 
 
 def _who(dataset: Dataset) -> str:
-    """How many raters there are: people, and apart from them machines; of counts and patterns nobody knows."""
+    """How many raters there are: people, and AI raters apart from them; of counts and patterns nobody knows."""
     if not dataset.raters_identified:
         return "raters without names"
     veiled = state.with_machines()
@@ -83,7 +83,7 @@ def _who(dataset: Dataset) -> str:
     if not n:
         return plural(dataset.n_raters, "rater")
     people = dataset.n_raters - n
-    return " · ".join([*([plural(people, "rater")] if people else []), plural(n, "machine")])
+    return " · ".join([*([plural(people, "rater")] if people else []), plural(n, "AI rater")])
 
 
 def run(page, name: str) -> None:
