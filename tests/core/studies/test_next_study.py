@@ -81,3 +81,11 @@ def test_doubt_about_the_truth_needs_more_cases():
 def test_what_is_out_of_range_is_refused(changed, words):
     with pytest.raises(InputError, match=words):
         compute_next_study(pilot()[2], **{"effect": 0.05} | changed)
+
+
+def test_power_grows_with_cases_where_scipy_loses_the_tail():
+    """SciPy 1.17 gives NaN for ncfdtr(1, 19, 1532.13, 4.38); a search that took it for 0 found far too many cases."""
+    scores, truth = roe_metz(np.random.default_rng(3), 2, 120, (0.3, 2.5), (0.0, 0.0, 0.3, 0.2, 0.2, 0.3))
+    found = compute(study_of(scores, truth)).taken
+    power = [compute_power(found, 0, 0.05, 20, n) for n in range(1_000, 100_000, 100)]
+    assert not np.isnan(power).any() and (np.diff(power) > -1e-9).all()
