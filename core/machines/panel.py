@@ -157,19 +157,25 @@ class PanelWorth(Result):
 
     def verdict(self) -> str:
         """State whether the vote or the best single rater is better."""
-        points = f"difference {_points(self.gain)}"
+        between = f"difference {points(self.gain)}"
         if self.gain.low > 0:
-            return f"The vote is better than its best member: {points}"
+            return f"The vote is better than its best member: {between}"
         if self.gain.high < 0:
-            return f"The best member is better than the vote: {points}"
-        return f"The vote and its best member do not clearly differ: {points}"
+            return f"The best member is better than the vote: {between}"
+        return f"The vote and its best member do not clearly differ: {between}"
 
 
 def _few(one: IntervalEstimate) -> str:
     return with_interval(*one, digits=1)
 
 
-def _points(one: IntervalEstimate) -> str:
+def points(one: IntervalEstimate) -> str:
+    """Write a difference of shares in percentage points, with its interval.
+
+    Parameters
+    ----------
+    one : IntervalEstimate
+    """
     value, low, high = (number(100 * share, 0).replace("-", "−") for share in one)
     return f"{value} points ({low} to {high})"
 
