@@ -360,14 +360,20 @@ def _check() -> list[click.Parameter]:
             ["--require"], multiple=True, required=True, metavar="RULE",
             help='Requirement such as "alpha >= 0.6", "flagged_raters <= 2", "unanimous > 50%"; may be repeated.',
         ),
+        *_intervals_of_gate(),
+        click.Option(["--summary"], metavar="FILE", help="File that a summary is appended to, in GitHub's Markdown."),
+        _level(),
+        _ordinal(),
+    ]  # fmt: skip
+
+
+def _intervals_of_gate() -> list[click.Parameter]:
+    return [
         click.Option(["--confident"], is_flag=True, help="Require the whole interval to meet the requirement."),
         click.Option(
             ["--look"], type=click.IntRange(1), metavar="K",
             help="Number of this look at growing data, from 1; uses intervals that are valid over all looks.",
         ),
-        click.Option(["--summary"], metavar="FILE", help="File that a summary is appended to, in GitHub's Markdown."),
-        _level(),
-        _ordinal(),
     ]  # fmt: skip
 
 
@@ -559,9 +565,13 @@ def _panel() -> list[click.Parameter]:
     return [
         *_file(),
         *(parameter for parameter in _machine() if parameter.name in taken),
+        click.Option(
+            ["--family"], multiple=True, metavar="NAME=A,B",
+            help="Family of AI raters, if neither the file nor their names show it; may be repeated.",
+        ),
         *_options_of_parts(PANEL.parts, without=("level",)),
         click.Option(["--gold"], metavar="FILE", help="Gold file with the columns case,class (for --truth gold)."),
-    ]
+    ]  # fmt: skip
 
 
 def _study() -> list[click.Parameter]:
@@ -800,6 +810,7 @@ def _report() -> list[click.Parameter]:
             ["--require"], multiple=True, metavar="RULE",
             help='Requirement for the quality gate section, such as "alpha >= 0.6"; may be repeated.',
         ),
+        *_intervals_of_gate(),
         click.Option(["--facts"], metavar="FILE", help="Table of raters and their facts (section on groups)."),
         click.Option(["--study"], multiple=True, metavar="FILE", help="Files of a reader study; may be repeated."),
         *_truth_of_study(),

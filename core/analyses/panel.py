@@ -126,12 +126,10 @@ def _accuracies(found: PanelWorth) -> list[tuple[str, float, float, float]]:
 
 
 def _independence(found: PanelWorth) -> str:
-    value, low, high = (100 * share for share in found.shortfall)
-    points = with_interval(value, low, high, 0)
-    return (
-        f"If these errors were independent, the vote would be correct on {percent(found.independent)} of cases; "
-        f"shared mistakes cost {points} points."
-    )
+    said = f"If these errors were independent, the vote would be correct on {percent(found.independent)} of cases"
+    if found.shortfall.low > 0:
+        return f"{said}; shared mistakes cost {points(found.shortfall)}."
+    return f"{said}; the vote is not clearly worse than that: shortfall {points(found.shortfall)}."
 
 
 def _people(found: PanelWorth) -> str:

@@ -98,6 +98,8 @@ def _request_of(options) -> tuple[Dataset, Callable[[CancelToken], ReportRequest
             seed=options.seed,
             record=head_of_reviews(options.whole),  # reviews belong to the whole dataset
             requirements=tuple(options.require),
+            confident=options.confident,
+            look=options.look or 0,
             facts=read_facts(options.facts, dataset) if options.facts else None,
             study=read_files_of_study(options, options.study).study if options.study else None,
         )

@@ -53,6 +53,21 @@ def test_panel_gives_what_the_page_has(files, capsys):
     assert status == 2 and "no case has a gold class" in words
 
 
+def test_panel_takes_families_from_the_command_line(files, capsys):
+    folder, panel, ai = files
+    line = ("panel", folder / "panel.csv", "--machine", ",".join(ai))
+    status, answer = run(capsys, *line, "--family", f"Large={ai[0]},{ai[1]}")
+    marked = [Machine(name, "Large" if name in ai[:2] else "") for name in ai]
+    part = PANEL.parts[0].with_options(**options_of(panel, marked))
+    wanted = part.frame(part.answer(panel), panel).query("kind == 'family'")
+    (row,) = [row for row in answer["rows"] if row["kind"] == "family"]
+    assert status == 0 and row["name"] == "Large" == wanted["name"].item()
+    assert row["vote_without"] == pytest.approx(wanted["vote_without"].item())
+    for given, why in (("Large=nobody", "'nobody' is not an AI rater"), ("Large", "it has no members")):
+        status, words = run(capsys, *line, "--family", given)
+        assert status == 2 and why in words
+
+
 def test_guideline_writes_the_merged_dataset(files, capsys):
     folder = files[0]
     out = folder / "merged.csv"
@@ -90,7 +105,7 @@ def test_groups_take_facts_from_a_table_of_raters(files, capsys):
     folder = files[0]
     status, answer = run(capsys, "groups", folder / "groups.csv", "--facts", folder / "facts.csv")
     assert status == 0 and [row["group"] for row in answer["rows"] if row["named"]][:1] == ["a"]
-    assert {row["fact"] for row in answer["rows"]} == {"region", "hand"} and "Raters with region: a choose" in answer[
+    assert {row["fact"] for row in answer["rows"]} == {"region", "hand"} and "Raters with region “a” choose" in answer[
         "words"
     ]
     status, words = run(capsys, "groups", folder / "groups.csv")
@@ -120,9 +135,9 @@ def test_a_report_compares_groups_only_with_facts(files, capsys, tmp_path):
     line = ("report", folder / "groups.csv", "--out", out, "--sections", "groups")
     run(capsys, *line, "--facts", folder / "facts.csv")
     text = out.read_text(encoding="utf-8")
-    assert "Raters with region: a choose" in text and "On which cases do groups differ?" in text
+    assert "Raters with region “a” choose" in text and "On which cases do groups differ?" in text
     run(capsys, *line)
-    assert "Raters with region: a" not in out.read_text(encoding="utf-8")
+    assert "Raters with region “a”" not in out.read_text(encoding="utf-8")
 
 
 def test_check_ends_with_0_1_or_2_and_appends_a_summary(files, capsys):

@@ -234,7 +234,27 @@ def test_what_cannot_be_judged_is_refused_in_words():
     one_each = dataset.select(raters=[*ai, "person 0"])
     with pytest.raises(NotApplicableError, match="people's error rates"):
         panel_worth(one_each, ai)
-    assert panel_worth(one_each, ai, truth="majority", **FEW).n_cases == 60
+    alone = panel_worth(one_each, ai, truth="majority", **FEW)
+    assert alone.n_cases == 60 and alone.words().startswith("Compared with the only person, 6 AI raters")
+    assert alone.people_effective is None
+    answers = np.random.default_rng(1).integers(0, 3, (200, 9))
+    noise, ai = dataset_of(answers, 3, n_classes=3)
+    with pytest.raises(NotApplicableError, match="people do not clearly agree beyond chance"):
+        panel_worth(noise, ai)
+    panel_worth(noise, ai, truth="majority", **FEW)
+
+
+def test_shared_mistakes_cost_something_only_if_the_interval_says_so():
+    def said(shared):
+        found = panel_worth(*simulated(3, 300, shared), truth="gold")
+        return found.shortfall, " ".join(
+            one.plain for one in present(found, None, PanelOptions()) if isinstance(one, Words)
+        )
+
+    shortfall, words = said(0.6)
+    assert shortfall.low > 0 and "; shared mistakes cost " in words
+    shortfall, words = said(0.0)
+    assert shortfall.low <= 0 and "; the vote is not clearly worse than that: shortfall" in words
 
 
 def test_the_note_names_only_those_without_whom_the_vote_clearly_changes():
