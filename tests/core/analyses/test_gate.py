@@ -46,7 +46,10 @@ def test_a_value_decides_unless_the_interval_is_to():
     bound = (alpha.value + alpha.ci_low) / 2
     text = f"alpha >= {bound:.6f}"
     assert checked(dataset, text).passed
-    assert checked(dataset, text, confident=True).checks[0].outcome == "undecided"
+    doubtful = checked(dataset, text, confident=True)
+    assert doubtful.checks[0].outcome == "undecided"
+    assert doubtful.words().endswith(f"0 of 1 requirement met. Undecided: {text} ({alpha.value:.2f}).")
+    assert checked(dataset, "cases < 9").words().endswith("Not met: cases < 9 (200).")
     assert checked(dataset, f"alpha >= {alpha.ci_low - 0.01:.6f}", confident=True).passed
     assert checked(dataset, f"alpha >= {alpha.ci_high + 0.01:.6f}", confident=True).checks[0].outcome == "not met"
     assert not checked(dataset, text, confident=True).passed
