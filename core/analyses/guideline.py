@@ -17,7 +17,7 @@ from ..methods import Verdict, any_of, can_use
 from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..models.dawid_skene import DawidSkene
 from ..raters.groups import FEWEST_RATERS, RaterFacts, sides_of
-from ..text import number, percent_with_interval, plural, utc, with_interval
+from ..text import number, percent, percent_with_interval, plural, utc, with_interval
 from .base import Analysis, AnalysisPart, PartOption
 from .blocks import Block, Control, Download, Figure, Grid, Heading, Name, OnPage, Selector, Slot, Span, Words
 from .schema import Column, frame_of, intervals
@@ -173,7 +173,11 @@ def _title(found: GuidelineReview) -> str:
     if found.by_chance or shares[-1] < 0.5:
         return "Pairs of classes by share of disagreement"
     most = int(np.argmax(shares >= 0.5)) + 1
-    return f"{most:,} of {plural(found.n_pairs, 'pair')} of classes cause half of the disagreement"
+    if most == found.n_pairs:
+        return "Pairs of classes by share of disagreement"
+    cause = "causes" if most == 1 else "cause"
+    of = f"{most:,} of {plural(found.n_pairs, 'pair')} of classes"
+    return f"{of} {cause} {percent(float(shares[most - 1]))} of the disagreement"
 
 
 def table_of_changes(found: GuidelineReview) -> pd.DataFrame:
