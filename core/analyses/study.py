@@ -179,14 +179,15 @@ def compute_roc(found: AnalysedStudy, options: ModalityOptions) -> RocCurves:
 
 
 def compute_size(found: AnalysedStudy, options: SizeOptions) -> tuple[NextStudy, ...]:
-    """Compute sizes of a next study of each pair of modalities; allowing for errors of a panel."""
+    """Compute sizes of a next study of each pair of modalities that vary, allowing for errors of a panel."""
     best = _best(found.analysis)
     n_readers = sorted({*N_READERS, max(2, len(found.study.readers))})
     return tuple(
         compute_next_study(
             best, options.effect, n_readers, pair=pair, power=options.power, significance=1 - options.level
         )
-        for pair in range(len(best.differences))
+        for pair, one in enumerate(best.differences)
+        if one.low == one.low
     )
 
 
@@ -263,9 +264,14 @@ def present_roc(curves: RocCurves, study: ReadingStudy, options: ModalityOptions
 def present_size(found: tuple[NextStudy, ...], study: ReadingStudy, options: SizeOptions) -> list[Block]:
     """Show the number of cases that a next study needs, by its number of readers."""
     table = table_of_size(found, study, options)
-    return [
+    blocks: list[Block] = [
         Heading("How large must the next study be?", TERM),
         Words(_size(found, study, options), "lead"),
+    ]
+    if not found:
+        return blocks
+    return [
+        *blocks,
         Words(
             "Based on the variance of readers, cases and the truth in this study, and its share of cases with the "
             f"condition; two-sided significance {number(1 - options.level, 2)}. The estimate is rough if the study "
@@ -460,6 +466,8 @@ def _by_reader(found: StudyEstimates) -> list[Span]:
 
 
 def _size(found: tuple[NextStudy, ...], study: ReadingStudy, options: SizeOptions) -> list[Span]:
+    if not found:
+        return ["Cannot determine the size of the next study: readers and cases do not vary in this one."]
     words: list[Span] = []
     for each in found[:MOST_PAIRS_NAMED]:
         if len(found) > 1:

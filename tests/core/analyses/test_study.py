@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.analyses.blocks import Figure, Words
-from core.analyses.study import STUDY, analyse, headline, lead, table_of_modalities
+from core.analyses.study import STUDY, _size, analyse, headline, lead, table_of_modalities
 from core.figures.theme import LIGHT
 from core.studies.analysis import StudyOptions, compute, interval_for_these_readers
 from core.studies.imrmc import read_imrmc
@@ -158,3 +158,11 @@ def test_the_figure_subtracts_as_the_sentence_does(analysed):
     best = needed.analysis.in_doubt or needed.analysis.taken
     values = [x for trace in figure.draw(LIGHT).data for x in trace.x]
     assert values[: len(best.differences)] == [abs(one.value) for one in best.differences]
+
+
+def test_no_size_is_stated_if_nothing_varies(analysed):
+    kind, study, needed = analysed
+    part = STUDY.part("size")
+    found = part.answer(study, part.with_options(draws=50).resolve(), needed)
+    said = Words(_size(found, study, part.resolve())).plain
+    assert ("Cannot determine the size" in said) == (kind == "perfect") == (not found)
