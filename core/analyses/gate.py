@@ -381,13 +381,14 @@ def command(options: GateOptions, program: str = "python -m core", file: str = "
 
 
 def workflow(options: GateOptions) -> str:
-    """Return a workflow of GitHub that checks the same requirements on each push.
+    """Return a workflow of GitHub that checks the same requirements on each push, which is one more look if they count.
 
     Parameters
     ----------
     options : GateOptions
     """
-    line = command(options, "plurality", "annotations.csv")
+    line = command(replace(options, look=0), "plurality", "annotations.csv")
+    line += ' --look "$GITHUB_RUN_NUMBER"' if options.look else ""
     return _WORKFLOW.replace("COMMAND", f'{line} --summary "$GITHUB_STEP_SUMMARY"')
 
 

@@ -148,6 +148,9 @@ def test_the_template_for_ci_has_the_requirements_in_its_step():
         *("plurality", "check", "annotations.csv", "--require", "alpha >= 0.6"),
         *("--summary", "$GITHUB_STEP_SUMMARY"),
     ]
+    (job,) = yaml.safe_load(workflow(replace(options, look=3)))["jobs"].values()
+    assert shlex.split(job["steps"][-1]["run"])[-4:-2] == ["--look", "$GITHUB_RUN_NUMBER"], "each run is a look"
+    assert command(replace(options, look=3)).endswith(" --look 3")
 
 
 def test_a_report_has_the_gate_only_if_there_are_requirements(tmp_path):
