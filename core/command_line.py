@@ -221,6 +221,7 @@ def _columns() -> list[click.Parameter]:
         ),
         click.Option(["--class", "answer"], metavar="COLUMN", help="Column of classes or scores."),
         click.Option(["--rank"], metavar="COLUMN", help="Column of ranks (differential diagnoses)."),
+        click.Option(["--group"], metavar="COLUMN", help="Column of groups of cases, such as sites or versions."),
     ]
 
 
@@ -330,7 +331,7 @@ def _guideline() -> list[click.Parameter]:
             metavar="GROUP",
             help="Group of cases that were annotated by a new guideline: compares disagreement with the other groups.",
         ),
-        click.Option(["--facts"], metavar="FILE", help="Facts of raters: finds classes that only one group confuses."),
+        click.Option(["--facts"], metavar="FILE", help="Facts of raters, for their groups [columns of FILE]."),
         click.Option(["--merge"], nargs=2, metavar="A B", help="Two classes to merge into a new dataset."),
         click.Option(["--out"], metavar="FILE", help="CSV file to write the merged dataset to."),
     ]
@@ -811,7 +812,7 @@ def _report() -> list[click.Parameter]:
             help='Requirement for the quality gate section, such as "alpha >= 0.6"; may be repeated.',
         ),
         *_intervals_of_gate(),
-        click.Option(["--facts"], metavar="FILE", help="Table of raters and their facts (section on groups)."),
+        click.Option(["--facts"], metavar="FILE", help="Facts of raters, for their groups [columns of FILE]."),
         click.Option(["--study"], multiple=True, metavar="FILE", help="Files of a reader study; may be repeated."),
         *_truth_of_study(),
     ]  # fmt: skip

@@ -101,6 +101,22 @@ def test_guideline_compares_versions_and_names_a_group_that_alone_confuses(tmp_p
     assert status == 2 and "Use one of them" in words
 
 
+def test_any_column_can_be_the_version_of_the_guideline_and_facts_come_from_the_file(tmp_path, capsys):
+    dataset, _ = in_groups(1, 0.02)
+    table = long_table(dataset).assign(vers=lambda rows: np.where(rows["case"].str.len() > 6, "v2", "v1"))
+    place = {name: place for place, name in enumerate(dataset.raters)}
+    table["region"] = ["north" if place[name] < 10 else "south" for name in table["rater"]]
+    table.to_csv(tmp_path / "both.csv", index=False)
+    line = ("guideline", tmp_path / "both.csv", "--guideline-version", "v2")
+    status, words = run(capsys, *line)
+    assert status == 2 and "--group COLUMN" in words
+    status, answer = run(capsys, *line, "--group", "vers")
+    assert status == 0 and answer["rows"][0]["raters"] == "region: north"
+    assert "of annotation pairs in versions other than v2, and on " in answer["words"]
+    table.rename(columns={"vers": "guideline version"}).to_csv(tmp_path / "both.csv", index=False)
+    assert run(capsys, *line)[1]["words"] == answer["words"], "known by its name"
+
+
 def test_groups_take_facts_from_a_table_of_raters(files, capsys):
     folder = files[0]
     status, answer = run(capsys, "groups", folder / "groups.csv", "--facts", folder / "facts.csv")
