@@ -125,14 +125,11 @@ def read(
     if isinstance(classes, Path):
         found, classes = _with_class_list(found, classes)
     asked = _with_given(found, question, (case, rater, answer, rank), layout, separators)
-    if group is not None:
-        asked = replace(asked, mapping=asked.mapping.with_group(group))
+    mapping = replace(asked.mapping, empty=empty)
     return build_question(
         found,
-        replace(asked, mapping=replace(asked.mapping, empty=empty)),
-        title,
-        kind=kind, classes=classes,
-        ordinal=ordinal, repeats=repeats, treatment=treatment,
+        replace(asked, mapping=mapping if group is None else mapping.with_group(group)),
+        title, kind=kind, classes=classes, ordinal=ordinal, repeats=repeats, treatment=treatment,
         progress=(lambda share: progress(_OPENING + (1 - _OPENING) * share)) if progress else None,
     )  # fmt: skip
 
