@@ -221,6 +221,7 @@ def _columns() -> list[click.Parameter]:
         ),
         click.Option(["--class", "answer"], metavar="COLUMN", help="Column of classes or scores."),
         click.Option(["--rank"], metavar="COLUMN", help="Column of ranks (differential diagnoses)."),
+        click.Option(["--group"], metavar="COLUMN", help="Column of groups of cases, such as sites or versions."),
     ]
 
 
@@ -330,7 +331,7 @@ def _guideline() -> list[click.Parameter]:
             metavar="GROUP",
             help="Group of cases that were annotated by a new guideline: compares disagreement with the other groups.",
         ),
-        click.Option(["--facts"], metavar="FILE", help="Facts of raters: finds classes that only one group confuses."),
+        click.Option(["--facts"], metavar="FILE", help="Facts of raters, for their groups [columns of FILE]."),
         click.Option(["--merge"], nargs=2, metavar="A B", help="Two classes to merge into a new dataset."),
         click.Option(["--out"], metavar="FILE", help="CSV file to write the merged dataset to."),
     ]
@@ -360,14 +361,20 @@ def _check() -> list[click.Parameter]:
             ["--require"], multiple=True, required=True, metavar="RULE",
             help='Requirement such as "alpha >= 0.6", "flagged_raters <= 2", "unanimous > 50%"; may be repeated.',
         ),
+        *_intervals_of_gate(),
+        click.Option(["--summary"], metavar="FILE", help="File that a summary is appended to, in GitHub's Markdown."),
+        _level(),
+        _ordinal(),
+    ]  # fmt: skip
+
+
+def _intervals_of_gate() -> list[click.Parameter]:
+    return [
         click.Option(["--confident"], is_flag=True, help="Require the whole interval to meet the requirement."),
         click.Option(
             ["--look"], type=click.IntRange(1), metavar="K",
             help="Number of this look at growing data, from 1; uses intervals that are valid over all looks.",
         ),
-        click.Option(["--summary"], metavar="FILE", help="File that a summary is appended to, in GitHub's Markdown."),
-        _level(),
-        _ordinal(),
     ]  # fmt: skip
 
 
@@ -559,9 +566,13 @@ def _panel() -> list[click.Parameter]:
     return [
         *_file(),
         *(parameter for parameter in _machine() if parameter.name in taken),
+        click.Option(
+            ["--family"], multiple=True, metavar="NAME=A,B",
+            help="Family of AI raters, if neither the file nor their names show it; may be repeated.",
+        ),
         *_options_of_parts(PANEL.parts, without=("level",)),
         click.Option(["--gold"], metavar="FILE", help="Gold file with the columns case,class (for --truth gold)."),
-    ]
+    ]  # fmt: skip
 
 
 def _study() -> list[click.Parameter]:
@@ -803,7 +814,8 @@ def _report() -> list[click.Parameter]:
             ["--require"], multiple=True, metavar="RULE",
             help='Requirement for the quality gate section, such as "alpha >= 0.6"; may be repeated.',
         ),
-        click.Option(["--facts"], metavar="FILE", help="Table of raters and their facts (section on groups)."),
+        *_intervals_of_gate(),
+        click.Option(["--facts"], metavar="FILE", help="Facts of raters, for their groups [columns of FILE]."),
         click.Option(["--study"], multiple=True, metavar="FILE", help="Files of a reader study; may be repeated."),
         *_truth_of_study(),
     ]  # fmt: skip

@@ -78,7 +78,7 @@ def _request(
         assigned=access.assigned(whole.dataset.digest),
         reviewed=_came_by(reviews, whole.dataset.digest),
         study=studies.in_use(whole.dataset),
-        requirements=gate.requirements(),
+        **gate.options(),
         facts=groups.facts(dataset),
     )
 
@@ -166,6 +166,8 @@ def _key(request: ReportRequest, name: str, threshold: float | str | None, secti
         given,
         request.study.digest if request.study else "",
         request.requirements,
+        request.confident,
+        request.look,
         request.facts,
     )
     settings = tuple(sorted(request.model.settings().items()))

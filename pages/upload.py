@@ -22,7 +22,7 @@ from core.machines.marks import Machine, machine_like
 from core.text import markdown, plural, shorten
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import job_progress, navigation, predictions, state
+from pages.shared.kit import groups, job_progress, navigation, predictions, state
 from pages.shared.upload import classes as upload_classes
 from pages.shared.upload import files as upload_files
 from pages.shared.upload import last as upload_last
@@ -158,6 +158,8 @@ def _use(
     if access.may_change(address):
         for name, content in classifiers:
             predictions.add(name, content)
+    if question.mapping.layout == "long" and reading.dataset.raters_identified:
+        groups.take(reading.dataset.raters, question.raw, question.mapping.rater)
     upload_side.let_go(st.session_state.get("n_uploads", 0))
     upload_files.let_go(upload_files.annotations_key())
     upload_last.remember(source, question, choices)

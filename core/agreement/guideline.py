@@ -216,7 +216,9 @@ def _sides(dataset: Dataset, kept: np.ndarray, since: int | None, version: str) 
     """Return which kept cases belong to earlier guidelines, and which to the new one; nothing if none is new."""
     if version:
         if dataset.case_group is None:
-            raise NotApplicableError("The cases have no groups. Choose the column of versions when you open the file.")
+            raise NotApplicableError(
+                "The cases have no groups. Choose the column of versions when you open the file (--group COLUMN)."
+            )
         group = np.array(dataset.case_group)
         if version not in dataset.case_group:
             raise InputError(f"Unknown version {version!r}.", f"Use one of {', '.join(sorted(set(group) - {''}))}.")

@@ -3,7 +3,7 @@
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isnan, nan
 from shlex import quote
 from typing import Literal, NamedTuple
@@ -21,7 +21,7 @@ from ..raters.flagged_raters import flag_raters
 from ..raters.monitoring import monitor
 from ..result_base import Columns, Result, rows
 from ..sequential import betting_interval, level_of_look
-from ..text import number, percent, plural, typed
+from ..text import listed, number, percent, plural, typed
 from .base import Analysis, AnalysisPart, PartOption
 from .blocks import Block, Details, Download, Grid, Heading, Words
 from .schema import Column, frame_of
@@ -67,6 +67,7 @@ COLUMNS = (
     Column("unit", "of"),
     Column("interval", "kind of interval"),
 )
+SHOWN = tuple(replace(one, unit="text") if one.unit == "coefficient" else one for one in COLUMNS)
 
 
 class Measured(NamedTuple):
@@ -163,6 +164,13 @@ class GateResult(Result):
         """Return whether the data pass, and how looks are allowed for, in a sentence."""
         met = sum(one.outcome == "met" for one in self.checks)
         said = f"{'Passed' if self.passed else 'Not passed'}: {met:,} of {plural(len(self.checks), 'requirement')} met."
+        for outcome in ("not met", "undecided"):
+            named = [
+                f"{one.requirement} ({_short(one.measured.value, one.measured)})"
+                for one in self.checks
+                if one.outcome == outcome and not isnan(one.measured.value)
+            ]
+            said += f" {outcome.capitalize()}: {listed(named)}." if named else ""
         unknown = {
             one.requirement.split()[0]: one.measured.interval for one in self.checks if isnan(one.measured.value)
         }
@@ -350,7 +358,7 @@ def present(found: GateResult, dataset: Dataset, options: GateOptions) -> list[B
     return [
         Heading("Do the data meet the requirements?", TERM),
         Words(found.words(), "lead"),
-        Grid(shown, "Requirements and measured values.", 60, COLUMNS, "gate_checks"),
+        Grid(shown, "Requirements and measured values.", 60, SHOWN, "gate_checks"),
         Download(table, "Requirements", "requirements", "gate_table"),
         Details(
             "Command, and a template for CI",
@@ -368,17 +376,19 @@ def command(options: GateOptions, program: str = "python -m core", file: str = "
     program, file : str
     """
     asked = "".join(f" --require {quote(one)}" for one in options.requirements)
-    return f"{program} check {file}{asked}{' --confident' if options.confident else ''}"
+    look = f" --look {options.look}" if options.look else ""
+    return f"{program} check {file}{asked}{' --confident' if options.confident else ''}{look}"
 
 
 def workflow(options: GateOptions) -> str:
-    """Return a workflow of GitHub that checks the same requirements on each push.
+    """Return a workflow of GitHub that checks the same requirements on each push, which is one more look if they count.
 
     Parameters
     ----------
     options : GateOptions
     """
-    line = command(options, "plurality", "annotations.csv")
+    line = command(replace(options, look=0), "plurality", "annotations.csv")
+    line += ' --look "$GITHUB_RUN_NUMBER"' if options.look else ""
     return _WORKFLOW.replace("COMMAND", f'{line} --summary "$GITHUB_STEP_SUMMARY"')
 
 

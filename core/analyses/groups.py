@@ -105,11 +105,11 @@ def present(found: GroupReview, dataset: Dataset, options: GroupOptions) -> list
     )
     return [
         *blocks,
-        Grid(table, f"Groups of at least {FEWEST_RATERS} raters.{hidden}", 60, COLUMNS, "groups_table"),
+        Grid(table, f"Groups of at least {FEWEST_RATERS} raters.", 60, COLUMNS, "groups_table"),
         Words(
             "A ratio above 1 means that the group agrees more with itself than with others. p: by permuting the "
             f"facts about raters. “Differs”: at a false discovery rate of {number(found.q, 2)} over "
-            f"{plural(found.n_tests, 'test')}.",
+            f"{plural(found.n_tests, 'test')}.{hidden}",
             "note",
         ),
         Download(table, "Groups of raters", "groups", "groups_download"),
@@ -135,7 +135,7 @@ def lead(found: GroupReview) -> list[Span]:
         return [f"No group of raters clearly differs from the others ({tested})."]
     said: list[Span] = []
     for one in named[:MOST_NAMED]:
-        said += ["Raters with ", Name(f"{one.fact}: {one.group}"), *_differs(one), ". "]
+        said += ["Raters with ", Name(one.fact), " “", Name(one.group), "”", *_differs(one), ". "]
     more = len(named) - MOST_NAMED
     others = f"{plural(more, 'more group')} {'differs' if more == 1 else 'differ'}. " if more > 0 else ""
     return [*said, f"{others}Tested: {tested}."]
@@ -149,7 +149,7 @@ def _differs(one: GroupAgreement) -> list[Span]:
     sign = "more" if one.difference.value > 0 else "less"
     if one.of_class:
         points = _signed(one.difference, 100, 0).replace(" (", " points (", 1)
-        return [" choose ", Name(one.of_class), f" {sign} often than the others: difference {points}"]
+        return [" choose “", Name(one.of_class), f"” {sign} often than the others: difference {points}"]
     higher = "higher" if one.difference.value > 0 else "lower"
     return [f" give {higher} values than the others: difference of means {_signed(one.difference)}"]
 

@@ -17,7 +17,7 @@ from ..methods import Verdict, any_of, can_use
 from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..models.dawid_skene import DawidSkene
 from ..raters.groups import FEWEST_RATERS, RaterFacts, sides_of
-from ..text import number, percent_with_interval, plural, utc, with_interval
+from ..text import number, percent, percent_with_interval, plural, utc, with_interval
 from .base import Analysis, AnalysisPart, PartOption
 from .blocks import Block, Control, Download, Figure, Grid, Heading, Name, OnPage, Selector, Slot, Span, Words
 from .schema import Column, frame_of, intervals
@@ -154,18 +154,31 @@ def _changes(found: GuidelineReview, options: GuidelineOptions) -> list[Block]:
     """Show agreement on each class under earlier guidelines and under the new one; nothing if none is new."""
     if not found.changes:
         return []
-    whole, earlier, new = found.changes[0], *_sides(options)
-    if isnan(whole.change.value):
-        return [Words((f"Cannot compare agreement {earlier} and {new}: one side has no cases.",))]
-    said = f"Raters agree on {percent_with_interval(*whole.before)} of annotation pairs {earlier}, and on "
-    said += f"{percent_with_interval(*whole.after)} {new}; {_difference(whole.change)}."
+    if isnan(found.changes[0].change.value):
+        return [Words((Name(lead_of_changes(found, options)),))]
     table = table_of_changes(found)
     return [
-        Words((Name(said),), "lead"),
+        Words((Name(lead_of_changes(found, options)),), "lead"),
         Grid(table, "Agreement on each class before and after the new guideline.", 40, CHANGES, "guideline_changes"),
         Words("Each interval is of one class: with many classes some differ by chance.", "note"),
         Download(table, "Agreement before and after", "guideline_changes", "guideline_changes_table"),
     ]
+
+
+def lead_of_changes(found: GuidelineReview, options: GuidelineOptions) -> str:
+    """Compare agreement under earlier guidelines with that under the new one, in a sentence.
+
+    Parameters
+    ----------
+    found : GuidelineReview
+        With changes.
+    options : GuidelineOptions
+    """
+    whole, earlier, new = found.changes[0], *_sides(options)
+    if isnan(whole.change.value):
+        return f"Cannot compare agreement {earlier} and {new}: one side has no cases."
+    said = f"Raters agree on {percent_with_interval(*whole.before)} of annotation pairs {earlier}, and on "
+    return f"{said}{percent_with_interval(*whole.after)} {new}; {_difference(whole.change)}."
 
 
 def _title(found: GuidelineReview) -> str:
@@ -173,7 +186,11 @@ def _title(found: GuidelineReview) -> str:
     if found.by_chance or shares[-1] < 0.5:
         return "Pairs of classes by share of disagreement"
     most = int(np.argmax(shares >= 0.5)) + 1
-    return f"{most:,} of {plural(found.n_pairs, 'pair')} of classes cause half of the disagreement"
+    if most == found.n_pairs:
+        return "Pairs of classes by share of disagreement"
+    cause = "causes" if most == 1 else "cause"
+    of = f"{most:,} of {plural(found.n_pairs, 'pair')} of classes"
+    return f"{of} {cause} {percent(float(shares[most - 1]))} of the disagreement"
 
 
 def table_of_changes(found: GuidelineReview) -> pd.DataFrame:

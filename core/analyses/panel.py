@@ -10,7 +10,7 @@ from ..agreement.intervals import UNDEFINED, IntervalEstimate
 from ..annotations.dataset import Dataset
 from ..figures.estimates import estimates
 from ..machines.marks import Machine
-from ..machines.panel import TITLES, TRUTHS, PanelWorth, panel_worth
+from ..machines.panel import TITLES, TRUTHS, PanelWorth, panel_worth, points
 from ..methods import ONE_CLASS, Verdict
 from ..text import percent, plural, with_interval
 from .base import Analysis, AnalysisPart, PartOption
@@ -18,6 +18,7 @@ from .blocks import Block, Download, Figure, Grid, Heading, Name, Words
 from .schema import Column, frame_of
 
 TERM = "panel of AI raters"
+MOST_NAMED = 3
 COLUMNS = (
     Column("name", "rater"),
     Column("kind"),
@@ -105,6 +106,7 @@ def present(found: PanelWorth, dataset: Dataset, options: PanelOptions) -> list[
         ),
         Words(_independence(found), "note"),
         Words(_people(found), "note"),
+        Words(_without(found), "note"),
     ]
     if len(found.added) > 1:
         blocks.append(Words(("Best order of adding members: ", *_order(found), "."), "note"))
@@ -124,12 +126,10 @@ def _accuracies(found: PanelWorth) -> list[tuple[str, float, float, float]]:
 
 
 def _independence(found: PanelWorth) -> str:
-    value, low, high = (100 * share for share in found.shortfall)
-    points = with_interval(value, low, high, 0)
-    return (
-        f"If these errors were independent, the vote would be correct on {percent(found.independent)} of cases; "
-        f"shared mistakes cost {points} points."
-    )
+    said = f"If these errors were independent, the vote would be correct on {percent(found.independent)} of cases"
+    if found.shortfall.low > 0:
+        return f"{said}; shared mistakes cost {points(found.shortfall)}."
+    return f"{said}; the vote is not clearly worse than that: shortfall {points(found.shortfall)}."
 
 
 def _people(found: PanelWorth) -> str:
@@ -140,6 +140,18 @@ def _people(found: PanelWorth) -> str:
     if found.truth == "joint":
         said += " This cannot detect mistakes that people share; compare with gold, or see “Shared errors”."
     return said
+
+
+def _without(found: PanelWorth) -> list[str | Name]:
+    """Name members and families without whom the vote clearly changes, the largest change first."""
+    clear = [one for one in found.members if one.change.low > 0 or one.change.high < 0]
+    parts: list[str | Name] = []
+    for one in sorted(clear, key=lambda one: -abs(one.change.value))[:MOST_NAMED]:
+        kind = " (family)" if one.is_family else ""
+        parts += ["; without " if parts else "Accuracy of the vote without ", Name(one.name), f"{kind}: "]
+        parts.append(f"{percent(one.vote_without.value)}, difference {points(one.change)}")
+    more = f"; {plural(len(clear) - MOST_NAMED, 'more clear change')}" if len(clear) > MOST_NAMED else ""
+    return [*parts, f"{more}."] if parts else ["The vote does not clearly change without any one member or family."]
 
 
 def _order(found: PanelWorth) -> list[str | Name]:

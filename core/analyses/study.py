@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,15 @@ from ..methods import AS_IS, Verdict
 from ..multiplicity import holm
 from ..runtime.chunks import CancelToken
 from ..studies.accuracy import MEASURES, TITLES, Measure
-from ..studies.analysis import METHODS, Method, StudyAnalysis, StudyEstimate, StudyEstimates, StudyOptions
+from ..studies.analysis import (
+    METHODS,
+    Method,
+    StudyAnalysis,
+    StudyEstimate,
+    StudyEstimates,
+    StudyOptions,
+    interval_for_these_readers,
+)
 from ..studies.analysis import compute as analyse_study
 from ..studies.next_study import NextStudy, compute_next_study
 from ..studies.roc import RocCurves, compute_roc_curves
@@ -27,6 +35,7 @@ from .schema import Column, frame_of, intervals
 
 TERM = "reader study"
 N_READERS = (3, 5, 8, 10, 15, 20)  # of next studies
+ENOUGH_READERS = 4  # With fewer, the result for these readers only is said as well.
 FEW_READERS = " With so few readers, the result says little about other readers, so intervals are wide."
 MOST_PAIRS_NAMED = 3
 _MEASURES = {str(name): title for name, title in TITLES.items()}
@@ -170,14 +179,15 @@ def compute_roc(found: AnalysedStudy, options: ModalityOptions) -> RocCurves:
 
 
 def compute_size(found: AnalysedStudy, options: SizeOptions) -> tuple[NextStudy, ...]:
-    """Compute sizes of a next study of each pair of modalities; allowing for errors of a panel."""
+    """Compute sizes of a next study of each pair of modalities that vary, allowing for errors of a panel."""
     best = _best(found.analysis)
     n_readers = sorted({*N_READERS, max(2, len(found.study.readers))})
     return tuple(
         compute_next_study(
             best, options.effect, n_readers, pair=pair, power=options.power, significance=1 - options.level
         )
-        for pair in range(len(best.differences))
+        for pair, one in enumerate(best.differences)
+        if one.low == one.low
     )
 
 
@@ -254,9 +264,14 @@ def present_roc(curves: RocCurves, study: ReadingStudy, options: ModalityOptions
 def present_size(found: tuple[NextStudy, ...], study: ReadingStudy, options: SizeOptions) -> list[Block]:
     """Show the number of cases that a next study needs, by its number of readers."""
     table = table_of_size(found, study, options)
-    return [
+    blocks: list[Block] = [
         Heading("How large must the next study be?", TERM),
         Words(_size(found, study, options), "lead"),
+    ]
+    if not found:
+        return blocks
+    return [
+        *blocks,
         Words(
             "Based on the variance of readers, cases and the truth in this study, and its share of cases with the "
             f"condition; two-sided significance {number(1 - options.level, 2)}. The estimate is rough if the study "
@@ -334,7 +349,8 @@ def said(found: StudyEstimates) -> list[Span]:
     found : StudyEstimates
     """
     if len(found.differences) == 1:
-        return _pair(found, found.differences[0], clear=_is_clear(found, found.differences[0]))
+        one = found.differences[0]
+        return [*_pair(found, one, clear=_is_clear(found, one)), *_for_these_readers(found, one)]
     clear = set(holm(np.array([one.p for one in found.differences]), 1 - found.level).tolist())
     words: list[Span] = [
         f"{len(clear):,} of {plural(len(found.differences), 'pair')} of modalities clearly differ in {_measure(found)} "
@@ -359,29 +375,46 @@ def design(found: AnalysedStudy) -> str:
     return (
         f"{plural(len(found.study.readers), 'reader')} and {plural(n, 'case')}, {about}{round(best.n_with):,} with "
         f"the condition. {METHOD_TITLES[best.method]} with random readers and cases: the result applies to similar "
-        f"readers and cases.{FEW_READERS if len(found.study.readers) < 4 else ''}"
+        f"readers and cases.{FEW_READERS if len(found.study.readers) < ENOUGH_READERS else ''}"
     )
 
 
 def _pair(found: StudyEstimates, one: StudyEstimate, *, clear: bool) -> list[Span]:
     """Write the sentence of a comparison: clear, not clear, or without an interval."""
     value = {each.modality: each.value for each in found.modalities}
-    first, second = (one.modality, one.other_modality) if one.value >= 0 else (one.other_modality, one.modality)
+    first, second, between, low, high = _higher_first(one, one)
     both = f"{_said(found, value[first])} against {_said(found, value[second])}"
     if one.low != one.low:
         return [
             "Cannot determine whether ", Name(first), " and ", Name(second),
             f" differ in {_measure(found)} ({both}), without variation between readers and cases.",
         ]  # fmt: skip
-    low, high = (one.low, one.high) if one.value >= 0 else (-one.high, -one.low)
     ends = f"{_said(found, low, True)} to {_said(found, high, True)}"
-    difference = (
-        f"difference {_said(found, abs(one.value), True)} ({percent(found.level)} interval {ends}), p {_p(one.p)}"
-    )
+    difference = f"difference {_said(found, between, True)} ({percent(found.level)} interval {ends}), p {_p(one.p)}"
     if clear:
         higher = f"{_measure(found, capital=True)} is higher in "
         return [higher, Name(first), " than in ", Name(second), f": {both}, {difference}."]
     return [Name(first), " and ", Name(second), f" do not clearly differ in {_measure(found)}: {both}, {difference}."]
+
+
+def _higher_first(one: StudyEstimate, by: StudyEstimate) -> tuple[str, str, float, float, float]:
+    """Return the modality with the higher value in ``by``, the other one, and their difference with its interval."""
+    if by.value >= 0:
+        return one.modality, one.other_modality, one.value, one.low, one.high
+    return one.other_modality, one.modality, -one.value, -one.high, -one.low
+
+
+def _for_these_readers(found: StudyEstimates, one: StudyEstimate) -> list[Span]:
+    """State the difference for the readers of this study only, if they are too few to stand for others."""
+    n = len({each.reader for each in found.readers})
+    low, high = interval_for_these_readers(found)
+    if n >= ENOUGH_READERS or low != low:
+        return []
+    *_, between, low, high = _higher_first(replace(one, low=low, high=high), one)
+    said = " to ".join(_said(found, end, True) for end in (low, high))
+    return [
+        f" For these {plural(n, 'reader')} only, on similar cases: difference {_said(found, between, True)} ({said})."
+    ]
 
 
 def _is_clear(found: StudyEstimates, one: StudyEstimate) -> bool:
@@ -397,18 +430,18 @@ def _title(found: StudyEstimates) -> str:
 
 
 def _differences(found: StudyAnalysis) -> list[tuple[str, float, float, float]]:
-    several = found.in_doubt is not None
+    several, best = found.in_doubt is not None, _best(found)
     lines = []
-    for each in (_best(found), *([found.taken] if several else [])):
-        for one in each.differences:
-            name = f"{one.modality} minus {one.other_modality}"
+    for each in (best, *([found.taken] if several else [])):
+        for one, by in zip(each.differences, best.differences, strict=True):
+            first, second, value, low, high = _higher_first(one, by)
+            name = f"{first} minus {second}"
             name += (
                 f", {'majority as truth' if each.truth == 'panel_majority' else 'errors allowed for'}"
                 if several
                 else ""
             )
-            ends = (one.value, one.value) if one.low != one.low else (one.low, one.high)
-            lines.append((name, one.value, *ends))
+            lines.append((name, value, *((value, value) if low != low else (low, high))))
     return lines
 
 
@@ -433,6 +466,8 @@ def _by_reader(found: StudyEstimates) -> list[Span]:
 
 
 def _size(found: tuple[NextStudy, ...], study: ReadingStudy, options: SizeOptions) -> list[Span]:
+    if not found:
+        return ["Cannot determine the size of the next study: readers and cases do not vary in this one."]
     words: list[Span] = []
     for each in found[:MOST_PAIRS_NAMED]:
         if len(found) > 1:
@@ -442,6 +477,9 @@ def _size(found: tuple[NextStudy, ...], study: ReadingStudy, options: SizeOption
         enough = next(((size.n_readers, size.n_cases) for size in each.sizes if size.n_cases is not None), None)
         if one.n_cases is not None:
             words.append(f"{plural(one.n_readers, 'reader')} and {plural(one.n_cases, 'case')} can detect {finds}. ")
+            more = next((size for size in each.sizes if size.n_readers > max(one.n_readers, ENOUGH_READERS)), None)
+            if one.n_readers < ENOUGH_READERS and more is not None and more.n_cases is not None:
+                words.append(f"{plural(more.n_readers, 'reader')} need {plural(more.n_cases, 'case')}. ")
         elif enough is not None:
             words.append(
                 f"{plural(one.n_readers, 'reader')} are too few to detect {finds}; {plural(enough[0], 'reader')} "

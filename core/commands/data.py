@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from datetime import UTC
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..annotations.ordering import may_be_ordered, order_by_name
-from ..errors import InputError, NotApplicableError
+from ..errors import InputError, NotApplicableError, PluralityError
 from ..ingest.samples import SAMPLES
 from ..text import number, shorten
 from .inputs import read_file, read_warned, rows_of, split, stamp, with_declared_order, write_table
@@ -145,15 +146,15 @@ def guideline(options) -> tuple[dict, "pd.DataFrame"]:
     """Return pairs of classes that raters confuse; or, with ``--merge``, the dataset in which two are one."""
     from ..agreement.guideline import merge_classes
     from ..analyses.blocks import Words
-    from ..analyses.guideline import GUIDELINE, lead, table_of_changes
+    from ..analyses.guideline import GUIDELINE, lead, lead_of_changes, table_of_changes
     from ..annotations.write import long_table
 
     dataset, left_out = read_warned(options).dataset.as_classes(split(options))
     dataset = with_declared_order(dataset, options)
     part = GUIDELINE.part("pairs").with_options(seed=options.seed, version=options.guideline_version or "")
     more: dict[str, Any] = {}
-    if options.facts:
-        part = part.with_options(facts=read_facts(options.facts, dataset))
+    if (facts := facts_if_any(options, dataset)) is not None:
+        part = part.with_options(facts=facts)
     if options.since is not None and options.guideline_version:
         raise InputError("--since and --guideline-version both state the new guideline.", "Use one of them.")
     if options.since is not None:
@@ -166,6 +167,7 @@ def guideline(options) -> tuple[dict, "pd.DataFrame"]:
     def words(found: "GuidelineReview") -> str:
         if found.changes:
             more["changes"] = rows_of(table_of_changes(found))
+            return f"{Words(lead(found)).plain} {lead_of_changes(found, part.resolve())}"
         return Words(lead(found)).plain
 
     answer, table = answered(part, options, dataset, left_out, words)
@@ -192,6 +194,27 @@ def groups(options) -> tuple[dict, "pd.DataFrame"]:
     )
 
 
+def facts_if_any(options, dataset: "Dataset") -> "RaterFacts | None":
+    """Read the facts of ``--facts``, otherwise those that the file itself has; None if it has none.
+
+    Parameters
+    ----------
+    options
+        Options of the command line, with ``file`` and ``facts``.
+    dataset : Dataset
+    """
+    from ..raters.groups import FEWEST_RATERS
+
+    if options.facts:
+        return read_facts(options.facts, dataset)
+    if dataset.n_raters < 2 * FEWEST_RATERS or not Path(options.file).is_file():
+        return None
+    try:
+        return read_facts(options.file, dataset)
+    except PluralityError:
+        return None
+
+
 def read_facts(source: str, dataset: "Dataset") -> "RaterFacts":
     """Read the facts of the raters in a file.
 
@@ -206,8 +229,6 @@ def read_facts(source: str, dataset: "Dataset") -> "RaterFacts":
     InputError
         There is no such file, or it has no facts of these raters.
     """
-    from pathlib import Path
-
     from ..raters.groups import facts_of_file
     from .plausibilities import read_bytes
 

@@ -69,6 +69,7 @@ def read_file(options, kind: Kind | None = None, order: Sequence[str] | None = N
             rater=options.rater,
             answer=options.answer,
             rank=options.rank,
+            group=options.group,
             kind=kind or options.kind,
             classes=class_list(options.classes) if order is None else order,
             ordinal=order is not None,

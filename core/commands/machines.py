@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,8 @@ def panel(options) -> tuple[dict, pd.DataFrame]:
     verdict = part.applicable(dataset)
     if not verdict.possible:
         raise NotApplicableError(f"“{part.title}” is not available: {verdict.reason}.")
-    asked = part.with_options(**options_of(dataset, described(names, told.values())), seed=options.seed)
+    machines = _in_families(described(names, told.values()), options.family)
+    asked = part.with_options(**options_of(dataset, machines), seed=options.seed)
     chosen = asked.resolve(**asked.given(options))
     found = asked.answer(dataset, chosen)
     table = asked.frame(found, dataset, chosen)
@@ -106,6 +108,20 @@ def panel(options) -> tuple[dict, pd.DataFrame]:
     answer["left_out"] = [{"rater": name, "why": why} for name, why in found.left_out]
     rows = table.astype(object).where(table.notna(), None).to_dict("records")
     return {"words": found.words(), **answer, "rows": rows, "level": chosen.level, **stamp(options, dataset)}, table
+
+
+def _in_families(machines: tuple[Machine, ...], given: tuple[str, ...]) -> tuple[Machine, ...]:
+    """Return the AI raters with the families of the command line instead of those of the file or their names."""
+    family_of: dict[str, str] = {}
+    for entry in given:
+        family, _, members = entry.partition("=")
+        names = _parts(members)
+        unknown = [name for name in names if name not in {one.name for one in machines}]
+        if unknown or not names:
+            why = f"{unknown[0]!r} is not an AI rater" if unknown else "it has no members"
+            raise InputError(f"Could not use the family {entry!r}: {why}.", "Write NAME=A,B with names of AI raters.")
+        family_of |= dict.fromkeys(names, family.strip())
+    return tuple(replace(one, family=family_of.get(one.name, one.family)) for one in machines)
 
 
 def _like_machines(people: list[str]) -> list[str]:

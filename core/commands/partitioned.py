@@ -86,6 +86,7 @@ def opened(options) -> Iterator["PartitionedDataset"]:
         "select",
         "question",
         "rank",
+        "group",
         "threshold",
         "label",
         "gold",

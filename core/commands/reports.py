@@ -14,7 +14,7 @@ from ..report.build import SECTIONS, OtherQuestion, ReportRequest, build_report
 from ..report.hidden_names import hidden
 from ..review.store import head_of_reviews
 from ..runtime.chunks import CancelToken
-from .data import read_facts
+from .data import facts_if_any
 from .inputs import progress, read_file, read_warned, split, stamp, with_declared_order
 from .plausibilities import read_classifiers, read_predictors, settings_of
 from .questions import ALL_QUESTIONS, each_question
@@ -101,7 +101,9 @@ def _request_of(options) -> tuple[Dataset, Callable[[CancelToken], ReportRequest
             seed=options.seed,
             record=head_of_reviews(options.whole),  # reviews belong to the whole dataset
             requirements=tuple(options.require),
-            facts=read_facts(options.facts, dataset) if options.facts else None,
+            confident=options.confident,
+            look=options.look or 0,
+            facts=facts_if_any(options, dataset),
             study=read_files_of_study(options, options.study).study if options.study else None,
         )
 

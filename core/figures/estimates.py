@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from ..text import plotly
-from .labels import between, short_names
+from .labels import between, wrapped_names
 from .theme import Theme, cross, error_bars, figure_of, rows, scatter, upright
 
 MOST_LINES = 40
@@ -54,12 +54,13 @@ def estimates(
         if shown[part]
     ]
     line = {"color": theme.quiet, "dash": "dot", "width": 1.5}
+    names = wrapped_names([name for name, *_ in shown], 26)
     return figure_of(
         theme,
         data,
         title,
-        100 + 24 * max(3, len(shown)),
+        100 + (36 if any("<br>" in name for name in names) else 24) * max(3, len(shown)),
         xaxis={"title": axis},
-        yaxis=rows([plotly(name) for name in short_names([name for name, *_ in shown], 26)], theme),
+        yaxis=rows(names, theme),
         shapes=[] if reference is None else [upright(reference, line)],
     )

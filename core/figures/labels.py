@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import unescape
+from textwrap import wrap
 
 import numpy as np
 
@@ -46,6 +47,21 @@ def short_names(names: Sequence[str], length: int) -> list[str]:
                 start = max(0, min(differ - length // 3, len(names[place]) - length + 2))
                 short[place] = ELLIPSIS + names[place][start : start + length - 2].strip() + ELLIPSIS
     return short
+
+
+def wrapped_names(names: Sequence[str], length: int) -> list[str]:
+    """Break names over two lines of at most ``length`` characters, shortened if they do not fit; safe for plotly.
+
+    Parameters
+    ----------
+    names : sequence of str
+    length : int
+    """
+    lines = [wrap(name, length) for name in names]
+    return [
+        "<br>".join(map(plotly, part)) if len(part) == 2 else plotly(one)
+        for part, one in zip(lines, short_names(names, length), strict=True)
+    ]
 
 
 def _distinct(names: Sequence[str], first: list[str], second: list[str]) -> list[str]:

@@ -85,6 +85,7 @@ _WHOLE = {
         r"(?:gold|golden|truth|ground[\W_]*truth|reference)(?:[\W_]*(?:label|class|answer|standard))?"
         r"|(?:true|correct)[\W_]*(?:label|class|answer)"
     ),
+    "group": re.compile(r"guidelines?[\W_]*versions?|versions?[\W_]*(?:of[\W_]*)?(?:the[\W_]*)?guidelines?"),
     "count": re.compile(r"n|(?:n|number|no)[\W_]*(?:of[\W_]*)?(?:cases|items|patients|subjects)"),
 }
 _ONLY_ANSWER = words(
@@ -227,6 +228,16 @@ class Mapping:
     def holds_sets(self) -> bool:
         """True if annotations are sets of labels and may be in empty cells, whose meaning then has to be stated."""
         return self.layout == "labels" or (self.layout == "long" and self.label_sign is not None)
+
+    def with_group(self, column: str) -> "Mapping":
+        """Return the mapping with a column of groups of cases, which has no other role then.
+
+        Parameters
+        ----------
+        column : str
+        """
+        raters, across = (tuple(one for one in part if one != column) for part in (self.raters, self.across))
+        return replace(self, group=column, raters=raters, across=across)
 
     @property
     def ranked(self) -> bool:

@@ -15,9 +15,11 @@ _KIND = re.compile(
     r"(rater|annotator|reader|judge|worker|reviewer|source|author)[\W_]*(type|kind)"
     r"|(is|by)[\W_]*(a[\W_]*)?(machine|ai|llm|model|bot)|human[\W_]*or[\W_]*(machine|ai|llm|model)"
 )
+_PLAIN_KIND = re.compile("type|kind|role|source|origin")  # may be anything, unless every value is an unmistakable word
 _FAMILY = re.compile(r"(model[\W_]*|machine[\W_]*)?family|provider|vendor")
 _VERSION = re.compile(r"(model[\W_]*|machine[\W_]*)?version|checkpoint")
 _MACHINE = frozenset(re.findall(r"\w+", "machine ai llm model bot classifier algorithm automatic true yes y 1"))
+_YES_OR_NO = frozenset(("true", "false", "yes", "no", "y", "n", "1", "0"))
 _PERSON = frozenset(re.findall(r"\w+", "human person people expert manual annotator reader rater crowd false no n 0"))
 
 
@@ -47,8 +49,10 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str
     one_each = [next(((name, told) for name, told in found if told and any(told)), None) for found in details]
     used = [f"“{one[0]}”" for one in one_each if one]
     for column in free:
-        said = _words(rater, raw, column) if _is(column, _KIND) else None
-        if said is None or not all(word.casefold() in _MACHINE | _PERSON | {""} for word in said):
+        plain = _is(column, _PLAIN_KIND)
+        said = _words(rater, raw, column) if plain or _is(column, _KIND) else None
+        words = (_MACHINE | _PERSON | {""}) - (_YES_OR_NO if plain else frozenset())
+        if said is None or not all(word.casefold() in words for word in said):
             continue
         family, version = (one[1] if one else [""] * len(said) for one in one_each)
         machines = tuple(

@@ -80,6 +80,7 @@ def read(
     rater: str | None = None,
     answer: str | None = None,
     rank: str | None = None,
+    group: str | None = None,
     layout: str | None = None,
     format: str | None = None,
     question: str | None = None,
@@ -101,7 +102,7 @@ def read(
     source : path, several paths, bytes, or a frame
         Several files may be in one zip; a folder is one Parquet table. A frame is understood as the file it would be.
     name : str, optional
-    case, rater, answer, rank : str, optional
+    case, rater, answer, rank, group : str, optional
         Names of columns; guessed if omitted. ``rater="none"`` means that annotations are anonymous.
     layout, format : str, optional
         One of `core.ingest.column_mapping.LAYOUTS`, and of `core.ingest.formats.detect.formats`; detected if not given.
@@ -124,12 +125,11 @@ def read(
     if isinstance(classes, Path):
         found, classes = _with_class_list(found, classes)
     asked = _with_given(found, question, (case, rater, answer, rank), layout, separators)
+    mapping = replace(asked.mapping, empty=empty)
     return build_question(
         found,
-        replace(asked, mapping=replace(asked.mapping, empty=empty)),
-        title,
-        kind=kind, classes=classes,
-        ordinal=ordinal, repeats=repeats, treatment=treatment,
+        replace(asked, mapping=mapping if group is None else mapping.with_group(group)),
+        title, kind=kind, classes=classes, ordinal=ordinal, repeats=repeats, treatment=treatment,
         progress=(lambda share: progress(_OPENING + (1 - _OPENING) * share)) if progress else None,
     )  # fmt: skip
 

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..agreement.krippendorff import krippendorff_alpha
+from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
 from ..models.dawid_skene import DawidSkene
@@ -133,12 +135,18 @@ def likelihood_of_people(people: Dataset) -> np.ndarray:
     Raises
     ------
     NotApplicableError
-        Fewer than `LEAST_CASES` cases have two annotations.
+        Fewer than `LEAST_CASES` cases have two annotations, or people do not clearly agree beyond chance.
     """
     if int((np.diff(people.case_ptr) > 1).sum()) < LEAST_CASES:
         raise NotApplicableError(
             f"Cannot determine people's error rates: fewer than {LEAST_CASES} cases have annotations by two people.",
             "Use gold or the majority of people as the truth.",
+        )
+    alpha = krippendorff_alpha(class_counts(people), 0.95)
+    if alpha.ci_low is not None and alpha.ci_low <= 0:
+        raise NotApplicableError(
+            "Cannot determine people's error rates: people do not clearly agree beyond chance.",
+            "Use gold as the truth.",
         )
     fits = [DawidSkene("pooled").fit(people), OneCoin("pooled").fit(people)]
     each = [fit.class_probability / np.maximum(fit.prevalence, _LEAST_PROBABILITY) for fit in fits]

@@ -145,10 +145,8 @@ class PanelWorth(Result):
         """Return sentences to quote."""
         n = plural(len(self.raters), "AI rater")
         against = {"joint": "Corrected for people's own mistakes", "gold": "Against gold"}
-        said = (
-            f"{against.get(self.truth, 'Compared with the majority of people')}, {n} are worth about "
-            f"{_few(self.n_effective)} "
-        )
+        people = "the only person" if self.n_people == 1 else "the majority of people"
+        said = f"{against.get(self.truth, f'Compared with {people}')}, {n} are worth about {_few(self.n_effective)} "
         said += "independent raters"
         if self.against_majority is not None:
             said += f", and compared with the majority of people about {_few(self.against_majority)}"
@@ -157,19 +155,28 @@ class PanelWorth(Result):
 
     def verdict(self) -> str:
         """State whether the vote or the best single rater is better."""
-        points = f"difference {_points(self.gain)}"
+        between = f"difference {points(self.gain)}"
         if self.gain.low > 0:
-            return f"The vote is better than its best member: {points}"
+            return f"The vote is better than its best member: {between}"
         if self.gain.high < 0:
-            return f"The best member is better than the vote: {points}"
-        return f"The vote and its best member do not clearly differ: {points}"
+            value, low, high = self.gain
+            return (
+                f"The best member is better than the vote: difference {points(IntervalEstimate(-value, -high, -low))}"
+            )
+        return f"The vote and its best member do not clearly differ: {between}"
 
 
 def _few(one: IntervalEstimate) -> str:
     return with_interval(*one, digits=1)
 
 
-def _points(one: IntervalEstimate) -> str:
+def points(one: IntervalEstimate) -> str:
+    """Write a difference of shares in percentage points, with its interval.
+
+    Parameters
+    ----------
+    one : IntervalEstimate
+    """
     value, low, high = (number(100 * share, 0).replace("-", "−") for share in one)
     return f"{value} points ({low} to {high})"
 
@@ -643,6 +650,8 @@ def _people(sample: _Sample, voices: np.ndarray, truth: Truth) -> tuple[Interval
         Answers of people on the cases of the panel, or on all cases for a majority.
     truth : {"joint", "majority", "gold"}
     """
+    if voices.shape[1] < 2:
+        return None, voices.shape[1]
     given, n_classes = voices != MISSING, sample.panel.n_classes
     size = max(2, int(np.median(given.sum(axis=1))))
     busy = np.argsort(-given.sum(axis=0), kind="stable")[:MOST_PEOPLE]

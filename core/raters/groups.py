@@ -22,6 +22,7 @@ from ..annotations.dataset import Dataset
 from ..annotations.vocabulary import encode, to_numbers
 from ..errors import InputError, NotApplicableError
 from ..ingest.formats.budget import reading
+from ..ingest.formats.raw_table import RawTable
 from ..ingest.formats.tables import open_tables
 from ..multiplicity import benjamini_hochberg
 from ..options import check_level, check_number, check_whole
@@ -29,6 +30,7 @@ from ..result_base import Columns, Result, rows
 
 FEWEST_RATERS = 8
 MOST_VALUES = 20
+_FIRST_ROWS, _FIRST_VALUES = 20_000, 100  # A column with more values in the first rows is no fact.
 LEAST_CROSS = 0.05
 N_PERMUTATIONS, N_RESAMPLES = 400, 200
 _STRATA = 4
@@ -136,8 +138,28 @@ def facts_of_file(name: str, content: bytes, raters: Sequence[str]) -> RaterFact
         The file is not a table, no column contains the raters, or no column is a fact about them.
     """
     (_, raw), *_ = open_tables(name, content)
-    coded = {column: encode(raw.table[column]) for column in raw.columns}
-    known = {column: len(set(raters).intersection(one.values)) for column, one in coded.items()}
+    return facts_of_table(name, raw, raters)
+
+
+def facts_of_table(name: str, raw: RawTable, raters: Sequence[str], column: str = "") -> RaterFacts:
+    """Find facts of raters in a table; see `facts_of_file`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file, for messages.
+    raw : RawTable
+    raters : sequence of str
+        Raters of the dataset.
+    column : str
+        Column of the raters; found by their names if omitted.
+    """
+    first = raw.table.slice(0, _FIRST_ROWS)
+    few = [one for one in raw.columns if not column or len(first[one].unique()) <= _FIRST_VALUES]
+    coded = {one: encode(raw.table[one]) for one in dict.fromkeys([*few, *([column] if column else [])])}
+    known = {
+        name: len(set(raters).intersection(one.values)) for name, one in coded.items() if name == column or not column
+    }
     if not known or max(known.values()) < FEWEST_RATERS:
         raise InputError(
             f"Could not use {name}: it has no column with rater names.", "Provide a table with one row per rater."

@@ -109,6 +109,10 @@ class ReportRequest:
         A reader study that belongs to the dataset, with its truth or a panel.
     requirements : tuple of str
         On the data, such as "alpha >= 0.6".
+    confident : bool
+        True if the whole interval must meet a requirement.
+    look : int
+        Number of this look at growing data, 0 if the data are analysed once.
     facts : RaterFacts or None
         Facts of the raters of the dataset, whose groups are compared.
     """
@@ -135,6 +139,8 @@ class ReportRequest:
     reviewed: ReviewedBy | None = None
     study: ReadingStudy | None = None
     requirements: tuple[str, ...] = ()
+    confident: bool = False
+    look: int = 0
     facts: RaterFacts | None = None
 
     @property

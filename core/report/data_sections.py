@@ -70,7 +70,9 @@ def gate(request, sections, token, progress) -> list:
     """
     if not request.requirements:
         return []
-    part = GATE.part("requirements").with_options(requirements=request.requirements, seed=request.seed)
+    part = GATE.part("requirements").with_options(
+        requirements=request.requirements, confident=request.confident, look=request.look, seed=request.seed
+    )
     if request.report is not None:
         n_rows, n_kept = request.report.n_rows, request.report.n_kept
         part = part.with_options(n_rows=n_rows, n_dropped=n_rows - n_kept)

@@ -264,6 +264,8 @@ def _pattern(data: _Data) -> str:
         return "Every case has three annotations: the majority of three votes."
     if two.all():
         return "Every case has two annotations: double reading."
+    if (data.per_case == data.per_case[0]).all():
+        return f"Every case has {data.per_case[0]:,} annotations."
     return "The number of annotations per case follows no common process."
 
 

@@ -262,6 +262,32 @@ def compute_moments(study: ReadingStudy, truth: np.ndarray, options: StudyOption
     return compute_u_statistics(moments, by_reader, tuple(sizes[kind] for kind in kinds)), "u-statistics"
 
 
+def interval_for_these_readers(found: StudyEstimates, pair: int = 0) -> tuple[float, float]:
+    """Compute the interval of a difference for the readers of a complete study only, with random cases.
+
+    The variance is ``σ²_cases + σ²_rest / R + σ²_truth``, without that of readers [Obuchowski & Rockette 1995].
+
+    Parameters
+    ----------
+    found : StudyEstimates
+    pair : int
+        Index of a difference.
+
+    Returns
+    -------
+    tuple of float
+        NaN without variance, and if the study is not complete.
+    """
+    if found.method != "obuchowski-rockette":
+        return float("nan"), float("nan")
+    n_readers = len({one.reader for one in found.readers})
+    cases, rest = (float(getattr(found.components, name)[pair]) for name in ("cases", "rest"))
+    se = np.sqrt(max(cases + rest / n_readers + found.truth_variance[pair], 0.0))
+    value = found.differences[pair].value
+    low, high = np.stack(interval(np.array([value]), np.array([se]), np.array([np.inf]), found.level)).clip(-1, 1)
+    return float(low[0]), float(high[0])
+
+
 def _estimates(
     study: ReadingStudy, options: StudyOptions, truth: Truth, truths: np.ndarray, n_redrawn: int = 0
 ) -> StudyEstimates:

@@ -233,8 +233,10 @@ def _add_table(found: _Rows, name: str, raw: RawTable, columns: Mapping[str, str
     for needed in ("case",) if "truth" in roles and "score" not in roles else ("case", "score"):
         if needed not in roles:
             known = ", ".join(sorted(ROLES[needed]))  # type: ignore[index]
+            left = listed([f"“{shorten(column, _SHOWN)}”" for column in raw.columns if column not in roles.values()])
             raise InputError(
-                f"Could not read {name}: it has no column of {needed}s.", f"Use one of these names: {known}."
+                f"Could not read {name}: it has no column of {needed}s{f' (other columns: {left})' if left else ''}.",
+                f"Rename a column to one of {known}; on the command line, add --column {needed}=NAME.",
             )
     cases = _texts(raw, roles["case"])
     taken = [f"{role} from “{shorten(column, _SHOWN)}”" for role, column in roles.items()]
@@ -261,7 +263,10 @@ def _of_file(roles: Mapping[Role, str]) -> list[Role]:
 
 
 def _roles(names: Sequence[str], given: Mapping[str, str]) -> dict[Role, str]:
-    """Return the column of each role: as given, otherwise the first with a known name."""
+    """Return the column of each role: as given, otherwise the first with a known name.
+
+    If a table of readings has a single column of another name, that is the score.
+    """
     found: dict[Role, str] = {}
     for role, column in given.items():
         if role not in ROLES:
@@ -273,6 +278,9 @@ def _roles(names: Sequence[str], given: Mapping[str, str]) -> dict[Role, str]:
         free = [name for name in names if name not in found.values() and _plain(name) in known]
         if free:
             found.setdefault(role, free[0])
+    left = [name for name in names if name not in found.values()]
+    if "score" not in found and "case" in found and found.keys() & {"reader", "modality"} and len(left) == 1:
+        found["score"] = left[0]
     return found
 
 

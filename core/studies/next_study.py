@@ -8,6 +8,7 @@ A complete study with J readers and c times as many cases has the variance
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 
 from ..errors import InputError
 from ..options import check_level, check_number, check_whole
@@ -139,7 +140,8 @@ def compute_power(
     if total <= 0:
         return 1.0
     df = (n_readers - 1) * min((variance / by_readers) ** 2, 1e6) if by_readers > 0 else 1e6
-    return float(1 - ncfdtr(1, df, effect**2 / total, fdtri(1, df, 1 - significance)))
+    missed = float(ncfdtr(1, df, effect**2 / total, fdtri(1, df, 1 - significance)))
+    return 1.0 if isnan(missed) else 1 - missed  # SciPy loses the far tail, of probability 0, in some places
 
 
 def _size(

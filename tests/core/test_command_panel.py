@@ -53,6 +53,21 @@ def test_panel_gives_what_the_page_has(files, capsys):
     assert status == 2 and "no case has a gold class" in words
 
 
+def test_panel_takes_families_from_the_command_line(files, capsys):
+    folder, panel, ai = files
+    line = ("panel", folder / "panel.csv", "--machine", ",".join(ai))
+    status, answer = run(capsys, *line, "--family", f"Large={ai[0]},{ai[1]}")
+    marked = [Machine(name, "Large" if name in ai[:2] else "") for name in ai]
+    part = PANEL.parts[0].with_options(**options_of(panel, marked))
+    wanted = part.frame(part.answer(panel), panel).query("kind == 'family'")
+    (row,) = [row for row in answer["rows"] if row["kind"] == "family"]
+    assert status == 0 and row["name"] == "Large" == wanted["name"].item()
+    assert row["vote_without"] == pytest.approx(wanted["vote_without"].item())
+    for given, why in (("Large=nobody", "'nobody' is not an AI rater"), ("Large", "it has no members")):
+        status, words = run(capsys, *line, "--family", given)
+        assert status == 2 and why in words
+
+
 def test_guideline_writes_the_merged_dataset(files, capsys):
     folder = files[0]
     out = folder / "merged.csv"
@@ -86,11 +101,27 @@ def test_guideline_compares_versions_and_names_a_group_that_alone_confuses(tmp_p
     assert status == 2 and "Use one of them" in words
 
 
+def test_any_column_can_be_the_version_of_the_guideline_and_facts_come_from_the_file(tmp_path, capsys):
+    dataset, _ = in_groups(1, 0.02)
+    table = long_table(dataset).assign(vers=lambda rows: np.where(rows["case"].str.len() > 6, "v2", "v1"))
+    place = {name: place for place, name in enumerate(dataset.raters)}
+    table["region"] = ["north" if place[name] < 10 else "south" for name in table["rater"]]
+    table.to_csv(tmp_path / "both.csv", index=False)
+    line = ("guideline", tmp_path / "both.csv", "--guideline-version", "v2")
+    status, words = run(capsys, *line)
+    assert status == 2 and "--group COLUMN" in words
+    status, answer = run(capsys, *line, "--group", "vers")
+    assert status == 0 and answer["rows"][0]["raters"] == "region: north"
+    assert "of annotation pairs in versions other than v2, and on " in answer["words"]
+    table.rename(columns={"vers": "guideline version"}).to_csv(tmp_path / "both.csv", index=False)
+    assert run(capsys, *line)[1]["words"] == answer["words"], "known by its name"
+
+
 def test_groups_take_facts_from_a_table_of_raters(files, capsys):
     folder = files[0]
     status, answer = run(capsys, "groups", folder / "groups.csv", "--facts", folder / "facts.csv")
     assert status == 0 and [row["group"] for row in answer["rows"] if row["named"]][:1] == ["a"]
-    assert {row["fact"] for row in answer["rows"]} == {"region", "hand"} and "Raters with region: a choose" in answer[
+    assert {row["fact"] for row in answer["rows"]} == {"region", "hand"} and "Raters with region “a” choose" in answer[
         "words"
     ]
     status, words = run(capsys, "groups", folder / "groups.csv")
@@ -120,9 +151,9 @@ def test_a_report_compares_groups_only_with_facts(files, capsys, tmp_path):
     line = ("report", folder / "groups.csv", "--out", out, "--sections", "groups")
     run(capsys, *line, "--facts", folder / "facts.csv")
     text = out.read_text(encoding="utf-8")
-    assert "Raters with region: a choose" in text and "On which cases do groups differ?" in text
+    assert "Raters with region “a” choose" in text and "On which cases do groups differ?" in text
     run(capsys, *line)
-    assert "Raters with region: a" not in out.read_text(encoding="utf-8")
+    assert "Raters with region “a”" not in out.read_text(encoding="utf-8")
 
 
 def test_check_ends_with_0_1_or_2_and_appends_a_summary(files, capsys):

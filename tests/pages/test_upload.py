@@ -13,7 +13,7 @@ from core.ingest.saved_mappings import recall
 from core.machines.marks import Machine
 from pages.shared.cache import datasets as cached
 from tests.pages.export_files import EXPORTS, HOLDS, label_studio
-from tests.pages.opened import at, done
+from tests.pages.opened import at, done, settle, words
 
 # Either column of names tells the rows of a case apart.
 SAID = (b"benign", b"Benign", b"malignant", b"cannot tell")
@@ -482,3 +482,20 @@ def test_a_table_of_more_columns_than_the_limit_is_read_once_somebody_agrees():
     done(widget(app, "button", "read_all_columns").click().run())
     assert not app.error
     assert "10,001 raters" in texts(app)
+
+
+def test_facts_on_raters_in_the_file_are_ready_for_the_groups_and_are_not_saved():
+    rows = [
+        f"{case},r{rater},{'xy'[(case + rater) % 2]},{'north' if rater < 10 else 'south'},{case + rater}"
+        for case in range(30) for rater in range(20)
+    ]  # fmt: skip
+    app = use(dropped(("facts.csv", "\n".join(["case,rater,class,region,seconds", *rows]).encode())))
+    raters, facts = app.session_state["_rater_facts"]
+    assert facts.names == ("region",) and dict(zip(raters, facts.values[0], strict=True))["r9"] == "north"
+    page = at("agreement", app.session_state["data"])
+    page.session_state["_rater_facts"] = (raters, facts)
+    page.session_state["agreement_tabs"] = "Groups of raters"
+    assert "Facts: region." in words(settle(page.run()))
+    fresh = at("agreement", app.session_state["data"])
+    fresh.session_state["agreement_tabs"] = "Groups of raters"
+    assert "No facts about raters yet." in words(settle(fresh.run())), "personal data stay in the session"

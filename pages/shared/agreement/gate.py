@@ -16,12 +16,19 @@ def show(dataset: Dataset) -> None:
         help="Enter a measure, a comparison sign and a number. If the measure is unknown, Plurality lists all "
              "measures.",
     )  # fmt: skip
-    confident = st.toggle("The whole interval must meet the requirement", key="gate_confident", persist_state="session")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.toggle("The whole interval must meet the requirement", key=gate.CONFIDENT, persist_state="session")
+        st.number_input(
+            "Look at growing data", 1, None, None, key=gate.LOOK, width=200, placeholder="Only this one",
+            persist_state="session",
+            help="Number of this look, if you check the data repeatedly while they grow. The intervals are then valid "
+                 "over all looks.",
+        )  # fmt: skip
     if not gate.requirements():
         st.caption("No requirements yet. Add one to see whether the data meet it.")
         return
     report = None if state.whole() is None else state.whole().report
-    part = GATE.part("requirements").with_options(requirements=gate.requirements(), confident=confident)
+    part = GATE.part("requirements").with_options(**gate.options())
     if report is not None:
         part = part.with_options(n_rows=report.n_rows, n_dropped=report.n_rows - report.n_kept)
     blocks.answer(part, dataset)

@@ -15,7 +15,6 @@ from core.text import utc
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import blocks, groups, state
 
-_SINCE = "Compares disagreement on cases first annotated before this date with disagreement on later cases."
 _SINCE = "Compares disagreement on cases first annotated before this date with those from it on."
 _VERSION = "Compares disagreement on the cases of this group with that on cases of other groups."
 

@@ -1,11 +1,15 @@
 """Facts of raters, from a file that stays in this session: they are personal data, and nothing of them is saved."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.raters.groups import RaterFacts
+from core.errors import PluralityError
+from core.ingest.formats.raw_table import RawTable
+from core.raters.groups import RaterFacts, facts_of_table
 from core.text import listed, markdown, shorten
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, presentation, state, widgets
@@ -21,6 +25,13 @@ def facts(view: Dataset) -> RaterFacts | None:
         return None
     places = [place_of[rater] for rater in view.raters]
     return replace(found, values=tuple(tuple(values[place] for place in places) for values in found.values))
+
+
+def take(raters: Sequence[str], table: RawTable, column: str | None) -> None:
+    """Take the facts that the opened file itself has on its raters; nothing if it has none."""
+    st.session_state.pop(_FACTS, None)
+    with suppress(PluralityError):
+        st.session_state[_FACTS] = (tuple(raters), facts_of_table("", table, raters, column or ""))
 
 
 def ask(view: Dataset) -> RaterFacts | None:

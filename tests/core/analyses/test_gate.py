@@ -46,7 +46,10 @@ def test_a_value_decides_unless_the_interval_is_to():
     bound = (alpha.value + alpha.ci_low) / 2
     text = f"alpha >= {bound:.6f}"
     assert checked(dataset, text).passed
-    assert checked(dataset, text, confident=True).checks[0].outcome == "undecided"
+    doubtful = checked(dataset, text, confident=True)
+    assert doubtful.checks[0].outcome == "undecided"
+    assert doubtful.words().endswith(f"0 of 1 requirement met. Undecided: {text} ({alpha.value:.2f}).")
+    assert checked(dataset, "cases < 9").words().endswith("Not met: cases < 9 (200).")
     assert checked(dataset, f"alpha >= {alpha.ci_low - 0.01:.6f}", confident=True).passed
     assert checked(dataset, f"alpha >= {alpha.ci_high + 0.01:.6f}", confident=True).checks[0].outcome == "not met"
     assert not checked(dataset, text, confident=True).passed
@@ -145,6 +148,10 @@ def test_the_template_for_ci_has_the_requirements_in_its_step():
         *("plurality", "check", "annotations.csv", "--require", "alpha >= 0.6"),
         *("--summary", "$GITHUB_STEP_SUMMARY"),
     ]
+    (job,) = yaml.safe_load(workflow(replace(options, look=3)))["jobs"].values()
+    line = shlex.split(job["steps"][-1]["run"])
+    assert line[-4:-2] == ["--look", "$GITHUB_RUN_NUMBER"] and line.count("--look") == 1, "each run is a look"
+    assert command(replace(options, look=3)).endswith(" --look 3")
 
 
 def test_a_report_has_the_gate_only_if_there_are_requirements(tmp_path):

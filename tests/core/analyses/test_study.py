@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from core.analyses.blocks import Words
-from core.analyses.study import STUDY, analyse, headline, lead, table_of_modalities
-from core.studies.analysis import StudyOptions, compute
+from core.analyses.blocks import Figure, Words
+from core.analyses.study import STUDY, _size, analyse, headline, lead, table_of_modalities
+from core.figures.theme import LIGHT
+from core.studies.analysis import StudyOptions, compute, interval_for_these_readers
 from core.studies.imrmc import read_imrmc
 from core.studies.study import ReadingStudy
 from tests.core.analyses.test_contract import check
@@ -135,3 +136,33 @@ def test_the_example_of_imrmc_gives_a_sentence_to_send_on(request):
     study = read_imrmc(path.read_bytes())
     found = analyse(study, STUDY.parts[0].resolve())
     assert "and testA do not clearly differ in AUC" in Words(lead(found)).plain
+
+
+def test_few_readers_are_given_the_result_for_themselves_and_many_are_not(analysed):
+    kind, _, needed = analysed
+    assert "only, on similar cases" not in Words(lead(needed)).plain
+    if kind == "clear":
+        study = world(kind)
+        two = ReadingStudy(study.scores[:, :2], study.modalities, study.readers[:2], study.cases, study.truth, None)
+        few = analyse(two, STUDY.parts[0].resolve())
+        low, high = interval_for_these_readers(few.analysis.taken)
+        words, value = Words(lead(few)).plain, -few.analysis.taken.differences[0].value
+        assert f"For these 2 readers only, on similar cases: difference {value:.3f}" in words
+        assert words.endswith(f"({-high:.3f} to {-low:.3f}).")
+
+
+def test_the_figure_subtracts_as_the_sentence_does(analysed):
+    _, study, needed = analysed
+    part = STUDY.part("modalities")
+    (figure,) = [one for one in part.blocks(needed, study, part.resolve()) if isinstance(one, Figure)]
+    best = needed.analysis.in_doubt or needed.analysis.taken
+    values = [x for trace in figure.draw(LIGHT).data for x in trace.x]
+    assert values[: len(best.differences)] == [abs(one.value) for one in best.differences]
+
+
+def test_no_size_is_stated_if_nothing_varies(analysed):
+    kind, study, needed = analysed
+    part = STUDY.part("size")
+    found = part.answer(study, part.with_options(draws=50).resolve(), needed)
+    said = Words(_size(found, study, part.resolve())).plain
+    assert ("Cannot determine the size" in said) == (kind == "perfect") == (not found)

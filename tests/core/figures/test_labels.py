@@ -9,6 +9,7 @@ from core.figures.labels import (
     row_height,
     short_names,
     slant,
+    wrapped_names,
 )
 from core.text import plotly
 
@@ -60,3 +61,9 @@ def test_raters_side_by_side_are_named_in_order_or_counted():
         [-0.7, 1199.7],
     )
     assert "ticktext" not in counted
+
+
+def test_long_names_take_two_lines_and_are_escaped():
+    names = ["Tomosynthesis minus Mammography", "a < b", "x" * 60]
+    assert wrapped_names(names, 26)[:2] == ["Tomosynthesis minus<br>Mammography", "a &lt; b"]
+    assert wrapped_names(names, 26)[2] == short_names(names, 26)[2]

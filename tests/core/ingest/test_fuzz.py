@@ -89,3 +89,11 @@ def test_no_warning_leaves_the_readers():
         rng = random.Random(99)
         for _ in range(30):
             read_all(mutant(rng), rng)
+
+
+def test_a_ragged_list_of_lists_that_once_ended_in_a_crash():
+    """Found by tests/benchmarks/fuzz_readers.py at this seed: lists of different depths in one file."""
+    rng = random.Random(22_369)
+    files = mutant(rng)
+    assert files[0][1].startswith(b"[[[[1]], [[2], [0, 1]]]"), "the seed still makes that file"
+    read_all(files, rng)

@@ -129,3 +129,11 @@ def test_it_is_said_which_columns_say_who_is_a_machine_and_which_are_not_used():
         "“rater_type” marks AI raters (2 raters), with family and version by “family”; “version” not used: a rater "
         "has several"
     ]
+
+
+def test_a_plain_column_name_counts_only_with_unmistakable_values():
+    """A column called type or source may be about anything: yes and no do not say who is an AI rater."""
+    assert notes("type", names=("remark", "note")) == ["“type” marks AI raters (2 raters)"]
+    as_yes = [(case, rater, "yes" if how.casefold() == "machine" else "no", *rest) for case, rater, how, *rest in ROWS]
+    assert notes("source", as_yes, names=("remark", "note")) == []
+    assert notes("is_ai", as_yes, names=("remark", "note")) == ["“is_ai” marks AI raters (2 raters)"]

@@ -1,14 +1,18 @@
 """Worth of a panel of AI raters: each formula against loops, and the truth that mistakes must not bend."""
 
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
 import pytest
 
+from core.agreement.intervals import IntervalEstimate
+from core.analyses.blocks import Words
+from core.analyses.panel import PanelOptions, present
 from core.annotations.rater_codes import renamed_raters
 from core.errors import InputError, NotApplicableError
 from core.machines.joint_truth import JudgedAnswers, one_rater, posterior, two_raters
-from core.machines.panel import effective_number, panel_worth, phi
+from core.machines.panel import PanelMember, effective_number, panel_worth, phi
 from tests.core.machines.panel_simulated import dataset_of, simulated
 
 FEW = {"n_resamples": 40}
@@ -230,4 +234,46 @@ def test_what_cannot_be_judged_is_refused_in_words():
     one_each = dataset.select(raters=[*ai, "person 0"])
     with pytest.raises(NotApplicableError, match="people's error rates"):
         panel_worth(one_each, ai)
-    assert panel_worth(one_each, ai, truth="majority", **FEW).n_cases == 60
+    alone = panel_worth(one_each, ai, truth="majority", **FEW)
+    assert alone.n_cases == 60 and alone.words().startswith("Compared with the only person, 6 AI raters")
+    assert alone.people_effective is None
+    answers = np.random.default_rng(1).integers(0, 3, (200, 9))
+    noise, ai = dataset_of(answers, 3, n_classes=3)
+    with pytest.raises(NotApplicableError, match="people do not clearly agree beyond chance"):
+        panel_worth(noise, ai)
+    panel_worth(noise, ai, truth="majority", **FEW)
+
+
+def test_shared_mistakes_cost_something_only_if_the_interval_says_so():
+    def said(shared):
+        found = panel_worth(*simulated(3, 300, shared), truth="gold")
+        return found.shortfall, " ".join(
+            one.plain for one in present(found, None, PanelOptions()) if isinstance(one, Words)
+        )
+
+    shortfall, words = said(0.6)
+    assert shortfall.low > 0 and "; shared mistakes cost " in words
+    shortfall, words = said(0.0)
+    assert shortfall.low <= 0 and "; the vote is not clearly worse than that: shortfall" in words
+
+
+def test_the_note_names_only_those_without_whom_the_vote_clearly_changes():
+    dataset, ai = simulated(3, 150, 0.5)
+    found = panel_worth(dataset, ai, truth="gold", **FEW)
+
+    def said(*changes):
+        members = tuple(
+            PanelMember(name, family, None, None, IntervalEstimate(0.8, 0.7, 0.9), IntervalEstimate(*change), 2.0)
+            for name, family, change in changes
+        )
+        words = [
+            one for one in present(replace(found, members=members), dataset, PanelOptions()) if isinstance(one, Words)
+        ]
+        return next(one.plain for one in words if "ithout" in one.plain)
+
+    none = ("a", False, (0.02, -0.01, 0.05))
+    assert said(none) == "The vote does not clearly change without any one member or family."
+    assert said(none, ("b", False, (0.04, 0.01, 0.07)), ("F", True, (-0.1, -0.2, -0.05))) == (
+        "Accuracy of the vote without F (family): 80%, difference −10 points (−20 to −5); without b: 80%, difference "
+        "4 points (1 to 7)."
+    )

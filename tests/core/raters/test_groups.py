@@ -141,12 +141,12 @@ def test_kinds_that_cannot_be_compared_are_refused():
 def test_the_sentence_states_the_difference_that_names_a_group():
     """Higher scores, a class chosen more often, or agreement with each other, each only where it is so."""
     for how, wanted in (
-        ({"shift": 0.5}, "Raters with region: a give higher values than the others: difference of means 0."),
-        ({"shift": -0.5}, "Raters with region: a give lower values than the others: difference of means −0."),
-        ({"apart": 1.2}, "Raters with region: a agree more with each other than with the others: ratio 2."),
+        ({"shift": 0.5}, "Raters with region “a” give higher values than the others: difference of means 0."),
+        ({"shift": -0.5}, "Raters with region “a” give lower values than the others: difference of means −0."),
+        ({"apart": 1.2}, "Raters with region “a” agree more with each other than with the others: ratio 2."),
         (
             {"shift": 1.0, "kind": "class"},
-            "Raters with region: a choose high more often than the others: difference 28 points (2",
+            "Raters with region “a” choose “high” more often than the others: difference 28 points (2",
         ),
     ):
         assert wanted in Words(lead(review_groups(*simulated(1, **how), n_resamples=30))).plain

@@ -31,7 +31,8 @@ def data(answers, groups=None):
     case, rater, code = map(np.array, zip(*rows, strict=True))
     names = [f"c{place}" for place in range(len(answers))]
     more = {} if groups is None else {"case_group": groups}
-    return Dataset.from_classes("reads", names, ("R1", "R2", "R3"), ("a", "b"), case, rater, code, **more)
+    raters = [f"R{place + 1}" for place in range(max(3, *map(len, answers)))]
+    return Dataset.from_classes("reads", names, raters, ("a", "b"), case, rater, code, **more)
 
 
 def text_of(request):
@@ -60,6 +61,7 @@ def closed(dataset, case, name, blind=True):
         (["aa", "ab"], "double reading"),
         (["a", "b"], "without a second opinion"),
         (["aa", "bb", "aaa"], "follows no common process"),
+        (["aaaa", "abab"], "Every case has 4 annotations."),
     ],
 )
 def test_the_process_is_named_only_if_all_cases_follow_it(answers, words):

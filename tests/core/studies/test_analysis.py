@@ -7,9 +7,17 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from core.studies.analysis import StudyOptions, compute, interval, logit_interval, two_sided_p
+from core.studies.analysis import (
+    StudyOptions,
+    compute,
+    interval,
+    interval_for_these_readers,
+    logit_interval,
+    two_sided_p,
+)
 from core.studies.pooling import pool
 from tests.benchmarks.reader_studies import coverage, rejections
+from tests.core.studies.slow import delong
 from tests.core.studies.worlds import opinions, roe_metz, study_of
 
 
@@ -130,3 +138,20 @@ def test_with_a_panel_that_errs_doubt_removes_the_bias_that_its_majority_has():
     assert (np.abs(found["drawn"][0] - found["gold"][0]) < 0.02).all()
     assert (found["panel_majority"][0][1:] < -0.04).all()
     assert (found["drawn"][1] >= 0.85).all() and found["panel_majority"][1][2] < 0.75
+
+
+def test_the_interval_for_these_readers_is_that_of_resampled_cases():
+    rng = np.random.default_rng(6)
+    scores, truth = roe_metz(rng, 2, 300, (0.6, 1.6))
+    found = compute(study_of(scores, truth)).taken
+    low, high = interval_for_these_readers(found)
+    again = []
+    for _ in range(400):
+        cases = np.concatenate([rng.choice(np.flatnonzero(truth == kind), (truth == kind).sum()) for kind in (0, 1)])
+        auc, _ = delong(scores[:, :, cases], truth[cases])
+        again.append(auc[0].mean() - auc[1].mean())
+    assert (high - low) / 2 == pytest.approx(1.96 * np.std(again), rel=0.15)
+    assert high - low < found.differences[0].high - found.differences[0].low
+    missing = scores.copy()
+    missing[0, 1, ::3] = np.nan
+    assert np.isnan(interval_for_these_readers(compute(study_of(missing, truth)).taken)).all()

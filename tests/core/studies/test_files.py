@@ -175,3 +175,14 @@ def test_readings_are_a_dataset_of_scores(study):
     assert found.raters == tuple(f"{who} · {where}" for where in study.modalities for who in study.readers)
     place = found.raters.index("R2 · M2")
     np.testing.assert_array_equal(np.sort(found.score[found.rater == place]), np.sort(study.scores[1, 1]))
+
+
+def test_the_only_other_column_of_readings_is_the_score(study):
+    own = table(study, ("reader", "patient", "modality", "BI-RADS", ""))
+    truths = table(study, ("", "patient", "", "", "truth")).drop_duplicates()
+    found = read_study([("a.csv", file_of(own)), ("b.csv", file_of(truths))])
+    assert same(found.study, study) and "score from “BI-RADS”" in found.notes[0]
+    with pytest.raises(InputError, match=r"other columns: “BI-RADS” and “site”.*--column score=NAME"):
+        read_study([("a.csv", file_of(own.assign(site="north")))])
+    with pytest.raises(InputError, match="no column of scores"):  # a truth of another name is no reading
+        read_study([("b.csv", file_of(truths.rename(columns={"truth": "pathology"})))])

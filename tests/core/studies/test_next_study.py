@@ -1,10 +1,13 @@
 """Size of a next study."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from core.errors import InputError
 from core.studies.analysis import StudyOptions, compute
+from core.studies.estimates import DifferenceComponents
 from core.studies.next_study import compute_next_study, compute_power
 from tests.core.studies.slow import delong
 from tests.core.studies.test_obuchowski_rockette import slow_analysis
@@ -81,3 +84,13 @@ def test_doubt_about_the_truth_needs_more_cases():
 def test_what_is_out_of_range_is_refused(changed, words):
     with pytest.raises(InputError, match=words):
         compute_next_study(pilot()[2], **{"effect": 0.05} | changed)
+
+
+def test_power_grows_with_cases_where_scipy_loses_the_tail():
+    """SciPy 1.17 gives NaN for ncfdtr(1, 19, 1532.13, 4.38); a search that took it for 0 found far too many cases."""
+    found = pilot()[2]
+    none = np.zeros(1)
+    found = replace(found, components=DifferenceComponents(none, none, np.ones(1)), truth_variance=(0.0,))
+    n_cases = (found.n_with + found.n_without) / (20 * 0.05**2) * np.linspace(1_400, 1_700, 3_000)
+    power = [compute_power(found, 0, 0.05, 20, n) for n in n_cases]
+    assert np.min(power) > 1 - 1e-12
