@@ -196,7 +196,7 @@ def _over_time(found: AssessedRaters, place: int) -> None:
         "Control chart", ["cusum", "ewma"], default="cusum", required=True, format_func=str.upper, key="chart_kind",
         help=widgets.explained("control chart"),
     )  # fmt: skip
-    rate = right.select_slider("False alarms of the control chart", _RATES, value=0.05, format_func=percent,
+    rate = right.select_slider("False-alarm rate of the control chart", _RATES, value=0.05, format_func=percent,
                                key="chart_alarms", width=260)  # fmt: skip
     try:
         drift = drift_of(found.table.panel, place, kind=kind, false_alarm=rate)

@@ -84,7 +84,7 @@ class ApplicableCoefficients(Result):
                 return f"Agreement on label sets cannot be computed: {_why(quoted)}"
             beyond = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
             cases = plural(quoted.n_cases, "case")
-            return f"Beyond chance, raters agree on label sets by α = {beyond} (MASI distance); {cases}"
+            return f"Agreement on label sets beyond chance: α = {beyond} (MASI distance); {cases}"
         if percent is None:
             if quoted.value is None:
                 return f"Agreement on scores cannot be computed: {_why(quoted)}"
@@ -92,7 +92,7 @@ class ApplicableCoefficients(Result):
             cases = plural(quoted.n_cases, "case")
             if quoted.value < 1 and (quoted.ci_low is None or quoted.ci_low <= 0):
                 return f"No evidence that raters agree on scores: intraclass correlation {said}; n = {cases}"
-            return f"The case explains {said} of score variance, the rater does not; n = {cases}"
+            return f"Cases explain {said} of score variance; n = {cases}"
         if percent.value is None:
             return f"Agreement cannot be computed: {_why(percent)}"
         words = f"Raters agree on {in_percent(percent)} of {self.pairs}"
@@ -129,7 +129,7 @@ class ApplicableCoefficients(Result):
 
 _PAIRS = {"ranking": "pairs of first choices", "ordinal": "pairs (neighbouring classes count in part, by rank)"}
 _REASONS = {
-    "nominal": "α allows any number of raters and missing annotations, and counts only equal classes",
+    "nominal": "α allows any number of raters and missing annotations, and counts only identical classes as agreement",
     "ordinal": "the classes are ordered, so both count neighbouring classes in part, by rank",
     "ranking": "both use first choices; α allows any number of raters and missing annotations",
     "set": "it counts sets that share labels in part, and less if neither set contains the other",

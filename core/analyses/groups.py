@@ -223,7 +223,7 @@ def lead_of_cases(found: CasesApart) -> str:
     if not found.n_compared:
         return f"No case has annotations by {FEWEST_ON_CASE} raters of a group and {FEWEST_ON_CASE} others."
     clear = len({one.case_id for one in found.cases if one.clear})
-    tested = f"{plural(found.n_compared, 'test')} of cases and groups"
+    tested = f"{plural(found.n_compared, 'test')}, one per case and group"
     if not clear:
         return f"No case clearly differs between groups ({tested}). The differences below may be due to chance."
     return f"{plural(clear, 'case is', 'cases are')} clearly different between groups of raters ({tested})."

@@ -45,7 +45,7 @@ COLUMNS = (
     Column("lost", "information lost", "coefficient"),
     Column("lost_low", "95% low ", "coefficient"),
     Column("lost_high", "95% high ", "coefficient"),
-    Column("told_apart", "α of the two", "coefficient"),
+    Column("told_apart", "α for this pair", "coefficient"),
     Column("n_pairs", "pairs of annotations", "count"),
     Column("alpha_merged", "α if merged", "coefficient"),
     Column("cases", hidden=True),
@@ -264,7 +264,7 @@ def lead(found: GuidelineReview) -> list[Span]:
     found : GuidelineReview
     """
     one = found.pairs[0]
-    said: list[Span] = [Name(one.first), " and ", Name(one.second), " account for "]
+    said: list[Span] = ["“", Name(one.first), "” and “", Name(one.second), "” account for "]
     said.append(f"{percent_with_interval(*one.share)} of all disagreement.")
     if found.by_chance:
         return [*said, " Raters do not clearly agree beyond chance, so Plurality suggests no change of classes."]

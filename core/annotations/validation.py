@@ -212,7 +212,7 @@ def checked_pointers(values, what: str, n_groups: int, n_entries: int, groups: s
         )
     if pointers[0] != 0 or pointers[-1] != n_entries:
         raise InputError(
-            f"{what} runs from {pointers[0]} to {pointers[-1]}.", f"It must run from 0 to {n_entries:,}, the {entries}."
+            f"{what} runs from {pointers[0]} to {pointers[-1]}.", f"It must run from 0 to {n_entries:,} ({entries})."
         )
     falls = pointers[1:] < pointers[:-1]
     if falls.any():

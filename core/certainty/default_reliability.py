@@ -161,9 +161,8 @@ def _by_beta(dataset: Dataset, beta: float) -> str:
     if beta >= 1:
         return "γ = 1: held-out annotations suggest that annotations of a case are practically independent (β = 1)."
     n = round(float(np.median(np.diff(dataset.case_ptr))))
-    so = f", {n} like about {_g(beta * n)}." if n > 1 else "."
-    why = "raters share mistakes, or have too few annotations each"
-    return f"γ = β = {_g(beta)}: {why}; n annotations of a case count like {_g(beta)} n{so}"
+    so = f"; {n} annotations of a case count as about {_g(beta * n)}." if n > 1 else "."
+    return f"γ = β = {_g(beta)}: raters share mistakes, or there are too few annotations per rater{so}"
 
 
 def _by_default(model: PlausibilityModel) -> str:
@@ -217,6 +216,6 @@ def _prior(
             f"suggest α = {significant(alpha, 2)}. Both estimate α/γ: how often raters of a case agree."
         )
     return alpha, (
-        f"Prior α = {_g(alpha)} with γ = {_g(value)} best predicts one more rater (γ/α = {_g(ratio)}). This is a "
-        "prior of every class, not a reliability."
+        f"Prior α = {_g(alpha)} with γ = {_g(value)} best predicts one more rater (γ/α = {_g(ratio)}). α is "
+        "the prior of each class, not a reliability."
     )

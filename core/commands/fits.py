@@ -167,7 +167,7 @@ def _chosen(options, dataset: Dataset) -> tuple[Request, float | None, dict]:
     given += [name for name, value in vars(options).items() if name.startswith("variant_") and value is not None]
     if given:
         raise InputError(
-            "Could not set options: the model auto chooses the model and its options.",
+            "Could not set options: “auto” chooses them itself.",
             "Name a model to set its options.",
         )
     say_duration(seconds_to_choose(dataset))

@@ -187,7 +187,7 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
     if reading is not None and of_all_labels(options, reading.dataset):
         return _sweep_of_sets(options, reading.dataset, reliabilities)
     if options.gold:
-        raise InputError("Could not use --gold: for sweep, it needs sets of labels.", "Leave it out.")
+        raise InputError("Could not use --gold: sweep supports it for sets of labels only.", "Leave it out.")
     dataset, left_out = read_input(options, reading)
     if _closed_form(options):
         return _gaussian_sweep(options, dataset, reliabilities)

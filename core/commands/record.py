@@ -106,7 +106,7 @@ def erase(options) -> tuple[dict, "pd.DataFrame"]:
 
     if (options.person is None) == (options.unused is None):
         raise InputError(
-            "Could not delete: neither a person nor data are named.", "Use either --person NAME or --unused DAYS."
+            "Could not delete: no person and no age was given.", "Use either --person NAME or --unused DAYS."
         )
     if options.person is not None:
         if not options.yes:

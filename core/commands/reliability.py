@@ -11,6 +11,7 @@ from ..certainty.truth_curve import TruthCurve
 from ..errors import InputError
 from ..models.gold import gold_cases
 from ..plausibility.dirichlet import METHOD as DIRICHLET
+from ..text import plural
 from .fits import with_gold
 from .inputs import progress, stamp
 from .plausibilities import model_for, read_input
@@ -31,7 +32,9 @@ def reliability(options) -> tuple[dict, pd.DataFrame]:
     if options.gold:
         dataset = with_gold(dataset, options)
     if options.gold and (n := len(gold_cases(dataset))) < 2:
-        options.cautions.append(f"Gold is known for {n} of the cases with an annotation; two are needed.")
+        options.cautions.append(
+            f"Only {plural(n, 'annotated case')} {'has' if n == 1 else 'have'} gold; at least 2 are needed."
+        )
     model = model_for(options, dataset)
     inputs = Inputs(dataset, settings=AnalysisSettings(model, model.default_reliability))
     part, chosen = RELIABILITY.part("anchors"), AnchorOptions(options.draws, options.seed, options.beta)

@@ -156,7 +156,7 @@ class Deployment:
             if not _FOLDER.fullmatch(folder) or ".." in PurePosixPath(folder).parts:
                 raise InputError(
                     f"Could not use {folder!r}: a path must work in all generated files.",
-                    "Use an absolute path of letters and digits, such as /srv/plurality.",
+                    "Use an absolute path with letters and digits only, such as /srv/plurality.",
                 )
         if self.database and not re.fullmatch(r"postgresql(?:\+psycopg)?://[^\s\"'\\$#{}]+", self.database):
             raise InputError(

@@ -80,7 +80,7 @@ def verdict(
         return f"Cannot compare {found[0].name}: it shares no case with another classifier"
     least = min(known)
     if least >= sure:
-        return f"{found[0].name} leads at every γ (probability {percent(at_least(least))} or more)"
+        return f"{found[0].name} leads at every γ (probability at least {percent(at_least(least))})"
     lead = f"{found[0].name} has the highest mean at every γ"
     return f"No clear leader: {lead} (probability as low as {percent(at_least(least))})"
 

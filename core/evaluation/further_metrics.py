@@ -96,7 +96,7 @@ def metrics_of(top: int, target: int) -> tuple[FurtherMetric, ...]:
         FurtherMetric(
             f"footrule_{top}",
             f"Spearman's footrule at {top}",
-            f"Distance of places within the first {top}: 1 for the same list, 0 for the most distant one.",
+            f"Similarity of the first {top} places: 1 for identical lists, 0 for the most different ones.",
             True,
         ),
         FurtherMetric(

@@ -199,7 +199,8 @@ def _from_texts(texts: np.ndarray, labels: Sequence[str], name: str) -> tuple[np
         if codes is None:
             unknown = unknown_label(text, place)
             raise InputError(
-                f"Could not use {name}: {unknown!r} is not one of the labels.", "Use the labels of the annotations."
+                f"Could not use {name}: {unknown!r} is not one of the labels.",
+                "Use the same labels as the annotations.",
             )
         applies[row, codes] = True
     return applies, np.ones(len(texts), bool)

@@ -24,7 +24,7 @@ def held_out_readers(curve: HeldOutCurve, theme: Theme, title: str) -> go.Figure
     """
     within = _WITHIN * curve.diff_se
     around = _around(theme, curve.reliability, curve.diff - within, curve.diff + within)
-    words = "γ %{x:.3~g}: %{customdata:.3f} nats a reader"
+    words = "γ %{x:.3~g}: %{customdata:.3f} nats per rater"
     line = _line(theme, curve.reliability, curve.diff, curve.score, words)
     return _against_reliability([around, line], curve, theme, title, "score minus the best, nats per rater")
 

@@ -117,8 +117,8 @@ def class_scale(
     """
     labels = [plotly(shorten(name, 26)) for name in names]
     mean, low, high = (value - 1 for value in expected)
-    within = [low <= place <= high for place in range(len(names))]
-    shade = [with_opacity(one, 0.75 if own else 0.3) for one, own in zip(colours, within, strict=True)]
+    opacity = [0.75 if low <= place <= high else 0.3 for place in range(len(names))]
+    shade = [with_opacity(one, share) for one, share in zip(colours, opacity, strict=True)]
     data = [
         bar(
             x=probability,
@@ -146,7 +146,6 @@ def class_scale(
             "range": [2 * _BESIDE, right],  # no tick below 0
             "tickvals": [tick for tick in (0, 0.2, 0.4, 0.6, 0.8, 1) if tick <= right],
             "title": "probability that the class is true",
-            "zeroline": False,
         },
         yaxis=_class_lines(labels, theme) | {"range": [len(names) - 0.5, -0.5]},
     )

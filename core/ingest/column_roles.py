@@ -249,7 +249,7 @@ def _with_raters(guess: Mapping, raters: Sequence[str]) -> Mapping:
         return guess
     left_out = [column for column in guess.raters if column not in raters]
     named = ", ".join(repr(column) for column in left_out[:6]) + (", …" if len(left_out) > 6 else "")
-    reason = f"one column for each rater; {named} share no vocabulary with them" if left_out else guess.why["raters"]
+    reason = f"one column per rater; {named} have no values in common with them" if left_out else guess.why["raters"]
     return replace(guess, raters=tuple(raters), why=guess.why | {"raters": reason})
 
 

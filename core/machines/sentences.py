@@ -46,17 +46,20 @@ def _named(machines: list[MachineStanding]) -> str:
     names = [one.machine for one in machines]
     if len(names) > _MOST_NAMED:
         return f"{len(names):,} AI raters"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    quoted = [f"“{name}”" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
 def _of_one(one: MachineStanding) -> str:
     kind = outcome(one)
     if kind == "untested":
-        return f"Too few cases to determine whether {one.machine} can replace a rater"
+        return f"Too few cases to determine whether “{one.machine}” can replace a rater"
     against = f"it does as well as {one.n_rejected:,} of {plural(len(one.raters), 'rater')}"
     if kind == "open":
-        return f"Inconclusive: more cases are needed to determine whether {one.machine} can replace a rater ({against})"
-    return f"{one.machine} can{'' if kind == 'passes' else 'not'} replace a rater: {against}"
+        return (
+            f"Inconclusive: more cases are needed to determine whether “{one.machine}” can replace a rater ({against})"
+        )
+    return f"“{one.machine}” can{'' if kind == 'passes' else 'not'} replace a rater: {against}"
 
 
 def in_detail(one: MachineStanding, epsilon: float) -> str:

@@ -79,9 +79,9 @@ def prior_in_words(
     right = 2.5 * n_classes if diagonal is None else diagonal
     wrong = off_diagonal * (n_classes - 1)
     return (
-        f"The prior counts like {exact(right + wrong)} annotations per rater and true class ({exact(right)} "
-        f"correct, {exact(wrong)} incorrect: accuracy {percent(right / (right + wrong))}), and like "
-        f"{exact(prevalence_prior * n_classes)} cases, {exact(prevalence_prior)} per class."
+        f"The prior counts as {exact(right + wrong)} annotations per rater and true class ({exact(right)} "
+        f"correct, {exact(wrong)} incorrect: accuracy {percent(right / (right + wrong))}), and as "
+        f"{exact(prevalence_prior)} {'case' if prevalence_prior == 1 else 'cases'} per class."
     )
 
 

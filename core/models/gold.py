@@ -43,7 +43,7 @@ def judging_gold(dataset: Dataset, fit: RaterModelFit) -> tuple[np.ndarray, np.n
     """
     cases = gold_cases(dataset)
     if dataset.gold is None or not cases.size:
-        raise NotApplicableError("Cannot judge by gold: no case with an annotation has a gold class.")
+        raise NotApplicableError("Cannot compare with gold: no annotated case has a gold class.")
     if fit.settings.get("use_gold"):
-        raise NotApplicableError("Cannot judge this fit by gold: it fixed the gold classes. Fit without them.")
+        raise NotApplicableError("Cannot test this fit against gold: it used the gold classes. Fit without them.")
     return cases, dataset.gold[cases]

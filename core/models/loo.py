@@ -69,7 +69,8 @@ class PsisLoo(Result):
         """
         if self.case_pattern is None:
             raise InputError(
-                "Could not score: the annotation pattern of each case is unknown.", "Call psis_loo with case_pattern."
+                "Could not compute held-out scores: the annotation pattern of each case is unknown.",
+                "Call psis_loo with case_pattern.",
             )
         return np.where(self.case_pattern >= 0, self.pointwise[self.case_pattern], 0.0)
 

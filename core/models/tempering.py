@@ -180,10 +180,7 @@ def doubt_note(doubt: float, rest: str = "the prevalence of classes") -> tuple[s
     """
     if not doubt:
         return ()
-    return (
-        f"Annotations decide at most about {percent(1 - doubt)} of the class probability of a case, and {rest} the "
-        "rest.",
-    )
+    return (f"At most about {percent(1 - doubt)} of a class probability comes from annotations, the rest from {rest}.",)
 
 
 def truth_beta(beta: float, *, case_effect: bool = False, excess: float = 0.0) -> float:

@@ -330,7 +330,7 @@ def _judged(dataset: Dataset, judged_by: Judge | None, gold: Rates) -> tuple[Jud
     judge = default_judge(dataset) if judged_by is None else judged_by
     if judge == "gold" and not gold.n.any():
         raise NotApplicableError(
-            "Cannot judge raters by gold: no annotation is on a gold case. Add gold, or choose the model."
+            "Cannot compare raters with gold: no gold case is annotated. Add gold, or choose the model."
         )
     return judge, (gold.n >= GOLD_EACH) & (judge == "gold")
 

@@ -98,10 +98,10 @@ class FlaggedRaters(Result):
         share = percent(found.cost / total) if total > 0 else "none"
         n = int(found.n_annotations[found.flagged].sum())
         n_below = max(about, found.n_flagged)
-        who = f"About {n_below:,} of {plural(n_judged, 'rater')}" if n_judged > 1 else "The one rater"
-        flagged = f"{found.n_flagged:,} of them flagged for it" if n_below > 1 else "and is flagged for it"
+        who = f"An estimated {n_below:,} of {plural(n_judged, 'rater')}" if n_judged > 1 else "The one rater"
+        flagged = f"{found.n_flagged:,} {'is' if found.n_flagged == 1 else 'are'} flagged"
         return (
-            f"{who} {'is' if n_below == 1 else 'are'} below {bar}, {flagged}. {them} made "
+            f"{who} {'is' if n_below == 1 else 'are'} below {bar}; {flagged}. {them} made "
             f"{plural(n, 'annotation')}, of which about {round(found.cost):,} are wrong: {share} of all expected "
             f"wrong annotations.{_checked(found.check)}"
         )
@@ -218,8 +218,7 @@ def _low(found: JudgedAccuracy, rater: int) -> str:
     chance = float(found.chance[rater])
     return (
         f"Accuracy {found.said(rater)}, judged by {judge} on {plural(int(found.accuracy.n[rater]), 'annotation')}; "
-        f"acceptable: {number(found.acceptable)}, which this rater reaches with {probability(chance, 1)} "
-        "probability."
+        f"acceptable: {number(found.acceptable)} (probability of reaching it: {probability(chance, 1)})."
     )
 
 

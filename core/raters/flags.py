@@ -154,9 +154,9 @@ def careless_evidence(found: Carelessness, classes: tuple[str, ...]) -> Evidence
         n_over = int(found.n_over[rater])
         over = "another class" if n_over == 1 else f"one of {n_over} other classes"
         return (
-            f"Named {classes[found.favourite[rater]]} {plural(int(found.n_favourite[rater]), 'time')} on cases "
-            f"that the others assign to {over} and rarely (under {percent(FAR)}) to this class; expected "
-            f"{number(found.expected[rater], 1)} of {found.n_far[rater]} annotations."
+            f"Named “{classes[found.favourite[rater]]}” {plural(int(found.n_favourite[rater]), 'time')} in "
+            f"{found.n_far[rater]} cases that the others assign to {over} and rarely (under {percent(FAR)}) to "
+            f"this one; {number(found.expected[rater], 1)} expected."
         )
 
     enough = found.n_regardless >= LEAST_SHARE * np.maximum(found.n_clear, 1)

@@ -173,10 +173,10 @@ class Following(Judged, Result):
         if self.acceptable is None or not self.n_judged:
             return f"Cannot determine how raters follow the cases: {self.why}."
         n_judged, about = self.n_judged, round(self.n_below)
-        bar = f"correlation below {_zero(self.acceptable)} with the case"
+        bar = f"correlation below {_zero(self.acceptable)}"
         if not self.n_flagged:
             unsure = f"; about {about:,} of {plural(n_judged, 'rater')} may be below it" if about else ""
-            return f"No rater clearly has a {bar}{unsure}."
+            return f"No rater's correlation with the cases is clearly below {_zero(self.acceptable)}{unsure}."
         n_below = max(about, self.n_flagged)
         n = int(self.n_annotations[self.flagged].sum())
         follow = "follows" if n_below == 1 else "follow"
@@ -194,8 +194,8 @@ class Following(Judged, Result):
         n = int(self.scores.severe.sum())
         first = highest_first(at)[: min(n, _MOST_NAMED)]
         named = "; ".join(f"{self.raters[j]} {self.shift(int(j))}" for j in first)
-        who = "one rater reads" if n == 1 else f"{n:,} raters read"
-        said = f"In addition, {who} the scale higher or lower than the others, which does not count against them"
+        who = "one rater scores" if n == 1 else f"{n:,} raters score"
+        said = f"In addition, {who} higher or lower than the others, which is not held against them"
         return [f"{said}: {named}."]
 
     def _low(self, rater: int) -> str:

@@ -146,7 +146,7 @@ def poisson_binomial_tail(chances: np.ndarray, least: int) -> float:
     chances = np.ascontiguousarray(chances, np.float64)
     n = chances.size
     if not ((chances >= 0) & (chances <= 1)).all():
-        raise InputError("Chances of trials must be 0 to 1.", "Give probabilities.")
+        raise InputError("Probabilities must be 0 to 1.", "Provide other ones.")
     if least <= 0:
         return 1.0
     if least > n:

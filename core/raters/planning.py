@@ -248,7 +248,7 @@ def _check(dataset, fit, goal, policy, budget, n_steps, per_case, n_worlds, leve
         raise NotApplicableError("Cannot plan: this needs single classes and identified raters.")
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
         raise InputError(
-            "Could not use the fit: it has other cases, raters or classes.", "Fit the model to these data."
+            "Could not use the fit: it is for other cases, raters or classes.", "Fit the model to these data."
         )
     if goal.quantity not in QUANTITIES:
         raise InputError(f"Cannot plan for the quantity {goal.quantity!r}.", f"Use one of {', '.join(QUANTITIES)}.")

@@ -268,8 +268,7 @@ def _classes(request) -> tuple[Dataset, list]:
     if request.dataset.kind == "ranking":
         words.append(
             Words(
-                "For rankings, only the first choice counts; left out because it is tied: "
-                f"{plural(left_out, 'annotation')}.",
+                f"For rankings, only the first choice counts; {plural(left_out, 'tied annotation')} left out.",
                 "note",
             )
         )

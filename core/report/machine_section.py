@@ -86,8 +86,8 @@ def _rates(dataset: Dataset, machines: Sequence[str], people: Sequence[str]) -> 
         rows = [
             {
                 "rate of": one.of if one.is_class else AGREEMENT,
-                "machine alone": "–" if one.alone is None else number(one.alone),
-                "people's labels alone": rate_words(one.people),
+                "AI rater only": "–" if one.alone is None else number(one.alone),
+                "people's labels only": rate_words(one.people),
                 "corrected": rate_words(one.corrected),
             }
             for one in found.rates

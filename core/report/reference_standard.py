@@ -248,7 +248,7 @@ def _process(data: _Data) -> list[Block]:
     return [
         *blocks,
         Grid(table, "Annotations per case.", 40),
-        _to_write("whether the classes were set before the annotations, and the annotation tool"),
+        _to_write("whether the classes were fixed before annotation; the annotation tool"),
     ]
 
 

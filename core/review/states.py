@@ -11,8 +11,8 @@ State = Literal["open", "skipped", "read", "second_opinion", "arbitration", "clo
 STATES: dict[State, str] = {
     "open": "open",
     "skipped": "skipped",
-    "read": "blind read recorded",
-    "second_opinion": "second opinion asked",
+    "read": "blind opinion recorded",
+    "second_opinion": "second opinion requested",
     "arbitration": "in arbitration",
     "closed": "closed",
     "adjudicated": "adjudicated",

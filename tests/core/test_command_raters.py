@@ -177,7 +177,7 @@ def test_ordered_classes_are_judged_by_how_they_follow_the_cases(run, tmp_path):
     ordered = ("raters", tmp_path / "ratings.csv", "--kind", "class", "--classes", "1,2,3,4,5", "--ordinal")
     answer = json.loads(run(*ordered))
     table = pd.read_csv(io.StringIO(run(*ordered, "--csv"))).set_index("rater")
-    assert answer["words"].startswith("No rater clearly has a")
+    assert answer["words"].startswith("No rater's correlation")
     assert (answer["measure"], answer["mean_accuracy"], answer["flagged"]) == ("correlation", None, [])
     assert answer["why_not"].startswith("on the model's class “") and answer["remedy"].startswith(
         "Choose another model"

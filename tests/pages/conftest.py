@@ -21,7 +21,7 @@ from tests.pages.opened import note_runs
 _PICTURED = {
     "of the pool, 95%": ("share of the pool", "pool from", "pool to"),
     "people, 95%": ("among people", "people from", "people to"),
-    "machine, 95%": ("with people", "machine from", "machine to"),
+    "AI rater, 95%": ("with people", "machine from", "machine to"),
     "labels alone, 95%": ("people at", "people from", "people to"),
     "corrected, 95%": ("corrected at", "corrected from", "corrected to"),
     "interval": ("difference", "from", "to"),
@@ -36,7 +36,7 @@ _VALUES = {
     "pair_agreement": "difference",
     "machine_differences": "difference of ρ",
     "rater_table": "right by matrix",
-    "by_part_rows": "raters nearer by",
+    "by_part_rows": "advantage of raters",
 }
 _ENDS = ("95% from", "to")
 _WORDS = ("title", "subheader", "markdown", "caption", "info", "warning", "write")

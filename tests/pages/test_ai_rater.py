@@ -66,7 +66,7 @@ def test_two_cases_have_no_interval_on_any_tab():
     mark_machines(data, [Machine("gpt-4")])
     app = opened("ai_rater", data)
     app.session_state["ai_tabs"] = "Where it differs"
-    assert table(settle(app.run()), "raters nearer by")[["95% from", "to"]].isna().all(axis=None)
+    assert table(settle(app.run()), "advantage of raters")[["95% from", "to"]].isna().all(axis=None)
     app.session_state["ai_tabs"] = "Worth in readers"
     assert table(settle(app.run()), "compared by")[["95% from", "to"]].to_numpy().tolist() == [["–", "–"]]
 
@@ -110,7 +110,7 @@ def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, mad
     app = opened("ai_rater", address)
     for tab, column in {
         "Against each rater": "passes from ε",
-        "Where it differs": "raters nearer by",
+        "Where it differs": "advantage of raters",
         "Worth in readers": "compared by",
     }.items():
         app.session_state["ai_tabs"] = tab
@@ -188,7 +188,7 @@ def test_two_cases_unanimity_and_one_annotation_a_case_are_said_as_they_are():
     for data in (two, single):
         mark_machines(data, [Machine("gpt")])
         app = opened("ai_rater", data)
-        assert app.title[0].value == "Too few cases to determine whether gpt can replace a rater"
+        assert app.title[0].value == "Too few cases to determine whether “gpt” can replace a rater"
 
 
 def test_two_raters_and_one_class_claim_no_more_than_they_can():

@@ -39,6 +39,6 @@ def test_a_classifier_counts_on_models_and_not_where_it_is_judged(address):
     assert "with net as evidence" in app.title[0].value
     assert any("--evidence net=PREDICTIONS" in one.value for one in app.code)
     app = settle(app.switch_page("pages/reliability.py").run())
-    assert "is used as evidence on the Models page. It is evaluated here, so it is not used" in words(app)
+    assert "as evidence. This page does not, because" in words(app)
     app = settle(app.switch_page("pages/models.py").run())
     assert "net is used as evidence" in words(app)

@@ -114,7 +114,7 @@ def test_several_models_are_titled_by_what_they_agree_and_differ_on():
 
 def test_the_second_half_of_the_question_is_answered_with_intervals():
     said = words(opened("models", "caries"))
-    assert "\nLeast often right: **dentist 5**, 72% (67% to 74%), as on the Raters page.\n" in said
+    assert "\nLeast accurate: **dentist 5**, 72% (67% to 74%), as on the Raters page.\n" in said
     assert "**Accuracy below the acceptable level**: Accuracy 0.72 (0.67 to 0.74)" in words(opened("raters", "caries"))
 
 
@@ -126,11 +126,11 @@ def test_the_most_and_the_least_accurate_rater_are_named_where_their_intervals_s
 
     high, middle, low = (0.9, 0.85, 0.95), (0.8, 0.75, 0.84), (0.6, 0.5, 0.7)
     assert said(middle, high, low) == (
-        "Most often right: b, 90% (85% to 95%); least often right: c, 60% (50% to 70%), as on the Raters page."
+        "Most accurate: b, 90% (85% to 95%); least accurate: c, 60% (50% to 70%), as on the Raters page."
     )
     assert said(middle) is None
     near = (0.82, 0.77, 0.87)
-    assert said(middle, near, low) == "Least often right: c, 60% (50% to 70%), as on the Raters page."
+    assert said(middle, near, low) == "Least accurate: c, 60% (50% to 70%), as on the Raters page."
     assert said(middle, near) == "No rater is clearly the most or least accurate, as on the Raters page."
 
 
@@ -151,7 +151,7 @@ def test_models_of_more_and_of_two_classes_are_compared_on_the_class_that_all_of
 def test_the_baseline_without_parameters_is_not_taken_for_the_truth():
     app = choose(opened("models", "caries"), "difficulty-ABDE")
     assert "baseline without parameters" in words(app)
-    assert "most often right" not in words(app)
+    assert "most accurate:" not in words(app)
 
 
 def test_the_baseline_has_checks_and_no_chains():
@@ -187,7 +187,7 @@ def test_without_a_model_the_page_asks_for_one():
 def test_one_class_alone_names_nobody_best():
     rows = [f"{case},{rater},x" for case in range(8) for rater in "abc"]
     said = words(opened("models", kept("\n".join(["case,rater,class", *rows]))))
-    assert "most often right" not in said and "All raters are right" not in said
+    assert "most accurate:" not in said and "All raters are right" not in said
 
 
 def test_ordered_classes_have_severities_and_an_expected_class_and_others_do_not():
@@ -243,7 +243,7 @@ def test_where_most_raters_give_one_class_the_smoothed_vote_opens_and_models_are
         not any("annotations, spread equally over" in warning.value for warning in app.warning)
         and "annotations, spread equally over" in said
     )
-    assert "most often right" not in said and "is unreliable here" not in said
+    assert "most accurate:" not in said and "is unreliable here" not in said
     scores = next(frame.value for frame in compared(app).dataframe if "difference" in frame.value.columns)
     row = scores.set_index("model")
     assert row.loc["Smoothed vote", "remark"] == "opens" and row.loc["Smoothed vote", "flipped"] == 0

@@ -271,7 +271,7 @@ def test_rates_of_a_machine_stand_beside_those_of_the_labels_alone(shown, left):
         False, 12, 60,
     )  # fmt: skip
     ai_rates._table(found, "people")
-    said = ["rate of", "machine alone", "labels alone", "corrected", "Weight of the AI rater, λ"]
+    said = ["rate of", "AI rater only", "labels only", "corrected", "Weight of the AI rater, λ"]
     table = shown["machine_rates"]
     assert table[said].values.tolist() == [
         ["agreement with a person", "–", "0.60 (0.50 to 0.80)", "0.65 (0.55 to 0.85)", 0.4],

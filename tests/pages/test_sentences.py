@@ -173,7 +173,7 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said == [
         "Best classifier, top-1 accuracy: 0.70",
-        "0.61 to 0.78 over draws at γ = 3: net; better than each other classifier with at least 97% probability",
+        "net, 0.61 to 0.78 over draws at γ = 3; beats each other classifier with at least 97% probability",
     ]
     said.clear()
     evaluation.better[0, 1, 0] = 0.6  # ahead in the mean alone: no best one is named
@@ -348,9 +348,9 @@ def difference(value, low, high, paired=True) -> Difference:
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (difference(0.13, 0.02, 0.2), "0.13 (0.02 to 0.20): the interval does not include 0.**"),
-        (difference(-0.13, -0.2, -0.02), "-0.13 (-0.20 to -0.02): the interval does not include 0.**"),
-        (difference(0.13, -0.02, 0.2, paired=False), "0.13 (-0.02 to 0.20): the interval holds 0.**"),
+        (difference(0.13, 0.02, 0.2), "clear difference: 0.13 (0.02 to 0.20).**"),
+        (difference(-0.13, -0.2, -0.02), "clear difference: -0.13 (-0.20 to -0.02).**"),
+        (difference(0.13, -0.02, 0.2, paired=False), "no clear difference: 0.13 (-0.02 to 0.20).**"),
     ],
 )
 def test_two_selections_differ_where_the_interval_leaves_out_nothing(monkeypatch, said, shown, left, found, words):
@@ -361,7 +361,7 @@ def test_two_selections_differ_where_the_interval_leaves_out_nothing(monkeypatch
     one, other = (SimpleNamespace(words=lambda whole, name=name: name) for name in ("of the first", "of the second"))
     compare._side_by_side(None, one, other, ("early", "late"), None)
     assert said[:2] == ["**early**: of the first", "**late**: of the second"]
-    assert said[2] == f"**α is 0.61 and 0.48; the difference is {words}"
+    assert said[2] == f"**α is 0.61 and 0.48; {words}"
     together = (
         ("Cases in both selections are resampled together") if found.paired else "The selections have no case in common"
     )
@@ -585,7 +585,11 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(mon
     ("by_gold", "n_judged", "words"),
     [
         ([False, False, False], 3, "judged by OTHERS, and shrunk towards the mean of all raters."),
-        ([True, True, True], 3, "Accuracy is judged by gold for 3 raters, and shrunk towards the mean of all raters."),
+        (
+            [True, True, True],
+            3,
+            "The accuracy of 3 raters is measured against gold, and shrunk towards the mean of all raters.",
+        ),
         (
             [True, True, False],
             3,
@@ -639,7 +643,7 @@ def test_ordered_classes_of_a_case_are_named_from_the_lowest_to_the_highest(monk
     at = ClassScale(np.array([2.125]), *np.array([*ends, 2])[:, None], np.array([0.875]))
     monkeypatch.setattr(one_case, "class_scale", lambda _: at)
     figure, words, download = one_case.scale(probability, view, 1, lambda *_: {})
-    assert figure.draw(LIGHT).layout.title.text == f"{title} with 95% probability"
+    assert figure.draw(LIGHT).layout.title.text == f"True class: {title} (95% interval)"
     assert download.table.values.tolist() == [["x", 0.125, 0], ["y", 0.625, 2], ["z", 0.25, 1]]
     assert words.plain.endswith("at most one class from the median with 88% probability.")
 

@@ -20,7 +20,7 @@ def _title(name: str) -> str:
 
 
 WINDOWS = {
-    "period": "What suits",
+    "period": "Automatic",
     "week": "Weeks",
     "month": "Months",
     "quarter": "Quarters",

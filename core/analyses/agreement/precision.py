@@ -49,7 +49,7 @@ def present(found: AgreementPrecision, dataset: Dataset, options) -> list[Block]
             )
         ),
         Figure(
-            lambda theme: figures.precision_figure(curves, theme, "Width of the interval of SPA"),
+            lambda theme: figures.precision_figure(curves, theme, "Width of the SPA interval"),
             "Width of the interval by number of added annotations",
             "precision",
         ),

@@ -181,9 +181,9 @@ def below_peers_said(found: BelowPeers, dataset: Dataset, case: int, hide_names:
             names[rater] = f"{who} ({of}; other raters {percent(found.peers[rater])})"
     if not names:
         return ""
-    these = "this rater names" if len(names) == 1 else "these raters name"
+    these = "one rater names" if len(names) == 1 else f"{len(names)} raters name"
     return (
-        f" Over all cases, {these} the majority class less often than the other raters do: {', '.join(names.values())}."
+        f" Over all cases, {these} the majority class clearly less often than the others: {', '.join(names.values())}."
     )
 
 
@@ -429,7 +429,7 @@ def scale(
     mean, low, high = float(at.expected_class[0]), int(at.expected_class_low[0]), int(at.expected_class_high[0])
     near = probability(float(at.within_one[0]))
     first, last = (plotly(shorten(view.classes[end - 1], 18)) for end in (low, high))
-    title = f"{first} with 95% probability" if low == high else f"{first} to {last} with 95% probability"
+    title = f"True class: {first if low == high else f'{first} to {last}'} (95% interval)"
 
     def draw(theme: Theme):
         known = colours(view, theme)

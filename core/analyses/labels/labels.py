@@ -156,7 +156,7 @@ def gather(inputs: Inputs, options, **how: Any) -> LabelEvidence:
     dataset, settings = inputs.dataset, inputs.settings
     assert settings is not None, "the settings name the model"
     if dataset.kind == "score":
-        raise NotApplicableError("Could not make labels: these labels need classes, rankings or sets.")
+        raise NotApplicableError("Could not make labels: the annotations are scores.")
     if dataset.kind == "set":
         fits = fit_every_label(dataset, LabelOptions(), **how).fits if dataset.raters_identified else None
         model = settings.plausibility if isinstance(settings.plausibility, DirichletCounts) else None

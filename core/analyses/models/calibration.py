@@ -141,7 +141,7 @@ def sentence(number: Number) -> str:
         f"{percent_with_interval(correct.value, correct.low, correct.high)} of {plural(correct.n, 'gold case')}"
     )
     if number.name == P_CORRECT and not correct.low <= number.mean <= correct.high:
-        said += f", so {name} is too {'high' if number.mean > correct.high else 'low'} on these cases"
+        said += f", so {name} is {'over' if number.mean > correct.high else 'under'}estimated on these cases"
     if high is None:
         return f"{said}. No gold case reaches {percent(_HIGH)}."
     share = percent_with_interval(high.value, high.low, high.high)

@@ -160,5 +160,5 @@ def most_and_least_accurate(raters, accuracy) -> Words | None:
         if rater is not None:
             how = f"; {how}" if spans else how.capitalize()
             words = percent_with_interval(*(float(part[rater]) for part in ends))
-            spans += [f"{how} often right: ", Strong(Name(shorten(raters[rater], 40))), f", {words}"]
+            spans += [f"{how} accurate: ", Strong(Name(shorten(raters[rater], 40))), f", {words}"]
     return Words((*(spans or ["No rater is clearly the most or least accurate"]), ", as on the Raters page."))

@@ -120,8 +120,8 @@ def present(every: EveryLabel, dataset: Dataset, options) -> list[Block]:
         *_by_gold(every.by_gold),
         Words(
             (
-                f"All labels in the most likely set of a case are correct with a mean probability of {mean}, if "
-                "labels are independent given the annotations",
+                f"The most likely label set of a case is fully correct with a mean probability of {mean}, if labels "
+                "are independent given the annotations",
                 *follows,
                 f"; n = {plural(len(found.cases), 'case')}.",
                 *(f" {note}" for note in worth),

@@ -27,7 +27,7 @@ COLUMNS = {
     for column in (
         Column("sign", "flag", help="Points to check before you use this rater's annotations."),
         Column("annotations", unit="count"),
-        Column("right by matrix", "", "coefficient", "ci_low", "ci_high", "95% interval"),
+        Column("right by matrix", "accuracy by the matrix", "coefficient", "ci_low", "ci_high", "95% interval"),
         Column("ci_low", "95% from", "coefficient"),
         Column("ci_high", "to", "coefficient"),
         Column(

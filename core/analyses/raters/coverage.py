@@ -17,7 +17,7 @@ PAIRS = (Column("rater"), Column("other rater"), Column("shared cases", unit="co
 RATERS = (
     Column("rater"),
     Column("group", unit="count"),
-    Column("classes hardly met"),
+    Column("classes hardly met", "rarely seen classes"),
     Column("in an odd cycle"),
 )
 CLASSES = (

@@ -38,8 +38,8 @@ DIFFERENCES = (
     Column("case"),
     Column("annotation"),
     Column("the others"),
-    Column("how sure", unit="probability"),
-    Column("of them agree"),
+    Column("how sure", "P(class)", "probability"),
+    Column("of them agree", "others who agree"),
 )
 
 

@@ -418,7 +418,7 @@ def _judged(act: FlaggedRaters, by_draws: bool) -> str:
         return f"Accuracy is judged by {others}, and shrunk towards the mean of all raters."
     people = plural(n_gold, "rater")
     if n_gold == act.acceptable.n_judged:
-        return f"Accuracy is judged by gold for {people}, and shrunk towards the mean of all raters."
+        return f"The accuracy of {people} is measured against gold, and shrunk towards the mean of all raters."
     return (
         f"Accuracy is judged by gold for {people} with at least {GOLD_EACH} gold annotations, for the others by "
         f"{others}, and shrunk towards the mean of all raters."

@@ -41,7 +41,7 @@ COLUMNS = (
     Column("max", unit="difference"),
     Column("point", unit="difference"),
     Column("case_se", "SE from cases", "error", digits=4),
-    Column("total_se", "SE in all", "error", digits=4),
+    Column("total_se", "total SE", "error", digits=4),
     Column("n_cases", "cases", "count"),
 )
 BY_GOLD = (
@@ -159,8 +159,8 @@ def _at(found: SweepTable, reliability: float, metric: str) -> list[Block]:
         Heading("P(row is better than column)", "better"),
         Grid(better, f"P(row is better than column) {at}.", key="better", names_rows=True),
         Words(
-            f"Over {evaluation.by_draw.shape[-1]:,} shared draws of the truth, and over samples of cases. 1.000 is "
-            "rounded; it is never exactly 1.",
+            f"Over {evaluation.by_draw.shape[-1]:,} shared draws of the truth, and over samples of cases. Values "
+            "shown as 1.000 are rounded.",
             "note",
         ),
         Download(better, "P(better)", "better", "better"),

@@ -19,7 +19,7 @@ COLUMNS = (
     Column("ci_high", "95% high", "difference"),
     Column("sd", unit="difference"),
     Column("case_se", "SE from cases", "error", digits=4),
-    Column("total_se", "SE in all", "error", digits=4),
+    Column("total_se", "total SE", "error", digits=4),
     Column("n_cases", "cases", "count"),
     Column("p_best", "P(best on these cases)", "probability"),
 )

@@ -286,7 +286,9 @@ def _largest(sets: PredictionSets, dataset: Dataset, options, reliability: float
     columns = [Column(name, unit="share" if name == "covered" else "text") for name in shown]
     left: list[Block] = [
         Heading("The largest sets"),
-        Words((f"{plural(len(shown), 'case')} with the largest sets", OnPage("; a click opens the case"), "."), "note"),
+        Words(
+            (f"The {plural(len(shown), 'case')} with the largest sets", OnPage("; choose one to open it"), "."), "note"
+        ),
         Grid(shown, "The largest sets.", 20, columns, "sets_largest", opens_case=True),
         Download(table, "Sets of all cases", "prediction_sets", "sets_cases", settings=told),
     ]

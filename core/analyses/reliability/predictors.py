@@ -78,7 +78,7 @@ def _better(found: ScoreErrors) -> list[Block]:
         return []
     table = pd.DataFrame(found.better, columns=list(found.predictors))
     table.insert(0, "predictor", list(found.predictors), allow_duplicates=True)
-    what = "P(row has the lower absolute error than column)"
+    what = "P(row has a lower absolute error than column)"
     return [
         Heading(what, "better"),
         Grid(table, f"{what}.", key="better", names_rows=True),

@@ -128,8 +128,8 @@ def finding(found: ScoreTrust) -> str:
     if found.above is None:
         digits = score_digits(float(np.median(found.width[-1])))
         wide = [number(float(np.median(found.width[place])), digits) for place in (0, -1)]
-        words = f"The interval of the median case has a width of {wide[0]} at γ = {first}"
-        return words if alone else f"{words}, and of {wide[1]} at γ = {last}"
+        words = f"Median width of the interval: {wide[0]} at γ = {first}"
+        return words if alone else f"{words}, {wide[1]} at γ = {last}"
     below = (found.certainty < UNCERTAIN_BELOW).sum(axis=1)
     stays = f"it is uncertain whether the score is above {exact(found.threshold)}"
     words = f"In {below[0]:,} of {plural(found.m.shape[1], 'case')}, at γ = {first}, {stays}"

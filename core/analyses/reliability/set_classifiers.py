@@ -53,7 +53,7 @@ def present(found: SetMetrics, inputs: Inputs, options) -> list[Block]:
         Heading("Each label"),
         Grid(each, "Each label.", columns=COLUMNS, key="label_metrics"),
         Words(
-            "With cases: also over samples of cases. Gold counts as certain, so “from” and “to” equal the mean."
+            "“With cases” adds the error of sampling cases. Gold is certain, so “from” and “to” equal the mean."
             if by_gold
             else "From and to: 95% of draws; with cases: also over samples of cases. Labels count as independent; "
             "“none of these” applies if no other label does. If the truth is uncertain, no classifier reaches 1.",

@@ -242,7 +242,7 @@ def _without_pictures(files: list[tuple[str, bytes]], notes: list[str]) -> tuple
     if n_left_out:
         notes.append(
             f"{plural(n_left_out, 'image')} beyond {_MOST_PICTURES // MEGABYTE} MB were left out: put the images "
-            "in a folder and name it in PLURALITY_IMAGES."
+            "in a folder and set PLURALITY_IMAGES to it."
         )
     return rest, SideFiles(images=tuple(pictures))
 

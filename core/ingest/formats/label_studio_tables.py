@@ -60,7 +60,7 @@ def read(raw: RawTable, *, word: str = "row") -> Source:
 METHOD = reader_method(
     Reader(NAME, TITLE, "table", recognise, read),
     90,
-    plainly="Annotations of Label Studio as a table.",
+    plainly="Label Studio annotations as a table.",
     exactly="Label Studio, CSV and JSON-MIN: one row per annotation; annotations are plain text or JSON in a cell.",
     source="Label Studio, export formats CSV and JSON-MIN",
 )

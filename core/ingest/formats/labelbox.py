@@ -84,7 +84,7 @@ def _title(answer: dict) -> str:
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     20,
-    plainly="Data rows of Labelbox with the labels of each project.",
+    plainly="Labelbox data rows with labels per project.",
     exactly="Labelbox, NDJSON: data rows with the labels of each project; radio and checklist annotations.",
     source="Labelbox, export format NDJSON",
 )

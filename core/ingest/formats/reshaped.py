@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 
 from ...annotations.columns import as_numpy, of_numpy
 from ...annotations.vocabulary import one_dictionary
-from ...text import plural
 from ..column_evidence import ColumnEvidence, is_row_of_totals
 from ..column_mapping import likeness
 from .budget import check_columns, spend, spend_as_values
@@ -35,7 +34,7 @@ def without_totals(raw: RawTable, case: str | None) -> RawTable:
     lines, kept = raw.line[n_rows - n_totals :], n_rows - n_totals
     reason = "a row of totals or coefficients, not a case"
     dropped = (*raw.dropped, *(Dropped(int(line), reason) for line in lines))
-    note = f"{plural(n_totals, 'last row')} of totals or coefficients left out."
+    note = f"Last {'row' if n_totals == 1 else f'{n_totals:,} rows'} left out (totals or coefficients)."
     return replace(raw, table=raw.table.slice(0, kept), line=raw.line[:kept], dropped=dropped, notes=(*raw.notes, note))
 
 

@@ -211,7 +211,7 @@ class NominalDifficulty:
         """
         if self.beta != 1 or self.doubt or self.use_gold:
             raise InputError(
-                f"Could not sample {self.title}: sampling does not support β, doubt or fixed gold.",
+                f"Could not sample {self.title}: sampling supports neither β, nor doubt, nor fixed gold.",
                 "Leave them out, or fit its mode (map).",
             )
         data = self._design(dataset).dataset

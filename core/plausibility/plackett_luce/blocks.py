@@ -53,7 +53,7 @@ def ranking_entries(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarra
     if dataset.kind == "class":
         return np.arange(dataset.n_annotations + 1), dataset.answer, np.zeros(dataset.n_annotations, np.int32)
     if dataset.kind == "set":
-        raise NotApplicableError("Could not rank sets of labels: they have no order of classes. Choose a label first.")
+        raise NotApplicableError("Could not rank sets of labels: their classes are not ordered. Choose a label first.")
     raise NotApplicableError("Could not rank scores: they have no classes. Choose a threshold first.")
 
 

@@ -173,10 +173,10 @@ def _side_by_side(whole: Dataset, first: Selection, second: Selection, names: tu
         return
     alpha = next(one for one in found if one.first[0] == KRIPPENDORFF_ALPHA)
     if alpha.value is not None and alpha.ci_low is not None:
-        sure = "the interval does not include 0" if alpha.ci_low > 0 or alpha.ci_high < 0 else "the interval holds 0"
+        clear = "clear" if alpha.ci_low > 0 or alpha.ci_high < 0 else "no clear"
         st.markdown(
-            f"**α is {number(alpha.first_value)} and {number(alpha.second_value)}; the difference is "
-            f"{with_interval(alpha.value, alpha.ci_low, alpha.ci_high)}: {sure}.**"
+            f"**α is {number(alpha.first_value)} and {number(alpha.second_value)}; {clear} difference: "
+            f"{with_interval(alpha.value, alpha.ci_low, alpha.ci_high)}.**"
         )
     how = (
         ("Cases in both selections are resampled together")

@@ -146,7 +146,7 @@ def _agreement(found: Sequence[PairAgreement], score: str) -> None:
         }
     )
     people = ("among people", "people from", "people to", "people, 95%")
-    machine = ("with people", "machine from", "machine to", "machine, 95%")
+    machine = ("with people", "machine from", "machine to", "AI rater, 95%")
     shown, levels = columns.with_pictures(frame, people, machine, width=_WIDTH) if score != "rmse" else (frame, {})
     apart = ("difference", "95% from", "to", "95% interval")
     shown, difference = columns.with_pictures(shown, apart, difference=True, width=_WIDTH)
@@ -324,7 +324,7 @@ def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], ep
     if not found:
         st.info("Not available: no case has an AI rater and two raters.", icon=":material/info:")
         return
-    title = f"Filled: less than ε = {exact(epsilon)} behind, clearly · Bars: 95% interval"
+    title = f"Filled: clearly less than ε = {exact(epsilon)} behind · Bars: 95% interval"
     widgets.plot(
         figures.leads_by_part(found, epsilon, theme, title), "by_part", "Advantage of raters by class and group"
     )
@@ -334,13 +334,13 @@ def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], ep
             "by": [BY[one.by] for one in found],
             "of": [one.value for one in found],
             "cases": [one.n_cases for one in found],
-            "raters nearer by": [one.lead for one in found],
+            "advantage of raters": [one.lead for one in found],
             "95% from": np.array([one.low for one in found], float),
             "to": np.array([one.high for one in found], float),
             "ρ": [one.rho for one in found],
         }
     )
-    ends = ("raters nearer by", "95% from", "to", "95% interval")
+    ends = ("advantage of raters", "95% from", "to", "95% interval")
     shown, pictures = columns.with_pictures(frame, ends, difference=True)
     st.dataframe(
         shown, hide_index=True, key="by_part_rows",
@@ -402,7 +402,7 @@ def _which(known: Sequence[Differences]) -> Differences:
     """Draw the choice of an AI rater and of the certainty from which a panel is decided; return its differences."""
     names = [one.machine for one in known]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        name = names[0] if len(names) == 1 else st.selectbox("Machine", names, key="differs_machine", width=320)
+        name = names[0] if len(names) == 1 else st.selectbox("AI rater", names, key="differs_machine", width=320)
         st.segmented_control(
             "Lowest certainty of a confident panel", LEVELS, default=PANEL_DECIDED, required=True, key="differs_level",
             format_func=number, width="content",
@@ -423,13 +423,13 @@ def _in_groups(one: Differences) -> None:
                 {
                     "of": [group.value for group in groups],
                     "cases": [group.n for group in groups],
-                    "machine as the panel": [group.agrees for group in groups],
+                    "AI rater agrees": [group.agrees for group in groups],
                     "95% from": [group.low for group in groups],
                     "to": [group.high for group in groups],
-                    "raters as the panel": [group.people for group in groups],
+                    "raters agree": [group.people for group in groups],
                 }
             )
-            shares = ("machine as the panel", "95% from", "to", "raters as the panel")
+            shares = ("AI rater agrees", "95% from", "to", "raters agree")
             st.dataframe(
                 table, hide_index=True, key=f"by-{title}",
                 column_config={name: st.column_config.NumberColumn(format="%.2f") for name in shares},

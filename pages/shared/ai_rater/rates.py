@@ -33,7 +33,7 @@ def show(machines: Machines) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         name = machines.names[0]
         if len(machines.names) > 1:
-            name = st.selectbox("Machine", machines.names, key="rates_machine", width=260)
+            name = st.selectbox("AI rater", machines.names, key="rates_machine", width=260)
         by, reviews = _reviewed()
         source = "people"
         if by is not None and by.chance:
@@ -77,8 +77,8 @@ def _table(found: MachineRates, source: str) -> None:
     rows = [
         {
             "rate of": one.of if one.is_class else near,
-            "machine alone": "–" if one.alone is None else number(one.alone),
-            "labels alone": rate_words(one.people),
+            "AI rater only": "–" if one.alone is None else number(one.alone),
+            "labels only": rate_words(one.people),
             "corrected": rate_words(one.corrected),
             "Weight of the AI rater, λ": one.corrected.weight,
         }
@@ -86,7 +86,7 @@ def _table(found: MachineRates, source: str) -> None:
     ]
     frame = pd.DataFrame(rows)
     drawn = []
-    for said, side in (("labels alone", "people"), ("corrected", "corrected")):
+    for said, side in (("labels only", "people"), ("corrected", "corrected")):
         rates = [getattr(one, side) for one in found.rates]
         ends = (f"{side} at", f"{side} from", f"{side} to")
         frame[list(ends)] = [[one.estimate, one.ci_low, one.ci_high] for one in rates]
@@ -95,7 +95,7 @@ def _table(found: MachineRates, source: str) -> None:
     weight = st.column_config.NumberColumn(
         "λ", format=columns.TWO, help="Weight of the AI rater, 0 to 1; 0 uses only people's labels."
     )
-    order = ["rate of", "machine alone", "labels alone", "labels alone, 95%", "corrected", "corrected, 95%"]
+    order = ["rate of", "AI rater only", "labels only", "labels only, 95%", "corrected", "corrected, 95%"]
     st.dataframe(
         shown, hide_index=True, key="machine_rates", column_order=[*order, "Weight of the AI rater, λ"],
         column_config={"Weight of the AI rater, λ": weight, "rate of": st.column_config.Column(width=175)} | pictures,

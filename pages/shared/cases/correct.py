@@ -64,7 +64,7 @@ def say(dataset: Dataset, case: int, one: OneCase) -> None:
         return
     said = probability(float(found.probability[case, leading]))
     st.caption(
-        f"P(correct): {said} (probability that {markdown(classes.classes[leading])} is the true class).",
+        f"P(correct): {said} (probability that the true class is “{markdown(classes.classes[leading])}”).",
         help=widgets.explained("p correct"),
     )
     if one.n_votes > 1:

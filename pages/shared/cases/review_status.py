@@ -52,7 +52,7 @@ def _review(review: CaseReview) -> None:
         ("This opinion is stored separately and is not counted as an annotation.") if review.state in SETTLED else ""
     )
     st.caption(
-        f"{plural(review.version, 'step')}, the last by {markdown(last.reviewer)}, {_when(last)}. {decided}".strip()
+        f"{plural(review.version, 'step')}; the last by {markdown(last.reviewer)}, {_when(last)}. {decided}".strip()
     )
 
 

@@ -66,7 +66,7 @@ def cases(views: home_known.Views, theme) -> CaseCertainty | None:
         st.page_link("pages/cases.py", label="Open Cases", icon=":material/view_list:", width="content")
         if certain is not None:
             case_id = certain.certainty.cases[certain.shares.order(certain.certainty.certainty[:, 0])[0]]
-            words = "Open this case" if least_certain(certain).startswith("Most ambiguous") else "Open the first case"
+            words = "Open the first case" if " cases" in least_certain(certain) else "Open this case"
             st.button(words, type="tertiary", on_click=open_case, args=(case_id,), key="home_case")
     return certain
 
@@ -89,7 +89,7 @@ def least_certain(certain: CaseCertainty) -> str:
         every = "Both" if len(value) == 2 else f"All {len(value):,}"
         return f"{every} cases have about the same certainty: {said}"
     if n_same > 1:
-        return f"{n_same:,} cases are the most ambiguous, certainty about {said}"
+        return f"Most ambiguous: {n_same:,} cases, certainty about {said}"
     return f"Most ambiguous: {markdown(shorten(result.cases[kept[least]], 24))}, certainty {said}"
 
 

@@ -88,7 +88,7 @@ def agreement(found: ApplicableCoefficients | None, why: str) -> None:
         st.caption(_ends(main) + f", {agreement_figures.title_of(main)}; n = {plural(main.n_cases, 'case')}")
         return
     value = "–" if main.value is None else percent(main.value)
-    st.metric(f"Raters agree, {found.pairs}", value, help=widgets.explained(main.name))
+    st.metric(f"Agreement, {found.pairs}", value, help=widgets.explained(main.name))
     quoted = found.quoted
     beyond = ""
     if quoted.value is not None:
@@ -184,11 +184,11 @@ def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
     lead = (
         ""
         if leader.p is None
-        else f"; better than each other classifier with at least {percent(at_least(leader.p))} probability"
+        else f"; beats each other classifier with at least {percent(at_least(leader.p))} probability"
     )
     st.caption(
-        f"{number(value.ci_low)} to {number(value.ci_high)} over draws at γ = {exact(nearest)}: "
-        f"{markdown(shorten(leader.name, 24))}{lead}{_classifier_by_gold(views, leader.name, metric)}"
+        f"{markdown(shorten(leader.name, 24))}, {number(value.ci_low)} to {number(value.ci_high)} over draws at "
+        f"γ = {exact(nearest)}{lead}{_classifier_by_gold(views, leader.name, metric)}"
     )
 
 

@@ -121,6 +121,6 @@ def none_here(judged: Iterable[str]) -> None:
     chosen = st.session_state.get(_KEY)
     if chosen in set(judged) and st.session_state.get(_COUNTS):
         st.caption(
-            f"{markdown(chosen)} is used as evidence on the Models page. It is evaluated here, so it is not used: "
-            "it would be compared with itself."
+            f"The Models page uses {markdown(chosen)} as evidence. This page does not, because {markdown(chosen)} "
+            "would be compared with itself."
         )

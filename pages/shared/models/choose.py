@@ -121,8 +121,8 @@ def _why(view: Dataset, judged: opening.JudgedModels | None) -> None:
         if job is not None and not job.finished:
             beta = exact(shown_at("", None)["beta"])
             st.caption(
-                "Held-out scores of all models are being computed. This page then opens with the average of the "
-                f"models. Until then, each annotation counts as {beta} of an independent annotation."
+                "Held-out scores of all models are being computed. The page will then show the average of models. "
+                f"Until then, each annotation counts as {beta} of an independent annotation."
             )
             job_progress.redraw_after(job)
         return

@@ -152,7 +152,7 @@ def _method(inputs: Inputs, told: dict[str, Any]) -> None:
     with st.popover("Method and command", icon=":material/menu_book:", type="tertiary", key="methods-sets"):
         st.code(methods_text([inputs.settings.plausibility.name, "sets"]), language=None, wrap_lines=True)
         st.code(_command(inputs, told), language="bash", wrap_lines=True)
-        st.caption("Files of predictions are given to it by --predictions NAME=FILE.")
+        st.caption("To use a predictions file, add --predictions NAME=FILE.")
 
 
 def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> None:

@@ -51,7 +51,7 @@ MOST_NAMES, MOST_SESSIONS = 6, 5
 HOW = """
 1. **You read each case blind**: {how}, Ctrl+Enter records it.
 2. **Then the panel's annotations are shown**: you keep your opinion (K) or change it (E).
-3. **Where you differ**, ask a second opinion (A) or send the case to arbitration (G).
+3. **Where you differ**, ask for a second opinion (A) or send the case to arbitration (G).
 
 Every step is added to the record, and none is overwritten.
 """

@@ -222,7 +222,7 @@ def test_scores_of_which_agreement_is_not_shown_are_not_said_to_agree():
     assert few.endswith("n = 2 cases")
     level = np.arange(20.0)[:, None]
     many = coefficients_for(scores_of((level + np.random.default_rng(0).normal(size=(20, 3))).tolist())).words()
-    assert many.startswith("The case explains 0.9") and many.endswith("n = 20 cases")
+    assert many.startswith("Cases explain 0.9") and many.endswith("n = 20 cases")
 
 
 @pytest.mark.parametrize(

@@ -368,12 +368,12 @@ def test_one_reliability_of_scores_is_told_without_another():
         reliability=np.array([2.0]), above=None, width=width, m=np.zeros((1, 3)), threshold=4.0,
         certainty=np.array([[0.95, 0.6, 0.7]]),
     )  # fmt: skip
-    assert scores.finding(one) == "The interval of the median case has a width of 2.0 at γ = 2"
+    assert scores.finding(one) == "Median width of the interval: 2.0 at γ = 2"
     one.above = np.zeros((1, 3))
     assert scores.finding(one) == "In 2 of 3 cases, at γ = 2, it is uncertain whether the score is above 4"
     both = {"reliability": np.array([2.0, 5.0]), "above": None, "width": np.array([[4.0], [1.0]])}
     two = SimpleNamespace(**vars(one) | both)
-    assert scores.finding(two) == "The interval of the median case has a width of 4.0 at γ = 2, and of 1.0 at γ = 5"
+    assert scores.finding(two) == "Median width of the interval: 4.0 at γ = 2, 1.0 at γ = 5"
 
 
 def errors(reliability: float, mean, better) -> SimpleNamespace:

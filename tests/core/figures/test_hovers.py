@@ -533,7 +533,7 @@ def of_anchors():
     yield figure, 1, ["γ 0.5: 0.610, ECE 0.130", "γ 3: 0.720, ECE 0.240"]
     held_out = numbers | {"diff": np.array([-0.2, 0.0]), "diff_se": np.array([0.01, 0.02])}
     figure = anchors.held_out_readers(Made(score=np.array([-1.625, -1.375]), **held_out), LIGHT, "")
-    yield figure, 1, ["γ 0.5: -1.625 nats a reader", "γ 3: -1.375 nats a reader"]
+    yield figure, 1, ["γ 0.5: -1.625 nats per rater", "γ 3: -1.375 nats per rater"]
 
 
 def of_errors():

@@ -85,8 +85,8 @@ def test_machines_of_one_outcome_are_named_up_to_three_and_counted_beyond():
         ]
         return verdict(AlternativeTest("accuracy", 0.2, 0.05, 0.95, ("p", "q", "r"), tuple(found), ()))
 
-    assert said(a=0.99, b=0.98, c=0.97) == "a, b and c can replace a rater"
-    assert said(a=0.99, b=0.98, c=0.97, d=0.96, e=0.5) == ("4 AI raters can replace a rater; inconclusive for e")
+    assert said(a=0.99, b=0.98, c=0.97) == "“a”, “b” and “c” can replace a rater"
+    assert said(a=0.99, b=0.98, c=0.97, d=0.96, e=0.5) == ("4 AI raters can replace a rater; inconclusive for “e”")
     assert said(a=0.01, b=0.02, c=0.03, d=0.04, e=0.05) == "5 AI raters cannot replace a rater"
     assert said(a=0.5, b=0.6, c=0.4, d=0.3) == "Inconclusive for 4 AI raters"
 
@@ -94,17 +94,17 @@ def test_machines_of_one_outcome_are_named_up_to_three_and_counted_beyond():
 def test_sentences_are_no_surer_than_the_cases(six):
     good, bad = (alternative_test(six, [n], people=six.raters[:6], epsilon=e) for n, e in (("m0", 0.2), ("m1", 0.1)))
     assert outcome(good.machines[0]) == "passes"
-    assert verdict(good) == "m0 can replace a rater: it does as well as 6 of 6 raters"
-    assert verdict(bad) == "m1 cannot replace a rater: it does as well as 0 of 6 raters"
+    assert verdict(good) == "“m0” can replace a rater: it does as well as 6 of 6 raters"
+    assert verdict(bad) == "“m1” cannot replace a rater: it does as well as 0 of 6 raters"
     both = alternative_test(six, ["m0", "m1"], epsilon=0.15)
-    assert verdict(both) == "m0 can replace a rater; m1 cannot"
+    assert verdict(both) == "“m0” can replace a rater; “m1” cannot"
     few = alternative_test(simulated(1, [0.9] * 3, [0.9], n_cases=2), ["m0"])
-    assert verdict(few) == "Too few cases to determine whether m0 can replace a rater"
+    assert verdict(few) == "Too few cases to determine whether “m0” can replace a rater"
     assert "not tested" in in_detail(few.machines[0], 0.2)
     noise = simulated(8, [0.6] * 4, [0.55], n_cases=45, present=1.0)
     unsure = alternative_test(noise, ["m0"], epsilon=0.1)
     assert 0.05 < unsure.machines[0].pass_share < 0.95
-    assert verdict(unsure).startswith("Inconclusive: more cases are needed to determine whether m0 can")
+    assert verdict(unsure).startswith("Inconclusive: more cases are needed to determine whether “m0” can")
     (one,) = unsure.machines
     for more, said in ((164, " If more cases like these were added, 164 would be enough to pass in 80% of samples."),
                        (60, "cases."),

@@ -116,9 +116,9 @@ def test_a_classifier_may_make_a_class_surer_than_annotations_and_prevalence_do_
     plain = tempered(MODEL.fit(data), data, BETA, doubt=0.3)
     more = with_classifier(plain, data, found, given)
     assert plain.class_probability.max() <= 0.7 + 0.3 * plain.prevalence.max() < more.class_probability.max()
-    said = "Annotations decide at most about 70% of the class probability of a case, and the prevalence of classes"
-    assert next(note for note in plain.notes if "70%" in note).startswith(f"{said} the rest")
-    assert next(note for note in more.notes if "70%" in note).startswith(f"{said} with net the rest")
+    said = "At most about 70% of a class probability comes from annotations, the rest from the prevalence of classes"
+    assert next(note for note in plain.notes if "70%" in note).startswith(f"{said}.")
+    assert next(note for note in more.notes if "70%" in note).startswith(f"{said} with net.")
     assert vote_changes(more, plain, np.ones(data.n_cases, bool)).words.startswith("The model, with net as evi")
     assert vote_changes(plain, plain, np.ones(data.n_cases, bool)).words.startswith("Weighing raters changes")
 

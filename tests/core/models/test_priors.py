@@ -47,18 +47,18 @@ def test_a_prior_counts_as_that_many_annotations(priors):
 
 def test_words_say_as_how_many_annotations_it_counts():
     assert prior_in_words(2) == (
-        "The prior counts like 6 annotations per rater and true class (5 correct, 1 incorrect: accuracy 83%), and "
-        "like 6 cases, 3 per class."
+        "The prior counts as 6 annotations per rater and true class (5 correct, 1 incorrect: accuracy 83%), and "
+        "as 3 cases per class."
     )
-    assert "The prior counts like 10 annotations per rater and true class" in prior_in_words(3, 1.0, 7.0, 1.5)
-    assert "(7 correct, 3 incorrect: accuracy 70%), and like 3 cases, 1 per class" in prior_in_words(3, 1.0, 7.0, 1.5)
+    assert "The prior counts as 10 annotations per rater and true class" in prior_in_words(3, 1.0, 7.0, 1.5)
+    assert "(7 correct, 3 incorrect: accuracy 70%), and as 1 case per class" in prior_in_words(3, 1.0, 7.0, 1.5)
 
 
 def test_priors_are_options_of_the_command_and_stand_in_its_answer(capsys):
     assert main(["fit", NAME, "anaesthesia", "--diagonal", "40", "--off-diagonal", "2", "--prevalence-prior", "1"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["settings"]["diagonal"] == 40 and found["settings"]["off_diagonal"] == 2
-    assert found["prior"].startswith("The prior counts like 46 annotations per rater and true class")
+    assert found["prior"].startswith("The prior counts as 46 annotations per rater and true class")
     assert "--diagonal 40.0" in command_of(request(NAME, diagonal=40.0))
     with pytest.raises(InputError):
         request(NAME, diagonal=0.0)

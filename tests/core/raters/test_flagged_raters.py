@@ -54,7 +54,7 @@ def test_who_is_often_wrong_is_low_and_nothing_else():
     assert kinds(found) == {"r11": ("low",)}
     words = found.flags[0].words
     assert "judged by the model on" in words
-    assert "this rater reaches with under 0.1% probability." in words
+    assert "(probability of reaching it: under 0.1%)." in words
     assert found.flags[0].p == found.acceptable.chance[11]
 
 
@@ -120,8 +120,8 @@ def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
     n, cost = int(act.n_annotations[27:].sum()), round(act.cost)
     share = round(100 * act.cost / act.expected_wrong.sum())
     assert found.words() == (
-        f"About 3 of 30 raters are below the acceptable accuracy ({act.acceptable:.2f}, judged by the model), "
-        f"3 of them flagged for it. The flagged raters made {n:,} annotations, of which about {cost:,} are wrong: "
+        f"An estimated 3 of 30 raters are below the acceptable accuracy ({act.acceptable:.2f}, judged by the model); "
+        f"3 are flagged. The flagged raters made {n:,} annotations, of which about {cost:,} are wrong: "
         f"{share}% of all expected wrong annotations."
     )
     wrong = (truth[data.case_of_annotation] != data.answer)[data.rater >= 27].sum()
@@ -133,8 +133,8 @@ def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
 def test_one_rater_is_not_told_in_the_plural():
     data, _ = simulated(3, np.r_[np.full(3, 0.9), 0.3], n_cases=800, per_case=3)
     words = found_in(data).words()
-    assert words.startswith("About 1 of 4 raters is below the acceptable accuracy (")
-    assert "), and is flagged for it. The flagged rater made " in words
+    assert words.startswith("An estimated 1 of 4 raters is below the acceptable accuracy (")
+    assert "); 1 is flagged. The flagged rater made " in words
 
 
 def with_gold_of(data, known, truth):

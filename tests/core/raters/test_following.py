@@ -85,7 +85,7 @@ def test_who_follows_as_well_as_the_median_and_reads_higher_is_told_so_and_not_f
         (flag,) = [flag for flag in found.flags if flag.rater == rater]
         assert flag.words.startswith(f"Reads {reading.severity[rater]:.2f} classes higher than the average rater (")
     said = found.words()
-    assert "read the scale higher or lower than the others, which does not count against them" in said
+    assert "score higher or lower than the others, which is not held against them" in said
     assert "accura" not in said and "wrong" not in said
     assert shift[reading.severe & (reading.severity > 0)].min() > 0
 
@@ -95,7 +95,7 @@ def test_declaring_the_order_changes_what_is_said():
     assert plain.following is None and ordered.following is not None
     assert plain.words().startswith("Cannot determine rater accuracy: on the model's class “")
     assert "declare the order of the classes" in plain.words()
-    assert ordered.words().startswith("No rater clearly has a correlation below 0.3")
+    assert ordered.words().startswith("No rater's correlation with the cases is clearly below 0.3")
 
 
 def test_who_does_not_look_at_the_case_is_flagged_and_costs_most():

@@ -223,9 +223,9 @@ def test_machines_and_their_rates_stand_in_rows_of_their_own(monkeypatch):
     same(first, expected)
     columns = {
         "rate of": ["agreement with a person", *whole.classes],
-        "machine alone": ["–", *(text(each.alone) for each in rates[1:])],
+        "AI rater only": ["–", *(text(each.alone) for each in rates[1:])],
     }
-    for name, side in (("people's labels alone", "people"), ("corrected", "corrected")):
+    for name, side in (("people's labels only", "people"), ("corrected", "corrected")):
         ends = [getattr(each, side) for each in rates]
         columns[name] = [between(end.estimate, end.ci_low, end.ci_high) for end in ends]
     same(second, columns)
