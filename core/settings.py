@@ -17,11 +17,11 @@ MEGABYTE = 1024 * 1024
 _SHORTEST_SECRET = 32
 # Variables that the settings depend on, including folders of users and systems.
 _OWN = (
-    "HOME", "MAX_UPLOAD_MB", "REVIEWER_UPLOAD_MB", "READING_MB", "RESULTS_MB", "MEMORY_MB", "WORKERS", "CLUSTER",
-    "UNASKED_CASES", "MAX_MODEL_CELLS", "DATABASE_URL", "DATABASE_OWNER_URL", "SEVERAL_PROCESSES", "IMAGES",
-    "REMOTE_IMAGES", "SIGN_IN", "PEOPLE", "HEAD_KEY", "EMAIL_TRUSTED", "NAME_CLAIM", "ROLE_CLAIM", "GROUP_CLAIM",
-    "LOG", "METRICS_TOKEN", "SESSION_HOURS", "IDLE_MINUTES", "ACCESS_DAYS", "OLD_COOKIE_SECRET",
-    "ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE",
+    "HOME", "MAX_UPLOAD_MB", "REVIEWER_UPLOAD_MB", "UPLOADS_PER_DAY", "READING_MB", "RESULTS_MB", "MEMORY_MB",
+    "WORKERS", "CLUSTER", "UNASKED_CASES", "MAX_MODEL_CELLS", "DATABASE_URL", "DATABASE_OWNER_URL",
+    "SEVERAL_PROCESSES", "IMAGES", "REMOTE_IMAGES", "SIGN_IN", "PEOPLE", "HEAD_KEY", "EMAIL_TRUSTED", "NAME_CLAIM",
+    "ROLE_CLAIM", "GROUP_CLAIM", "LOG", "METRICS_TOKEN", "SESSION_HOURS", "IDLE_MINUTES", "ACCESS_DAYS",
+    "OLD_COOKIE_SECRET", "ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE",
 )  # fmt: skip
 _OF_SYSTEMS = (
     "HOME", "XDG_DATA_HOME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "WIN_PD_OVERRIDE_LOCAL_APPDATA",
@@ -42,6 +42,9 @@ class Settings:
         Largest file that is read, in MiB (``PLURALITY_MAX_UPLOAD_MB``).
     reviewer_upload_mb : int
         Largest file that a reviewer may upload to a server with sign-in, in MiB (``PLURALITY_REVIEWER_UPLOAD_MB``).
+    uploads_per_day : int
+        Uploads of a person in 24 hours, as a multiple of the largest file that they may upload
+        (``PLURALITY_UPLOADS_PER_DAY``); with sign-in.
     reading_mb : int
         Memory that reading a small file may take, in MiB (``PLURALITY_READING_MB``); larger files may take more in
         proportion to their size.
@@ -104,6 +107,7 @@ class Settings:
     home: Path
     max_upload_mb: int = 1024
     reviewer_upload_mb: int = 20
+    uploads_per_day: int = 10
     reading_mb: int = 300
     memory_mb: int = 512
     results_mb: int = 2048
@@ -167,6 +171,9 @@ def _settings(said: tuple[str | None, ...]) -> Settings:
         ),
         reviewer_upload_mb=_positive(
             told, "PLURALITY_REVIEWER_UPLOAD_MB", Settings.__dataclass_fields__["reviewer_upload_mb"].default
+        ),
+        uploads_per_day=_positive(
+            told, "PLURALITY_UPLOADS_PER_DAY", Settings.__dataclass_fields__["uploads_per_day"].default
         ),
         reading_mb=_positive(told, "PLURALITY_READING_MB", Settings.__dataclass_fields__["reading_mb"].default),
         results_mb=_positive(told, "PLURALITY_RESULTS_MB", Settings.__dataclass_fields__["results_mb"].default),

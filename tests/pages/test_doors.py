@@ -217,6 +217,21 @@ def test_upload_is_refused_before_it_is_read_when_it_is_above_the_limit_of_the_r
     assert sent(asked)[1] is passes
 
 
+@pytest.mark.parametrize(("role", "passes"), [("reviewer", [True, True, False]), ("manager", [True, True, True])])
+def test_upload_is_refused_when_its_person_has_uploaded_the_limit_of_a_day(monkeypatch, role, passes):
+    monkeypatch.setenv("PLURALITY_UPLOADS_PER_DAY", "2")
+    monkeypatch.setattr(doors.sign_in, "is_on", lambda: True)
+    monkeypatch.setattr(doors, "_person", lambda scope: Person("ann", role, 0.0))
+    asked = scope(path="//_stcore/upload_file/session/file", content_length=str(20 * 2**20)) | {"method": "PUT"}
+    answers = [sent(asked) for _ in passes]
+    assert [through for _, through in answers] == passes
+    if role == "reviewer":
+        assert b"more than 40 MB in 24 hours" in answers[-1][0][1]["body"]
+        assert sent(asked | {"method": "DELETE"})[1], "what was uploaded can be removed"
+        monkeypatch.setattr(doors, "_person", lambda scope: Person("bob", role, 0.0))
+        assert sent(asked)[1], "another person has a limit of their own"
+
+
 @pytest.mark.parametrize(
     ("signed_in", "person", "path", "hidden"),
     [
