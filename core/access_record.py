@@ -1,4 +1,4 @@
-"""Record of access: who signed in, was refused, opened, uploaded, exported, shared or erased what. Lines are only added.
+"""Record of access: who signed in, was refused, opened, uploaded, exported, shared or erased what; only ever added to.
 
 It is in the home folder as ``access.jsonl``, one line of JSON per entry. A line contains the number and the hash of the
 previous one, so a line that is changed, removed or inserted is found. As in the record of reviews, the hash is
