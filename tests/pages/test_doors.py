@@ -81,6 +81,18 @@ def test_own_pages_pass_and_those_of_other_sites_are_refused(kind, option, monke
     assert not sent(doubled)[1]
 
 
+@pytest.mark.parametrize(
+    ("signed_in", "cookie", "passes"),
+    [(False, None, True), (True, None, False), (True, "forged", False), (True, "of a session that is over", True)],
+)
+def test_a_stranger_gets_no_session_and_whose_session_is_over_reads_why(monkeypatch, signed_in, cookie, passes):
+    monkeypatch.setattr(doors.sign_in, "is_on", lambda: signed_in)
+    monkeypatch.setattr(doors, "sign_in_cookie", lambda cookies: b"{}" if "over" in cookies.get("c", "") else None)
+    asked = scope("websocket", path="/_stcore/stream", cookie=cookie and f"c={cookie}")
+    assert sent(asked)[1] is passes
+    assert sent(scope(path="/_stcore/health", cookie=cookie and f"c={cookie}"))[1]
+
+
 @pytest.mark.parametrize("path", ["/_stcore/metrics", "//_stcore/metrics", "/base/_stcore/agent/interact"])
 def test_what_nobody_needs_is_closed(path):
     assert not sent(scope(path=path))[1]

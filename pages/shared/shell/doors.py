@@ -110,9 +110,14 @@ def refusal(scope: dict[str, Any]) -> str:
         return "Could not connect: pages of other sites may not connect to this server."
     if site == "cross-site" and (mode != "navigate" or into not in (None, "document")):
         return "Could not load: pages of other sites may not load anything from this server."
-    if _is_among(path, _OF_PEOPLE) and sign_in.is_on() and _person(scope) is None:
+    if sign_in.is_on() and ((_is_among(path, _OF_PEOPLE) and _person(scope) is None) or _is_strange_session(scope)):
         return "Sign in first."
     return _too_large(scope, headers) if _UPLOADS in path else ""
+
+
+def _is_strange_session(scope: dict[str, Any]) -> bool:
+    """Return True if somebody who never signed in asks for a session; `stranger` has the page for them."""
+    return scope["type"] == "websocket" and sign_in_cookie(HTTPConnection(scope).cookies) is None
 
 
 def _too_large(scope: dict[str, Any], headers: dict[bytes, list[bytes]]) -> str:
