@@ -123,7 +123,7 @@ def upload_limits() -> str:
     limit = daily_upload_mb(found)
     left = limit * MEGABYTE - uploaded_bytes(found.name)
     if left < LEAST_UPLOAD:
-        return f"You have uploaded {limit:,} MB in the last 24 hours. Wait until tomorrow, or ask an administrator."
+        return f"You have uploaded your {limit:,} MB of 24 hours. Try again later, or ask an administrator."
     most = f"You may upload files of up to {upload_limit_mb(found):,} MB, and {limit:,} MB in 24 hours."
     return f"{most} You have {left // MEGABYTE:,} MB left."
 
