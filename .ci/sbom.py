@@ -29,22 +29,25 @@ def bill(lock: str, version: str) -> dict:
     starts = list(_PACKAGE.finditer(lock))
     ends = [start.start() for start in starts[1:]] + [len(lock)]
     blocks = {(one[1], one[2]): lock[one.end() : end] for one, end in zip(starts, ends, strict=True)}
-    ref = {name: f"pkg:pypi/{name}@{version}" for name, version in blocks}
+    refs = {one: f"pkg:pypi/{one[0]}@{one[1]}" for one in blocks}  # a package may have a version for each Python
+    of_name: dict[str, list[str]] = {}
+    for (name, _), ref in refs.items():
+        of_name.setdefault(name, []).append(ref)
     whole = f"pkg:generic/plurality@{version}"
-    needs: dict[str, list[str]] = {one: [] for one in (whole, *ref.values())}
-    for (name, _), block in blocks.items():
+    needs: dict[str, list[str]] = {one: [] for one in (whole, *refs.values())}
+    for one, block in blocks.items():
         asked = [found[1] for line in block.splitlines() if (found := _NEEDED_BY.search(line))]
-        for by in asked:
-            needs[ref.get(by, whole)].append(ref[name])
-        if "-r requirements" in block:
-            needs[whole].append(ref[name])
+        for by in [ref for each in asked for ref in of_name.get(each, [whole])] + [whole] * (
+            "-r requirements" in block
+        ):
+            needs[by].append(refs[one])
     components = [
         {
             "type": "library",
-            "bom-ref": ref[name],
+            "bom-ref": refs[name, of],
             "name": name,
             "version": of,
-            "purl": ref[name],
+            "purl": refs[name, of],
             "externalReferences": [
                 {
                     "type": "distribution",

@@ -1,4 +1,4 @@
-"""Record of access: who signed in, was refused, opened, exported, shared or erased what. Lines are only added.
+"""Record of access: who signed in, was refused, opened, uploaded, exported, shared or erased what; only ever added to.
 
 It is in the home folder as ``access.jsonl``, one line of JSON per entry. A line contains the number and the hash of the
 previous one, so a line that is changed, removed or inserted is found. As in the record of reviews, the hash is
@@ -12,7 +12,8 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -26,9 +27,10 @@ BEGINNING = "0" * 64
 PSEUDONYM = "erased person"
 EXPIRED = "old lines removed"
 SIGNED_IN, REFUSED, ENDED = "sign in", "sign-in refused", "session ended"
-OPENED, EXPORTED, ROLE = "open", "export", "role"
+OPENED, EXPORTED, ROLE, UPLOADED = "open", "export", "role", "upload"
 _FILE, _LOCK, _DAY = "access.jsonl", "access", 24 * 3600.0
 _LONGEST = 300  # letters of a detail
+LEAST_UPLOAD = 100_000  # bytes that a smaller file counts for, because each file adds a line
 _lock = threading.Lock()
 
 
@@ -85,22 +87,55 @@ def record_access(who: str, what: str, dataset: str = "", details: Iterable[str]
     InputError
         The home folder cannot be written.
     """
-    path = current_settings().home / _FILE
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with _lock, alone(_LOCK):
-            now, lines = time.time(), []
-            first, last = _ends(path)
-            days = current_settings().access_days
-            if first is not None and first.at < now - (days + 1) * _DAY:  # once a day, not with every line
-                last = _expire(path, now - days * _DAY, now)
-            lines.append(_next(last, now, who, what, dataset, [text[:_LONGEST] for text in details]))
-            _append(path, lines)
-    except OSError as error:
-        raise InputError(
-            f"Could not write the access record {path}: {error.strerror or error}.",
-            "Free some space, or make it writable for this user.",
-        ) from None
+    with _recording() as path:
+        _add(path, who, what, dataset, details)
+
+
+def record_upload(who: str, n_bytes: int, most_bytes: int) -> bool:
+    """Add a line for a file that a person uploads, unless their uploads of 24 hours would exceed a limit.
+
+    Parameters
+    ----------
+    who : str
+        Name of the person.
+    n_bytes : int
+        Size of the file.
+    most_bytes : int
+        Limit for all files of 24 hours.
+
+    Returns
+    -------
+    bool
+        True if the upload is within the limit and recorded.
+
+    Raises
+    ------
+    InputError
+        The home folder cannot be written.
+    """
+    counted = max(n_bytes, LEAST_UPLOAD)
+    with _recording() as path:
+        if uploaded_bytes(who) + counted > most_bytes:
+            return False
+        _add(path, who, UPLOADED, "", [f"{counted} bytes"])
+    return True
+
+
+def uploaded_bytes(who: str) -> int:
+    """Return the size of all files that a person uploaded in the last 24 hours.
+
+    Parameters
+    ----------
+    who : str
+        Name of the person.
+    """
+    path, since, total = current_settings().home / _FILE, time.time() - _DAY, 0
+    for line in filter(None, map(_parsed, _newest_first(path))) if path.exists() else ():
+        if line.at < since:
+            break
+        if line.what == UPLOADED and line.who == who and line.token:
+            total += int(line.details[0].split()[0])
+    return total
 
 
 def recorded_access() -> list[Access]:
@@ -157,6 +192,29 @@ def erase_person(name: str) -> int:
 
 def _without(line: Access) -> tuple[str, ...]:
     return line.details if line.what == EXPIRED else tuple(PSEUDONYM for _ in line.details)
+
+
+@contextmanager
+def _recording() -> Iterator[Path]:
+    """Keep other writers out of the record, and say in words why it cannot be written."""
+    path = current_settings().home / _FILE
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _lock, alone(_LOCK):
+            yield path
+    except OSError as error:
+        raise InputError(
+            f"Could not write the access record {path}: {error.strerror or error}.",
+            "Free some space, or make it writable for this user.",
+        ) from None
+
+
+def _add(path: Path, who: str, what: str, dataset: str, details: Iterable[str]) -> None:
+    now, days = time.time(), current_settings().access_days
+    first, last = _ends(path)
+    if first is not None and first.at < now - (days + 1) * _DAY:  # once a day, not with every line
+        last = _expire(path, now - days * _DAY, now)
+    _append(path, [_next(last, now, who, what, dataset, [text[:_LONGEST] for text in details])])
 
 
 def _next(last: Access | None, at: float, who: str, what: str, dataset: str, details: Sequence[str]) -> Access:
@@ -217,6 +275,20 @@ def _ends(path: Path) -> tuple[Access | None, Access | None]:
         if not tail.endswith(b"\n"):
             file.truncate(size - len(tail) + len(whole) + (1 if whole else 0))
         return first, _parsed(whole.rpartition(b"\n")[2])
+
+
+def _newest_first(path: Path, step: int = 65_536) -> Iterator[bytes]:
+    """Yield the lines of a file from its end, so that what is old is not read."""
+    rest = b""
+    with path.open("rb") as file:
+        end = file.seek(0, os.SEEK_END)
+        while end:
+            begin = max(0, end - step)
+            file.seek(begin)
+            rest, *lines = (file.read(end - begin) + rest).split(b"\n")
+            yield from reversed(lines)
+            end = begin
+    yield rest
 
 
 def _read(path: Path) -> tuple[list[Access], list[str]]:

@@ -17,16 +17,17 @@ MEGABYTE = 1024 * 1024
 _SHORTEST_SECRET = 32
 # Variables that the settings depend on, including folders of users and systems.
 _OWN = (
-    "HOME", "MAX_UPLOAD_MB", "REVIEWER_UPLOAD_MB", "READING_MB", "RESULTS_MB", "MEMORY_MB", "WORKERS", "CLUSTER",
-    "UNASKED_CASES", "MAX_MODEL_CELLS", "DATABASE_URL", "DATABASE_OWNER_URL", "SEVERAL_PROCESSES", "IMAGES",
-    "REMOTE_IMAGES", "SIGN_IN", "PEOPLE", "HEAD_KEY", "EMAIL_TRUSTED", "NAME_CLAIM", "ROLE_CLAIM", "GROUP_CLAIM",
-    "LOG", "METRICS_TOKEN", "SESSION_HOURS", "IDLE_MINUTES", "ACCESS_DAYS", "OLD_COOKIE_SECRET",
-    "ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE",
+    "HOME", "MAX_UPLOAD_MB", "REVIEWER_UPLOAD_MB", "UPLOADS_PER_DAY", "READING_MB", "RESULTS_MB", "MEMORY_MB",
+    "WORKERS", "CLUSTER", "UNASKED_CASES", "MAX_MODEL_CELLS", "DATABASE_URL", "DATABASE_OWNER_URL",
+    "SEVERAL_PROCESSES", "IMAGES", "REMOTE_IMAGES", "SIGN_IN", "PEOPLE", "HEAD_KEY", "EMAIL_TRUSTED", "NAME_CLAIM",
+    "ROLE_CLAIM", "GROUP_CLAIM", "LOG", "METRICS_TOKEN", "SESSION_HOURS", "IDLE_MINUTES", "ACCESS_DAYS",
+    "OLD_COOKIE_SECRET", "ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE",
 )  # fmt: skip
 _OF_SYSTEMS = (
     "HOME", "XDG_DATA_HOME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "WIN_PD_OVERRIDE_LOCAL_APPDATA",
 )  # fmt: skip
 _VARIABLES = (*(f"PLURALITY_{name}" for name in _OWN), *_OF_SYSTEMS)
+_ALL = frozenset(_VARIABLES)
 _Told = Mapping[str, str | None]
 
 
@@ -42,6 +43,9 @@ class Settings:
         Largest file that is read, in MiB (``PLURALITY_MAX_UPLOAD_MB``).
     reviewer_upload_mb : int
         Largest file that a reviewer may upload to a server with sign-in, in MiB (``PLURALITY_REVIEWER_UPLOAD_MB``).
+    uploads_per_day : int
+        Uploads of a person in 24 hours, as a multiple of the largest file that they may upload
+        (``PLURALITY_UPLOADS_PER_DAY``); with sign-in.
     reading_mb : int
         Memory that reading a small file may take, in MiB (``PLURALITY_READING_MB``); larger files may take more in
         proportion to their size.
@@ -104,6 +108,7 @@ class Settings:
     home: Path
     max_upload_mb: int = 1024
     reviewer_upload_mb: int = 20
+    uploads_per_day: int = 10
     reading_mb: int = 300
     memory_mb: int = 512
     results_mb: int = 2048
@@ -150,13 +155,14 @@ def current_settings() -> Settings:
     InputError
         A limit in the environment is not a positive integer, or a switch is neither on nor off.
     """
-    return _settings(tuple(map(os.environ.get, _VARIABLES)))
+    there = _ALL.intersection(os.environ)  # asking for one that is not there costs as much as reading ten
+    return _settings(tuple((name, os.environ[name]) for name in _VARIABLES if name in there))
 
 
 @lru_cache(maxsize=64)
-def _settings(said: tuple[str | None, ...]) -> Settings:
+def _settings(said: tuple[tuple[str, str], ...]) -> Settings:
     """Return the settings of an environment; cached, because a page asks many times and they hardly ever change."""
-    told = dict(zip(_VARIABLES, said, strict=True))
+    told = dict.fromkeys(_VARIABLES) | dict(said)
     images, people, head_key = (told[f"PLURALITY_{name}"] for name in ("IMAGES", "PEOPLE", "HEAD_KEY"))
     hours, idle = told["PLURALITY_SESSION_HOURS"], told["PLURALITY_IDLE_MINUTES"]
     home = told["PLURALITY_HOME"] or platformdirs.user_data_dir("plurality", appauthor=False)
@@ -167,6 +173,9 @@ def _settings(said: tuple[str | None, ...]) -> Settings:
         ),
         reviewer_upload_mb=_positive(
             told, "PLURALITY_REVIEWER_UPLOAD_MB", Settings.__dataclass_fields__["reviewer_upload_mb"].default
+        ),
+        uploads_per_day=_positive(
+            told, "PLURALITY_UPLOADS_PER_DAY", Settings.__dataclass_fields__["uploads_per_day"].default
         ),
         reading_mb=_positive(told, "PLURALITY_READING_MB", Settings.__dataclass_fields__["reading_mb"].default),
         results_mb=_positive(told, "PLURALITY_RESULTS_MB", Settings.__dataclass_fields__["results_mb"].default),

@@ -18,8 +18,9 @@ _CONTROL_BUT_BREAKS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u2028\u2029]+
 _IN_FULL = 1e15  # beyond it a power of ten is shorter than its digits, and not every whole number is one of doubles
 _NEARLY_NONE = 1e-12  # smallest probability shown
 UNKNOWN = "–"
-_SPREADSHEET_LEADERS = frozenset("=+-@＝＋－＠")  # programs in East Asia treat full-width signs like the others
+_SPREADSHEET_LEADERS = frozenset("=+-@")
 _UNSEEN = ("Cc", "Cf", "Mn", "Zs", "Zl", "Zp")  # categories of letters that are invisible at the start of a cell
+_FILLERS = frozenset("\u115f\u1160\u3164\uffa0\u2800")  # letters without ink
 LONGEST_SHOWN = 500
 _LONG_WORD = re.compile(rf"\S{{{LONGEST_SHOWN + 1},}}")
 
@@ -67,7 +68,8 @@ def spreadsheet(value: object) -> object:
     """Return a cell that no spreadsheet program takes for a formula, also after invisible letters; keep numbers."""
     if not isinstance(value, str):
         return value
-    first = next((letter for letter in value if unicodedata.category(letter) not in _UNSEEN), "")
+    seen = (one for one in value if unicodedata.category(one) not in _UNSEEN and one not in _FILLERS)
+    first = unicodedata.normalize("NFKC", next(seen, ""))[:1]  # programs in East Asia read signs of other widths, too
     return f"'{value}" if first in _SPREADSHEET_LEADERS or value[:1] in ("\t", "\r", "\n") else value
 
 

@@ -20,7 +20,7 @@ from core.ingest.several_questions import QuestionReading
 from core.ingest.templates import TEMPLATES
 from core.machines.marks import Machine, machine_like
 from core.text import markdown, plural, shorten
-from pages.shared.cache import access
+from pages.shared.cache import access, sign_in
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import groups, job_progress, navigation, predictions, state
 from pages.shared.upload import classes as upload_classes
@@ -45,6 +45,8 @@ def _files():
     label = "Annotation files, or a zip of them"
     uploads = upload_files.brought(label, upload_files.annotations_key(), several=True)
     cached.prepare_reading()
+    if limits := sign_in.upload_limits():
+        st.caption(limits)
     if not uploads:
         st.caption(
             "Tables (CSV, TSV, Excel, Parquet; any column names; one row per annotation, one column or row per "

@@ -36,6 +36,7 @@ _RIGHTS = (
 _LOCK = 0x506C7572  # advisory lock of the migration, in Postgres
 _MOST_FAULTS = 20  # number of faults of the file that are listed
 _opened: WeakKeyDictionary[sa.Engine, tuple] = WeakKeyDictionary()  # the file or database of each engine
+_sizes: WeakKeyDictionary[sa.Engine, int] = WeakKeyDictionary()  # bytes of the file at its opening; it never shrinks
 
 
 def store_url() -> sa.URL:
@@ -217,6 +218,8 @@ def transaction(engine: sa.Engine, *, writes: bool = False) -> Iterator[sa.Conne
 def _check_same_file(engine: sa.Engine, connection: sa.Connection | None = None, writes: bool = False) -> None:
     """Refuse to continue if the address leads to another file than at the opening; SQLite keeps writing to the old.
 
+    Also if the file is shorter than at the opening: an empty or older one was written over it.
+
     The same for its log and its index, which a connection has open since its first write: what is committed is in the
     log alone at first, and is lost with it.
     """
@@ -227,16 +230,17 @@ def _check_same_file(engine: sa.Engine, connection: sa.Connection | None = None,
         at_first = connection.info.setdefault("log", log) if writes and None not in log else connection.info.get("log")
         if at_first not in (None, log):
             _opened[engine] = ()  # for every connection: none may begin another log next to the one in use
-    if _file_identity(engine.url) != _opened.get(engine):
+    if _file_identity(engine.url, least=_sizes.get(engine, 0)) != _opened.get(engine):
         raise _moved(engine.url)
 
 
-def _file_identity(url: sa.URL, end: str = "") -> tuple[int, int] | None:
+def _file_identity(url: sa.URL, end: str = "", least: int = 0) -> tuple[int, int] | None:
+    """Return device and inode of a file; None if there is none, or it has fewer bytes than expected."""
     try:
         found = os.stat(f"{url.database}{end}")
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return (found.st_dev, found.st_ino) if found.st_size >= least else None
 
 
 def _check_same_server(engine: sa.Engine, connection) -> None:
@@ -380,6 +384,7 @@ def connect(url: sa.URL, patience: float = PATIENCE) -> sa.Engine:
             Path(url.database).parent.mkdir(parents=True, exist_ok=True)
             if not Path(url.database).exists():
                 open(url.database, "ab", opener=private).close()  # its log and its index get the mode of the file
+            size = Path(url.database).stat().st_size
         except OSError as error:
             raise StoreError(
                 "unreachable",
@@ -393,6 +398,7 @@ def connect(url: sa.URL, patience: float = PATIENCE) -> sa.Engine:
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
         _opened[engine] = _file_identity(url) or ()
+        _sizes[engine] = size
         return engine
     options = f"-c synchronous_commit=on -c lock_timeout={int(1000 * patience)}"
     try:

@@ -6,7 +6,16 @@ import multiprocessing
 import pytest
 
 from core import access_record
-from core.access_record import BEGINNING, check_access, erase_person, record_access, recorded_access
+from core.access_record import (
+    BEGINNING,
+    LEAST_UPLOAD,
+    check_access,
+    erase_person,
+    record_access,
+    record_upload,
+    recorded_access,
+    uploaded_bytes,
+)
 from core.command_line import main
 from core.settings import current_settings
 
@@ -100,6 +109,24 @@ def test_a_long_line_at_the_end_is_found_whole(path):
     assert len(recorded_access()[1].details[0]) == 300
 
 
+def test_uploads_of_a_person_and_day_have_a_limit_and_are_in_the_record(path, monkeypatch):
+    assert uploaded_bytes("ann") == 0 and not path.exists()
+    assert record_upload("ann", 700_000, 1_000_000) and record_upload("ann", 1, 1_000_000)
+    assert uploaded_bytes("ann") == 700_000 + LEAST_UPLOAD, "each file adds a line, however small it is"
+    for _ in range(300):
+        record_access("bo", "open", "data", ["x" * 300])  # more than is read at once
+    assert not record_upload("ann", 300_000, 1_000_000)
+    assert record_upload("ann", 200_000, 1_000_000) and record_upload("bo", 1_000_000, 1_000_000)
+    lines = [line for line in recorded_access() if line.what == "upload"]
+    assert [(line.who, line.details[0]) for line in lines][-1] == ("bo", "1000000 bytes")
+    assert len(lines) == 4 and faults() == []
+    erase_person("bo")
+    assert uploaded_bytes("bo") == uploaded_bytes("erased person") == 0
+    now = access_record.time.time()
+    monkeypatch.setattr(access_record.time, "time", lambda: now + 25 * 3600.0)
+    assert uploaded_bytes("ann") == 0 and record_upload("ann", 1_000_000, 1_000_000)
+
+
 def _write(number):
     for _ in range(20):
         record_access(f"process {number}", "open")
@@ -110,6 +137,17 @@ def test_several_processes_write_one_chain(path, monkeypatch):
     with multiprocessing.get_context("spawn").Pool(3) as pool:
         pool.map(_write, range(3))
     assert len(recorded_access()) == 60 and faults() == []
+
+
+def _upload(number):
+    return [record_upload("ann", 1_000_000, 10_000_000) for _ in range(5)]
+
+
+def test_uploads_to_several_processes_share_one_limit(path, monkeypatch):
+    monkeypatch.setenv("PLURALITY_SEVERAL_PROCESSES", "1")
+    with multiprocessing.get_context("spawn").Pool(3) as pool:
+        within = pool.map(_upload, range(3))
+    assert sum(map(sum, within)) == 10 and uploaded_bytes("ann") == 10_000_000 and faults() == []
 
 
 def test_the_command_lists_lines_of_a_person(recorded, capsys):

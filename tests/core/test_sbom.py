@@ -19,6 +19,10 @@ def test_every_package_of_the_lock_is_in_the_bill_with_its_hashes():
     assert (told["bomFormat"], told["specVersion"]) == ("CycloneDX", "1.6")
     pinned = dict(re.findall(r"(?m)^([\w.-]+)==([^\s\\;]+)", lock))
     assert {one["name"]: one["version"] for one in told["components"]} == pinned and len(pinned) > 50
+    refs = [one["bom-ref"] for one in told["components"]]
+    assert len(set(refs)) == len(refs), "also of a package that has a version for each Python"
+    assert refs == [one["purl"] for one in told["components"]]
+    assert refs == [f"pkg:pypi/{one['name']}@{one['version']}" for one in told["components"]]
     hashes = [each["content"] for one in told["components"] for each in one["externalReferences"][0]["hashes"]]
     assert sorted(hashes) == sorted(re.findall(r"sha256:([0-9a-f]{64})", lock))
 

@@ -108,8 +108,10 @@ def test_a_cell_that_a_spreadsheet_would_run_begins_with_an_apostrophe(value):
     assert spreadsheet(value) == "'" + value
 
 
-@pytest.mark.parametrize("unseen", ["", " ", "\u00a0", "\u200b", "\ufeff", "\u2060", "\u3000", " \u00ad\u200d\ufe0f "])
-@pytest.mark.parametrize("leader", "=+-@＝＋－＠")
+@pytest.mark.parametrize(
+    "unseen", ["", " ", "\u00a0", "\u200b", "\ufeff", "\u2060", "\u3000", " \u00ad\u200d\ufe0f ", "\u3164\u2800"]
+)
+@pytest.mark.parametrize("leader", "=+-@＝＋－＠﹦﹢﹣﹫")
 def test_a_formula_after_letters_that_are_not_seen_or_of_full_width_is_marked(unseen, leader):
     cell = f"{unseen}{leader}HYPERLINK(1)"
     assert spreadsheet(cell) == "'" + cell

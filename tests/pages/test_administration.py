@@ -5,7 +5,7 @@ import time
 import pytest
 
 from core import library
-from core.access_record import recorded_access
+from core.access_record import record_upload, recorded_access
 from core.annotations.dataset import Dataset
 from core.people import NotYoursError, Person
 from core.sign_ins import open_sign_ins
@@ -92,3 +92,12 @@ def test_review_warns_two_minutes_before_the_session_ends_and_not_where_nobody_s
     assert "session-ends 0s 0s" in warning
     monkeypatch.delenv("PLURALITY_SIGN_IN")
     assert sign_in.seconds_left() is None
+
+
+def test_the_upload_page_says_what_a_person_may_upload_and_what_is_left(page):  # noqa: F811
+    assert "You may upload files of up to 1,024 MB, and 10,240 MB in 24 hours." in said(page(claims(ANN), "upload"))
+    record_upload(ANN, 10_000 * 2**20, 10_240 * 2**20)
+    assert "You have 240 MB left." in said(page(claims(ANN), "upload"))
+    assert "You have 10,240 MB left." in said(page(claims(ADA), "upload"))
+    record_upload(ANN, 240 * 2**20, 10_240 * 2**20)
+    assert "You have uploaded your 10,240 MB of 24 hours." in said(page(claims(ANN), "upload"))

@@ -6,6 +6,8 @@ import signal
 import time
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from http.client import HTTPSConnection
 from pathlib import Path
 
 import pytest
@@ -128,14 +130,18 @@ def test_a_killed_process_leaves_its_people_their_page_data_and_queue(deployed, 
 
 
 def test_a_stranger_behind_the_proxy_sees_neither_name_nor_case(deployed, data):
+    asked = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    with closing(HTTPSConnection("localhost", deployed.asked.port, context=deployed.tls, timeout=60)) as door:
+        door.request("GET", "/_stcore/stream", headers=asked | {"Sec-WebSocket-Key": 22 * "x" + "=="})
+        assert door.getresponse().status == 403, "without a sign-in there is no session"
+
     async def story():
-        for person, pages in ((None, ("cases",)), ("eve@clinic.example", load.PAGES)):
-            async with deployed.connect(person) as socket:
-                visitor = Visitor(socket)
-                for page in pages:
-                    await visitor.run(page, f"data={data}")
-                    said = b"".join(visitor.said)
-                    assert [word for word in (b"Ward seven", b"Doubtful first", ANN.encode()) if word in said] == []
+        async with deployed.connect("eve@clinic.example") as socket:
+            visitor = Visitor(socket)
+            for page in load.PAGES:
+                await visitor.run(page, f"data={data}")
+                said = b"".join(visitor.said)
+                assert [word for word in (b"Ward seven", b"Doubtful first", ANN.encode()) if word in said] == []
 
     in_a_loop_of_its_own(story())
 

@@ -81,6 +81,18 @@ def test_own_pages_pass_and_those_of_other_sites_are_refused(kind, option, monke
     assert not sent(doubled)[1]
 
 
+@pytest.mark.parametrize(
+    ("signed_in", "cookie", "passes"),
+    [(False, None, True), (True, None, False), (True, "forged", False), (True, "of a session that is over", True)],
+)
+def test_a_stranger_gets_no_session_and_whose_session_is_over_reads_why(monkeypatch, signed_in, cookie, passes):
+    monkeypatch.setattr(doors.sign_in, "is_on", lambda: signed_in)
+    monkeypatch.setattr(doors, "sign_in_cookie", lambda cookies: b"{}" if "over" in cookies.get("c", "") else None)
+    asked = scope("websocket", path="/_stcore/stream", cookie=cookie and f"c={cookie}")
+    assert sent(asked)[1] is passes
+    assert sent(scope(path="/_stcore/health", cookie=cookie and f"c={cookie}"))[1]
+
+
 @pytest.mark.parametrize("path", ["/_stcore/metrics", "//_stcore/metrics", "/base/_stcore/agent/interact"])
 def test_what_nobody_needs_is_closed(path):
     assert not sent(scope(path=path))[1]
@@ -215,6 +227,21 @@ def test_upload_is_refused_before_it_is_read_when_it_is_above_the_limit_of_the_r
     monkeypatch.setattr(doors, "_person", lambda scope: Person("ann", role, 0.0))
     asked = scope(path="/_stcore/upload_file/session/file", **headers) | {"method": method}
     assert sent(asked)[1] is passes
+
+
+@pytest.mark.parametrize(("role", "passes"), [("reviewer", [True, True, False]), ("manager", [True, True, True])])
+def test_upload_is_refused_when_its_person_has_uploaded_the_limit_of_a_day(monkeypatch, role, passes):
+    monkeypatch.setenv("PLURALITY_UPLOADS_PER_DAY", "2")
+    monkeypatch.setattr(doors.sign_in, "is_on", lambda: True)
+    monkeypatch.setattr(doors, "_person", lambda scope: Person("ann", role, 0.0))
+    asked = scope(path="//_stcore/upload_file/session/file", content_length=str(20 * 2**20)) | {"method": "PUT"}
+    answers = [sent(asked) for _ in passes]
+    assert [through for _, through in answers] == passes
+    if role == "reviewer":
+        assert b"more than 40 MB in 24 hours" in answers[-1][0][1]["body"]
+        assert sent(asked | {"method": "DELETE"})[1], "what was uploaded can be removed"
+        monkeypatch.setattr(doors, "_person", lambda scope: Person("bob", role, 0.0))
+        assert sent(asked)[1], "another person has a limit of their own"
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from contextlib import suppress
 import streamlit as st
 
 from core import sign_ins
-from core.access_record import ENDED, REFUSED, ROLE, record_access
+from core.access_record import ENDED, LEAST_UPLOAD, REFUSED, ROLE, record_access, record_upload, uploaded_bytes
 from core.errors import InputError
 from core.people import NotYoursError, Person, Role, SessionOverError, SignedOutError, note_use, person_of, sign_out
 from core.review.events import LONGEST_NAME
-from core.settings import current_settings
+from core.settings import MEGABYTE, current_settings
 from pages.shared.cache.streamlit_private import get_secrets_auth_section
 
 _LOOK = 1.0  # seconds until it is looked again whether a provider is set up, where there was none
@@ -98,6 +98,34 @@ def upload_limit_mb(person: Person | None) -> int:
     if person is None or person.may_act_as("manager"):
         return settings.max_upload_mb
     return min(settings.reviewer_upload_mb, settings.max_upload_mb)
+
+
+def daily_upload_mb(person: Person) -> int:
+    """Return the size of all files that a person may upload in 24 hours, in MiB."""
+    return current_settings().uploads_per_day * upload_limit_mb(person)
+
+
+def refused_upload(person: Person, n_bytes: int) -> str:
+    """Record a file that a person uploads; return why it is refused, empty if it is not."""
+    limit = daily_upload_mb(person)
+    try:
+        within = record_upload(person.name, n_bytes, limit * MEGABYTE)
+    except InputError as error:
+        return str(error)
+    return "" if within else f"With this file you would upload more than {limit:,} MB in 24 hours."
+
+
+def upload_limits() -> str:
+    """Say what the user may upload and what is left of it; empty without sign-in."""
+    found = person()
+    if found is None:
+        return ""
+    limit = daily_upload_mb(found)
+    left = limit * MEGABYTE - uploaded_bytes(found.name)
+    if left < LEAST_UPLOAD:
+        return f"You have uploaded your {limit:,} MB of 24 hours. Try again later, or ask an administrator."
+    most = f"You may upload files of up to {upload_limit_mb(found):,} MB, and {limit:,} MB in 24 hours."
+    return f"{most} You have {left // MEGABYTE:,} MB left."
 
 
 def gate() -> bool:

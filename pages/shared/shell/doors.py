@@ -41,6 +41,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _CLOSED = ("/_stcore/metrics", "/_stcore/agent")  # what a proxy may show its administrators, and what nobody asked for
 _FILES = ("/media/",)
 _UPLOADS = "/_stcore/upload_file/"
+_SENDS = ("PUT", "POST")
 _OF_PEOPLE = (*_FILES, _UPLOADS)
 _SIGN_OUT = "/auth/logout"
 _OF_THE_PAGE = "/static/"  # its fonts lie in a folder called media
@@ -61,7 +62,7 @@ class Doors:
 
     async def __call__(self, scope: dict[str, Any], receive: Callable, send: Callable) -> None:
         """One request or websocket."""
-        if scope["type"] in ("http", "websocket") and (why := refusal(scope)):
+        if scope["type"] in ("http", "websocket") and (why := refusal(scope) or await _above_the_day(scope)):
             operations.refused(scope["type"])
             await _refuse(scope, receive, send, why)
         elif scope["type"] == "http" and is_hidden(scope):
@@ -109,14 +110,19 @@ def refusal(scope: dict[str, Any]) -> str:
         return "Could not connect: pages of other sites may not connect to this server."
     if site == "cross-site" and (mode != "navigate" or into not in (None, "document")):
         return "Could not load: pages of other sites may not load anything from this server."
-    if _is_among(path, _OF_PEOPLE) and sign_in.is_on() and _person(scope) is None:
+    if sign_in.is_on() and ((_is_among(path, _OF_PEOPLE) and _person(scope) is None) or _is_strange_session(scope)):
         return "Sign in first."
     return _too_large(scope, headers) if _UPLOADS in path else ""
 
 
+def _is_strange_session(scope: dict[str, Any]) -> bool:
+    """Return True if somebody who never signed in asks for a session; `stranger` has the page for them."""
+    return scope["type"] == "websocket" and sign_in_cookie(HTTPConnection(scope).cookies) is None
+
+
 def _too_large(scope: dict[str, Any], headers: dict[bytes, list[bytes]]) -> str:
     """Say why a file is refused before any of it is read; one without a stated length could have any."""
-    if scope["type"] != "http" or scope.get("method") not in ("PUT", "POST"):
+    if scope["type"] != "http" or scope.get("method") not in _SENDS:
         return ""
     length = _one(headers.get(b"content-length"))
     if length is None or not length.isdecimal() or b"transfer-encoding" in headers:
@@ -125,6 +131,14 @@ def _too_large(scope: dict[str, Any], headers: dict[bytes, list[bytes]]) -> str:
     if int(length) > limit * MEGABYTE + _AROUND_A_FILE:
         return f"The file is larger than {limit:,} MB."
     return ""
+
+
+async def _above_the_day(scope: dict[str, Any]) -> str:
+    """Say why a file that is small enough is refused: its person has uploaded too much; otherwise record it."""
+    if scope["type"] != "http" or scope.get("method") not in _SENDS or _UPLOADS not in "/" + scope["path"].lstrip("/"):
+        return ""
+    person, length = _person(scope), int(HTTPConnection(scope).headers["content-length"])
+    return await anyio.to_thread.run_sync(sign_in.refused_upload, person, length) if person is not None else ""
 
 
 def is_hidden(scope: dict[str, Any]) -> bool:

@@ -1,5 +1,6 @@
 """The database itself is looked at, and nothing is acknowledged once another one has come in its place."""
 
+import os
 import random
 import shutil
 import sqlite3
@@ -137,6 +138,21 @@ def test_nothing_is_acknowledged_once_the_file_is_another(open_at, tmp_path, mov
     if move == "moved":
         (tmp_path / "home" / "elsewhere").rename(path)
         assert add(store, 1).number == 2, "moved back, it is the same file"
+
+
+@pytest.mark.parametrize("n_bytes", [0, PAGE, -PAGE])
+def test_nothing_is_acknowledged_once_the_file_is_shorter(open_at, tmp_path, n_bytes):
+    """An empty or an older file was written over it, in place: SQLite goes on with what it has in memory."""
+    path = tmp_path / "r.sqlite3"
+    store = database_of(path)
+    add(store, 0)
+    database.empty_log(store.engine)
+    store.close()
+    store = open_at(f"sqlite:///{path}")
+    add(store, 1)
+    os.truncate(path, n_bytes if n_bytes >= 0 else path.stat().st_size + n_bytes)
+    with pytest.raises(StoreError, match="was moved or replaced"):
+        add(store, 2)
 
 
 def test_a_file_that_is_moved_while_it_is_written_acknowledges_nothing(open_at, tmp_path, monkeypatch):
