@@ -23,7 +23,7 @@ def _page() -> None:
     page = navigation.navigate()
     cached.preparation()
     look.apply()
-    frame.sidebar()
+    frame.sidebar(navigation.name_of(page))
     try:
         frame.run(page, navigation.name_of(page))
     finally:  # a page may stop early, and its address holds all the same

@@ -33,6 +33,17 @@ def test_every_path_that_a_document_names_is_there(name):
     assert missing == []
 
 
+PAGES = sorted({path.stem for path in (ROOT / "pages").glob("*.py")} - {"documentation"})
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_on_a_page_of_the_app_says_what_it_answers_what_can_mislead_and_has_questions(page):
+    text = text_of(f"docs/pages/app/{page}.md")
+    assert re.search(r"^# .+\n\n\*\*[^*]+\?\*\*$", text, re.M)
+    assert re.search(r"^\*\*What can mislead\.\*\* \S", text, re.M)
+    assert re.search(r"^\*\*Questions\.\*\* \*[^*]+\?\* \S", text, re.M)
+
+
 @pytest.mark.parametrize("document", ["threat_model", "asvs"])
 def test_every_test_that_a_document_on_security_names_is_there(document):
     text = text_of(f"docs/pages/operate/{document}.md")

@@ -37,7 +37,7 @@ def sidebar(address: str) -> AppTest:
     def drawn():
         from pages.shared.shell import frame
 
-        frame.sidebar()
+        frame.sidebar("home")
 
     app = AppTest.from_function(drawn, default_timeout=300)
     app.session_state["data"] = address

@@ -11,37 +11,61 @@ from core.ingest.read_files import Reading
 from core.text import html_text, markdown, plural, shorten
 from pages.shared.cache import access, operations, sign_in
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import earlier_reading, job_progress, opening, presentation, selection, state, store_away
+from pages.shared.kit import (
+    documentation,
+    earlier_reading,
+    job_progress,
+    opening,
+    presentation,
+    selection,
+    state,
+    store_away,
+)
 from pages.shared.kit import style as look
 from pages.shared.shell import first_start, questions, story
 
 
-def sidebar() -> None:
-    """Show the dataset in use, under the navigation, with a link to change it."""
+def sidebar(name: str) -> None:
+    """Show the dataset in use and a link to the help of the page, under the navigation.
+
+    Parameters
+    ----------
+    name : str
+        Name of the page's file in ``pages/``.
+    """
     if presentation.on():
         return
-    reading = state.whole()
     with st.sidebar:
         sign_in.shown()
-        if reading is None:
-            st.caption("No data open yet.")
-            st.page_link("pages/upload.py", label="Open a file", icon=":material/upload_file:")
-            return
-        dataset = reading.dataset
-        answers = {"class": "annotation", "ranking": "ranking", "set": "annotation", "score": "score"}[dataset.kind]
-        st.caption("Data in use")
-        st.markdown(f"**{markdown(shorten(dataset.name, 44))}**")
-        questions.switch()
-        st.caption(f"{plural(dataset.n_cases, 'case')} · {_who(dataset)} · {plural(dataset.n_annotations, answers)}")
-        if dataset.ordinal:
-            st.caption(f"Order, low to high: {markdown(order_in_words(dataset.classes))}")
-        _legend(dataset)
-        _unkept(reading)
-        selection.button(dataset)
-        st.button("Close or change", icon=":material/swap_horiz:", type="tertiary", on_click=_close, key="close_data")
-        if story.step() is None:
-            presentation.button()
-        story.entrance("Guided tour", "tertiary")
+        _data_in_use()
+        if (help_page := f"app/{name}") in documentation.titles():
+            st.link_button(
+                "Help for this page", documentation.address(help_page), icon=":material/help:", type="tertiary"
+            )
+
+
+def _data_in_use() -> None:
+    """Name the dataset, with a button to change it."""
+    reading = state.whole()
+    if reading is None:
+        st.caption("No data open yet.")
+        st.page_link("pages/upload.py", label="Open a file", icon=":material/upload_file:")
+        return
+    dataset = reading.dataset
+    answers = {"class": "annotation", "ranking": "ranking", "set": "annotation", "score": "score"}[dataset.kind]
+    st.caption("Data in use")
+    st.markdown(f"**{markdown(shorten(dataset.name, 44))}**")
+    questions.switch()
+    st.caption(f"{plural(dataset.n_cases, 'case')} · {_who(dataset)} · {plural(dataset.n_annotations, answers)}")
+    if dataset.ordinal:
+        st.caption(f"Order, low to high: {markdown(order_in_words(dataset.classes))}")
+    _legend(dataset)
+    _unkept(reading)
+    selection.button(dataset)
+    st.button("Close or change", icon=":material/swap_horiz:", type="tertiary", on_click=_close, key="close_data")
+    if story.step() is None:
+        presentation.button()
+    story.entrance("Guided tour", "tertiary")
 
 
 def _legend(dataset: Dataset) -> None:
