@@ -126,8 +126,22 @@ def test_both_locks_have_the_same_versions():
     assert {package: tests.get(package) for package in app} == app
 
 
+def versions_of(changelog):
+    """Bullets of each version, the newest first."""
+    parts = re.split(r"^## (\S+) \(.+\)$", changelog, flags=re.M)[1:]
+    return {version: re.findall(r"^- (.+)$", text, re.M) for version, text in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def test_the_changelog_begins_with_this_version_and_each_has_at_most_forty_entries_of_twenty_words():
+    versions = versions_of(text_of("CHANGELOG.md"))
+    assert next(iter(versions)) == __version__
+    assert {version: len(entries) for version, entries in versions.items() if len(entries) > 40} == {}
+    assert [one for entries in versions.values() for one in entries if len(one.split()) > 20] == []
+
+
 def test_citation_and_recipe_have_the_version_and_what_the_wheel_needs():
-    assert f"\nversion: {__version__}\n" in text_of("CITATION.cff")
+    (date,) = re.findall(rf"^## {re.escape(__version__)} \((\S+)\)$", text_of("CHANGELOG.md"), re.M)
+    assert f"\nversion: {__version__}\ndate-released: {date}\n" in text_of("CITATION.cff")
     recipe = text_of("recipe/meta.yaml")
     assert f'{{% set version = "{__version__}" %}}' in recipe
     needed = tomllib.loads(text_of("pyproject.toml"))["project"]["dependencies"]
