@@ -11,8 +11,8 @@ _PICTURE = re.compile(r"^!\[([^\]]*)\]\((.+?\.png)(?:#only-(light|dark))?\)$", r
 
 
 def _show(name: str) -> None:
-    """Show the text of a page, with the pictures for the colours in use."""
-    words, dark = documentation.text(name), style.theme() is DARK
+    """Show the text of a page below its title, with the pictures for the colours in use."""
+    words, dark = documentation.text(name).partition("\n")[2], style.theme() is DARK
     start = 0
     for picture in _PICTURE.finditer(words):
         st.markdown(words[start : picture.start()])
@@ -27,13 +27,14 @@ titles = documentation.titles()
 asked = st.query_params.get("page")
 if asked in titles and asked != st.session_state.get("_documentation_asked"):
     st.session_state["_documentation_asked"] = st.session_state["documentation"] = asked
-st.title("Documentation")
+place = st.container()  # the title is known once a page is chosen
 name = st.selectbox(
-    "Page",
+    "Page of the documentation",
     list(titles),
     list(titles).index(documentation.START),
     titles.get,
     key="documentation",
     persist_state="session",
 )
+place.title(titles[name], anchor=False)
 _show(name)

@@ -33,5 +33,5 @@ def test_the_page_of_the_address_is_shown_and_no_other_file(name):
     app = settle(at("documentation", page=name).run())
     shown = "\n".join(one.value for one in app.main.markdown)
     known = name if name in documentation.titles() else documentation.START
-    first = re.split(r"^!\[", documentation.text(known), flags=re.M)[0].strip()
-    assert first in shown
+    title, _, words = documentation.text(known).partition("\n")
+    assert f"# {app.title[0].value}" == title and re.split(r"^!\[", words, flags=re.M)[0].strip() in shown
