@@ -161,3 +161,31 @@ def test_every_fragment_of_the_changelog_has_a_known_type_and_at_most_twenty_wor
         name, kind, end = path.name.rsplit(".", 2)
         assert name.startswith("+") and kind in known and end == "md", path.name
         assert 0 < len(path.read_text(encoding="utf-8").split()) <= 20, path.name
+
+
+MEASURED = re.compile(r"\d[\d.,]*[ \n](?:GB|MB|bytes|seconds|minutes|milliseconds|nanoseconds|processor seconds)\b")
+MADE = ("methods", "threat_model", "asvs", "commands", "glossary")  # by the program, or with a test on every line
+
+
+def without_a_command(text):
+    """Numbers of sections that name no script of the benchmarks and no measurement of disk space."""
+    scripts = "|".join(path.stem for path in (ROOT / "tests" / "benchmarks").rglob("*.py"))
+    command = re.compile(rf"`[^`]*(?:\b(?:{scripts})\.py\b|du -sm )[^`]*`")
+    sections = re.split(r"(?m)^#+ ", text)
+    return [one for section in sections if not command.search(section) for one in MEASURED.findall(section)]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        name
+        for path in [ROOT / "README.md", *sorted((ROOT / "docs" / "pages").rglob("*.md"))]
+        if not any(part in (name := path.relative_to(ROOT).as_posix()) for part in MADE)
+    ],
+)
+def test_every_measured_number_is_in_a_section_that_names_its_command(page):
+    assert without_a_command(text_of(page)) == []
+
+
+def test_a_number_without_a_command_is_found():
+    assert without_a_command("# Speed\n\nIt takes 3.5 seconds.\n\n# Disk\n\n2 MB (`du -sm .venv`)\n") == ["3.5 seconds"]
