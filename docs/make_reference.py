@@ -162,7 +162,7 @@ def _capital(text: str) -> str:
 
 def _taken(method: Method) -> Iterator[str]:
     if method.takes:
-        yield "Takes " + "; ".join(f"{_KINDS[kind]} {how}" for kind, how in method.takes.items()) + "."
+        yield from (f"- {_capital(_KINDS[kind])}: {how}." for kind, how in method.takes.items())
         yield ""
     options = [option for option in method.options if option.on_command or option.on_page]
     if options:
