@@ -21,6 +21,7 @@ def test_help_links_to_a_page_that_says_more_than_the_glossary(term):
 
 def test_every_link_of_a_page_opens_a_page_or_is_plain_text():
     names = documentation.titles()
+    assert all(documentation.text(name).startswith(f"# {title}\n") for name, title in names.items())
     assert len(names) >= 60 and not any(name.startswith(("python/", "project/")) for name in names)
     for name in names:
         for target in re.findall(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)", documentation.text(name)):

@@ -10,6 +10,7 @@ FOLDER = Path(__file__).resolve().parents[3] / "docs" / "pages"
 START = "index"
 _ADDRESS = "documentation"  # of the page that shows them
 _BUILT = ("python", "project", "notebooks")  # made when the documentation is built
+_FRONT = re.compile(r"\A---\n.*?\n---\n+", re.DOTALL)
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 _TERMS = {  # of the glossary, by the page that says most about them
     "app/agreement": (
@@ -49,8 +50,13 @@ def titles() -> dict[str, str]:
     for path in sorted(FOLDER.rglob("*.md")):
         name = path.relative_to(FOLDER).with_suffix("").as_posix()
         if name.split("/")[0] not in _BUILT:
-            found[name] = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+            found[name] = _read(path).partition("\n")[0].removeprefix("# ")
     return found
+
+
+def _read(path: Path) -> str:
+    """Text of a file without what is for the built search alone."""
+    return _FRONT.sub("", path.read_text(encoding="utf-8"))
 
 
 def text(name: str) -> str:
@@ -71,7 +77,7 @@ def text(name: str) -> str:
         other = there.relative_to(FOLDER).with_suffix("").as_posix() if there.is_relative_to(FOLDER) else ""
         return f"[{words}]({address(other)}{anchor})" if other in titles() else words
 
-    return _LINK.sub(linked, path.read_text(encoding="utf-8"))
+    return _LINK.sub(linked, _read(path))
 
 
 def address(name: str) -> str:
