@@ -18,7 +18,7 @@ def _show(name: str) -> None:
         st.markdown(words[start : picture.start()])
         start = picture.end()
         if picture[3] != ("light" if dark else "dark"):
-            st.image((documentation.FOLDER / name).parent / picture[2], caption=picture[1])
+            st.image((documentation.FOLDER / name).parent / picture[2], alt=picture[1])
     st.markdown(words[start:])
 
 
