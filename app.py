@@ -23,7 +23,7 @@ def _page() -> None:
     page = navigation.navigate()
     cached.preparation()
     look.apply()
-    frame.sidebar()
+    frame.sidebar(navigation.name_of(page))
     frame.data_bar()
     try:
         frame.run(page, navigation.name_of(page))

@@ -3,8 +3,11 @@
 Run: python docs/make_reference.py
 """
 
+import ast
+import os.path
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,15 +27,52 @@ _TITLES = {
     "plausibility": "Plausibility models",
     "analysis": "Other analyses",
 }
+_RATER_MODEL = (
+    "Each case has one true class. Given this class, raters annotate independently: if they share mistakes, probabilities are "
+    "too high, and β below 1 weakens them. Each rater stays the same over all cases."
+)
+_ASSUMPTIONS = {  # of methods whose declaration has none
+    "majority": "All raters are equally accurate, and most annotations of a case are correct.",
+    "smoothed-vote": "All raters are equally accurate. The true class is the one that most raters like these would choose.",
+    "ordinal": f"{_RATER_MODEL} The classes are in order, and a larger difference between classes is a rarer mistake.",
+    "gaussian": "The scores of a case scatter normally around its mean, and raters are alike.",
+    "ordinal-truth": "Each case has one true class on an ordered scale, and raters scatter around it independently.",
+    "mixture-plackett-luce": "Raters differ only in how often their ranking follows the case.",
+    "pairs": "Pairs of raters are compared on the cases that both annotated, so different pairs may have different cases.",
+}
+_OF_FAMILY = {
+    "rater model": _RATER_MODEL,
+    "plausibility": (
+        "Each case has a distribution over classes, and its annotations are independent draws from raters who are alike. "
+        "The reliability γ says how much each annotation counts."
+    ),
+}
+_MOST_TESTS = 3
 _KINDS = {"class": "single classes", "ranking": "rankings", "set": "sets of labels", "score": "scores"}
 
 
 def pages() -> dict[str, str]:
     """Text of each page by its path below the folder of pages."""
     found = {"reference/commands.md": commands(), "reference/formats.md": readers(), "reference/glossary.md": glossary()}
+    tests = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests" / "core").rglob("test_*.py"))}
     for family, title in _TITLES.items():
-        found[f"methods/{family.replace(' ', '_')}.md"] = family_page(family, title)
+        groups = alike(family)
+        found[f"methods/{family.replace(' ', '_')}.md"] = family_page(title, groups)
+        found |= {f"methods/{name}.md": method_page(group, tests) for name, group in groups.items()}
     return found
+
+
+def alike(family: str) -> dict[str, list[Method]]:
+    """Methods of a family by the name of their page: those that are described by the same words share one."""
+    groups: dict[str, list[Method]] = {}
+    for method in methods(family).values():
+        groups.setdefault(method.exactly, []).append(method)
+    return {_start([method.name for method in group]): group for group in groups.values()}
+
+
+def _start(names: Sequence[str]) -> str:
+    """What all names begin with."""
+    return names[0] if len(names) == 1 else os.path.commonprefix(names).rstrip("-_ (,")
 
 
 def commands() -> str:
@@ -81,12 +121,12 @@ def glossary() -> str:
     return "\n".join(lines)
 
 
-def family_page(family: str, title: str) -> str:
-    """Methods of a family."""
-    lines = [f"# {title}", ""]
-    for method in sorted(methods(family).values(), key=lambda one: one.title):
-        lines += [f"## {method.title}", "", *_described(method)]
-    return "\n".join(lines)
+def family_page(title: str, groups: dict[str, list[Method]]) -> str:
+    """Methods of a family, each with a link to its page."""
+    lines = [f"# {title}", "", "| Method | What it answers |", "|---|---|"]
+    for name, group in groups.items():
+        lines.append(f"| [{_start([one.title for one in group])}]({name}.md) | {group[0].plainly} |")
+    return "\n".join([*lines, ""])
 
 
 def meaning(option) -> str:
@@ -96,10 +136,33 @@ def meaning(option) -> str:
     return help if same else f"{option.label}: {option.help}"
 
 
-def _described(method: Method) -> Iterator[str]:
-    yield from (method.plainly, "", method.exactly, "")
+def method_page(group: Sequence[Method], tests: dict[Path, str]) -> str:
+    """One method, or several that share their formula."""
+    method = group[0]
+    lines = [f"# {_start([one.title for one in group])}", ""]
+    if len(group) == 1:
+        lines += [method.plainly, ""]
+    else:
+        lines += ["| Method | Name on the command line | Summary |", "|---|---|---|"]
+        lines += [f"| {one.title} | `{one.name}` | {one.plainly} {_capital(one.assumes)}".strip() + " |" for one in group]
+        lines.append("")
+    lines += ["## Formula", "", method.exactly, ""]
+    assumes = _ASSUMPTIONS.get(method.name) or _OF_FAMILY.get(method.family) or ("" if len(group) > 1 else method.assumes)
+    if assumes:
+        lines += ["## Assumptions", "", _capital(assumes), ""]
+    lines += ["## Data and options", "", *_taken(method)]
+    if method.sources:
+        lines += ["## Sources", "", *(f"- {source}" for source in method.sources), ""]
+    return "\n".join([*lines, "## How it is tested", "", *_tested(method, tests), ""])
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _taken(method: Method) -> Iterator[str]:
     if method.takes:
-        yield "Takes " + "; ".join(f"{_KINDS[kind]} {how}" for kind, how in method.takes.items()) + "."
+        yield from (f"- {_capital(_KINDS[kind])}: {how}." for kind, how in method.takes.items())
         yield ""
     options = [option for option in method.options if option.on_command or option.on_page]
     if options:
@@ -108,8 +171,17 @@ def _described(method: Method) -> Iterator[str]:
             default = "by the data" if option.default is None else option.default
             yield f"| `{option.name}` | {meaning(option)} | {default} |".replace("\n", " ")
         yield ""
-    if method.sources:
-        yield from ("Sources: " + "; ".join(method.sources) + ".", "")
+
+
+def _tested(method: Method, tests: dict[Path, str]) -> Iterator[str]:
+    """Tests that name the function or class of the method most often, each with its own words."""
+    made = getattr(method.make, "func", method.make)
+    named = re.compile(rf"\b({made.__name__}|{re.escape(made.__module__)})\b")
+    folder = ROOT / "tests" / "core" / made.__module__.split(".")[1]
+    mentions = {path: len(named.findall(text)) for path, text in tests.items() if folder in path.parents}
+    for path in sorted((path for path, n in mentions.items() if n), key=lambda path: -mentions[path])[:_MOST_TESTS]:
+        about = (ast.get_docstring(ast.parse(tests[path])) or "").split("\n\n")[0]
+        yield f"- `{path.relative_to(ROOT).as_posix()}`" + (f": {' '.join(about.split())}" if about else "")
 
 
 def main() -> None:

@@ -223,7 +223,7 @@ def write_deployment(asked: Deployment, folder: Path) -> tuple[Part, ...]:
 
 # What both a machine and an image need; the same steps stand in install.sh and in the Dockerfile.
 _STEPS = {
-    "parts": "app.py core pages sample_data requirements.lock .streamlit",
+    "parts": "app.py core pages docs sample_data requirements.lock .streamlit",
     "packages": "python3 python3-venv haproxy openssl age",
     "environment": "python3 -m venv .venv",
     "install": ".venv/bin/python -m pip install --no-cache-dir --require-hashes -r requirements.lock",

@@ -28,6 +28,7 @@ PAGES = (
     "labels?data=anaesthesia",
     "report?data=anaesthesia",
     "settings",
+    "documentation?page=app/cases",
     "agreement?data=anaesthesia&presenting=1",
 )
 GRAVE = ("serious", "critical")

@@ -149,7 +149,7 @@ def test_image_and_machine_take_the_same_steps(written):
     assert "-m pages.shared.shell.server --server.port" in written["plurality@.service"]
     assert "SuccessExitStatus=143" in written["plurality@.service"], "asked to end, it says so as shells do"
     copied = set(re.findall(r"(?m)^COPY (\S+)", written["Dockerfile"]))
-    assert copied == {"app.py", ".streamlit", "core", "pages", "sample_data", "requirements.lock"}
+    assert copied == {"app.py", ".streamlit", "core", "docs", "pages", "sample_data", "requirements.lock"}
     assert all((ROOT / one).exists() for one in copied)
 
 

@@ -38,6 +38,17 @@ def test_every_path_that_a_document_names_is_there(name):
     assert missing == []
 
 
+PAGES = sorted({path.stem for path in (ROOT / "pages").glob("*.py")} - {"documentation"})
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_on_a_page_of_the_app_says_what_it_answers_what_can_mislead_and_has_questions(page):
+    text = text_of(f"docs/pages/app/{page}.md")
+    assert re.search(r"^# .+\n\n\*\*[^*]+\?\*\*$", text, re.M)
+    assert re.search(r"^\*\*What can mislead\.\*\* \S", text, re.M)
+    assert re.search(r"^\*\*Questions\.\*\* \*[^*]+\?\* \S", text, re.M)
+
+
 @pytest.mark.parametrize("document", ["threat_model", "asvs"])
 def test_every_test_that_a_document_on_security_names_is_there(document):
     text = text_of(f"docs/pages/operate/{document}.md")
@@ -120,8 +131,22 @@ def test_both_locks_have_the_same_versions():
     assert {package: tests.get(package) for package in app} == app
 
 
+def versions_of(changelog):
+    """Bullets of each version, the newest first."""
+    parts = re.split(r"^## (\S+) \(.+\)$", changelog, flags=re.M)[1:]
+    return {version: re.findall(r"^- (.+)$", text, re.M) for version, text in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def test_the_changelog_begins_with_this_version_and_each_has_at_most_forty_entries_of_twenty_words():
+    versions = versions_of(text_of("CHANGELOG.md"))
+    assert next(iter(versions)) == __version__
+    assert {version: len(entries) for version, entries in versions.items() if len(entries) > 40} == {}
+    assert [one for entries in versions.values() for one in entries if len(one.split()) > 20] == []
+
+
 def test_citation_and_recipe_have_the_version_and_what_the_wheel_needs():
-    assert f"\nversion: {__version__}\n" in text_of("CITATION.cff")
+    (date,) = re.findall(rf"^## {re.escape(__version__)} \((\S+)\)$", text_of("CHANGELOG.md"), re.M)
+    assert f"\nversion: {__version__}\ndate-released: {date}\n" in text_of("CITATION.cff")
     recipe = text_of("recipe/meta.yaml")
     assert f'{{% set version = "{__version__}" %}}' in recipe
     needed = tomllib.loads(text_of("pyproject.toml"))["project"]["dependencies"]
@@ -141,3 +166,31 @@ def test_every_fragment_of_the_changelog_has_a_known_type_and_at_most_twenty_wor
         name, kind, end = path.name.rsplit(".", 2)
         assert name.startswith("+") and kind in known and end == "md", path.name
         assert 0 < len(path.read_text(encoding="utf-8").split()) <= 20, path.name
+
+
+MEASURED = re.compile(r"\d[\d.,]*[ \n](?:GB|MB|bytes|seconds|minutes|milliseconds|nanoseconds|processor seconds)\b")
+MADE = ("methods", "threat_model", "asvs", "commands", "glossary")  # by the program, or with a test on every line
+
+
+def without_a_command(text):
+    """Numbers of sections that name no script of the benchmarks and no measurement of disk space."""
+    scripts = "|".join(path.stem for path in (ROOT / "tests" / "benchmarks").rglob("*.py"))
+    command = re.compile(rf"`[^`]*(?:\b(?:{scripts})\.py\b|du -sm )[^`]*`")
+    sections = re.split(r"(?m)^#+ ", text)
+    return [one for section in sections if not command.search(section) for one in MEASURED.findall(section)]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        name
+        for path in [ROOT / "README.md", *sorted((ROOT / "docs" / "pages").rglob("*.md"))]
+        if not any(part in (name := path.relative_to(ROOT).as_posix()) for part in MADE)
+    ],
+)
+def test_every_measured_number_is_in_a_section_that_names_its_command(page):
+    assert without_a_command(text_of(page)) == []
+
+
+def test_a_number_without_a_command_is_found():
+    assert without_a_command("# Speed\n\nIt takes 3.5 seconds.\n\n# Disk\n\n2 MB (`du -sm .venv`)\n") == ["3.5 seconds"]

@@ -60,7 +60,7 @@ def test_every_public_name_stands_on_a_page():
 
 
 def test_every_page_is_in_the_navigation_once():
-    listed = re.findall(r"^ +- (?:\w+: )?([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.M)
+    listed = re.findall(r"^ +- (?:\w+: )?([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.M)
     assert sorted(listed) == sorted(page.relative_to(DOCUMENTATION).as_posix() for page in DOCUMENTATION.rglob("*.md"))
 
 

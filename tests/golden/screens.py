@@ -32,6 +32,8 @@ _OF_THE_MACHINE = ("<script", "<style", "Plurality ")  # what the Settings page 
 # How long a machine takes, and the day of today.
 _TIME = re.compile(r"a few seconds|about \d+ (second|minute)s?|(?<=\bsaved )\d{4}-\d\d-\d\d")
 _VERSION = re.compile(r'"version": "[^"]*",?')  # a release changes no screen
+_RELEASE = re.compile(r"(?<=Plurality )\d+\.\d+\.\d+")
+_FIRST_RELEASE = "0.1.0"  # which the screens name
 # Elements that hold others, and those whose words are their value.
 _WORDS = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success", "code", "html")
 
@@ -121,13 +123,18 @@ def _lines(block: Any) -> Iterator[str]:
         elif kind == "arrow_data_frame" or kind in ("dataframe", "table"):
             yield from _table(element)
         elif kind in _WORDS:
-            yield f"{kind}: {_short(_TIME.sub('', _VERSION.sub('', str(element.value))))}"
+            yield f"{kind}: {_short(_words(str(element.value)))}"
         elif not hasattr(element, "children") and getattr(element, "key", None) != "drawn_in_theme":
             yield f"{kind}: {_short(_widget(element))}"
         elif kind in ("tab", "expander", "popover", "status", "dialog"):
             yield f"{kind}: {element.label if hasattr(element, 'label') else element.proto.popover.label}"
         if hasattr(element, "children"):
             yield from _lines(element)
+
+
+def _words(text: str) -> str:
+    """A text without what differs between machines, days and releases."""
+    return _TIME.sub("", _VERSION.sub("", _RELEASE.sub(_FIRST_RELEASE, text)))
 
 
 def _widget(element: Any) -> str:

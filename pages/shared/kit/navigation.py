@@ -36,7 +36,10 @@ def pages() -> dict[str, list]:
             st.Page("pages/labels.py", title="Labels", icon=":material/label:"),
             st.Page("pages/report.py", title="Report", icon=":material/description:"),
         ],
-        "Plurality": [st.Page("pages/settings.py", title="Settings", icon=":material/settings:")],
+        "Plurality": [
+            st.Page("pages/settings.py", title="Settings", icon=":material/settings:"),
+            st.Page("pages/documentation.py", title="Documentation", icon=":material/help:"),
+        ],
     }
 
 

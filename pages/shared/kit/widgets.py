@@ -11,16 +11,16 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from core import tables
+from core import methods, tables
 from core.analyses.blocks import FileFormat
 from core.annotations.dataset import Dataset
 from core.figures.theme import drawn_once, enlarge
 from core.ingest.read_files import Reading
-from core.methods import Method, explained
+from core.methods import Method
 from core.text import exact, html_text, percent, plural, shorten
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import sign_in
-from pages.shared.kit import columns, presentation, provenance, state
+from pages.shared.kit import columns, documentation, presentation, provenance, state
 from pages.shared.kit import style as look
 
 Table = pd.DataFrame | Callable[[], pd.DataFrame]
@@ -220,6 +220,11 @@ def open_case_table(
     if chosen.selection.rows:
         st.session_state["case"] = frame["case"].iloc[chosen.selection.rows[0]]
         st.switch_page("pages/cases.py")
+
+
+def explained(term: str | Method) -> str:
+    """Return the help of a term or a method, with a link to the documentation in the app."""
+    return f"{methods.explained(term)}\n\n[Learn more]({documentation.address(documentation.page_of(term))})"
 
 
 def heading(text: str, term: str | Method | None = None) -> None:

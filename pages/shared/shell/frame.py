@@ -11,26 +11,49 @@ from core.ingest.read_files import Reading
 from core.text import html_text, markdown, plural, shorten
 from pages.shared.cache import access, operations, sign_in
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import earlier_reading, job_progress, opening, presentation, selection, state, store_away
+from pages.shared.kit import (
+    documentation,
+    earlier_reading,
+    job_progress,
+    opening,
+    presentation,
+    selection,
+    state,
+    store_away,
+)
 from pages.shared.kit import style as look
 from pages.shared.shell import first_start, questions, story
 
 
-def sidebar() -> None:
-    """Show who is signed in and the colours of the classes, under the navigation."""
+def sidebar(name: str) -> None:
+    """Show who is signed in, the colours of the classes, and a link to the help of the page, under the navigation.
+
+    Parameters
+    ----------
+    name : str
+        Name of the page's file in ``pages/``.
+    """
     if presentation.on():
         return
-    reading = state.whole()
     with st.sidebar:
         sign_in.shown()
-        if reading is None:
-            st.caption("No data open yet.")
-            st.page_link("pages/upload.py", label="Open a file", icon=":material/upload_file:")
-            return
-        dataset = reading.dataset
-        if dataset.ordinal:
-            st.caption(f"Order, low to high: {markdown(order_in_words(dataset.classes))}")
-        _legend(dataset)
+        _classes()
+        if (help_page := f"app/{name}") in documentation.titles():
+            st.link_button(
+                "Help for this page", documentation.address(help_page), icon=":material/help:", type="tertiary"
+            )
+
+
+def _classes() -> None:
+    """Show the order and the colours of the classes, or a link to open data."""
+    reading = state.whole()
+    if reading is None:
+        st.caption("No data open yet.")
+        st.page_link("pages/upload.py", label="Open a file", icon=":material/upload_file:")
+        return
+    if reading.dataset.ordinal:
+        st.caption(f"Order, low to high: {markdown(order_in_words(reading.dataset.classes))}")
+    _legend(reading.dataset)
 
 
 def data_bar() -> None:
