@@ -24,6 +24,7 @@ from core.text import markdown, number, plural
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import (
+    covariates,
     gate,
     gold_of_reviews,
     groups,
@@ -79,6 +80,9 @@ def _request(
         study=studies.in_use(whole.dataset),
         requirements=gate.requirements(),
         facts=groups.facts(dataset),
+        covariates=None
+        if dataset.kind == "score" and threshold is None
+        else covariates.chosen_columns(dataset.as_classes(threshold)[0]),
     )
 
 
@@ -166,6 +170,7 @@ def _key(request: ReportRequest, name: str, threshold: float | str | None, secti
         request.study.digest if request.study else "",
         request.requirements,
         request.facts,
+        request.covariates,
     )
     settings = tuple(sorted(request.model.settings().items()))
     asked = request.reliability, request.settings.rater_model

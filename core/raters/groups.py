@@ -19,6 +19,7 @@ import numpy as np
 
 from ..agreement.intervals import IntervalEstimate, percentile_interval
 from ..annotations.dataset import Dataset
+from ..annotations.facts import MOST_VALUES, RaterFacts
 from ..annotations.vocabulary import encode, to_numbers
 from ..errors import InputError, NotApplicableError
 from ..ingest.formats.budget import reading
@@ -28,26 +29,10 @@ from ..options import check_level, check_number, check_whole
 from ..result_base import Columns, Result, rows
 
 FEWEST_RATERS = 8
-MOST_VALUES = 20
 LEAST_CROSS = 0.05
 N_PERMUTATIONS, N_RESAMPLES = 400, 200
 _STRATA = 4
 _CELLS = 1 << 22
-
-
-@dataclass(frozen=True, slots=True)
-class RaterFacts:
-    """Facts about raters.
-
-    Attributes
-    ----------
-    names : tuple of str
-    values : tuple of tuple of str
-        For each fact a value for each rater of the dataset, empty if unknown.
-    """
-
-    names: tuple[str, ...] = ()
-    values: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -118,8 +103,8 @@ class GroupReview(Result):
         return rows(self.groups, GroupAgreement.COLUMNS)
 
 
-def facts_of_file(name: str, content: bytes, raters: Sequence[str]) -> RaterFacts:
-    """Read facts of raters from a table: columns with one value for each rater, and at most `MOST_VALUES` values.
+def facts_of_file(name: str, content: bytes, raters: Sequence[str], noun: str = "rater") -> RaterFacts:
+    """Read facts of raters from a table: columns with one value for each rater, at most `MOST_VALUES` or numbers.
 
     Parameters
     ----------
@@ -128,7 +113,8 @@ def facts_of_file(name: str, content: bytes, raters: Sequence[str]) -> RaterFact
     content : bytes
         Content of a table of raters, or of annotations with columns on their raters.
     raters : sequence of str
-        Raters of the dataset.
+        Raters of the dataset; or its cases, for facts of cases.
+    noun : {"rater", "case"}
 
     Raises
     ------
@@ -140,7 +126,7 @@ def facts_of_file(name: str, content: bytes, raters: Sequence[str]) -> RaterFact
     known = {column: len(set(raters).intersection(one.values)) for column, one in coded.items()}
     if not known or max(known.values()) < FEWEST_RATERS:
         raise InputError(
-            f"Could not use {name}: it has no column with rater names.", "Provide a table with one row per rater."
+            f"Could not use {name}: it has no column with {noun} names.", f"Provide a table with one row per {noun}."
         )
     column = max(known, key=lambda one: (known[one], -len(coded[one].values)))
     who = coded.pop(column)
@@ -148,15 +134,16 @@ def facts_of_file(name: str, content: bytes, raters: Sequence[str]) -> RaterFact
     place = [place_of.get(rater, -1) for rater in raters]
     names, values = [], []
     for other, one in coded.items():
-        told = _one_each(who.code, one.code, len(who.values)) if 2 <= len(one.values) <= MOST_VALUES else None
+        few = len(one.values) <= MOST_VALUES or bool(np.isfinite(to_numbers(one.values)).all())
+        told = _one_each(who.code, one.code, len(who.values)) if len(one.values) >= 2 and few else None
         if told is not None:
             names.append(other)
             codes = [told[code] if code >= 0 else -1 for code in place]
             values.append(tuple(one.values[code] if code >= 0 else "" for code in codes))
     if not names:
         raise InputError(
-            f"Could not use {name}: it has no column with one value per rater.",
-            "Add facts about raters, such as a region.",
+            f"Could not use {name}: it has no column with one value per {noun}.",
+            f"Add facts about {noun}s, such as a region.",
         )
     return RaterFacts(tuple(names), tuple(values))
 
@@ -170,7 +157,9 @@ def _one_each(rater: np.ndarray, value: np.ndarray, n_raters: int) -> list[int] 
     return None if (least < most).any() else most.tolist()
 
 
-def facts_of_upload(paths: Sequence[str], names: Sequence[str], raters: Sequence[str], **_: Any) -> RaterFacts:
+def facts_of_upload(
+    paths: Sequence[str], names: Sequence[str], raters: Sequence[str], noun: str = "rater", **_: Any
+) -> RaterFacts:
     """Read an uploaded file of facts, in a process for this alone; see `facts_of_file`.
 
     Parameters
@@ -178,12 +167,13 @@ def facts_of_upload(paths: Sequence[str], names: Sequence[str], raters: Sequence
     paths, names : sequence of str
         Path and name of the file.
     raters : sequence of str
-        Raters of the dataset.
+        Raters or cases of the dataset.
+    noun : {"rater", "case"}
     **_
         Ignored.
     """
     with reading(Path(paths[0]).stat().st_size):
-        return facts_of_file(names[0], Path(paths[0]).read_bytes(), raters)
+        return facts_of_file(names[0], Path(paths[0]).read_bytes(), raters, noun)
 
 
 def review_groups(
