@@ -4,7 +4,6 @@ import pandas as pd
 
 from ...annotations.dataset import Dataset
 from ...figures.estimates import estimates
-from ...models.difficulty.covariate_design import MOST_COLUMNS
 from ...models.difficulty.covariates import CovariateEffect, CovariateFit, fit_covariates
 from ...text import number, percent, plural, significant
 from ..blocks import Block, Download, Figure, Grid, Name, Span, Words
@@ -143,6 +142,3 @@ def table_of(found: CovariateFit, dataset: Dataset, options) -> pd.DataFrame:
         for one in found.effects
     )  # fmt: skip
     return frame_of(rows, COLUMNS)
-
-
-HELP = f"At most {MOST_COLUMNS} columns. Text is compared with its most frequent value, numbers per standard deviation."

@@ -16,7 +16,7 @@ from ._covariate_kernels import covariate_likelihood
 from .nodes import difficulty_rule
 
 N_NODES = 31
-MEAN_LOG_TAU, SD_LOG_TAU = -0.7, 0.7
+PRIOR_LOG_TAU = (-0.7, 0.7)  # mean and sd
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +89,7 @@ class CovariateDensity:
         prior[1].log_spread[:] = 0.5
         prior[0].mean[:], prior[1].mean[:] = 1.7, 0.7
         prior[1].ability[:], prior[1].difficulty[:] = 0.7, 0.7
-        prior[0].log_tau[:], prior[1].log_tau[:] = MEAN_LOG_TAU, SD_LOG_TAU
+        prior[0].log_tau[:], prior[1].log_tau[:] = PRIOR_LOG_TAU
         put(self, "_prior", (centre, sd))
         put(self, "mode", self.mode if self.mode.size else np.zeros(self.ndim))
 

@@ -23,7 +23,7 @@ from ...text import plural
 from ..nuts.diagnostics import estimates
 from ..nuts.sampler import sample
 from ..reparametrise import expit
-from .covariate_density import MEAN_LOG_TAU, SD_LOG_TAU, CovariateDensity, CovariateParameters
+from .covariate_density import PRIOR_LOG_TAU, CovariateDensity, CovariateParameters
 from .covariate_design import MOST_COLUMNS, Covariate, Side, covariate, side_by_side
 from .mode import ascend, principal_spread
 from .model import one_against_rest
@@ -34,7 +34,7 @@ N_DRAWS = 1000
 _FIRST_TAUS, _N_TAUS = 6, 6
 _WIDEST_TAU = 2.8  # standard deviations of the prior of ln τ
 _MOST_PROFILES, _N_POINTS, _N_NODES = 200, 128, 9
-_SAMPLING_SHARE = 0.9
+_MODE_SHARE = 0.1  # of the progress of chains
 _N_PROPOSALS, _LEAST_EFFECTIVE = 6000, 100
 _ROUGH = (
     "The approximation at the mode is rough for these data. Intervals may be too narrow. Use the full posterior (NUTS)."
@@ -119,12 +119,10 @@ def fit_covariates(
     way: Literal["map", "nuts"] = "map",
     positive: str | None = None,
     level: float = 0.95,
-    n_draws: int = N_DRAWS,
-    n_tune: int = 1000,
-    n_chains: int = 4,
     seed: int = 0,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
+    **lengths: int,
 ) -> CovariateFit:
     """Estimate the effects of columns of facts.
 
@@ -140,12 +138,12 @@ def fit_covariates(
         Class that is told from all others; needed for more than two classes.
     level : float
         Confidence level of intervals, 0 to 1.
-    n_draws : int
-        Number of draws: in all for the mode, per chain otherwise.
-    n_tune, n_chains, seed : int
+    seed : int
     token : CancelToken, optional
     progress : callable, optional
         Called with the share done, 0 to 1.
+    **lengths
+        Lengths of draws, see `draw_parameters`.
 
     Raises
     ------
@@ -157,46 +155,40 @@ def fit_covariates(
         There are more than `MOST_RATERS` raters.
     Cancelled
     """
-    check_choice(way, "The method", ("map", "nuts"))
     check_level(level)
-    check_whole(n_draws, "The number of draws", 100)
-    check_whole(seed, "The seed", 0)
     two, code = one_against_rest(dataset, positive)
-    columns = [
-        *_columns("raters", of_raters, two.n_raters),
-        *_columns("cases", of_cases, two.n_cases),
-    ]
+    columns = [*_columns("raters", of_raters, two.n_raters), *_columns("cases", of_cases, two.n_cases)]
     _check(two, columns)
     # In the order of their names, so that draws do not depend on the order in which columns were chosen.
     ordered = sorted(columns, key=lambda one: one.name)
-    design = [
-        side_by_side([one for one in ordered if one.side == side], n)
-        for side, n in (("cases", two.n_cases), ("raters", two.n_raters))
-    ]
-    density = CovariateDensity(two, code, *design)
+    density = _density(two, code, ordered)
     draws, converged, words = draw_parameters(
-        density, way, level=level, n_draws=n_draws, n_tune=n_tune, n_chains=n_chains, seed=seed, token=token,
-        progress=progress,
-    )  # fmt: skip
+        density, way, level=level, seed=seed, token=token, progress=progress, **lengths
+    )
     kept = draws[np.linspace(0, len(draws) - 1, min(len(draws), N_DRAWS)).round().astype(int)]
     probabilities = Probabilities(density, ordered, kept)
+    prevalence = float(probabilities.prevalence().mean())
+    accuracy = float(probabilities.accuracy_of_raters(probabilities.alpha).mean())
+    spread, effects = float(np.exp(probabilities.at.log_tau).mean()), _effects_of(columns, probabilities, level)
+    return CovariateFit(effects, two.classes[code], way, level, prevalence, accuracy, spread, converged, words)
+
+
+def _effects_of(columns: list[Covariate], probabilities: "Probabilities", level: float) -> tuple[CovariateEffect, ...]:
+    """Return the effects of all columns, those with a clear sign marked.
+
+    Parameters
+    ----------
+    columns : list of Covariate
+    probabilities : Probabilities
+    level : float
+    """
     found = [
         _effect(one, place, outcome, draws, level)
         for one in columns
         for place, outcome, draws in probabilities.effects(one)
     ]
     clear = set(holm(np.array([one.p for one in found]), 1 - level).tolist())
-    return CovariateFit(
-        tuple(replace(one, clear=place in clear) for place, one in enumerate(found)),
-        two.classes[code],
-        way,
-        level,
-        float(probabilities.prevalence().mean()),
-        float(probabilities.accuracy_of_raters(probabilities.alpha).mean()),
-        float(np.exp(probabilities.at.log_tau).mean()),
-        converged,
-        words,
-    )
+    return tuple(replace(one, clear=place in clear) for place, one in enumerate(found))
 
 
 def draw_parameters(
@@ -218,7 +210,9 @@ def draw_parameters(
     density : CovariateDensity
     way : {"map", "nuts"}
     level : float
-    n_draws, n_tune, n_chains, seed : int
+    n_draws : int
+        Number of draws: in all for the mode, per chain otherwise.
+    n_tune, n_chains, seed : int
     token : CancelToken, optional
     progress : callable, optional
 
@@ -229,7 +223,10 @@ def draw_parameters(
     words : str
         On the chains, or on a mode that is not good enough.
     """
-    share = 1.0 if way == "map" else 1 - _SAMPLING_SHARE
+    check_choice(way, "The method", ("map", "nuts"))
+    check_whole(seed, "The seed", 0)
+    check_whole(n_draws, "The number of draws", 100)
+    share = 1.0 if way == "map" else _MODE_SHARE
     report = progress or (lambda done: None)
     strata = _nested(density, token or CancelToken(), lambda done: report(share * done))
     if way == "map":
@@ -241,6 +238,24 @@ def draw_parameters(
         density, strata, level, n_draws=n_draws, n_tune=n_tune, n_chains=n_chains, seed=seed, token=token,
         progress=lambda done, _: report(share + (1 - share) * done),
     )  # fmt: skip
+
+
+def _density(two: Dataset, code: int, columns: list[Covariate]) -> CovariateDensity:
+    """Build the posterior of the data with these columns.
+
+    Parameters
+    ----------
+    two : Dataset
+        Dataset of two classes.
+    code : int
+        Positive class.
+    columns : list of Covariate
+    """
+    of_cases, of_raters = (
+        side_by_side([one for one in columns if one.side == side], n)
+        for side, n in (("cases", two.n_cases), ("raters", two.n_raters))
+    )
+    return CovariateDensity(two, code, of_cases, of_raters)
 
 
 def _columns(side: Side, facts: Facts, n: int) -> list[Covariate]:
@@ -323,7 +338,8 @@ def _nested(density: CovariateDensity, token: CancelToken, report: Callable[[flo
 
     start, n, done = density.start()[:-1], _FIRST_TAUS + _N_TAUS, 0
     first: list[_Stratum] = []
-    for log_tau in MEAN_LOG_TAU + SD_LOG_TAU * np.linspace(-_WIDEST_TAU, _WIDEST_TAU, _FIRST_TAUS):
+    mean, sd = PRIOR_LOG_TAU
+    for log_tau in mean + sd * np.linspace(-_WIDEST_TAU, _WIDEST_TAU, _FIRST_TAUS):
         first.append(_given(density, float(log_tau), first[-1].mode if first else start, token))
         report((done := done + 1) / n)
     at = np.linspace(first[0].log_tau, first[-1].log_tau, 1001)
