@@ -10,6 +10,10 @@ from ..blocks import Block, Download, Figure, Grid, Name, Span, Words
 from ..schema import Column, frame_of
 
 MOST_NAMED = 4
+_OF_MODE = (
+    " Intervals of the posterior mode can be too narrow with few annotations. The full posterior (NUTS) is slower and "
+    "more accurate."
+)
 OUTCOMES = {"accuracy": "accuracy", "prevalence": "prevalence", "difficulty": "accuracy through difficulty"}
 COLUMNS = (
     Column("side", "of"),
@@ -51,7 +55,7 @@ def present(found: CovariateFit, dataset: Dataset, options) -> list[Block]:
     lines = []
     for one in found.effects:
         value, low, high = (100 * part for part in one.difference)
-        lines.append((f"{_value(one)}: {OUTCOMES[one.outcome]}", value, low, high))
+        lines.append((f"{_value(one)}: {one.outcome}", value, low, high))
     title = "Effects of columns, in percentage points"
     told = f"“{found.positive}”" if dataset.n_classes == 2 else f"“{found.positive}” and all other classes"
     heavy = [] if found.converged else [Words((Name(found.diagnostics),), "warning")]
@@ -78,7 +82,7 @@ def present(found: CovariateFit, dataset: Dataset, options) -> list[Block]:
         Words(
             "Effects are associations, not causes. “Clear”: the sign is clear over all effects together (Holm's "
             f"procedure, {percent(1 - found.level)} level). Difficulty: change in accuracy because cases are easier or "
-            "harder.",
+            f"harder.{_OF_MODE if found.way == 'map' else ''}",
             "note",
         ),
         Download(table, "Effects", "covariates", "covariates_download"),
