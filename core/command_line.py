@@ -354,6 +354,34 @@ def _groups() -> list[click.Parameter]:
     ]  # fmt: skip
 
 
+def _chosen_columns() -> list[click.Parameter]:
+    return [
+        click.Option(
+            ["--rater-column"], multiple=True, metavar="NAME", help="Column about raters (--facts); may be repeated."
+        ),
+        click.Option(
+            ["--case-column"], multiple=True, metavar="NAME",
+            help="Column about cases (--case-facts), or “group” for groups of cases; may be repeated.",
+        ),
+        click.Option(
+            ["--case-facts"], metavar="FILE", help="Table of facts, one row per case; if omitted, columns of FILE."
+        ),
+    ]  # fmt: skip
+
+
+def _covariates() -> list[click.Parameter]:
+    from .analyses.models import MODELS
+
+    return [
+        *_file(),
+        click.Option(
+            ["--facts"], metavar="FILE", help="Table of facts, one row per rater; if omitted, columns of FILE."
+        ),
+        *_chosen_columns(),
+        *_options_of_parts([MODELS.part("covariates")]),
+    ]
+
+
 def _check() -> list[click.Parameter]:
     return [
         *_file(),
@@ -816,6 +844,7 @@ def _report() -> list[click.Parameter]:
         ),
         *_intervals_of_gate(),
         click.Option(["--facts"], metavar="FILE", help="Facts of raters, for their groups [columns of FILE]."),
+        *_chosen_columns(),
         click.Option(["--study"], multiple=True, metavar="FILE", help="Files of a reader study; may be repeated."),
         *_truth_of_study(),
     ]  # fmt: skip
@@ -1021,6 +1050,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Fit a model of raters and truth.",
         "fit dawid-skene caries --smoothing none --cases-out truth.csv",
         _fit,
+    ),
+    "covariates": (
+        ".commands.data:covariates",
+        "Do columns about raters or cases go with accuracy, prevalence or difficulty?",
+        "covariates readings.csv --rater-column role --case-column site",
+        _covariates,
     ),
     "tap": (
         ".commands.tap:tap",

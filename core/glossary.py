@@ -54,6 +54,13 @@ GLOSSARY: dict[str, Term] = {
         "IRR: α within a group; XRR: 1 − D_o / D_e across; GAI = IRR / XRR (Prabhakaran et al. 2024). p by permuting "
         "facts of raters within strata of activity, Benjamini-Hochberg; intervals by resampling raters and cases.",
     ),
+    "covariates": Term(
+        "Do facts about raters go with their accuracy, and facts about cases with prevalence and difficulty? Effects "
+        "are differences in percentage points.",
+        "Difficulty model with covariates (Han, Adıgüzel & Carpenter 2024): logit π_i = b₀ + x_i b; log odds of a "
+        "right annotation = μ_z + u_j γ_z + τ e_jz − x_i η − σ ε_i. Average marginal effects; mode: Laplace's "
+        "approximation, integrated over τ and corrected by importance sampling; Holm over all effects.",
+    ),
     "guideline": Term(
         "Which two classes do raters confuse? If all raters do, change the guideline or merge the classes; if one "
         "rater does, talk to that rater.",

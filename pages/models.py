@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core.analyses.models import MODELS
+from core.analyses.models import MODELS, covariate_seconds
 from core.analyses.models.fits import (
     FittedModels,
     headline,
@@ -23,8 +23,10 @@ from core.plausibility.dirichlet import DirichletCounts
 from core.raters.accuracy_threshold import why_not
 from core.runtime.jobs import Job
 from core.text import markdown
+from pages.shared.cache import datasets as cached
 from pages.shared.kit import (
     blocks,
+    covariates,
     evidence,
     gold_of_reviews,
     job_progress,
@@ -49,6 +51,7 @@ _TABS = (
     "Fit details",
     "t-a-p",
     "Explore t-a-p",
+    "Covariates",
 )
 
 
@@ -86,6 +89,26 @@ def _shown(fitted: list[Fitted], n_restarts: int) -> Fitted:
     shown = _restarts(fitted[place], n_restarts)
     blocks.show(remarks(shown))
     return models_jobs.with_precision(shown)
+
+
+def _covariates(view: Dataset) -> None:
+    """Effects of columns about raters and cases, computed in the background."""
+    part = MODELS.part("covariates")
+    if not part.applicable(view).possible:
+        blocks.answer(part, view)
+        return
+    options = covariates.choose(view)
+    if options is None:
+        return
+    content = view.coded
+    seconds = 0.0 if options.method == "nuts" else covariate_seconds(content)  # chains have children of their own
+
+    def work(job: Job):
+        return cached.run(job, part.function, content, content, options, seconds=seconds)
+
+    key = (view.content_digest, part.compute, options)
+    if (found := job_progress.result_of(key, part.work.title, work, of=view)) is not None:
+        blocks.show(part.blocks(found, view, options))
 
 
 def _headline(title, about: str, view: Dataset, models: FittedModels) -> None:
@@ -229,6 +252,7 @@ def _tabs(dataset: Dataset, view: Dataset, models: FittedModels) -> None:
         "Models compared": lambda: _compared(view, models),
         "Calibration": lambda: _calibration(view, models),
         "Soft labels": lambda: _soft_labels(view, models),
+        "Covariates": lambda: _covariates(view),
     }
     for name in ("tap", "explore"):
         part = MODELS.part(name)

@@ -183,12 +183,13 @@ def _relations(dataset: Dataset, inputs: Inputs, sweep: SweepTable, options: Swe
         rival = plausibility_models.made(other, dataset)
         blocks.show([another_model.heading(other)])
         eaten = plausibility_models.data_for(other, dataset, quietly=True)
-        second = sweeps.sweep(eaten, rival, another_model.scale_of(other), (), "Certainty under another model")
+        both = predictions.classifiers(eaten) if inputs.predictions else ()
+        second = sweeps.sweep(eaten, rival, another_model.scale_of(other), both, "Certainty under another model")
         if second is None:
             return
         found = another_model.compared(own, sweep, rival, second)
         blocks.show(another_model.by_case(found, inputs))
-    blocks.show([another_model.over_reliabilities(found), another_model.CAUTION])
+    blocks.show([another_model.over_reliabilities(found, inputs, options), another_model.CAUTION])
 
 
 navigation.through_app()

@@ -25,6 +25,7 @@ from core.text import markdown, number, plural
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import (
+    covariates,
     gate,
     gold_of_reviews,
     groups,
@@ -80,6 +81,9 @@ def _request(
         study=studies.in_use(whole.dataset),
         **gate.options(),
         facts=groups.facts(dataset),
+        covariates=None
+        if dataset.kind == "score" and threshold is None
+        else covariates.chosen_columns(dataset.as_classes(threshold)[0]),
     )
 
 
@@ -169,6 +173,7 @@ def _key(request: ReportRequest, name: str, threshold: float | str | None, secti
         request.confident,
         request.look,
         request.facts,
+        request.covariates,
     )
     settings = tuple(sorted(request.model.settings().items()))
     asked = request.reliability, request.settings.rater_model

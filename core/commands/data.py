@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..annotations.ordering import may_be_ordered, order_by_name
-from ..errors import InputError, NotApplicableError, PluralityError
+from ..errors import InputError, NotApplicableError, NotFoundError, PluralityError
 from ..ingest.samples import SAMPLES
 from ..text import number, shorten
 from .inputs import read_file, read_warned, rows_of, split, stamp, with_declared_order, write_table
@@ -184,7 +184,7 @@ def groups(options) -> tuple[dict, "pd.DataFrame"]:
         dataset, left_out = dataset.as_classes(split(options))
     if dataset.kind == "class":
         dataset = with_declared_order(dataset, options)
-    facts = read_facts(options.facts or options.file, dataset)
+    facts = read_facts(options.facts or options.file, dataset).with_groups
     if options.part == "classifiers":
         return _classifiers_by_group(options, dataset, facts, left_out)
     part = GROUPS.part(options.part).with_options(facts=facts, seed=options.seed)
@@ -195,7 +195,7 @@ def groups(options) -> tuple[dict, "pd.DataFrame"]:
 
 
 def facts_if_any(options, dataset: "Dataset") -> "RaterFacts | None":
-    """Read the facts of ``--facts``, otherwise those that the file itself has; None if it has none.
+    """Read the facts with groups of ``--facts``, otherwise those that the file itself has; None if it has none.
 
     Parameters
     ----------
@@ -206,23 +206,69 @@ def facts_if_any(options, dataset: "Dataset") -> "RaterFacts | None":
     from ..raters.groups import FEWEST_RATERS
 
     if options.facts:
-        return read_facts(options.facts, dataset)
+        return read_facts(options.facts, dataset).with_groups
     if dataset.n_raters < 2 * FEWEST_RATERS or not Path(options.file).is_file():
         return None
     try:
-        return read_facts(options.file, dataset)
+        return read_facts(options.file, dataset).with_groups
     except PluralityError:
         return None
 
 
-def read_facts(source: str, dataset: "Dataset") -> "RaterFacts":
-    """Read the facts of the raters in a file.
+def covariates(options) -> tuple[dict, "pd.DataFrame"]:
+    """Estimate the effects of columns on raters and cases; columns of the file itself, or of tables beside it."""
+    from ..analyses.blocks import Words
+    from ..analyses.models import MODELS
+    from ..analyses.models.covariates import lead
+
+    dataset, left_out = read_warned(options).dataset.as_classes(split(options))
+    of_raters, of_cases = read_chosen_facts(options, dataset)
+    part = MODELS.part("covariates").with_options(of_raters=of_raters, of_cases=of_cases, seed=options.seed)
+    return answered(part, options, dataset, left_out, lambda found: Words(lead(found)).plain)
+
+
+def read_chosen_facts(options, dataset: "Dataset") -> "tuple[RaterFacts, RaterFacts]":
+    """Read the chosen columns about raters and about cases.
+
+    Parameters
+    ----------
+    options
+        Options of the command line.
+    dataset : Dataset
+
+    Raises
+    ------
+    NotFoundError
+        There is no such column.
+    """
+    from ..annotations.facts import CASE_GROUP, RaterFacts, with_case_group
+
+    found = []
+    for noun, source, names in (
+        ("rater", options.facts, options.rater_column),
+        ("case", options.case_facts, options.case_column),
+    ):
+        facts = RaterFacts()
+        if names and not (noun == "case" and source is None and set(names) == {CASE_GROUP}):
+            facts = read_facts(source or options.file, dataset, noun)
+        facts = with_case_group(facts, dataset) if noun == "case" else facts
+        for name in names:
+            if name not in facts.names:
+                known = f"Columns: {', '.join(facts.names)}." if facts.names else "There is no such column."
+                raise NotFoundError(f"Could not find column {name!r} about {noun}s in {dataset.name}. {known}")
+        found.append(facts.only(names))
+    return found[0], found[1]
+
+
+def read_facts(source: str, dataset: "Dataset", noun: str = "rater") -> "RaterFacts":
+    """Read the facts of the raters, or of the cases, in a file.
 
     Parameters
     ----------
     source : str
         Its path.
     dataset : Dataset
+    noun : {"rater", "case"}
 
     Raises
     ------
@@ -234,10 +280,11 @@ def read_facts(source: str, dataset: "Dataset") -> "RaterFacts":
 
     if not Path(source).is_file():
         raise InputError(
-            "Could not compare groups: the facts about raters are missing.",
-            "Provide a table with one row per rater (--facts FILE).",
+            f"The facts about {noun}s are missing.",
+            f"Provide a table with one row per {noun} ({'--facts' if noun == 'rater' else '--case-facts'} FILE).",
         )
-    return facts_of_file(Path(source).name, read_bytes(source), dataset.raters)
+    names = dataset.raters if noun == "rater" else dataset.cases
+    return facts_of_file(Path(source).name, read_bytes(source), names, noun)
 
 
 def _classifiers_by_group(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from ..analyses.models import CovariateOptions
 from ..annotations.dataset import Dataset
 from ..annotations.named_selection import Selection
 from ..errors import InputError, PluralityError
@@ -14,7 +15,7 @@ from ..report.build import SECTIONS, OtherQuestion, ReportRequest, build_report
 from ..report.hidden_names import hidden
 from ..review.store import head_of_reviews
 from ..runtime.chunks import CancelToken
-from .data import facts_if_any
+from .data import facts_if_any, read_chosen_facts
 from .inputs import progress, read_file, read_warned, split, stamp, with_declared_order
 from .plausibilities import read_classifiers, read_predictors, settings_of
 from .questions import ALL_QUESTIONS, each_question
@@ -104,10 +105,19 @@ def _request_of(options) -> tuple[Dataset, Callable[[CancelToken], ReportRequest
             confident=options.confident,
             look=options.look or 0,
             facts=facts_if_any(options, dataset),
+            covariates=_covariates(options, dataset),
             study=read_files_of_study(options, options.study).study if options.study else None,
         )
 
     return dataset, make
+
+
+def _covariates(options, dataset: Dataset) -> CovariateOptions | None:
+    """Return the options of the section on covariates; None if no column is chosen."""
+    if not (options.rater_column or options.case_column):
+        return None
+    of_raters, of_cases = read_chosen_facts(options, dataset)
+    return CovariateOptions(positive=options.positive or "", of_raters=of_raters, of_cases=of_cases, seed=options.seed)
 
 
 def _standard(request: ReportRequest, path: str) -> bytes:

@@ -102,6 +102,14 @@ SAMPLES = (
         "A simulated panel and four AI raters, with known truth: two versions of one model that share errors, an "
         "accurate one, and one that is always confident.",
     ),
+    Sample(
+        "toy",
+        "Toy cases",
+        "43 cases × 10 annotators",
+        "three classes",
+        "Simulated after figure 2 of the paper on uncertain ground truth: cases on a line between three classes. A "
+        "higher γ makes case (iii) certain, but not case (ii).",
+    ),
 )
 
 

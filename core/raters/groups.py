@@ -19,6 +19,7 @@ import numpy as np
 
 from ..agreement.intervals import IntervalEstimate, percentile_interval
 from ..annotations.dataset import Dataset
+from ..annotations.facts import MOST_VALUES, RaterFacts
 from ..annotations.vocabulary import encode, to_numbers
 from ..errors import InputError, NotApplicableError
 from ..ingest.formats.budget import reading
@@ -29,27 +30,11 @@ from ..options import check_level, check_number, check_whole
 from ..result_base import Columns, Result, rows
 
 FEWEST_RATERS = 8
-MOST_VALUES = 20
 _FIRST_ROWS, _FIRST_VALUES = 20_000, 100  # A column with more values in the first rows is no fact.
 LEAST_CROSS = 0.05
 N_PERMUTATIONS, N_RESAMPLES = 400, 200
 _STRATA = 4
 _CELLS = 1 << 22
-
-
-@dataclass(frozen=True, slots=True)
-class RaterFacts:
-    """Facts about raters.
-
-    Attributes
-    ----------
-    names : tuple of str
-    values : tuple of tuple of str
-        For each fact a value for each rater of the dataset, empty if unknown.
-    """
-
-    names: tuple[str, ...] = ()
-    values: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -120,8 +105,8 @@ class GroupReview(Result):
         return rows(self.groups, GroupAgreement.COLUMNS)
 
 
-def facts_of_file(name: str, content: bytes, raters: Sequence[str]) -> RaterFacts:
-    """Read facts of raters from a table: columns with one value for each rater, and at most `MOST_VALUES` values.
+def facts_of_file(name: str, content: bytes, raters: Sequence[str], noun: str = "rater") -> RaterFacts:
+    """Read facts of raters from a table: columns with one value for each rater, at most `MOST_VALUES` or numbers.
 
     Parameters
     ----------
@@ -130,7 +115,8 @@ def facts_of_file(name: str, content: bytes, raters: Sequence[str]) -> RaterFact
     content : bytes
         Content of a table of raters, or of annotations with columns on their raters.
     raters : sequence of str
-        Raters of the dataset.
+        Raters of the dataset; or its cases, for facts of cases.
+    noun : {"rater", "case"}
 
     Raises
     ------
@@ -138,10 +124,12 @@ def facts_of_file(name: str, content: bytes, raters: Sequence[str]) -> RaterFact
         The file is not a table, no column contains the raters, or no column is a fact about them.
     """
     (_, raw), *_ = open_tables(name, content)
-    return facts_of_table(name, raw, raters)
+    return facts_of_table(name, raw, raters, noun=noun)
 
 
-def facts_of_table(name: str, raw: RawTable, raters: Sequence[str], column: str = "") -> RaterFacts:
+def facts_of_table(
+    name: str, raw: RawTable, raters: Sequence[str], column: str = "", noun: str = "rater"
+) -> RaterFacts:
     """Find facts of raters in a table; see `facts_of_file`.
 
     Parameters
@@ -153,16 +141,17 @@ def facts_of_table(name: str, raw: RawTable, raters: Sequence[str], column: str 
         Raters of the dataset.
     column : str
         Column of the raters; found by their names if omitted.
+    noun : {"rater", "case"}
     """
     first = raw.table.slice(0, _FIRST_ROWS)
-    few = [one for one in raw.columns if not column or len(first[one].unique()) <= _FIRST_VALUES]
-    coded = {one: encode(raw.table[one]) for one in dict.fromkeys([*few, *([column] if column else [])])}
+    tried = [one for one in raw.columns if not column or len(first[one].unique()) <= _FIRST_VALUES]
+    coded = {one: encode(raw.table[one]) for one in dict.fromkeys([*tried, *([column] if column else [])])}
     known = {
         name: len(set(raters).intersection(one.values)) for name, one in coded.items() if name == column or not column
     }
     if not known or max(known.values()) < FEWEST_RATERS:
         raise InputError(
-            f"Could not use {name}: it has no column with rater names.", "Provide a table with one row per rater."
+            f"Could not use {name}: it has no column with {noun} names.", f"Provide a table with one row per {noun}."
         )
     column = max(known, key=lambda one: (known[one], -len(coded[one].values)))
     who = coded.pop(column)
@@ -170,15 +159,16 @@ def facts_of_table(name: str, raw: RawTable, raters: Sequence[str], column: str 
     place = [place_of.get(rater, -1) for rater in raters]
     names, values = [], []
     for other, one in coded.items():
-        told = _one_each(who.code, one.code, len(who.values)) if 2 <= len(one.values) <= MOST_VALUES else None
+        few = len(one.values) <= MOST_VALUES or bool(np.isfinite(to_numbers(one.values)).all())
+        told = _one_each(who.code, one.code, len(who.values)) if len(one.values) >= 2 and few else None
         if told is not None:
             names.append(other)
             codes = [told[code] if code >= 0 else -1 for code in place]
             values.append(tuple(one.values[code] if code >= 0 else "" for code in codes))
     if not names:
         raise InputError(
-            f"Could not use {name}: it has no column with one value per rater.",
-            "Add facts about raters, such as a region.",
+            f"Could not use {name}: it has no column with one value per {noun}.",
+            f"Add facts about {noun}s, such as a region.",
         )
     return RaterFacts(tuple(names), tuple(values))
 
@@ -192,7 +182,9 @@ def _one_each(rater: np.ndarray, value: np.ndarray, n_raters: int) -> list[int] 
     return None if (least < most).any() else most.tolist()
 
 
-def facts_of_upload(paths: Sequence[str], names: Sequence[str], raters: Sequence[str], **_: Any) -> RaterFacts:
+def facts_of_upload(
+    paths: Sequence[str], names: Sequence[str], raters: Sequence[str], noun: str = "rater", **_: Any
+) -> RaterFacts:
     """Read an uploaded file of facts, in a process for this alone; see `facts_of_file`.
 
     Parameters
@@ -200,12 +192,13 @@ def facts_of_upload(paths: Sequence[str], names: Sequence[str], raters: Sequence
     paths, names : sequence of str
         Path and name of the file.
     raters : sequence of str
-        Raters of the dataset.
+        Raters or cases of the dataset.
+    noun : {"rater", "case"}
     **_
         Ignored.
     """
     with reading(Path(paths[0]).stat().st_size):
-        return facts_of_file(names[0], Path(paths[0]).read_bytes(), raters)
+        return facts_of_file(names[0], Path(paths[0]).read_bytes(), raters, noun)
 
 
 def review_groups(

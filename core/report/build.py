@@ -7,6 +7,7 @@ import pandas as pd
 
 from ..analyses.blocks import Block, Grid, Section, Words
 from ..analyses.inputs import Inputs
+from ..analyses.models import CovariateOptions
 from ..analyses.questions import QUESTIONS
 from ..analysis_settings import AnalysisSettings
 from ..annotations.dataset import Dataset
@@ -42,6 +43,7 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "gate": ("Do the data meet the requirements?", data_sections.gate),
     "guideline": ("Which classes to merge or rewrite?", data_sections.guideline),
     "groups": ("Do groups of raters differ?", group_section.groups),
+    "covariates": ("Do columns go with accuracy, prevalence or difficulty?", group_section.covariates),
     "raters": ("Who is right?", data_sections.raters),
     "scores": ("How do raters score, and how precise are scores?", score_section.scores),
     "gold": ("How do raters and models compare with gold?", gold_section.gold),
@@ -54,7 +56,7 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "methods": ("Methods", truth_sections.methods),
     "data": ("Data, and how to reproduce these numbers", data_sections.provenance),
 }
-_OF_CLASSES = ("guideline", "raters", "gold", "certainty", "classifiers", "sets")
+_OF_CLASSES = ("guideline", "covariates", "raters", "gold", "certainty", "classifiers", "sets")
 _EVERYTHING = Selection()
 SECTIONS = {key: title for key, (title, _) in _SECTIONS.items()}
 
@@ -115,6 +117,8 @@ class ReportRequest:
         Number of this look at growing data, 0 if the data are analysed once.
     facts : RaterFacts or None
         Facts of the raters of the dataset, whose groups are compared.
+    covariates : CovariateOptions or None
+        Columns on raters and cases whose effects are estimated.
     """
 
     dataset: Dataset
@@ -142,6 +146,7 @@ class ReportRequest:
     confident: bool = False
     look: int = 0
     facts: RaterFacts | None = None
+    covariates: CovariateOptions | None = None
 
     @property
     def model(self) -> PlausibilityModel:

@@ -1,8 +1,9 @@
-"""The section on groups of raters: agreement, cases, and classifiers by group."""
+"""The sections on groups of raters, by agreement, cases and classifiers, and on covariates."""
 
 from ..analyses.blocks import Words
 from ..analyses.groups import GROUPS
 from ..analyses.inputs import Inputs
+from ..analyses.models import MODELS
 from ..analyses.reliability import RELIABILITY
 from ..errors import PluralityError
 
@@ -36,3 +37,26 @@ def groups(request, sections, token, progress) -> list:
         except PluralityError as error:
             blocks.append(Words(str(error), "note"))
     return blocks
+
+
+def covariates(request, sections, token, progress) -> list:
+    """Estimate the effects of the chosen columns; nothing if none is chosen.
+
+    Parameters
+    ----------
+    request : ReportRequest
+    sections : sequence of str
+        Keys of the sections that were chosen; not used here.
+    token, progress
+        See `core.runtime.chunks.map_chunks`.
+    """
+    if request.covariates is None:
+        return []
+    view, part = request.dataset.as_classes(request.threshold)[0], MODELS.part("covariates")
+    if not part.applicable(view).possible:
+        return []
+    try:
+        found = part.answer(view, request.covariates, token=token, progress=progress)
+    except PluralityError as error:
+        return [Words(str(error), "note")]
+    return part.blocks(found, view, request.covariates)

@@ -89,6 +89,7 @@ def test_samples_are_listed(answer):
         "street",
         "essays",
         "replies",
+        "toy",
     ]
 
 

@@ -10,9 +10,11 @@ from core.analyses.panel import PANEL, options_of
 from core.annotations.write import long_table
 from core.command_line import main
 from core.machines.marks import Machine
+from core.models.difficulty.covariates import fit_covariates
 from tests.core.agreement.guideline_simulated import in_groups
 from tests.core.agreement.guideline_simulated import simulated as confused
 from tests.core.machines.panel_simulated import simulated
+from tests.core.models.difficulty.covariate_examples import simulated as with_facts
 from tests.core.raters.groups_simulated import simulated as grouped
 
 
@@ -154,6 +156,37 @@ def test_a_report_compares_groups_only_with_facts(files, capsys, tmp_path):
     assert "Raters with region “a” choose" in text and "On which cases do groups differ?" in text
     run(capsys, *line)
     assert "Raters with region “a”" not in out.read_text(encoding="utf-8")
+
+
+def test_covariates_give_the_effects_of_columns_on_command_line_and_in_reports(tmp_path, capsys):
+    dataset, of_raters, of_cases, _ = with_facts(4, 60, 20, 3)
+    table, place = long_table(dataset), dataset.case_of_annotation
+    table["site"] = np.array(of_cases["site"])[place]
+    table.to_csv(tmp_path / "readings.csv", index=False)
+    pd.DataFrame({"rater": dataset.raters, **of_raters}).to_csv(tmp_path / "raters.csv", index=False)
+    line = (tmp_path / "readings.csv", "--facts", tmp_path / "raters.csv")
+    chosen = ("--rater-column", "role", "--rater-column", "years", "--case-column", "site")
+    status, answer = run(capsys, "covariates", *line, *chosen)
+    found = fit_covariates(dataset, of_raters, of_cases)
+    assert status == 0 and [row["difference"] for row in answer["rows"]] == pytest.approx(
+        [one.difference.value for one in found.effects]
+    )
+    assert [row["column"] for row in answer["rows"]] == ["role", "years", "site", "site"]
+    status, words = run(capsys, "covariates", *line, "--rater-column", "rank")
+    assert status == 2 and "Columns: role, years." in words
+    status, words = run(capsys, "covariates", *line)
+    assert status == 2 and "no column is chosen" in words
+    out = tmp_path / "report.html"
+    report = ("report", *line, "--out", out, "--sections", "covariates")
+    run(capsys, *report, *chosen)
+    assert answer["words"] in out.read_text(encoding="utf-8")
+    run(capsys, *report)
+    assert "Nothing to report" in out.read_text(encoding="utf-8")
+
+
+def test_groups_of_cases_of_a_sample_are_a_column(capsys):
+    status, words = run(capsys, "covariates", "skin", "--case-column", "group")
+    assert status == 2 and "Choose the positive class" in words
 
 
 def test_check_ends_with_0_1_or_2_and_appends_a_summary(files, capsys):

@@ -165,6 +165,8 @@ def _judged() -> dict[str, Command]:
     line = ("metrics", "plackett-luce", "skin", "--reliability", "3", "--draws", "20")
     found["metrics skin"] = Command(line, "iterative")
     found["groups"] = Command(("groups", "{inputs}/groups.csv"), "closed")
+    line = ("covariates", "{inputs}/groups.csv", "--rater-column", "region", "--positive", "high")
+    found["covariates"] = Command(line, "iterative", chain=True)  # resampling may take another draw after one rounding
     line = ("check", "anaesthesia", "--require", "alpha >= 0.3", "--require", "unanimous > 5%", "--look", "2")
     found["check anaesthesia"] = Command(line, "closed")
     line = ("panel", "anaesthesia", "--machine", "observer 3,observer 4,observer 5", "--truth")

@@ -11,14 +11,17 @@ from core.analyses.gate import GATE
 from core.analyses.groups import GROUPS, lead_of_cases
 from core.analyses.groups import lead as lead_of_groups
 from core.analyses.guideline import GUIDELINE, lead
+from core.analyses.models.covariates import lead as lead_of_covariates
 from core.analyses.panel import PANEL, options_of
 from core.belongings import add_predictions, mark_machines
 from core.ingest.samples import load_sample
 from core.library import keep
 from core.machines.marks import Machine
+from core.models.difficulty.covariates import fit_covariates
 from core.text import percent_with_interval
 from tests.core.agreement.guideline_simulated import simulated as confused
 from tests.core.machines.panel_simulated import simulated
+from tests.core.models.difficulty.covariate_examples import simulated as with_facts
 from tests.core.raters.groups_simulated import simulated as grouped
 from tests.pages.opened import at, settle, words
 
@@ -137,3 +140,19 @@ def test_groups_are_compared_by_cases_and_classifiers_while_the_session_has_thei
     assert "net agrees least with region: " in words(settle(app.run()))
     app = settle(app.button(key="no_rater_facts").click().run())
     assert "No facts about raters yet. Add a table of raters to compare groups of raters." in words(app)
+
+
+def test_effects_of_columns_are_estimated_on_models():
+    dataset, of_raters, _, _ = with_facts(4, 60, 20, 3)
+    keep(dataset)
+    app = at("models", dataset.digest)
+    app.session_state["model_tabs"] = "Covariates"
+    app = settle(app.run())
+    assert "Choose at least one column about raters or cases." in words(app)
+    rows = ["rater,role,years", *(",".join(row) for row in zip(dataset.raters, *of_raters.values(), strict=True))]
+    table = "\n".join(rows).encode()
+    app = settle(app.file_uploader(key="rater_facts").upload("raters.csv", table, "text/csv").run())
+    app = settle(app.multiselect(key="rater_columns").set_value(["years", "role"]).run())
+    found = fit_covariates(dataset, {"years": of_raters["years"], "role": of_raters["role"]}, {})
+    assert Words(lead_of_covariates(found)).plain.strip()[:60] in words(app)
+    assert [one.column for one in found.effects] == ["years", "role"]

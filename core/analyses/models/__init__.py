@@ -11,7 +11,8 @@ from ...models.catalogue import Request
 from ...models.gold import gold_cases
 from ...models.majority import METHOD as MAJORITY
 from ...plausibility.protocol import PlausibilityModel
-from ..base import Analysis, AnalysisPart, NoOptions, PartOption
+from ...raters.groups import RaterFacts
+from ..base import Analysis, AnalysisPart, LongWork, NoOptions, PartOption
 
 SHARED, OWN = "Shared by all labels", "Each label alone"
 
@@ -128,6 +129,62 @@ class ExploreOptions:
     seed: int = 0
 
 
+WAYS = {"map": "Posterior mode", "nuts": "Full posterior (NUTS)"}
+
+
+@dataclass(frozen=True, slots=True)
+class CovariateOptions:
+    """Options of effects of columns.
+
+    Attributes
+    ----------
+    method, positive : str
+    level : float
+    of_raters, of_cases : RaterFacts
+        Chosen columns: facts of the raters and of the cases of the dataset, in their order.
+    seed : int
+    """
+
+    method: str = field(
+        default="map",
+        metadata={
+            "option": PartOption(
+                "Estimation", tuple(WAYS), WAYS.__getitem__, key="covariate_method", side_by_side=True,
+                help="Posterior mode with Laplace's approximation, or chains by NUTS [map]",
+            )
+        },
+    )  # fmt: skip
+    positive: str = field(
+        default="",
+        metadata={
+            "option": PartOption(
+                "Positive class", kind="text", help="Class compared with all others; needed for more than two classes"
+            )
+        },
+    )
+    level: float = field(
+        default=0.95, metadata={"option": PartOption("The level of the intervals", help="Confidence level [0.95]")}
+    )
+    of_raters: RaterFacts = field(default_factory=RaterFacts)
+    of_cases: RaterFacts = field(default_factory=RaterFacts)
+    seed: int = 0
+
+
+def _covariates(dataset: Dataset) -> Verdict:
+    why = "the annotations are anonymous" if not dataset.raters_identified else ""
+    return _unless("there is one class" if dataset.n_classes < 2 else why, dataset)
+
+
+def covariate_seconds(dataset: Dataset) -> float:
+    """Return the estimated time of a fit by its mode, on one core.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    """
+    return 1.5 + 1.2e-6 * dataset.n_annotations * (100 + 2 * dataset.n_raters)
+
+
 def _tap(dataset: Dataset) -> Verdict:
     found = _any(dataset)
     if found.possible and dataset.kind == "class" and dataset.n_classes < 2:
@@ -172,9 +229,11 @@ def _part(
     options: type = ModelOptions,
     applicable: Callable[[Dataset], Verdict] = _any,
     needs: str = "fits:fit_models",
+    work: LongWork | None = None,
 ) -> AnalysisPart:
     compute, present, table = (f"{__name__}.{name}:{function}" for function in ("compute", "present", "table_of"))
-    return AnalysisPart(name, title, applicable, compute, present, table, options, needs and f"{__name__}.{needs}")
+    needs = needs and f"{__name__}.{needs}"
+    return AnalysisPart(name, title, applicable, compute, present, table, options, needs, work)
 
 
 MODELS = Analysis(
@@ -194,6 +253,14 @@ MODELS = Analysis(
         _part("details", "Fit details"),
         _part("tap", "t-a-p", applicable=_tap, options=NoOptions, needs=""),
         _part("explore", "Explore t-a-p", ExploreOptions, _always, needs=""),
+        _part(
+            "covariates",
+            "Covariates",
+            CovariateOptions,
+            _covariates,
+            "",
+            LongWork("Estimating the effects of columns", covariate_seconds),
+        ),
         _part("scores", "Held-out scores", needs="scores:score_models"),
         _part("average", "Average of models", needs="scores:score_models"),
         _part("labels", "All labels", LabelOptions, _labels, "labels:fit_every_label"),

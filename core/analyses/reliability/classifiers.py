@@ -59,14 +59,14 @@ def present(found: SweepTable, inputs: Inputs, options) -> list[Block]:
     metrics = found.evaluation[0].metrics
     metric = Control(
         "Metric", metrics, [figures.metric_title(one) for one in metrics], "metric",
-        metrics.index(_metric(inputs, options)), "top3 accuracy", "side by side",
+        metrics.index(chosen_metric(inputs, options)), "top3 accuracy", "side by side",
     )  # fmt: skip
     return [Selector((metric,), lambda chosen: _of_metric(found, inputs, chosen))]
 
 
 def table_of(found: SweepTable, inputs: Inputs, options) -> pd.DataFrame:
     """Return one row per γ and classifier, for one metric."""
-    return _values(found, _metric(inputs, options))
+    return metric_table(found, chosen_metric(inputs, options))
 
 
 def lines(
@@ -94,17 +94,31 @@ def lines(
     )
 
 
-def _metric(inputs: Inputs, options) -> str:
+def chosen_metric(inputs: Inputs, options) -> str:
+    """Return the metric of the options, or the one that opens for these classes.
+
+    Parameters
+    ----------
+    inputs : Inputs
+    options : SweepOptions
+    """
     return options.metric or first_metric(TOP, inputs.dataset.n_classes)
 
 
-def _values(found: SweepTable, metric: str) -> pd.DataFrame:
+def metric_table(found: SweepTable, metric: str) -> pd.DataFrame:
+    """Return one row per γ and classifier, for one metric.
+
+    Parameters
+    ----------
+    found : SweepTable
+    metric : str
+    """
     every = found.to_frame("classifiers")
     return every[every["metric"] == metric].drop(columns="metric").reset_index(drop=True)
 
 
 def _of_metric(found: SweepTable, inputs: Inputs, metric: str) -> list[Block]:
-    table, reliabilities = _values(found, metric), found.reliabilities
+    table, reliabilities = metric_table(found, metric), found.reliabilities
     title = figures.metric_title(metric)
     at = control(reliabilities, inputs, "at_reliability")
     return [

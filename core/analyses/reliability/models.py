@@ -1,4 +1,4 @@
-"""Certainty of the same cases under another plausibility model, over γ (Stutz et al., figures 6, 7 and 14)."""
+"""Certainty and classifiers under another plausibility model, over γ (Stutz et al., figures 6, 7 and 14)."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +10,7 @@ from ...analysis_settings import plausibility_names
 from ...errors import NotApplicableError
 from ...evaluation.sweep_table import SweepTable, reliability_sweep
 from ...figures import reliability as figures
+from ...figures.classifiers import metric_against_reliability
 from ...methods import as_taken, method_named
 from ...plausibility.protocol import PlausibilityModel
 from ...text import exact, plotly, shorten, with_interval
@@ -17,6 +18,7 @@ from ..blocks import Block, Download, Figure, Heading, Row, Stack, Words
 from ..inputs import Inputs
 from . import other_model, settings_of
 from .certainty import middle
+from .classifiers import chosen_metric, metric_table
 from .relations import relation
 
 CAUTION = Words(
@@ -29,13 +31,13 @@ CAUTION = Words(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelComparison:
-    """Certainty under two models, each over reliabilities γ of its own scale.
+    """Certainty and classifiers under two models, each over reliabilities γ of its own scale.
 
     Attributes
     ----------
     models : tuple of str
     sweeps : tuple of SweepTable
-        Certainty of every case under each model.
+        Certainty of every case, and metrics of classifiers, under each model.
     places : tuple of int
         Position in each sweep of the γ at which cases are compared.
     """
@@ -106,7 +108,8 @@ def scale_of(model: str) -> tuple[float, ...]:
 
 def _sweep(inputs: Inputs, model: PlausibilityModel, reliabilities: tuple[float, ...], options) -> SweepTable:
     taken = as_taken(method_named("plausibility", model.name), inputs.dataset)[0]
-    return reliability_sweep(model, taken, reliabilities, n_draws=options.n_draws, seed=options.seed)
+    told = {"n_draws": options.n_draws, "seed": options.seed, "classifiers": inputs.predictions}
+    return reliability_sweep(model, taken, reliabilities, **told)
 
 
 def heading(other: str) -> Heading:
@@ -121,8 +124,8 @@ def heading(other: str) -> Heading:
 
 
 def present(found: ModelComparison, inputs: Inputs, options) -> list[Block]:
-    """Show a point for each case, and the certainty of all cases over γ, one model next to the other."""
-    return [*by_case(found, inputs), over_reliabilities(found), CAUTION]
+    """Show a point for each case, and certainty and classifiers over γ, one model next to the other."""
+    return [*by_case(found, inputs), over_reliabilities(found, inputs, options), CAUTION]
 
 
 def by_case(found: ModelComparison, inputs: Inputs) -> list[Block]:
@@ -147,19 +150,33 @@ def by_case(found: ModelComparison, inputs: Inputs) -> list[Block]:
     ]
 
 
-def over_reliabilities(found: ModelComparison) -> Row:
-    """Show the sorted certainty of all cases at each γ, one model next to the other.
+def over_reliabilities(found: ModelComparison, inputs: Inputs, options) -> Row:
+    """Show the sorted certainty of all cases at each γ, and a metric of classifiers, one model next to the other.
 
     Parameters
     ----------
     found : ModelComparison
+    inputs : Inputs
+    options : SweepOptions
     """
     stacks = []
     for place, (model, sweep) in enumerate(zip(found.models, found.sweeps, strict=True)):
         title = method_named("plausibility", model).title
         draw = partial(figures.sorted_certainty, sweep, title=title)
         alt = f"Sorted certainty of all cases for each reliability under {title}"
-        stacks.append(Stack(1, [Figure(draw, alt, f"models_certainty_{place}")]))
+        blocks: list[Block] = [Figure(draw, alt, f"models_certainty_{place}")]
+        if sweep.evaluation:
+            metric = chosen_metric(inputs, options)
+            draw = partial(
+                metric_against_reliability, sweep.reliabilities, sweep.evaluation, metric, title=f"Classifiers: {title}"
+            )
+            alt = f"Metric of each classifier at each γ under {title}"
+            table = metric_table(sweep, metric)
+            blocks += [
+                Figure(draw, alt, f"models_metric_{place}"),
+                Download(table, f"Classifiers: {title}", f"classifiers_{model}", f"models_metric_{place}"),
+            ]
+        stacks.append(Stack(1, blocks))
     return Row(tuple(stacks), gap="large")
 
 

@@ -43,21 +43,35 @@ def at_its_mode(density: DifficultyDensity, token: CancelToken | None = None) ->
 def whitened(density: DifficultyDensity, token: CancelToken | None = None) -> DifficultyDensity:
     """Return the density on coordinates in which its curvature at the mode is that of a standard normal.
 
-    The curvature comes from differences of gradients. Above 500 parameters that takes longer than it saves.
+    Above 500 parameters that takes longer than it saves.
     """
     if not 0 < density.ndim <= MOST_WHITENED:
         return density
-    token = token or CancelToken()
-    curvature = np.empty((density.ndim, density.ndim))
-    for d in range(density.ndim):
+    sd, vector = principal_spread(density.value_and_gradient, density.mode, token or CancelToken())
+    return replace(density, scale=np.ascontiguousarray((vector * sd) @ vector.T))
+
+
+def principal_spread(density: "Density", mode: np.ndarray, token: CancelToken) -> tuple[np.ndarray, np.ndarray]:
+    """Compute standard deviations along principal axes, shape (ndim,), and the axes, one per column, at a mode.
+
+    The curvature comes from differences of gradients.
+
+    Parameters
+    ----------
+    density : callable
+        Value and gradient.
+    mode : ndarray, shape (ndim,)
+    token : CancelToken
+    """
+    curvature = np.empty((mode.size, mode.size))
+    for d in range(mode.size):
         token.check()
-        step = np.zeros(density.ndim)
+        step = np.zeros(mode.size)
         step[d] = _STEP
-        above, below = (density.value_and_gradient(density.mode + sign * step)[1] for sign in (1, -1))
+        above, below = (density(mode + sign * step)[1] for sign in (1, -1))
         curvature[d] = (below - above) / (2 * _STEP)
     value, vector = np.linalg.eigh((curvature + curvature.T) / 2)
-    sd = 1 / np.sqrt(np.maximum(value, 1 / _WIDEST_SD**2))
-    return replace(density, scale=np.ascontiguousarray((vector * sd) @ vector.T))
+    return 1 / np.sqrt(np.maximum(value, 1 / _WIDEST_SD**2)), vector
 
 
 def highest_from(density: DifficultyDensity, starts: list[np.ndarray], token: CancelToken) -> tuple[np.ndarray, bool]:

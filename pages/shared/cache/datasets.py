@@ -265,12 +265,12 @@ def try_predictions(job: Job, file: Any) -> bool:
     return pool.read(uploads.try_predictions, [(file.name, file.getvalue())], token=job.token, progress=job.report)
 
 
-def read_facts(job: Job, file: Any, raters: Sequence[str]) -> RaterFacts:
-    """Read an uploaded file of facts on raters in a separate process; see `core.raters.groups.facts_of_file`."""
+def read_facts(job: Job, file: Any, names: Sequence[str], noun: str) -> RaterFacts:
+    """Read an uploaded file of facts in a separate process; see `core.raters.groups.facts_of_file`."""
     if (pool := readers()) is None:
-        return facts_of_file(file.name, file.getvalue(), raters)
+        return facts_of_file(file.name, file.getvalue(), names, noun)
     named = [(file.name, file.getvalue())]
-    return pool.read(facts_of_upload, named, raters, token=job.token, progress=job.report)
+    return pool.read(facts_of_upload, named, names, noun, token=job.token, progress=job.report)
 
 
 def prepare() -> None:

@@ -1,4 +1,4 @@
-"""Facts of raters, from a file that stays in this session: they are personal data, and nothing of them is saved."""
+"""Facts of raters and cases, from files that stay in this session: they may be personal data, and none is saved."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -7,57 +7,97 @@ from dataclasses import replace
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.annotations.facts import RaterFacts
 from core.errors import PluralityError
 from core.ingest.formats.raw_table import RawTable
-from core.raters.groups import RaterFacts, facts_of_table
+from core.raters.groups import facts_of_table
 from core.text import listed, markdown, shorten
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, presentation, state, widgets
 
-_FACTS = "_rater_facts"  # raters of the data that the file was read for, and their facts
+_HELP = {
+    "rater": "A table with one row per rater, or annotations with extra columns about their raters. Plurality does "
+    "not save this file.",
+    "case": "A table with one row per case, or annotations with extra columns about their cases. Plurality does not "
+    "save this file.",
+}
+_EMPTY = {
+    "rater": "No facts about raters yet. Add a table of raters to compare groups of raters.",
+    "case": "No facts about cases yet. Add a table of cases to use its columns.",
+}
 
 
 def facts(view: Dataset) -> RaterFacts | None:
-    """Facts of the raters that this session has brought; None if there are none for these raters."""
-    raters, found = st.session_state.get(_FACTS) or ((), None)
-    place_of = {rater: place for place, rater in enumerate(raters)}
-    if found is None or presentation.on() or not set(view.raters) <= place_of.keys():
+    """Facts of raters with groups, of what this session has brought; None if there are none for these raters."""
+    found = every_fact(view, "rater")
+    return None if found is None else found.with_groups
+
+
+def every_fact(view: Dataset, noun: str) -> RaterFacts | None:
+    """Return all facts of raters or cases that this session has brought; None if there are none for these.
+
+    Parameters
+    ----------
+    view : Dataset
+    noun : {"rater", "case"}
+    """
+    names, found = st.session_state.get(_key(noun)) or ((), None)
+    place_of = {name: place for place, name in enumerate(names)}
+    if found is None or presentation.on() or not set(_names(view, noun)) <= place_of.keys():
         return None
-    places = [place_of[rater] for rater in view.raters]
+    places = [place_of[name] for name in _names(view, noun)]
     return replace(found, values=tuple(tuple(values[place] for place in places) for values in found.values))
 
 
 def take(raters: Sequence[str], table: RawTable, column: str | None) -> None:
     """Take the facts that the opened file itself has on its raters; nothing if it has none."""
-    st.session_state.pop(_FACTS, None)
+    st.session_state.pop(_key("rater"), None)
     with suppress(PluralityError):
-        st.session_state[_FACTS] = (tuple(raters), facts_of_table("", table, raters, column or ""))
+        st.session_state[_key("rater")] = (tuple(raters), facts_of_table("", table, raters, column or ""))
+
+
+def _key(noun: str) -> str:
+    """Return the key of the names in the data that the file was read for, and their facts."""
+    return f"_{noun}_facts"
+
+
+def _names(dataset: Dataset, noun: str) -> tuple[str, ...]:
+    return dataset.raters if noun == "rater" else dataset.cases
 
 
 def ask(view: Dataset) -> RaterFacts | None:
-    """Ask for a file of facts on raters; return None, with a message, while there is none."""
-    upload = widgets.file_uploader(
-        "Facts about raters", key="rater_facts",
-        help="A table with one row per rater, or annotations with extra columns about their raters. Plurality does "
-             "not save this file.",
-    )  # fmt: skip
+    """Ask for a file of facts on raters; return those with groups, or None, with a message, while there is none."""
+    found = ask_for(view, "rater")
+    return None if found is None else found.with_groups
+
+
+def ask_for(view: Dataset, noun: str) -> RaterFacts | None:
+    """Ask for a file of facts on raters or cases; return None, with a message, while there is none.
+
+    Parameters
+    ----------
+    view : Dataset
+    noun : {"rater", "case"}
+    """
+    upload = widgets.file_uploader(f"Facts about {noun}s", key=f"{noun}_facts", help=_HELP[noun])
     if upload is not None:
         whole = state.whole().dataset  # whatever is selected
-        key, title = ("side", upload.file_id, "facts", whole.digest), f"Reading {shorten(upload.name, 60)}"
-        read = job_progress.result_of(key, title, lambda job: cached.read_facts(job, upload, whole.raters))
+        key, title = ("side", upload.file_id, noun, whole.digest), f"Reading {shorten(upload.name, 60)}"
+        names = _names(whole, noun)
+        read = job_progress.result_of(key, title, lambda job: cached.read_facts(job, upload, names, noun))
         if read is None:
             return None
-        st.session_state[_FACTS] = (whole.raters, read)
-    found = facts(view)
+        st.session_state[_key(noun)] = (names, read)
+    found = every_fact(view, noun)
     if found is None:
-        st.caption("No facts about raters yet. Add a table of raters to compare groups of raters.")
+        st.caption(_EMPTY[noun])
         return None
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"Facts: {markdown(listed(found.names))}.")
         if upload is None:
-            st.button("Remove facts", on_click=_remove, key="no_rater_facts", type="tertiary")
+            st.button("Remove facts", on_click=_remove, args=(noun,), key=f"no_{noun}_facts", type="tertiary")
     return found
 
 
-def _remove() -> None:
-    st.session_state.pop(_FACTS, None)
+def _remove(noun: str) -> None:
+    st.session_state.pop(_key(noun), None)

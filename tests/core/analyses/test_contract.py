@@ -49,6 +49,11 @@ ANALYSES = (*OF_DATA, RELIABILITY, REVIEWS, QUESTIONS, LABELS)
 GIVEN = {
     GATE: lambda dataset: {"requirements": ("cases >= 1", "annotations_per_case > 1000")},
     GROUPS: lambda dataset: {"facts": hands(dataset.n_raters)},
+    "covariates": lambda dataset: {
+        "of_raters": hands(dataset.n_raters),
+        "of_cases": hands(dataset.n_cases),
+        "positive": dataset.classes[0],
+    },
     PANEL: lambda dataset: {"machines": (0, 1), "families": (("A", (0, 1)),)},
 }
 PARTS = [(analysis, part) for analysis in ANALYSES for part in analysis.parts]
@@ -191,7 +196,7 @@ def test_every_part_of_all_data_has_a_table_and_can_be_drawn_and_printed(analysi
     for place, subject in enumerate(every_subject):
         if analysis in OF_DATA and analysis is not RATERS and part.name not in WHOLE and subject.kind != "class":
             continue
-        part = part.with_options(**GIVEN.get(analysis, lambda _: {})(subject))
+        part = part.with_options(**GIVEN.get(part.name, GIVEN.get(analysis, lambda _: {}))(subject))
         verdict = part.applicable(subject)
         if not verdict.possible:
             assert verdict.reason

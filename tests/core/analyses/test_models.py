@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from core import read
-from core.agreement.intervals import Z95, wilson
+from core.agreement.intervals import Z95, IntervalEstimate, wilson
 from core.analyses.blocks import Badges, Download, Figure, Grid, Selector, Words
 from core.analyses.models import MODELS
 from core.analyses.models import agreement as agreement_part
 from core.analyses.models.cases import effects, why
 from core.analyses.models.checks import predicts_best, who_reproduces
+from core.analyses.models.covariates import lead as covariate_lead
 from core.analyses.models.fits import FittedModels, label, of_fits, restarts_in_words
 from core.analyses.models.labels import EveryLabel
 from core.analyses.models.raters import extremes
@@ -24,6 +25,7 @@ from core.figures.checks import MOST_MODELS
 from core.figures.theme import LIGHT
 from core.ingest.samples import load_sample
 from core.models.catalogue import Fitted, fit_request, request
+from core.models.difficulty.covariates import CovariateEffect, CovariateFit
 from core.models.explain import explain
 from core.models.label_fits import fit_labels
 from core.models.loo import LooRow, PsisLoo
@@ -524,3 +526,47 @@ def test_where_nobody_has_many_answers_all_are_compared():
     assert extremes(summary([0.9, 0.5, np.nan], [3, 3, 0])) == (1, 0)
     assert extremes(summary([0.9], [40])) == (None, None)
     assert extremes(summary([0.9, 0.505, 0.5], [40, 40, 40])) == (None, 0)
+
+
+def covariate_effect(outcome, middle, low, high, **more):
+    whole = {"side": "raters", "column": "role", "value": "resident", "reference": "senior", "unit": 1.0, "n": 9}
+    whole |= {"p": 0.001, "clear": True, **more}
+    return CovariateEffect(outcome=outcome, difference=IntervalEstimate(middle, low, high), **whole)
+
+
+@pytest.mark.parametrize(
+    ("effect", "words"),
+    [
+        (
+            covariate_effect("accuracy", -0.06, -0.1, -0.02),
+            "Raters with role: resident are 6 percentage points less accurate (95% interval 2 to 10) than with senior.",
+        ),
+        (
+            covariate_effect("accuracy", 0.03, -0.004, 0.06, column="years", value="", reference="", unit=8.1),
+            "Raters with higher years are 3 percentage points more accurate (95% interval −0.4 to 6) per 8.1 more.",
+        ),
+        (
+            covariate_effect("prevalence", 0.12, 0.04, 0.2, side="cases", column="site", value="B", reference="A"),
+            "Cases with site: B are “yes” 12 percentage points more often (95% interval 4 to 20) than with A.",
+        ),
+        (
+            covariate_effect("difficulty", -0.05, -0.09, -0.01, side="cases", column="site", value="B", reference="A"),
+            "Cases with site: B are harder: accuracy is 5 percentage points lower (95% interval 1 to 9) than with A.",
+        ),
+    ],
+)
+def test_a_clear_effect_of_a_column_is_said_with_its_interval(effect, words):
+    found = CovariateFit((effect, replace(effect, clear=False)), "yes", "map", 0.95, 0.3, 0.8, 0.5, True)
+    assert Words(covariate_lead(found)).plain == f"{words} 2 effects tested."
+
+
+def test_no_effect_of_a_column_is_said_unless_one_is_clear():
+    effect = covariate_effect("accuracy", -0.06, -0.1, -0.02, clear=False)
+    found = CovariateFit((effect,), "yes", "map", 0.95, 0.3, 0.8, 0.5, False, "Not converged: *odd* words.")
+    assert Words(covariate_lead(found)).plain == "No effect is clear (1 effect tested)."
+    blocks = MODELS.part("covariates").blocks(
+        found, Dataset.from_classes("d", ["a"], ["r"], ["no", "yes"], [0], [0], [1])
+    )
+    assert [block.plain for block in blocks if isinstance(block, Words) and block.kind == "warning"] == [
+        found.diagnostics
+    ]

@@ -240,6 +240,27 @@ def test_two_models_are_side_by_side_over_their_own_scales_and_certainty_is_no_t
     assert "Certainty is not a target" in caution.plain
 
 
+def test_classifiers_are_side_by_side_under_both_models():
+    """Figure 6: the metric of each classifier against γ, each model over its own scale, beside its certainty."""
+    data = load_sample("dermatology").as_classes()[0]
+    table = "case,class\n" + "\n".join(f"{case},{data.classes[place]}" for place, case in enumerate(data.cases))
+    (net,) = open_predictions("net", table.encode(), data)
+    settings = AnalysisSettings(DirichletCounts(), 1.0)
+    inputs, part = Inputs(data, predictions=(net,), settings=settings), RELIABILITY.part("models")
+    options = part.resolve(reliabilities=(1.0, 5.0), n_draws=50, metric="top1_accuracy")
+    found = part.answer(inputs, options)
+    row = part.blocks(found, inputs, options)[-2]
+    for stack, sweep in zip(row.stacks, found.sweeps, strict=True):
+        _, figure, download = stack.blocks
+        band, line, _ = figure.draw(LIGHT).data
+        values = [one.values["net"]["top1_accuracy"] for one in sweep.evaluation]
+        assert list(line.x) == list(sweep.reliabilities) and list(line.y) == [value.mean for value in values]
+        assert set(band.y) == {end for value in values for end in (value.ci_low, value.ci_high)}
+        assert download.table["mean"].tolist() == list(line.y)
+    alone = part.answer(replace(inputs, predictions=()), options)
+    assert [len(stack.blocks) for stack in part.blocks(alone, inputs, options)[-2].stacks] == [1, 1]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_line_correlation_and_interval_are_those_of_scipy(seed):
     rng = np.random.default_rng(seed)

@@ -1,9 +1,12 @@
 """The samples are what their cards and their sources say."""
 
+import numpy as np
 import pytest
 
+from core.certainty.top_sets import annotation_certainty
 from core.errors import NotFoundError
 from core.ingest.samples import SAMPLES, load_sample, read_sample
+from core.plausibility.dirichlet import DirichletCounts
 
 KNOWN = {
     "skin": ("ranking", 400, 12, 1877),
@@ -14,6 +17,7 @@ KNOWN = {
     "street": ("set", 200, 8, 800),
     "essays": ("score", 160, 9, 648),
     "replies": ("class", 900, 8, 3235),
+    "toy": ("class", 43, 10, 430),
 }
 DIGESTS = {
     "skin": "71ab800cf704ab2ad3e47af41900fc52",
@@ -24,6 +28,7 @@ DIGESTS = {
     "street": "febc5ba807279e5642bab1b1e4bd01c4",
     "essays": "0af5aadac6b6237ff6ab0a319674444c",
     "replies": "c1ababe1b7214c4dd2adafc6ff6d0e14",
+    "toy": "8665cde34a55c02a396f646b821420b6",
 }
 
 
@@ -75,3 +80,17 @@ def test_repeated_readings_in_a_sample_are_kept():
 def test_a_sample_that_does_not_exist_is_not_found():
     with pytest.raises(NotFoundError, match="skin, dermatology, caries, anaesthesia, knees, street, essays"):
         load_sample("../skin")
+
+
+def test_toy_cases_behave_as_the_paper_says_of_its_figure_2():
+    """Stutz et al. (2023): low for (ii) at every γ, rising with γ for (iii); (i) is crisp."""
+    toy = load_sample("toy").select(cases=["(i)", "(ii)", "(iii)"])
+    rng, found = np.random.default_rng(1), {}
+    for reliability in (0.3, 1.0, 3.0, 10.0):
+        found[reliability] = annotation_certainty(DirichletCounts(1.0), toy, reliability=reliability).certainty[:, 0]
+        for case, counts in enumerate(((10, 0, 0), (2, 4, 4), (0, 3, 7))):
+            leads = rng.dirichlet(reliability * np.array(counts) + 1.0, 100_000).argmax(axis=1)
+            assert found[reliability][case] == pytest.approx(np.bincount(leads).max() / 100_000, abs=0.06)
+    crisp, ambiguous, rising = np.array(list(found.values())).T
+    assert crisp.min() > 0.8 and ambiguous.max() < 0.6 and crisp[-1] > 0.99
+    assert (np.diff(rising) > 0).all() and rising[0] < 0.7 and rising[-1] > 0.95

@@ -1,0 +1,65 @@
+"""Columns about raters and cases whose effects are estimated: chosen on Models, and printed by the report."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from core.analyses.models import MODELS, CovariateOptions
+from core.annotations.dataset import Dataset
+from core.annotations.facts import RaterFacts, with_case_group
+from core.models.difficulty.covariate_design import MOST_COLUMNS
+from pages.shared.kit import blocks, groups
+
+_HELP = (
+    f"At most {MOST_COLUMNS} columns. Text is compared with its most frequent value, numbers by their standard "
+    "deviation."
+)
+_SIDES = {"rater": "of_raters", "case": "of_cases"}
+
+
+def choose(view: Dataset) -> CovariateOptions | None:
+    """Ask for facts, columns and the positive class; return None, with a message, while no column is chosen."""
+    for place, noun in zip(st.columns(2), _SIDES, strict=True):
+        with place:
+            groups.ask_for(view, noun)
+            if names := _known(view, noun).names:
+                st.multiselect(
+                    f"Columns about {noun}s", names, key=_key(noun), max_selections=MOST_COLUMNS, help=_HELP,
+                    persist_state="session",
+                )  # fmt: skip
+    if view.n_classes > 2:
+        st.selectbox(
+            "Class that is compared with all others", view.classes, key=f"covariate_positive-{view.digest}",
+            persist_state="session", width=420,
+        )  # fmt: skip
+    chosen = chosen_columns(view)
+    if chosen is None:
+        st.info("Choose at least one column about raters or cases.")
+        return None
+    return replace(chosen, method=blocks.controls(MODELS.part("covariates")).method)
+
+
+def chosen_columns(view: Dataset) -> CovariateOptions | None:
+    """Return the options with the columns that were chosen in this session; None if there is none.
+
+    Parameters
+    ----------
+    view : Dataset
+    """
+    found = {}
+    for noun, side in _SIDES.items():
+        known = _known(view, noun)
+        found[side] = known.only([name for name in st.session_state.get(_key(noun), ()) if name in known.names])
+    if not any(facts.names for facts in found.values()):
+        return None
+    default = view.classes[0] if view.n_classes > 2 else ""
+    return CovariateOptions(positive=st.session_state.get(f"covariate_positive-{view.digest}", default), **found)
+
+
+def _key(noun: str) -> str:
+    return f"{noun}_columns"
+
+
+def _known(view: Dataset, noun: str) -> RaterFacts:
+    facts = groups.every_fact(view, noun) or RaterFacts()
+    return with_case_group(facts, view) if noun == "case" else facts
