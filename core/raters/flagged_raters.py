@@ -99,7 +99,7 @@ class FlaggedRaters(Result):
         n = int(found.n_annotations[found.flagged].sum())
         n_below = max(about, found.n_flagged)
         who = f"An estimated {n_below:,} of {plural(n_judged, 'rater')}" if n_judged > 1 else "The one rater"
-        flagged = f"{found.n_flagged:,} {'is' if found.n_flagged == 1 else 'are'} flagged"
+        flagged = f"{found.n_flagged:,} {'is' if found.n_flagged == 1 else 'are'} flagged for it"
         return (
             f"{who} {'is' if n_below == 1 else 'are'} below {bar}; {flagged}. {them} made "
             f"{plural(n, 'annotation')}, of which about {round(found.cost):,} are wrong: {share} of all expected "

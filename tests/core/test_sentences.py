@@ -126,7 +126,7 @@ def test_raters_are_called_inaccurate_only_where_data_can_tell_and_then_the_plan
     if not tells:
         assert found.acceptable.why and not found.flags
     low = {flag.rater for flag in found.flags if flag.rule == "low"}
-    assert (" flagged. " in said) == bool(low)
+    assert (" flagged for it. " in said) == bool(low)
     if name == "crowd with gold":
         assert low == {27, 28, 29} and "judged by gold" in said
         right = [
