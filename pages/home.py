@@ -138,12 +138,6 @@ def _keep(reading) -> None:
         return
     if library.is_kept(reading.dataset.digest):
         st.caption("Saved on this computer. Its address stays the same.")
-        return
-    if not access.may_change(st.session_state["data"]):
-        return
-    if st.button("Save on this computer", icon=":material/save:", key="keep_home"):
-        cached.keep(reading)
-        st.rerun()
 
 
 def _kept() -> None:

@@ -81,8 +81,8 @@ def test_without_gold_nothing_is_judged_and_a_table_is_a_row_a_model(crowd, caps
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["auto", "--smoothing", "none"], "auto chooses"),
-        (["auto", "--beta", "0.5"], "auto chooses"),
+        (["auto", "--smoothing", "none"], "“auto” chooses"),
+        (["auto", "--beta", "0.5"], "“auto” chooses"),
         (["one-coin", "--beta", "2"], "must be from 0.001 to 1"),
         (["majority", "--beta", "0.5"], "has no option beta"),
         (["one-coin", "--smoothing", "empirical"], "must be one of none, pooled"),

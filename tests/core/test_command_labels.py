@@ -122,7 +122,7 @@ def test_predicted_sets_are_judged_over_plausible_truths_and_against_known_ones(
     assert first["bus"]["precision of dog"]["mean"] is None  # it never names a dog
     found = pd.read_csv(io.StringIO(run(*asked, "--csv")))
     assert set(found["classifier"]) == {"truth", "bus"}
-    assert "needs sets of labels" in run(
+    assert "supports it for sets of labels only" in run(
         "sweep", "dirichlet", "anaesthesia", "--reliabilities", "1", "--gold", truth, status=2
     )
 

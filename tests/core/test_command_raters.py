@@ -92,7 +92,7 @@ def test_what_is_acceptable_and_the_rate_are_taken(run, files):
     [
         (("--acceptable", "1.5"), "acceptable accuracy or correlation is 1.5"),
         (("--fdr", "0"), "false discovery rate is 0.0"),
-        (("--judged-by", "gold"), "no annotation is on a gold case"),
+        (("--judged-by", "gold"), "no gold case is annotated"),
         (("--level", "1"), "level of the intervals is 1"),
     ],
 )

@@ -22,7 +22,7 @@ _PICTURED = {
     "of the pool, 95%": ("share of the pool", "pool from", "pool to"),
     "people, 95%": ("among people", "people from", "people to"),
     "AI rater, 95%": ("with people", "machine from", "machine to"),
-    "labels alone, 95%": ("people at", "people from", "people to"),
+    "labels only, 95%": ("people at", "people from", "people to"),
     "corrected, 95%": ("corrected at", "corrected from", "corrected to"),
     "interval": ("difference", "from", "to"),
 }
@@ -146,7 +146,7 @@ def shown(monkeypatch):
         for head in pictures:
             ends = _PICTURED.get(head) or (_VALUES[key], *(("ci_low", "ci_high") if "ci_low" in frame else _ENDS))
             numbers = (pd.to_numeric(frame[name]).to_numpy(float) for name in ends)
-            mark = 0.0 if ends[0].startswith(("difference", "raters nearer")) else None
+            mark = 0.0 if ends[0].startswith(("difference", "advantage of raters")) else None
             assert frame[head].tolist() == _pictures(*numbers, None, mark=mark), f"{head} of {key}"
         found[key] = frame.drop(columns=pictures)
         return SimpleNamespace(selection=SimpleNamespace(rows=[], cells=[]))

@@ -49,7 +49,10 @@ def test_a_page_waits_for_its_own_parts_and_opens_when_they_are_there(missing, m
 
 def test_every_page_that_computes_says_what_it_needs_of_what_is_compiled():
     needs = first_start._NEEDS
-    assert set(needs) == {path.stem for path in (Path(APP).parent / "pages").glob("*.py")} - {"settings"}
+    assert set(needs) == {path.stem for path in (Path(APP).parent / "pages").glob("*.py")} - {
+        "documentation",
+        "settings",
+    }
     assert all(set() < set(parts) <= set(PARTS) for parts in needs.values())
 
 

@@ -84,7 +84,7 @@ def test_scores_are_known_as_well_everywhere(command):
     """Half the width of the median interval, at the γ of the settings, on Home, on Cases and by the command."""
     home, cases = opened("home", "essays"), words(opened("cases", "essays"))
     (half,) = [one.value for one in home.metric if one.label == "Median 95% interval"]
-    gamma = in_words(r"this narrow or narrower, γ = ([\d.]+)", words(home))[0]
+    gamma = in_words(r"at most this wide, γ = ([\d.]+)", words(home))[0]
     found = command("certainty", "gaussian", "essays")
     assert f"are known to {half} or better" in cases and found["reliability"] == float(gamma)
     assert half == f"± {found['width']['median'] / 2:.1f}"

@@ -81,7 +81,7 @@ def test_the_mean_score_of_one_case_has_no_interval():
 @pytest.mark.parametrize(
     ("threshold", "first", "second", "least"),
     [
-        (None, "Median 95% interval: ± {half}", "this narrow or narrower, γ = 2", "wide"),
+        (None, "Median 95% interval: ± {half}", "at most this wide, γ = 2", "wide"),
         (5.0, "Uncertain cases: 50%", "2 of 4 cases are below certainty 0.9 (score above 5 or not), γ = 2", "near"),
     ],
 )
@@ -109,7 +109,7 @@ def test_home_of_scores_counts_cases_uncertain_of_their_side_and_shows_the_one_k
     assert mean.x[0] == trust.m[0, case]
 
 
-@pytest.mark.parametrize(("n", "words"), [(0, "No rater"), (1, "1 rater"), (2, "2 raters")])
+@pytest.mark.parametrize(("n", "words"), [(0, "No rater is"), (1, "1 rater"), (2, "2 raters")])
 def test_home_of_scores_counts_raters_of_another_severity_and_not_those_who_are_erratic(monkeypatch, said, n, words):
     one = SimpleNamespace(
         severe=np.arange(5) < n, erratic=np.arange(5) < 4, severity_low=np.zeros(5), severity_high=np.full(5, 0.5),

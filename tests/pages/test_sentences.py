@@ -179,7 +179,7 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     evaluation.better[0, 1, 0] = 0.6  # ahead in the mean alone: no best one is named
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said[0] == "Highest of 2 classifiers, top-1 accuracy: 0.70" and said[1].endswith(
-        "better than each other classifier with at least 60% probability"
+        "beats each other classifier with at least 60% probability"
     )
 
 
@@ -642,7 +642,7 @@ def test_ordered_classes_of_a_case_are_named_from_the_lowest_to_the_highest(monk
     probability = np.array([[1.0, 0, 0], [0.125, 0.625, 0.25]])
     at = ClassScale(np.array([2.125]), *np.array([*ends, 2])[:, None], np.array([0.875]))
     monkeypatch.setattr(one_case, "class_scale", lambda _: at)
-    figure, words, download = one_case.scale(probability, view, 1, lambda *_: {})
+    figure, words, _, download = one_case.scale(probability, view, 1, lambda *_: {})
     assert figure.draw(LIGHT).layout.title.text == f"True class: {title} (95% interval)"
     assert download.table.values.tolist() == [["x", 0.125, 0], ["y", 0.625, 2], ["z", 0.25, 1]]
     assert words.plain.endswith("at most one class from the median with 88% probability.")
@@ -857,12 +857,12 @@ def test_raters_of_a_case_who_side_less_with_the_panel_have_their_own_share_and_
     )  # fmt: skip
     said = one_case.below_peers_said(found, data, 0, False)
     assert said.endswith(
-        "than the other raters do: dan (60% of 1,234 annotations; other raters 95%), "
+        "less often than the others: dan (60% of 1,234 annotations; other raters 95%), "
         "bob (50% of 25 annotations; other raters 90%)."
     )
     said = one_case.below_peers_said(found, data, 0, True)  # by their places in the list of the case
     assert said.endswith(
-        "than the other raters do: rater 3 (60% of 1,234 annotations; other raters 95%), "
+        "less often than the others: rater 3 (60% of 1,234 annotations; other raters 95%), "
         "rater 4 (50% of 25 annotations; other raters 90%)."
     )
 
@@ -870,22 +870,12 @@ def test_raters_of_a_case_who_side_less_with_the_panel_have_their_own_share_and_
 def test_the_header_of_a_case_has_its_own_certainty_and_number_of_answers(said):
     page = functions_of("cases")
     data = SimpleNamespace(cases=("a", "b", "c"), annotations_of=lambda case: range(case + 1))
-    result = SimpleNamespace(
-        certainty=np.array([[0.81, 0.9]]), se=np.array([[0.02, 0.03]]), top_class=lambda: np.array([1])
-    )
+    result = SimpleNamespace(certainty=np.array([[0.81, 0.9]]), se=np.array([[0.02, 0.03]]))
     page._header(data, np.array([2, 1, 0]), 1, SimpleNamespace(certainty=result, n_votes=2))
     assert said == ["Case b · certainty 81% ± 2.0% · 2 annotations"]
     said.clear()
     page._header(data, np.array([2, 1, 0]), 0, SimpleNamespace(certainty=result, n_votes=1))
     assert said == ["Case a · no certainty · 1 annotation"]
-    said.clear()
-    correct = SimpleNamespace(probability=np.array([[0.3, 0.7], [0.4, 0.6], [0.1, 0.9]]))
-    page._header(data, np.array([2, 1, 0]), 1, SimpleNamespace(certainty=result, n_votes=2), correct)
-    assert said == ["Case b · certainty 81% ± 2.0% · P(correct) 60% · 2 annotations"]
-    said.clear()
-    result.top_class = lambda: np.array([-1])  # a class that nobody named
-    page._header(data, np.array([2, 1, 0]), 1, SimpleNamespace(certainty=result, n_votes=2), correct)
-    assert said == ["Case b · certainty 81% ± 2.0% · 2 annotations"]
 
 
 def test_what_was_reviewed_stands_on_a_case_with_its_steps(said):
@@ -900,7 +890,7 @@ def test_what_was_reviewed_stands_on_a_case_with_its_steps(said):
         "**Review**",
         "Decided: **x**, by Bob, 2023-11-14 22:13 UTC · 80% sure",
         "Ada: **x** (blind, at first y)",
-        "2 steps, the last by Bob, 2023-11-14 22:13 UTC. This opinion is stored separately and is not counted as "
+        "2 steps; the last by Bob, 2023-11-14 22:13 UTC. This opinion is stored separately and is not counted as "
         "an annotation.",
     ]
 

@@ -21,7 +21,8 @@ _TERMS = {  # of the glossary, by the page that says most about them
         "annotation certainty", "certainty against gold", "more raters", "p correct", "plausibility", "region", "risk",
     ),
     "app/models": (
-        "calibration", "case difficulty", "classifier as evidence", "convergence", "full posterior", "held-out score",
+        "calibration", "case difficulty", "classifier as evidence", "convergence", "covariates", "full posterior",
+        "held-out score",
         "leave-one-case-out", "model agreement", "predictive check", "prevalence", "rater models", "restarts",
         "shared errors", "smoothing",
     ),

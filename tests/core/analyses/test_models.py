@@ -250,13 +250,13 @@ def test_p_correct_is_called_too_high_or_too_low_only_beyond_the_interval_of_gol
     data = with_truth_of(300)
     _, right = calibration_of_certain(data, 0.9)
     low, high = wilson(right, 300, Z95)
-    for said, words in ((high + 0.02, "too high"), (low - 0.02, "too low"), (right, "")):
+    for said, words in ((high + 0.02, "overestimated"), (low - 0.02, "underestimated"), (right, "")):
         got, _ = calibration_of_certain(data, said)
         assert got.words[0].startswith(f"P(correct) is {percent(said)} on average; the class is correct on ")
-        assert [one in got.words[0] for one in ("too high", "too low")] == [
-            one == words for one in ("too high", "too low")
+        assert [one in got.words[0] for one in ("overestimated", "underestimated")] == [
+            one == words for one in ("overestimated", "underestimated")
         ]
-        assert "too " not in got.words[1] and "predicts the answers of more raters, not the truth" in got.words[1]
+        assert "estimated" not in got.words[1] and "predicts the answers of more raters, not the truth" in got.words[1]
 
 
 def test_certainty_is_set_against_gold_at_the_settings_and_gold_of_a_queue_is_said():

@@ -29,9 +29,9 @@ APART = evaluation([0.9, 0.8], [[NAN, NAN], [NAN, NAN]])
 @pytest.mark.parametrize(
     ("evaluations", "words"),
     [
-        ([A_SURE, A_SURE], "A leads at every γ (probability 99% or more)"),
-        ([A_LESS, A_SURE], "A leads at every γ (probability 96% or more)"),  # never more than it is
-        ([A_ALWAYS, A_ALWAYS], "A leads at every γ (probability 99% or more)"),  # draws never make it certain
+        ([A_SURE, A_SURE], "A leads at every γ (probability at least 99%)"),
+        ([A_LESS, A_SURE], "A leads at every γ (probability at least 96%)"),  # never more than it is
+        ([A_ALWAYS, A_ALWAYS], "A leads at every γ (probability at least 99%)"),  # draws never make it certain
         (
             [A_SURE, A_UNSURE],
             "No clear leader: A has the highest mean at every γ (probability as low as 60%)",

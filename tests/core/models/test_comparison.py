@@ -95,5 +95,5 @@ def test_known_classes_that_were_used_or_are_not_there_judge_nothing(build):
     with pytest.raises(NotApplicableError, match="has a gold class"):
         against_gold(dataset, MajorityVote().fit(dataset))
     known = replace(dataset, gold=np.zeros(dataset.n_cases, np.int32))
-    with pytest.raises(NotApplicableError, match="fixed the gold classes"):
+    with pytest.raises(NotApplicableError, match="used the gold classes"):
         against_gold(known, DawidSkene("none", use_gold=True).fit(known))
