@@ -176,15 +176,12 @@ def _done(digest: str) -> None:
     st.success(f"{markdown(reading.dataset.name)} is open.", icon=":material/check_circle:")
     upload_report.counts(reading.dataset)
     if several := cached.questions(digest):
-        st.caption(f"One of {len(several):,} questions in this upload: switch between them in the sidebar.")
+        st.caption(f"One of {len(several):,} questions in this upload: switch between them above the page.")
     left, right, third = st.columns(3)
     left.page_link("pages/agreement.py", label="How much do the raters agree?", icon=":material/handshake:")
     right.page_link("pages/cases.py", label="Which cases are uncertain?", icon=":material/view_list:")
     if library.is_kept(digest):
         third.caption("Saved on this computer. Its address stays the same.")
-    elif access.may_change(digest) and third.button("Save on this computer", icon=":material/save:", key="keep"):
-        cached.keep(reading)
-        st.rerun()
     _perhaps_machines(reading.dataset.raters)
     upload_last.said()
     if reading.report is not None:

@@ -10,6 +10,7 @@ from PIL import Image
 
 from core import library
 from core.ingest.case_facts import CaseFacts
+from pages.shared.cache import datasets as cached
 from pages.shared.cases.worklist import MOST, widths
 from tests.pages.opened import done, kept, opened, settle, words
 from tests.pages.test_upload import dropped, use
@@ -100,8 +101,8 @@ def test_texts_and_images_of_a_drop_reach_the_case_and_stay_when_kept():
     table = b"case,text,image,site\n1,one lesion,a.png,north\n2,another lesion,b.png,south\n"
     app = dropped(("answers.csv", answers()), ("cases.csv", table), ("a.png", picture()), ("b.png", picture()))
     use(app)
-    app.button(key="keep").click().run()
     address = app.session_state["data"]
+    cached.keep(cached.registry().get(address))
     facts = library.facts_of(address)
     assert facts.text == {"1": "one lesion", "2": "another lesion"}
     assert {case: list(files) for case, files in facts.images.items()} == {"1": ["a.png"], "2": ["b.png"]}

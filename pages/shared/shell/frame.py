@@ -58,11 +58,12 @@ def _classes() -> None:
 
 def data_bar() -> None:
     """Show the dataset in use above the page, with what changes, shows or replaces it."""
+    place = st.container()  # also where it stays empty: what is below keeps its place
     reading = state.whole()
     if reading is None or presentation.on():
         return
     dataset = reading.dataset
-    with st.container(key="data_bar", horizontal=True, vertical_alignment="center", gap="small"):
+    with place, st.container(key="data_bar", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":material/database: **{markdown(shorten(dataset.name, 44))}**", width="content")
         st.caption(f"{plural(dataset.n_cases, 'case')} · {_who(dataset)} · {_annotations(dataset)}", width="content")
         questions.switch()

@@ -33,7 +33,7 @@ def choose_question(source: Source, files: str) -> tuple[Question, bool]:
         value=True,
         key=f"all_questions-{files}",
         persist_state="session",
-        help="Each question has its own agreement, raters and reviews. Switch between questions in the sidebar.",
+        help="Each question has its own agreement, raters and reviews. Switch between questions above each page.",
     )
     held = f"The file contains {plural(len(names), 'question')}"
     chosen = st.selectbox(
