@@ -21,6 +21,7 @@ from ...raters.following import Following, can_follow
 from ...raters.monitoring import RaterTable, monitor, with_draws
 from ...raters.truth_draws import N_DRAWS, judging_draws
 from ...runtime.chunks import CancelToken
+from ...runtime.identity_cache import cache_by_identity
 from ...text import percent, plotly, plural, shorten
 from ..blocks import Block, Details, Download, Figure, Grid, Name, Strong, Words
 from ..schema import Column, Unit, intervals
@@ -98,7 +99,7 @@ def columns_of(followed: bool, ordered: bool) -> tuple[Column, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class AssessedRaters:
     """Raters as a model and gold judge them.
 
@@ -217,6 +218,11 @@ def takes_average(dataset: Dataset, options) -> bool:
 
 def table_of(found: AssessedRaters, dataset: Dataset | None = None, options=None) -> pd.DataFrame:
     """Return one row per rater, most costly first; with the flags as on the command line."""
+    return _table_of(found).copy(deep=False)
+
+
+@cache_by_identity
+def _table_of(found: AssessedRaters) -> pd.DataFrame:
     table, act, times = found.table, found.act, found.table.response_times
     leans = leaning(table.bias)
     own, rows = act.acceptable.own_classes, range(leans.size)
