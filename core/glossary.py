@@ -163,8 +163,8 @@ GLOSSARY: dict[str, Term] = {
         "order by expected wrong annotations, n (1 − accuracy).",
     ),
     "follows": Term(
-        "How closely a rater's values rise and fall with the case: 1 is completely, 0 is not at all. Higher or "
-        "lower values overall do not matter.",
+        "How closely a rater's values rise and fall with the case: 1 means completely, 0 not at all. "
+        "Consistently high or low values do not matter.",
         "Correlation with the case's own score, from the correlation with the severity-adjusted mean of the other "
         "raters, by Fisher's z and a pool of all raters. Acceptable by default: half of the mean. Lost: n minus the"
         " number of annotations of the average rater with the same information, by ρ² / (1 − ρ²).",

@@ -153,7 +153,8 @@ def reopen(digest: str) -> Dataset:
         changed = dataset.digest != digest
     except (InputError, *_DAMAGED) as error:
         raise InputError(
-            f"Could not read the saved dataset {digest[:8]} ({type(error).__name__}).", "Delete it and open its file."
+            f"Could not read the saved dataset {digest[:8]} ({type(error).__name__}).",
+            "Delete it, and open its file again.",
         ) from None
     if changed:
         raise InputError(

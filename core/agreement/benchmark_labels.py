@@ -136,7 +136,7 @@ def _why_not(coefficient: Coefficient) -> str:
     if not beyond_chance(coefficient):
         return "undefined: these scales apply only to coefficients beyond chance"
     if coefficient.value is None:
-        return coefficient.note or "undefined: the coefficient is undefined"
+        return coefficient.note or "the coefficient is undefined"
     if coefficient.se is None:
         return "undefined: the coefficient has no standard error"
     if coefficient.se < 1e-12:

@@ -177,7 +177,7 @@ def _ratio_distances(values: np.ndarray) -> np.ndarray:
     limit = current_settings().max_model_cells
     if values.size**2 > limit:
         raise LimitError(
-            f"Could not resample the ratio metric: {values.size:,} classes need {values.size**2:,} cells, the "
+            f"Could not resample the ratio metric: {values.size:,} classes need {values.size**2:,} cells; the "
             f"limit is {limit:,}. Use the interval metric of the logarithms."
         )
     total = values[:, None] + values

@@ -151,7 +151,7 @@ def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.9
     n_raters, n_classes, limit = dataset.n_raters, dataset.n_classes, current_settings().max_model_cells
     if n_raters**2 > limit:
         raise LimitError(
-            f"Cannot compare {n_raters:,} raters pairwise: this needs {n_raters**2:,} cells, the limit is "
+            f"Cannot compare {n_raters:,} raters pairwise: this needs {n_raters**2:,} cells; the limit is "
             f"{limit:,}. Select fewer raters."
         )
     if coefficient == PERCENT:

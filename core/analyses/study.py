@@ -208,7 +208,7 @@ def present_modalities(found: AnalysedStudy, study: ReadingStudy, options: Modal
         )
     )
     blocks += [Words(design(found), "note"), *(Words(note, "note") for note in _notes(found.analysis))]
-    caption = f"{_measure(best, capital=True)} of modalities, and differences; intervals of {percent(options.level)}."
+    caption = f"{_measure(best, capital=True)} of modalities, and differences; {percent(options.level)} intervals."
     return [
         *blocks,
         Grid(table, caption, 60, MODALITIES, "study_modalities"),

@@ -71,7 +71,7 @@ class ScoreTrust(Result):
         """
         if self.above is None:
             raise InputError(
-                "Could not compute on which side of the threshold scores are: no threshold is set.",
+                "Could not compare scores with the threshold: no threshold is set.",
                 "Choose a threshold.",
             )
         return np.maximum(self.above, 1 - self.above)

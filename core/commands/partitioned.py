@@ -218,7 +218,7 @@ def fit(options) -> Answer:
     if options.model == AUTO:
         raise NotApplicableError("The model auto is not available for data in partitions. Name a model.")
     if options.evidence:
-        raise NotApplicableError("A classifier as evidence is not available for data in partitions.")
+        raise NotApplicableError("Evidence by a classifier is not available for data in partitions.")
     if options.part is not None:
         raise NotApplicableError(
             "Tables of the Models page are not available for data in partitions. Leave out --part."

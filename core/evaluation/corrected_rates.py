@@ -287,9 +287,7 @@ def best_probabilities(variance: np.ndarray, budget: float, uniform: float = 0.1
             "Choose another budget.",
         )
     if not 0 < uniform <= 1:
-        raise InputError(
-            f"The share spread equally must be above 0 and at most 1; got {uniform}.", "Use a share such as 0.1."
-        )
+        raise InputError(f"The uniform share must be above 0 and at most 1; got {uniform}.", "Use a share such as 0.1.")
     root = np.sqrt(np.maximum(np.asarray(variance, np.float64), 0.0))
     p = np.full(n, budget / n)
     if root.sum() > 0:

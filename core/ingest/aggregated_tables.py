@@ -180,7 +180,7 @@ def _counts(raw: RawTable, column: str) -> np.ndarray:
         row = int(wrong[0])
         raise InputError(
             f"Could not read column {column!r}: {coded.values[coded.code[row]]!r} is not a count.",
-            "Counts are integers of 0 or more; choose another layout or leave the column out.",
+            "Counts must be integers of 0 or more. Choose another layout, or leave the column out.",
             line=int(raw.line[row]),
         )
     _refuse_more(float(numbers.max(initial=0)), MOST_ANSWERS, "answers")

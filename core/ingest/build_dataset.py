@@ -221,7 +221,7 @@ def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, said: tuple[
     if sign is not None:
         labels_apart(rows, raw, sign)
         notes.append(
-            f"Annotations were read as sets of labels separated by {sign!r}. If the sign is part of a name, choose "
+            f"Annotations were read as sets of labels separated by {sign!r}. If {sign!r} is part of a name, choose "
             "classes as the kind of annotation."
         )
     twice = np.stack([annotation_of(rows), rows.answer_code], 1)

@@ -162,8 +162,8 @@ def _note_left_out(
         notes.append(f"Gold values that are not numbers ({named}) were left out.")
     elif unlisted:
         notes.append(
-            f"Gold contains {plural(len(unlisted), *kind)} not in the list ({named}); these cases have no gold. To "
-            f"use the gold, declare the {kind[1]}."
+            f"Gold contains {plural(len(unlisted), *kind)} not in the list ({named}); their cases have no gold. "
+            f"Declare the {kind[1]} to use this gold."
         )
     n_cases = len(gold) - sum(case in gold for case in dataset.cases)
     if n_cases:
@@ -178,7 +178,7 @@ def _with_known_scores(dataset: Dataset, gold: dict[str, str], notes: list[str])
     _note_left_out(dataset, told, {told[case] for case in told.keys() - value.keys()}, ("", ""), notes)
     found = np.array([value.get(case, np.nan) for case in dataset.cases], np.float64)
     if np.isnan(found).all():
-        notes.append("No gold matches a case of these data with a score.")
+        notes.append("No gold score is for a case of these data.")
         return dataset
     return replace(dataset, gold_scores=found)
 
@@ -214,7 +214,7 @@ def _with_classes(dataset: Dataset, table: ClassTable, notes: list[str]) -> Data
     last = [name for name in dataset.classes if name not in known]
     if last:
         named = ", ".join(map(repr, last[:3]))
-        notes.append(f"The class table lacks {plural(len(last), 'class', 'classes')} in the annotations ({named}).")
+        notes.append(f"The class table lacks {plural(len(last), 'annotated class', 'annotated classes')} ({named}).")
     order = [*table.names, *last]
     if len(set(order)) < len(order):
         raise InputError("Could not use the class table: a class occurs twice.", "Use one row per class.")

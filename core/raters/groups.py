@@ -251,8 +251,7 @@ def review_groups(
             too_small.append((fact, small))
     if not found:
         raise NotApplicableError(
-            f"Cannot compare groups: no group has {FEWEST_RATERS} raters and {FEWEST_RATERS} others; smaller "
-            "groups are not shown."
+            f"Cannot compare groups: this needs a group of at least {FEWEST_RATERS} raters, and {FEWEST_RATERS} others."
         )
     p = np.array([[one.p_association, one.p_difference] for *_, one in found])
     rejected = set((benjamini_hochberg(p.ravel(), q) // 2).tolist())

@@ -143,7 +143,7 @@ class BlindReads:
 
     def __post_init__(self) -> None:
         if not len(self.case) == len(self.reader) == len(self.answer):
-            raise InputError("The numbers of cases, readers and annotations differ.", "Use one of each for every read.")
+            raise InputError("The numbers of cases, readers and annotations differ.", "Use one of each per read.")
 
 
 def agreement_with_blind(dataset: Dataset, reads: BlindReads | None, level: float) -> Rates:

@@ -266,7 +266,7 @@ def _pattern(data: _Data) -> str:
         return "Every case has two annotations: double reading."
     if (data.per_case == data.per_case[0]).all():
         return f"Every case has {data.per_case[0]:,} annotations."
-    return "The number of annotations per case follows no common process."
+    return "The number of annotations per case fits no common pattern."
 
 
 def _blinding(data: _Data) -> list[Block]:

@@ -86,7 +86,7 @@ def with_reviews(
             left_out.append(case_id)
     if not added:
         raise InputError(
-            "Could not add decisions: none is an annotation of these data.", "Decide some cases with a class first."
+            "Could not add decisions: none is an annotation of these data.", "First choose a class for some cases."
         )
     return WithReviews(_with_rater(dataset, rater, added), len(added), tuple(left_out))
 

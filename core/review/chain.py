@@ -321,7 +321,7 @@ def _faults_of_former(dataset: str, rows: Sequence[_Row]) -> list[Fault]:
         same = json.loads(str(first["settings"]))["former"] == former_digest(former)
     except (ValueError, TypeError, LookupError):
         same = False
-    what = f"an event up to {former[-1]['number']} has changed since the record was upgraded"
+    what = f"an event numbered {former[-1]['number']} or lower changed after the upgrade of the record"
     return [] if same else [Fault(dataset, None, what)]
 
 

@@ -105,7 +105,7 @@ class Draft:
         if self.confidence is not None and not 0 <= self.confidence <= 1:
             raise InputError(f"The confidence must be 0 to 1; got {self.confidence}.", "Choose another one.")
         if self.reason and self.reason not in REASONS:
-            raise InputError(f"Could not read the reason {self.reason!r}.", f"Use one of {', '.join(REASONS)}.")
+            raise InputError(f"Unknown reason: {self.reason!r}.", f"Use one of {', '.join(REASONS)}.")
         if self.seconds is not None and not (math.isfinite(self.seconds) and self.seconds >= 0):
             raise InputError(f"The time on the case must be 0 seconds or more; got {self.seconds}.", "Send it again.")
         if len(self.note) > LONGEST_NOTE:

@@ -208,7 +208,7 @@ def _with_panel(
     """Return the study with the opinions of its panel."""
     if not cases & set(panel.cases):
         raise InputError(
-            "Could not use the panel: no case of the study has its opinion.", "Use the same case names in both files."
+            "Could not use the panel: it annotated no case of the study.", "Use the same case names in both files."
         )
     condition = condition_of(panel.classes, positive)
     if not condition:
@@ -270,7 +270,7 @@ def _roles(names: Sequence[str], given: Mapping[str, str]) -> dict[Role, str]:
     found: dict[Role, str] = {}
     for role, column in given.items():
         if role not in ROLES:
-            raise InputError(f"Could not read the column role {role!r}.", f"Use {', '.join(ROLES)}.")
+            raise InputError(f"Unknown column role: {role!r}.", f"Use {', '.join(ROLES)}.")
         if column not in names:
             raise InputError(f"Could not find the column {column!r}.", f"Use one of {', '.join(names)}.")
         found[role] = column  # type: ignore[index]

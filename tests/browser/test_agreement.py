@@ -100,7 +100,7 @@ def test_a_file_with_dates_is_followed_over_time_compared_and_shown_letter_for_l
     first = page.get_by_role("combobox", name=re.compile("First selection"))
     expect(first).to_be_in_viewport()
     first.click()
-    page.get_by_role("option", name="Later half of the days").click()
+    page.get_by_role("option", name="Second half of the period").click()
     settled(page)
     expect(page.get_by_text(re.compile(r"resamples of the cases, seed 0"))).to_be_visible()
     assert "compare=" in page.url

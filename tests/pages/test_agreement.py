@@ -150,10 +150,10 @@ def side(app, key: str):
 
 def test_two_selections_open_with_everything_on_one_side_and_stand_in_the_address():
     app = compared()
-    assert side(app, "first").value == "Everything" and side(app, "second").value == "Earlier half of the days"
+    assert side(app, "first").value == "Everything" and side(app, "second").value == "First half of the period"
     first, second = json.loads(app.session_state["compare"])
-    assert first == ["Everything", ""] and second[0] == "Earlier half of the days" and "last_day" in second[1]
-    side(app, "first").set_value("Later half of the days")
+    assert first == ["Everything", ""] and second[0] == "First half of the period" and "last_day" in second[1]
+    side(app, "first").set_value("Second half of the period")
     app = settle(app.run())
     assert "difference: " in words(app) and "at once" not in words(app)
     side(app, "second").set_value("Some raters …")

@@ -219,7 +219,7 @@ def test_the_halves_of_the_days_share_no_day_and_hold_all_of_them(monkeypatch):
     for n in (9, 8):
         some = data.select(cases=data.cases[:n])
         offered = compare._offered(some)
-        earlier, later = offered["Earlier half of the days"], offered["Later half of the days"]
+        earlier, later = offered["First half of the period"], offered["Second half of the period"]
         assert (date.fromisoformat(later.first_day) - date.fromisoformat(earlier.last_day)).days == 1
         cases = [set(side.apply(some).cases) for side in (earlier, later)]
         assert not cases[0] & cases[1] and cases[0] | cases[1] == set(some.cases)

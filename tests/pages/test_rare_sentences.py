@@ -311,8 +311,8 @@ def test_halves_of_the_days_meet_in_the_middle_and_share_none(monkeypatch):
     offered = agreement_compare._offered(read(f"case,rater,class,date\n{rows}".encode()).dataset)
     assert offered == {
         "Everything": Selection(),
-        "Earlier half of the days": Selection(last_day="2024-01-05"),
-        "Later half of the days": Selection(first_day="2024-01-06"),
+        "First half of the period": Selection(last_day="2024-01-05"),
+        "Second half of the period": Selection(first_day="2024-01-06"),
     }
 
 

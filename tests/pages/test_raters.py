@@ -52,7 +52,7 @@ def test_one_click_leaves_a_rater_out_and_says_before_what_changes():
     app.session_state["rater_tabs"] = "One rater"
     app = settle(app.run())
     said = words(app)
-    assert "get another most likely class. Percent agreement" in said
+    assert "the most likely class changes in " in said
     box = next(box for box in app.selectbox if box.label == "Rater")
     name, n_raters = box.value, len(box.options)
     app = settle(app.button(key="exclude_rater").click().run())

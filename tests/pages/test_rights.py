@@ -69,11 +69,12 @@ STUDY = b"reader,case,modality,score,truth\n" + b"".join(
 
 
 def store_of(digest, reviewer):
-    """All that is written of the data, save a reviewer's own opinions and queues."""
+    """All that is written of the data, save a reviewer's own opinions, queues and drafts."""
     people = (belongings.owners_of(digest), belongings.shared_with(digest), belongings.groups_with(digest))
     files = {}
     for folder in (belongings._folder(digest), current_settings().datasets / digest):
-        files |= {path: path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
+        found = (path for path in Path(folder).rglob("*") if path.is_file() and "drafts" not in path.parts)
+        files |= {path: path.read_bytes() for path in found}
     trail = [event for event in ReviewStore.trail(access.store(), digest) if event.reviewer != reviewer]
     opened = cached.registry().get(digest)
     return people, [entry.name for entry in library.kept()], files, trail, opened.dataset.name, opened.facts

@@ -173,13 +173,13 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said == [
         "Best classifier, top-1 accuracy: 0.70",
-        "net, 0.61 to 0.78 over draws at γ = 3; beats each other classifier with at least 97% probability",
+        "net, 0.61 to 0.78 over draws at γ = 3; beats every other classifier with at least 97% probability",
     ]
     said.clear()
     evaluation.better[0, 1, 0] = 0.6  # ahead in the mean alone: no best one is named
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said[0] == "Highest of 2 classifiers, top-1 accuracy: 0.70" and said[1].endswith(
-        "beats each other classifier with at least 60% probability"
+        "beats every other classifier with at least 60% probability"
     )
 
 
@@ -687,7 +687,7 @@ def test_what_changes_without_a_rater_is_of_its_own_whole():
         alpha=(coefficient(0.4, 0, 1), coefficient(None, None, None)), held_out=None, gold=(0.81, 0.92), n_gold=1234,
     )  # fmt: skip
     assert one_rater.without(change).plain == (
-        "If this rater's annotations are removed, 3 of 10 cases with 11 annotations get another most likely class. "
+        "Without this rater's 11 annotations, the most likely class changes in 3 of 10 cases. "
         "Percent agreement 0.60 → 0.70, Krippendorff α 0.40 → –; 1 case has no other annotation; "
         "correct by gold 0.81 → 0.92 of 1,234."
     )

@@ -11,7 +11,7 @@ from ..schema import Column, frame_of
 
 _KINDS = (
     ("accurate", "Both raters know the class"),
-    ("mixed", "One rater knows, the other guesses it"),
+    ("mixed", "One rater knows it, the other guesses"),
     ("inaccurate", "Both raters guess the same class"),
     ("total", "Expected agreement"),
     ("chance", "Agreement by chance"),

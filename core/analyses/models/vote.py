@@ -52,7 +52,7 @@ def present(found: VoteShares, dataset: Dataset, options) -> list[Block]:
     return [
         words,
         Grid(
-            table[table["share of cases"] > 0], "Prevalence by majority vote, of classes that win a case.",
+            table[table["share of cases"] > 0], "Prevalence of classes that win a majority vote.",
             _MOST_CLASSES, COLUMNS, "vote_only",
         ),
         Download(table, "Shares of classes", "vote_shares", "vote_shares_table"),

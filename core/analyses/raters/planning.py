@@ -320,10 +320,10 @@ def present_ask_next(found: NextPairs, dataset: Dataset, options) -> list[Block]
     ordered = "gain per cost" if options.costs else "gain"
     said = (
         f"Largest expected {ordered} first. Gain: how much the answer is expected to reduce the uncertainty of the "
-        "class, by the average of rater models. 1 bit: two equally probable classes. New answers are taken as "
-        "independent given the class, so the gain is too high if raters share mistakes. Considered: the "
+        "class, by the average of rater models. 1 bit decides between two equally probable classes. New answers are "
+        "taken as independent given the class, so the gain is too high if raters share mistakes. Considered: the "
         f"{plural(found.n_cases, 'most uncertain case')} without gold and the "
-        f"{plural(found.n_raters, 'rater')} with most annotations."
+        f"{plural(found.n_raters, 'rater')} with the most annotations."
     )
     return [
         Words(f"Expected gain of these {plural(len(table), 'annotation')}: {proposed} bits. Any raters on the same "

@@ -333,10 +333,9 @@ def without(change: Influence | None, why_not: str = "") -> Words:
         values = ["–" if one.value is None else number(one.value) for one in pair]
         return f"{values[0]} → {values[1]}"
 
-    get = "gets" if change.n_changed == 1 else "get"
     words = (
-        f"If this rater's annotations are removed, {change.n_changed:,} of {plural(change.n_cases, 'case')} with "
-        f"{plural(change.n_annotations, 'annotation')} {get} another most likely class. Percent agreement "
+        f"Without this rater's {plural(change.n_annotations, 'annotation')}, the most likely class changes in "
+        f"{change.n_changed:,} of {plural(change.n_cases, 'case')}. Percent agreement "
         f"{moved(change.percent)}, Krippendorff α {moved(change.alpha)}"
     )
     if change.n_without:

@@ -141,7 +141,7 @@ def check_archive(name: str, content: bytes) -> None:
         path = entry.filename.replace("\\", "/")
         shown = f"{name}: {shorten(entry.filename, 60)!r}"
         if path.startswith("/") or path[1:3] == ":/" or ".." in path.split("/"):
-            raise InputError(f"Could not open {shown}: its path leads out of the archive.", _REMEDY)
+            raise InputError(f"Could not open {shown}: its path is outside the archive.", _REMEDY)
         if stat.S_ISLNK(entry.external_attr >> 16):
             raise InputError(f"Could not open {shown}: it is a link, not a file.", _REMEDY)
         if entry.flag_bits & 0x1:

@@ -120,7 +120,7 @@ _ALONE = (
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     70,
-    plainly="Examples of doccano, a file for each rater.",
+    plainly="doccano examples, one file per rater.",
     exactly="doccano, JSON Lines: one file per rater, named after the rater; `all.jsonl` does not name raters.",
     source="doccano, export format JSONL",
 )

@@ -98,7 +98,7 @@ def read_class_list(name: str, content: bytes) -> ClassTable:
     if not names or len(set(names)) < len(names):
         twice = first_twice(names)
         what = f"repeats the class {twice!r}" if twice else "has no names of classes"
-        raise InputError(f"{name} {what}.", "Write one class per line, each once.")
+        raise InputError(f"{name} {what}.", "List each class once, one per line.")
     return ClassTable(tuple(names))
 
 

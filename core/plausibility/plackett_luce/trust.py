@@ -173,7 +173,7 @@ class MixturePlackettLuce:
 
     def __post_init__(self) -> None:
         if self.alpha is not None and not (np.isfinite(self.alpha) and self.alpha >= 1):
-            raise InputError(f"The prior α must be at least 1; got {self.alpha}.", "Use 1 or more, or none.")
+            raise InputError(f"The prior α must be at least 1; got {self.alpha}.", "Use 1 or more, or leave it out.")
         if not (np.isfinite(self.concentration) and self.concentration > 0):
             raise InputError(f"The concentration must be above 0; got {self.concentration}.", "Use a positive number.")
         if self.depth < 1:

@@ -139,8 +139,8 @@ def _offered(whole: Dataset) -> dict[str, Selection]:
         offered["Now selected"] = now
     if (days := days_of(whole)) and (days[1] - days[0]).days > 1:
         middle = days[0] + (days[1] - days[0]) / 2
-        offered["Earlier half of the days"] = Selection(last_day=middle.isoformat())
-        offered["Later half of the days"] = Selection(first_day=(middle + timedelta(days=1)).isoformat())
+        offered["First half of the period"] = Selection(last_day=middle.isoformat())
+        offered["Second half of the period"] = Selection(first_day=(middle + timedelta(days=1)).isoformat())
     groups = sorted(set(whole.case_group)) if whole.case_group is not None else []
     if 1 < len(groups) <= _MOST_GROUPS:
         offered |= {f"Group {name}": Selection(groups=(name,)) for name in groups}

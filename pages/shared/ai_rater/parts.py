@@ -300,7 +300,7 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
         "AI rater predicts one more rater as well as three raters do, it is worth three raters. Confident errors "
         "lower the worth of an AI rater that is judged by its probabilities. Raters are not the truth: sharing "
         "their errors raises its worth."
-        + (" Agreement compares first classes; probabilities predict whole rankings." if ranked else "")
+        + (" Agreement compares first choices; probabilities predict whole rankings." if ranked else "")
     )
     frame = pd.concat(
         [one.to_frame().assign(machine=one.machine, by=one.score, machine_score=one.value) for one in known]
@@ -349,7 +349,7 @@ def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], ep
     st.caption(
         "Advantage: how much more often the rater than the AI rater agrees with the other raters. If the panel is "
         "split, raters also disagree with each other, so the advantage is small. Intervals are not corrected for "
-        "the number of parts. Parts with fewer than ten cases have no interval."
+        "multiple comparisons. Parts with fewer than ten cases have no interval."
     )
     widgets.download(frame, "Parts", "machines_by_part", "by_part_table")
 

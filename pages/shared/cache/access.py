@@ -605,9 +605,7 @@ class _Asking(ReviewStore):
 def _own_name(reviewer: str) -> None:
     person = sign_in.person()
     if person is not None and reviewer != person.name:
-        raise NotYoursError(
-            "Could not record the opinion: it is under another name. Sign in under the name of the reviewer."
-        )
+        raise NotYoursError("Could not record the opinion: it is under another name. Sign in as that reviewer.")
 
 
 def sharing(address: str) -> None:

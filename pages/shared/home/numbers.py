@@ -184,7 +184,7 @@ def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
     lead = (
         ""
         if leader.p is None
-        else f"; beats each other classifier with at least {percent(at_least(leader.p))} probability"
+        else f"; beats every other classifier with at least {percent(at_least(leader.p))} probability"
     )
     st.caption(
         f"{markdown(shorten(leader.name, 24))}, {number(value.ci_low)} to {number(value.ci_high)} over draws at "
@@ -231,7 +231,7 @@ def mean_score(dataset: Dataset) -> None:
     """Mean of the scores with its interval."""
     mean, low, high = cached_home.score_mean(dataset)
     st.metric("Mean score", number(mean))
-    st.caption("No interval: one case." if np.isnan(low) else f"{number(low)} to {number(high)} over cases")
+    st.caption("No interval: one case." if np.isnan(low) else f"95% interval {number(low)} to {number(high)}")
 
 
 def _main(found: ApplicableCoefficients) -> Coefficient:

@@ -75,7 +75,7 @@ def test_known_scores_go_with_the_data(marked, tmp_path, monkeypatch):
         "Gold of 1 case without an annotation was left out.",
     )
     nothing, notes = with_side_files(bare, SideFiles(gold={"1": "high"}))
-    assert nothing.gold_scores is None and notes[-1] == "No gold matches a case of these data with a score."
+    assert nothing.gold_scores is None and notes[-1] == "No gold score is for a case of these data."
 
 
 @pytest.mark.parametrize(
