@@ -56,7 +56,8 @@ def present(found: SetMetrics, inputs: Inputs, options) -> list[Block]:
             "“With cases” adds the error of sampling cases. Gold is certain, so “from” and “to” equal the mean."
             if by_gold
             else "From and to: 95% of draws; “with cases” adds the error of sampling cases. Labels count as "
-            "independent; “none of these” applies if no other label does. If the truth is uncertain, no classifier reaches 1.",
+            "independent; “none of these” applies if no other label does. If the truth is uncertain, no classifier "
+            "reaches 1.",
             "note",
         ),
         Download(table, "Metrics", "set_metrics", "set_metrics_file"),
