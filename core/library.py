@@ -159,7 +159,7 @@ def reopen(digest: str) -> Dataset:
     if changed:
         raise InputError(
             f"Could not open the saved dataset {digest[:8]}: its files were changed.",
-            "Delete it and open its file again.",
+            "Delete it, and open its file again.",
         )
     return dataset
 

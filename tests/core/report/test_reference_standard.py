@@ -56,11 +56,11 @@ def closed(dataset, case, name, blind=True):
     ("answers", "words"),
     [
         (["aa", "bb", "aba", "abb"], "suggests 2+1 reading"),
-        (["aa", "ab", "aba"], "follows no common process"),
+        (["aa", "ab", "aba"], "fits no common pattern"),
         (["aaa", "aab"], "the majority of three votes"),
         (["aa", "ab"], "double reading"),
         (["a", "b"], "without a second opinion"),
-        (["aa", "bb", "aaa"], "follows no common process"),
+        (["aa", "bb", "aaa"], "fits no common pattern"),
         (["aaaa", "abab"], "Every case has 4 annotations."),
     ],
 )

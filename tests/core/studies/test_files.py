@@ -152,7 +152,7 @@ def test_what_is_no_study_is_refused_with_what_is_missing(content, words):
 def test_a_column_that_is_not_there_is_refused():
     with pytest.raises(InputError, match="the column 'x'"):
         read_study([("a.csv", b"reader,case,score\na,1,2\n")], columns={"modality": "x"})
-    with pytest.raises(InputError, match="the column role 'y'"):
+    with pytest.raises(InputError, match="column role: 'y'"):
         read_study([("a.csv", b"reader,case,score\na,1,2\n")], columns={"y": "case"})
 
 
