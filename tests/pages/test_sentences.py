@@ -160,7 +160,7 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     said.clear()
     monkeypatch.setattr(home_numbers.cached_home, "score_mean", lambda data: (2.5, 2.25, 2.75))
     home_numbers.mean_score(None)
-    assert said == ["Mean score: 2.50", "2.25 to 2.75 over cases"]
+    assert said == ["Mean score: 2.50", "95% interval 2.25 to 2.75"]
     said.clear()
     value = SimpleNamespace(mean=0.7, ci_low=0.61, ci_high=0.78)
     evaluation = SimpleNamespace(
