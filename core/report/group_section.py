@@ -44,11 +44,8 @@ def covariates(request, sections, token, progress) -> list:
 
     Parameters
     ----------
-    request : ReportRequest
-    sections : sequence of str
-        Keys of the sections that were chosen; not used here.
-    token, progress
-        See `core.runtime.chunks.map_chunks`.
+    request, sections, token, progress
+        See `core.report.build`; the same for every section.
     """
     if request.covariates is None:
         return []
