@@ -205,7 +205,7 @@ def _recording() -> Iterator[Path]:
     except OSError as error:
         raise InputError(
             f"Could not write the access record {path}: {error.strerror or error}.",
-            "Free disk space, or make the file writable for this user.",
+            "Free some space, or make the file writable for this user.",
         ) from None
 
 
