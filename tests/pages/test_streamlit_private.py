@@ -1,10 +1,15 @@
 """What is used of Streamlit and is not documented stands in one module, and was looked at for one version."""
 
 import ast
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 import streamlit
+from streamlit.runtime.media_file_storage import MediaFileStorageError
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
+
+from pages.shared.cache import offered
+from pages.shared.cache.offered import OfferedFiles
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = ROOT / "pages" / "shared" / "cache" / "streamlit_private.py"
@@ -68,3 +73,21 @@ def test_no_other_module_of_the_dashboard_uses_private_parts():
 )
 def test_the_rule_would_find_a_private_part(source):
     assert private_parts(source)
+
+
+def test_a_file_that_a_press_made_outlasts_the_runs_of_others(monkeypatch):
+    """Two runs that end between the press and the browser's request once took the file away."""
+    monkeypatch.setattr(offered, "_name", lambda: "")
+    monkeypatch.setattr(offered, "record_access", lambda *_: None)
+    files = OfferedFiles(MemoryMediaFileStorage("/media"))
+    pressed = files.add_deferred(lambda: b"table", "text/csv", "1.0", file_name="table.csv")
+    made = PurePosixPath(files.execute_deferred(pressed)).name
+    for _ in range(3):
+        files.remove_orphaned_files()
+    assert files._storage.get_file(made).content == b"table"
+    monkeypatch.setattr(offered, "_SECONDS_TO_FETCH", 0.0)
+    for _ in range(2):
+        files.remove_orphaned_files()
+    with pytest.raises(MediaFileStorageError):
+        files._storage.get_file(made)
+    assert not files._made

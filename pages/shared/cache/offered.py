@@ -4,7 +4,9 @@ Streamlit gives a file at ``/media/…`` to everybody who has its address, which
 for files come outside of sessions, with the cookie of a sign-in alone; the doors around the server ask who that is.
 """
 
+import math
 import threading
+import time
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -15,6 +17,8 @@ from core.people import SignedOutError
 
 from . import sign_in, streamlit_private
 
+_SECONDS_TO_FETCH = 60.0
+
 
 class OfferedFiles(streamlit_private.WatchedFiles):
     """Streamlit's files, and the names of the people on whose pages each of them is; forgotten with the file."""
@@ -23,6 +27,7 @@ class OfferedFiles(streamlit_private.WatchedFiles):
         super().__init__(storage)
         self._names: dict[str, set[str]] = {}
         self._exports: dict[str, tuple[str, str]] = {}  # data and name of what a press would make
+        self._made: dict[str, float] = {}  # when a press made the file
         self._naming = threading.Lock()
 
     def add(self, *asked: Any, **options: Any) -> str:
@@ -59,7 +64,13 @@ class OfferedFiles(streamlit_private.WatchedFiles):
         dataset, file = self._exports.get(file_id, ("", ""))
         for name in sorted(names):
             record_access(name, EXPORTED, dataset, [file])
-        return self._noted(super().execute_deferred(file_id), names)
+        address = super().execute_deferred(file_id)
+        self._made[PurePosixPath(address).stem] = time.monotonic()
+        return self._noted(address, names)
+
+    def is_kept(self, file_id: str) -> bool:
+        """Return True for a minute after a press made the file, so that a slow browser still gets it."""
+        return time.monotonic() - self._made.get(file_id, -math.inf) < _SECONDS_TO_FETCH
 
     def is_for(self, name: str, path: str) -> bool:
         """Return True if a file is on a page of this user, or was made for them.
@@ -82,6 +93,7 @@ class OfferedFiles(streamlit_private.WatchedFiles):
         """Forget for whom it was."""
         self._names.pop(file_id, None)
         self._exports.pop(file_id, None)
+        self._made.pop(file_id, None)
 
 
 def begin() -> None:

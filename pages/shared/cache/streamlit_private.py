@@ -56,6 +56,15 @@ class WatchedFiles(MediaFileManager):
     def forgotten(self, file_id: str) -> None:
         """Do nothing; called with each file, or what would make one, that is no longer there."""
 
+    def _get_inactive_file_ids(self) -> set[str]:
+        # Streamlit deletes what a press has just made as soon as two runs of anybody have ended, even before the
+        # browser has fetched it: then the download is a page that says "not found".
+        return {file_id for file_id in super()._get_inactive_file_ids() if not self.is_kept(file_id)}
+
+    def is_kept(self, file_id: str) -> bool:
+        """Return True if a file stays although no page shows it."""
+        return False
+
     def _delete_file(self, file_id: str) -> None:
         super()._delete_file(file_id)
         self.forgotten(file_id)
