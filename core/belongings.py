@@ -10,6 +10,8 @@ import shutil
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -432,11 +434,19 @@ def _folder(address: str) -> Path:
 
 
 def _read(address: str) -> dict[str, Any]:
+    """Return what the index says, for reading only: it is parsed once for each version of the file."""
+    index = _folder(address) / _INDEX
     try:
-        told = json.loads((_folder(address) / _INDEX).read_text(encoding="utf-8"))
+        status = index.stat()
+        told = _parsed(index, (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size))
     except (OSError, ValueError):
         return {}
     return told if isinstance(told, dict) else {}
+
+
+@lru_cache(maxsize=256)
+def _parsed(index: Path, version: tuple[int, ...]) -> Any:
+    return json.loads(index.read_text(encoding="utf-8"))
 
 
 def _change(address: str, change: Callable[[dict[str, Any], Path], None]) -> None:
@@ -444,7 +454,7 @@ def _change(address: str, change: Callable[[dict[str, Any], Path], None]) -> Non
     with _lock:
         try:
             with alone(_LOCK):
-                told = _read(address)
+                told = deepcopy(_read(address))
                 folder.mkdir(parents=True, exist_ok=True)
                 change(told, folder)
                 write_whole(folder / _INDEX, json.dumps(told, ensure_ascii=False).encode())

@@ -194,13 +194,13 @@ def drawn_once(figure: go.Figure) -> go.Figure:
     arrays without a revision, as changed, and draws everything again. So the properties of the template are copied to
     the figure itself, and its data have a revision.
     """
-    spec = figure.to_dict()
-    template = spec["layout"].pop("template", {})
+    own = dict(figure._layout)  # not in copies, which the new figure makes
+    template = own.pop("template", {})
     kinds = template.get("data", {})
-    data = [_over(kinds[trace["type"]][0], trace) if trace["type"] in kinds else trace for trace in spec["data"]]
+    data = [_over(kinds[trace["type"]][0], trace) if trace["type"] in kinds else trace for trace in figure._data]
     common = dict(template.get("layout", {}))
     axes = {letter: common.pop(f"{letter}axis", {}) for letter in "xy"}
-    layout = _over(common, spec["layout"])
+    layout = _over(common, own)
     for name in _axes_of(data, layout):
         layout[name] = _over(axes[name[0]], layout.get(name, {}))
     return unchecked(data, layout | {"datarevision": _digest(data)})

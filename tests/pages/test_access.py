@@ -608,7 +608,7 @@ def test_a_queue_is_opened_by_its_reviewer_alone(anns, as_):
 def test_reviews_of_a_sample_are_everybodys_who_signed_in(as_):
     """They are kept under its digest, which nobody owns."""
     as_(CEM)
-    cached.sample.clear()
+    cached.sample.cache_clear()
     dataset = cached.open_dataset("anaesthesia").dataset
     draft = Draft(dataset=dataset.digest, case_id=dataset.cases[0], kind="skip", reviewer=CEM.name)
     access.store().record(draft, seen=0, token="cem")

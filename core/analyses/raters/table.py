@@ -266,6 +266,7 @@ def rows_of(found: AssessedRaters) -> list[dict]:
     return rows
 
 
+@cache_by_identity
 def shown(found: AssessedRaters) -> pd.DataFrame:
     """Return the table with flags in full, and the judge in words for people."""
     frame = table_of(found)
@@ -283,6 +284,7 @@ def raters(found: AssessedRaters) -> list[Block]:
     return [*listed(found), *_against_pool(found)]
 
 
+@cache_by_identity
 def listed(found: AssessedRaters) -> list[Block]:
     """Show the table; on a page it is the figure as well."""
     judged, followed = found.act.judged, found.act.following is not None

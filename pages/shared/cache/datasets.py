@@ -406,7 +406,7 @@ def _load_kernels() -> None:
     _keep_for_good()
 
 
-@st.cache_resource(show_spinner=False)
+@cache  # asked for some thirty times in a run of a page, which Streamlit's cache makes felt
 def sample(name: str) -> Reading:
     """Return a sample by name."""
     found = samples.read_sample(name)

@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.analyses.raters.table import AssessedRaters, shown
 from core.figures import cells
 from core.raters.flags import NEUTRAL, RULES, SHORT
+from core.runtime.identity_cache import cache_by_identity
 from pages.shared.kit import blocks, columns, presentation
 from pages.shared.kit import style as look
 
@@ -46,6 +47,7 @@ _OWN: dict[str, dict] = {
 }  # fmt: skip
 
 
+@cache_by_identity
 def displayed(found: AssessedRaters) -> pd.DataFrame:
     """Return the table in the order of the data with its column heads, without columns that have no values."""
     heads = {column.name: column.shown for column in found.shown_columns}
