@@ -125,7 +125,7 @@ def with_raters_by_values(seen: ColumnEvidence, guess: Mapping) -> Mapping:
     raters = [column for column in alike if column not in golds]
     if len(raters) < 2:
         return guess
-    why = {role: guess.why[role] for role in ("case", "group", "gold") if role in guess.why}
+    why: dict[str, str] = {role: guess.why[role] for role in ("case", "group", "gold") if role in guess.why}
     why["raters"] = "these columns have the same annotations, and each case has one row"
     gold = guess.gold
     if gold is None and len(golds) == 1:

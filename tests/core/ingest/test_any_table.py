@@ -186,11 +186,13 @@ def test_a_matrix_apart_by_white_space_is_read():
     assert (dataset.n_cases, dataset.n_raters, dataset.n_classes) == (12, 4, 3)
 
 
-@pytest.mark.parametrize("stems", [("annotator", "label"), ("rater", "class")])
+@pytest.mark.parametrize(
+    "stems", [("annotator{}", "label{}"), ("rater{}", "class{}"), ("Reviewer{} name", "Reviewer{} vote")]
+)
 @pytest.mark.parametrize("sign", ["_", " "])
 def test_numbered_pairs_of_rater_and_annotation_are_rows(stems, sign):
     answers, names = panel(16, 18, 2, CLASSES), ("anna", "bob", "cy")
-    header = ["id", *(f"{stem}{sign}{place}" for place in (1, 2) for stem in stems)]
+    header = ["id", *(stem.format(f"{sign}{place}") for place in (1, 2) for stem in stems)]
     rows = [[row, names[row % 3], answers[row][0], names[(row + 1) % 3], answers[row][1]] for row in range(18)]
     dataset = read(delimited([header, *rows])).dataset
     assert (dataset.raters, dataset.classes, dataset.n_annotations) == (names, CLASSES, 36)
