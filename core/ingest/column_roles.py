@@ -100,7 +100,7 @@ def with_grid(seen: ColumnEvidence, guess: Mapping) -> Mapping:
 def with_raters_by_values(seen: ColumnEvidence, guess: Mapping) -> Mapping:
     """Return the guess with one column per rater if each case has one row and columns share their annotations.
 
-    A column is called like a rater ("Expert.1", "Winnipeg neurologist") but has the values of another one, or columns
+    Several columns are called like raters ("Expert.1", "Northern neurologist") and have the same values, or columns
     without a rater are numbered alike and called like annotations ("label1", "label2").
 
     Parameters
@@ -116,7 +116,7 @@ def with_raters_by_values(seen: ColumnEvidence, guess: Mapping) -> Mapping:
     taken = (case, guess.time, guess.group)
     if (rater := guess.rater) is not None:
         alike = [c for c in seen.columns if c not in taken and seen.share_values(rater, c)]
-        alike = [c for c in alike if are_numbered_alike(rater, c) or not seen.are_numbers(c)]
+        alike = [c for c in alike if are_numbered_alike(rater, c) or is_gold_by_name(c)]
         golds = [column for column in alike if is_gold_by_name(column)]
     else:
         named = [c for c in seen.columns if c not in taken and likeness(c, "answer") and not _QUESTION.match(c)]

@@ -793,6 +793,11 @@ def test_a_rater_by_number_stays_one_beside_grades_of_cases_with_one_row():
     assert (mapping.layout, mapping.rater, mapping.answer) == ("long", "expert", "grade")
 
 
+def test_a_rater_stays_one_beside_a_class_of_the_same_name():
+    mapping = question_of(delimited([["case", "rater", "class"], *([f"c{row}", "x", "x"] for row in range(6))])).mapping
+    assert (mapping.layout, mapping.rater, mapping.answer) == ("long", "rater", "class")
+
+
 def test_numbered_labels_are_one_rater_each_beside_other_labels_of_the_case():
     answers = panel(52, 30, 3, [str(place) for place in range(10)], noise=0.1)
     others = [(name, [row[0] for row in answers]) for name in ("clean_label", "aggregate_label")]
