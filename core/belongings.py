@@ -11,11 +11,13 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from copy import deepcopy
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from .annotations.named_selection import Selection
 from .errors import InputError
 from .ingest.samples import SAMPLES
 from .library import is_kept, present_digest
@@ -262,13 +264,15 @@ def case_link(template: str, case_id: str) -> str:
     return template.replace("{case}", quote(case_id, safe=""))
 
 
-def bring_over(before: str, after: str) -> None:
+def bring_over(before: str, after: str, raters: Callable[[Iterable[str]], tuple[str, ...]] = tuple) -> None:
     """Add what belongs to an earlier reading of a dataset to the present one; replace nothing.
 
     Parameters
     ----------
     before, after : str
         Digests.
+    raters : callable
+        Present names of raters by those of the earlier reading, in marks of AI raters and in selections.
 
     Raises
     ------
@@ -278,6 +282,10 @@ def bring_over(before: str, after: str) -> None:
     told_before, folder_before = _read(before), _folder(before)
     if not told_before:
         return
+    if isinstance(marked := told_before.get("machines"), dict):
+        told_before["machines"] = {now: told for name, told in marked.items() for now in raters([name])}
+    if named := told_before.get("selections"):
+        told_before["selections"] = {name: _with_raters(text, raters) for name, text in named.items()}
 
     def change(told: dict[str, Any], folder: Path) -> None:
         for name, value in told_before.items():
@@ -292,6 +300,16 @@ def bring_over(before: str, after: str) -> None:
                 shutil.copyfile(path, folder / path.name)
 
     _change(after, change)
+
+
+def _with_raters(text: str, raters: Callable[[Iterable[str]], tuple[str, ...]]) -> str:
+    """Return a selection with the present names of its raters; as it was if none of them exists any more."""
+    try:
+        selection = Selection.from_text(text)
+    except InputError:  # of a version to come
+        return text
+    present = raters(selection.raters or ())
+    return replace(selection, raters=present).to_text() if present else text
 
 
 def drafts_of(address: str, person: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 The reviews stay in the record under the earlier digest as well; see `core.review.brought_over`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -75,7 +75,9 @@ def kept_under(digest: str) -> Earlier | None:
     return found if found.words else None
 
 
-def bring_over(earlier: str, dataset: Dataset, facts: CaseFacts | None, by: str) -> tuple[int, int]:
+def bring_over(
+    earlier: str, dataset: Dataset, facts: CaseFacts | None, by: str, rater_names: Iterable[tuple[str, str]] = ()
+) -> tuple[int, int]:
     """Copy everything that is stored under an earlier digest to the present dataset.
 
     Returns how many steps of review were copied, and how many were left in the earlier record: those of cases that no
@@ -93,6 +95,9 @@ def bring_over(earlier: str, dataset: Dataset, facts: CaseFacts | None, by: str)
         Facts on its cases; None takes those of the earlier one.
     by : str
         Person who copies, for the record.
+    rater_names : iterable of (str, str)
+        Earlier and present names of raters whose name changed. Marks of AI raters and named selections then get the
+        present names, without raters that the present dataset does not have.
 
     Raises
     ------
@@ -106,13 +111,25 @@ def bring_over(earlier: str, dataset: Dataset, facts: CaseFacts | None, by: str)
         name = library.name_of(earlier)
         library.keep(dataset.renamed(name), facts if facts is not None else library.facts_of(earlier))
         belongings.move_belongings(dataset.digest)
-    belongings.bring_over(earlier, dataset.digest)
+    belongings.bring_over(earlier, dataset.digest, _renaming(dict(rater_names), dataset.raters))
     n_steps = 0, 0
     if there_is_a_store():
         n_steps = open_store().bring_over(earlier, dataset.digest, by, dataset.cases, dataset.classes)
     library.continue_as(earlier, dataset.digest)
     belongings.forget_belongings(earlier)
     return n_steps
+
+
+def _renaming(names: dict[str, str], raters: Sequence[str]) -> Callable[[Iterable[str]], tuple[str, ...]]:
+    """Return the function from earlier to present names of raters; it changes nothing if no name changed."""
+    if not names:
+        return tuple
+    present = set(raters)
+
+    def rename(earlier: Iterable[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(now for one in earlier if (now := names.get(one, one)) in present))
+
+    return rename
 
 
 def as_read_now(dataset: Dataset) -> Dataset | None:
@@ -169,23 +186,40 @@ def _without_tokens(dataset: Dataset) -> Dataset:
     )
 
 
-def found_before(digest: str, earlier: Sequence[str], *, left_apart: bool = False) -> list[Earlier]:
+def found_before(dataset: Dataset, earlier: Sequence[str], *, left_apart: bool = False) -> list[Earlier]:
     """Return what is stored under earlier digests of a dataset; nothing while the reviews cannot be read.
 
-    An earlier digest may have been copied to another one since.
+    An earlier digest may have been copied to another one since. If that is another question of the same file, it is
+    not an earlier reading of this one.
 
     Parameters
     ----------
-    digest : str
-        Digest of the present dataset.
+    dataset : Dataset
+        Present dataset.
     earlier : sequence of str
         See `core.ingest.read_files.Reading`.
     left_apart : bool
         True to include what a user decided to leave there.
     """
-    digests = dict.fromkeys(one for before in earlier for one in (before, library.present_digest(before)))
-    asked = [one for one in digests if one != digest and (left_apart or not library.is_left_apart(one, digest))]
+    digest = dataset.digest
+    since = [now for before in earlier if (now := library.present_digest(before)) not in (before, digest, *earlier)]
+    asked = [one for one in dict.fromkeys(earlier) if one != digest]
     try:
+        asked += [one for one in dict.fromkeys(since) if library.is_kept(one) and _has_all_of(one, dataset)]
+        asked = [one for one in asked if left_apart or not library.is_left_apart(one, digest)]
         return [found for one in asked if (found := kept_under(one)) is not None]
     except PluralityError:
         return []
+
+
+def _has_all_of(digest: str, dataset: Dataset) -> bool:
+    """Return whether a saved dataset has all annotations of another one; False unless both have single classes."""
+    before = library.reopen(digest)
+    if not before.kind == dataset.kind == "class":
+        return False
+    counts = []
+    for one in (dataset, before):
+        pairs, n = np.unique(np.stack([one.case_of_annotation, one.answer]), axis=1, return_counts=True)
+        named = zip(pairs[0].tolist(), pairs[1].tolist(), n.tolist(), strict=True)
+        counts.append({(one.cases[case], one.classes[code]): number for case, code, number in named})
+    return all(counts[1].get(pair, 0) >= n for pair, n in counts[0].items())

@@ -23,8 +23,8 @@ def bring_over(options) -> tuple[dict, "pd.DataFrame"]:
     if library.is_kept(dataset.digest) and (now := read_anew.as_read_now(dataset)) is not None:
         dataset, earlier = now, (dataset.digest,)
     rows = []
-    for found in read_anew.found_before(dataset.digest, earlier, left_apart=True):
-        n_steps, n_left = read_anew.bring_over(found.digest, dataset, reading.facts, options.by)
+    for found in read_anew.found_before(dataset, earlier, left_apart=True):
+        n_steps, n_left = read_anew.bring_over(found.digest, dataset, reading.facts, options.by, reading.rater_names)
         rows.append({"earlier": found.digest, "steps": n_steps, "steps_left": n_left, "found": found.words})
     columns = ["earlier", "steps", "steps_left", "found"]
     return {"brought_over": rows, **stamp(options, dataset)}, pd.DataFrame(rows, columns=columns)

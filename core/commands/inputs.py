@@ -117,7 +117,7 @@ def kept_before(reading: Reading) -> list[str]:
     return [
         f"Saved under the earlier digest {found.digest} of this file: {found.words}. To continue with them, use "
         "the command bring-over."
-        for found in found_before(dataset.digest, reading.earlier)
+        for found in found_before(dataset, reading.earlier)
     ]
 
 

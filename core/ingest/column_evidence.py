@@ -22,7 +22,8 @@ _LONG_TEXT = 40  # letters
 _NUMBERED = re.compile(r"(.*?)(?:[\W_]*\d+|[\W_]+[a-z])")
 _SAYS_NOTHING = frozenset(("", "column", "unnamed:", "col", "x", "v", "var"))
 _GOLD = re.compile(
-    r"(?:.+[\W_]+)?consensus|consensus.*|(?:.+[\W_]+)?majority(?:[\W_]+(?:vote|label|class))?|adjudicat\w*(?:[\W_].*)?"
+    r"(?:.+[\W_]+)?consensus|consensus.*|(?:.+[\W_]+)?majority(?:[\W_]+(?:vote|label|class|diagnosis|decision|grade))?"
+    r"|adjudicat\w*(?:[\W_].*)?"
     r"|curator|curated|final[\W_]+(?:label|class|diagnosis|decision|annotation|answer|vote|call|rating|score|grade)"
     r"|(?:label|class|diagnosis|decision|annotation|answer|vote|call|rating|score|grade)[\W_]+final"
 )
@@ -37,6 +38,10 @@ _FACTS = words(
     "confidence seconds duration time timestamp date comment comments note notes remark remarks reason weight trust "
     "age sex gender experience country city region channel device browser ip session visit round batch page split "
     "fold scenario phase url link email language lang status tags title"
+)
+_PLACE_IN_IMAGE = re.compile(
+    r"(?:bbox|box)?[\W_]*(?:[xy][\W_]*(?:min|max|center|centre|[12])|(?:min|max)[\W_]*[xy])|(?:bbox|box)[\W_]*(?:[xywh]|"
+    r"width|height|left|top)"
 )
 # Names of rows of sums in the column of cases.
 ROWS_OF_TOTALS = words("total totals sum sums mean average avg median kappa agreement alpha overall") | {
@@ -214,7 +219,7 @@ def is_fact_by_name(column: str) -> bool:
     column = column.rsplit(HEADERS_JOINED, 1)[-1]
     if any(likeness(column, role) == 2 for role in ("time", "group", "confidence", "gold", "count")):
         return True
-    return bool(words_of_name(column) & _FACTS)
+    return bool(words_of_name(column) & _FACTS) or _PLACE_IN_IMAGE.fullmatch(column.strip().casefold()) is not None
 
 
 def are_numbered_alike(one: str, other: str) -> bool:

@@ -57,7 +57,7 @@ _SYNONYMS: dict[Role, frozenset[str]] = {
     "rater": words(
         "rater worker annotator coder reader observer performer labeler labeller judge reviewer user expert "
         "participant evaluator assessor grader doctor physician clinician dentist nurse specialist surgeon "
-        "psychiatrist consultant scorer voter examiner moderator"
+        "psychiatrist consultant scorer voter examiner moderator rad"
     ),
     "answer": words(
         "class label rating annotation answer response choice category diagnosis judgment judgement verdict "

@@ -90,10 +90,54 @@ def with_grid(seen: ColumnEvidence, guess: Mapping) -> Mapping:
     if guess.layout != "long" or guess.rater is not None or "anonymous" in guess.why:
         return guess
     named = [column for column in seen.columns if "#" in numbers_apart(_TOKENS.split(column)[0])]
+    named = [column for column in named if not is_fact_by_name(column)]
     if len(named) < 4 or _grid(seen, named) is None:
         return guess
     why = {"raters": "one column for each rater and question"} | {r: guess.why[r] for r in ("case",) if r in guess.why}
     return Mapping("wide", case=guess.case, raters=tuple(named), group=guess.group, gold=guess.gold, why=why)
+
+
+def with_raters_by_values(seen: ColumnEvidence, guess: Mapping) -> Mapping:
+    """Return the guess with one column per rater if each case has one row and columns share their annotations.
+
+    Several columns are called like raters ("Expert.1", "Northern neurologist") and have the same values, or columns
+    without a rater are numbered alike and called like annotations ("label1", "label2").
+
+    Parameters
+    ----------
+    seen : ColumnEvidence
+    guess : Mapping
+    """
+    case = guess.case
+    if guess.layout != "long" or case is None or guess.rank is not None or "anonymous" in guess.why:
+        return guess
+    if seen.n_rows < _MORE_CASES or seen.n_values(case) < seen.n_rows:
+        return guess
+    taken = (case, guess.time, guess.group)
+    if (rater := guess.rater) is not None:
+        alike = [c for c in seen.columns if c not in taken and seen.share_values(rater, c)]
+        alike = [c for c in alike if are_numbered_alike(rater, c) or is_gold_by_name(c)]
+        golds = [column for column in alike if is_gold_by_name(column)]
+    else:
+        named = [c for c in seen.columns if c not in taken and likeness(c, "answer") and not _QUESTION.match(c)]
+        alike = max((_numbered_like(seen, column, named) for column in named), key=len, default=[])
+        golds = []
+    raters = [column for column in alike if column not in golds]
+    if len(raters) < 2:
+        return guess
+    why: dict[str, str] = {role: guess.why[role] for role in ("case", "group", "gold") if role in guess.why}
+    why["raters"] = "these columns have the same annotations, and each case has one row"
+    gold = guess.gold
+    if gold is None and len(golds) == 1:
+        gold, why["gold"] = golds[0], f"the column is called {golds[0]!r}"
+    return Mapping("wide", case=case, raters=tuple(raters), group=guess.group, gold=gold, why=why)
+
+
+def _numbered_like(seen: ColumnEvidence, column: str, columns: Sequence[str]) -> list[str]:
+    """Return the columns whose names differ from one only in a number, if they share its values."""
+    plain = numbers_apart(column)
+    found = [one for one in columns if "#" in plain and numbers_apart(one) == plain]
+    return found if all(seen.share_values(column, one) for one in found) else []
 
 
 def wide_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
@@ -104,6 +148,9 @@ def wide_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     """
     guess = _by_unique_id(seen, first_column_as_rater(seen, guess))
     candidates = [column for column in guess.raters if not _is_set_apart(seen, column, guess.raters)]
+    if guess.gold is not None and is_gold_by_name(guess.gold):  # "adjudicated quality" next to "adjudicated grade"
+        others = [column for column in candidates if not is_gold_by_name(column)]
+        candidates = others if len(others) > 1 else candidates
     candidates = _without_measures(seen, candidates)
     if len(candidates) < 2:
         return long_questions(seen, _by_rows(guess))
@@ -249,7 +296,7 @@ def _with_raters(guess: Mapping, raters: Sequence[str]) -> Mapping:
         return guess
     left_out = [column for column in guess.raters if column not in raters]
     named = ", ".join(repr(column) for column in left_out[:6]) + (", …" if len(left_out) > 6 else "")
-    reason = f"one column per rater; {named} have no values in common with them" if left_out else guess.why["raters"]
+    reason = f"one column per rater, without {named}" if left_out else guess.why["raters"]
     return replace(guess, raters=tuple(raters), why=guess.why | {"raters": reason})
 
 

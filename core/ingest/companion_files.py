@@ -70,6 +70,8 @@ class SideFiles:
         Files that look like predictions of classifiers, by name, unread.
     images : tuple of (str, bytes)
         Pictures of cases by their path.
+    golds : dict or None
+        Gold by case id of each column, if a table of gold has several.
     """
 
     cases: CaseTable | None = None
@@ -77,6 +79,7 @@ class SideFiles:
     gold: dict[str, str] | None = None
     predictions: tuple[tuple[str, bytes], ...] = ()
     images: tuple[tuple[str, bytes], ...] = ()
+    golds: dict[str, dict[str, str]] | None = None
 
     def joined(self, other: "SideFiles") -> "SideFiles":
         """Return both together; if both have a part, that of ``other`` counts; gold and tables of cases are united."""
@@ -88,6 +91,7 @@ class SideFiles:
             gold,
             self.predictions + other.predictions,
             self.images + other.images,
+            {**(self.golds or {}), **(other.golds or {})} or None,
         )
 
 

@@ -59,6 +59,8 @@ def repeated(n_repeats: int, n_same: int, n_annotations: int | None) -> list[str
         caution += " If these rows were exported twice, use only the first."
     elif not n_same and 5 * n_repeats > n_annotations:
         caution += " If they are labels of one annotation, choose sets of labels as the kind of annotation."
+    elif 2 * n_repeats > n_annotations:
+        caution += " Check the column of cases. If two columns name a case together, join them in one column."
     return [caution]
 
 

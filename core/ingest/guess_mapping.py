@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from .column_roles import (
     wide_questions,
     with_gold,
     with_grid,
+    with_raters_by_values,
 )
 from .counts_or_raters import weigh
 from .formats.raw_table import RawTable
@@ -64,9 +66,10 @@ def likely_questions(raw: RawTable, classes: Collection[str] = ()) -> dict[str, 
     raw = _without_empty(raw)
     seen = ColumnEvidence(raw)
     guess = with_grid(seen, _by_id(raw, with_gold(seen, _by_filled_case(seen, guess_mapping(raw.columns)))))
-    guess = guess if raw.has_header else first_column_as_rater(seen, guess)
-    if (found := _by_layout(raw, guess, classes)) is not None:
-        return {"": found}
+    guess = with_raters_by_values(seen, guess if raw.has_header else first_column_as_rater(seen, guess))
+    for found in (_patterns_by_group(raw, guess), _counts_without_cases(seen, guess), _by_layout(raw, guess, classes)):
+        if found is not None:
+            return {"": found}
     guess = _groups_of_cases(raw, _left_over(raw, _oriented(seen, guess, _long_by_content(raw, guess))))
     questions = wide_questions(seen, guess) if guess.layout == "wide" else long_questions(seen, guess)
     return {name: _as_written(raw, mapping) for name, mapping in questions.items()}
@@ -77,13 +80,13 @@ def mapping_before(raw: RawTable, classes: Collection[str] = ()) -> Mapping:
     guess = _by_id(raw, guess_mapping(raw.columns))
     if raw.table.num_rows == 0 or len(raw.columns) > _MOST_COLUMNS:
         return guess
-    found = _by_layout(raw, guess, classes)
+    found = _by_layout(raw, guess, classes, alike=False)
     return found or _as_written(raw, _groups_of_cases(raw, _left_over(raw, _long_by_content(raw, guess))))
 
 
-def _by_layout(raw: RawTable, guess: Mapping, classes: Collection[str]) -> Mapping | None:
+def _by_layout(raw: RawTable, guess: Mapping, classes: Collection[str], *, alike: bool = True) -> Mapping | None:
     """Return the mapping of a table with a layout that its names or numbers show; None for others."""
-    for layout in (_contingency, _transposed, _patterns, label_columns):
+    for layout in (_contingency, _transposed, _patterns, partial(label_columns, alike=alike)):
         if (found := layout(raw, guess)) is not None:
             return found
     return _counts(raw, guess, classes)
@@ -275,6 +278,53 @@ def _patterns(raw: RawTable, guess: Mapping) -> Mapping | None:
         return None
     why = {"count": f"the column is called {count!r}", "raters": "one column for each rater, each row another pattern"}
     return Mapping("patterns", raters=others, count=count, why=why)
+
+
+def _patterns_by_group(raw: RawTable, guess: Mapping) -> Mapping | None:
+    """Return patterns of annotations counted in each group of cases; None if the table has none.
+
+    Next to two columns with one vocabulary and the number of cases, one column repeats names of its own.
+    """
+    counts = [column for column in raw.columns if likeness(column, "count") == 2]
+    seen = ColumnEvidence(raw)
+    others = [c for c in raw.columns if c not in counts and not seen.is_row_number(c)]
+    if len(counts) != 1 or len(others) < 3 or _whole_numbers(raw, counts) is None:
+        return None
+    shared = [c for c in others if any(one != c and seen.share_values(c, one) for one in others)]
+    apart = [column for column in others if column not in shared]
+    if len(shared) < 2 or len(apart) != 1 or not all(map(partial(seen.share_values, shared[0]), shared)):
+        return None
+    rows = list(zip(*(_head(raw, column) for column in others), strict=True))
+    patterns = {row[: others.index(apart[0])] + row[others.index(apart[0]) + 1 :] for row in rows}
+    if len(set(rows)) < len(rows) or 3 * len(patterns) > 2 * len(rows):
+        return None
+    why = {"count": f"the column is called {counts[0]!r}", "group": "each pattern is repeated for each of its names"}
+    why["raters"] = "one column for each rater, each row another pattern"
+    return Mapping("patterns", raters=tuple(shared), count=counts[0], group=apart[0], why=why)
+
+
+def _counts_without_cases(seen: ColumnEvidence, guess: Mapping) -> Mapping | None:
+    """Return counts of classes in all columns, with numbers for cases; None if a column may have the cases.
+
+    Without names of classes, the reading with a rater in each column remains as well.
+    """
+    raw = seen.raw
+    by_place = guess.case is not None and guess.why.get("case") == "it is the first column"
+    if guess.layout != "wide" or (guess.case is not None and not by_place) or len(raw.columns) < 3:
+        return None
+    if guess.case is not None and (likeness(guess.case, "case") or seen.n_values(guess.case) == seen.n_rows):
+        return None
+    numbers = _whole_numbers(raw, raw.columns)
+    if numbers is None or len(numbers) < _FEW or (numbers.sum(1) == 0).any():
+        return None
+    weighed = weigh(numbers, _blanks(raw, raw.columns), raw.columns)
+    if not (weighed.counts and weighed.sure):
+        return None
+    found = Mapping("counts", across=tuple(raw.columns), why={"across": weighed.why})
+    if raw.has_header:
+        return found
+    raters = Mapping("wide", raters=tuple(raw.columns), why={"raters": "one column for each rater"})
+    return in_doubt(found, raters, doubt=_WHOLE_NUMBERS)
 
 
 def _counts(raw: RawTable, guess: Mapping, classes: Collection[str]) -> Mapping | None:

@@ -119,7 +119,7 @@ def _unusable(raw: RawTable, mapping: Mapping, state: np.ndarray) -> dict[int, s
     return found
 
 
-def label_columns(raw: RawTable, guess: Mapping) -> Mapping | None:
+def label_columns(raw: RawTable, guess: Mapping, *, alike: bool = True) -> Mapping | None:
     """Return the mapping of a table with a column of 0 and 1 for each label; None if it is not such a table.
 
     A table of raters with 0 or 1 looks the same, so either a column has raters or cases have several rows.
@@ -129,11 +129,14 @@ def label_columns(raw: RawTable, guess: Mapping) -> Mapping | None:
     raw : RawTable
     guess : Mapping
         Guess by the names of the columns only.
+    alike : bool
+        True to leave out a column of words, such as true and false, next to more columns of 0 and 1, or the reverse.
     """
     rater = guess.rater if guess.rater is not None and likeness(guess.rater, "rater") == 2 else None
     taken = {guess.case, rater, guess.time, guess.group, guess.gold, guess.rank}
     free = [column for column in raw.columns if column not in taken]
     marks = [column for column in free if _is_indicator(raw, column)]
+    marks = _written_alike(raw, marks) if alike else marks
     across = _numbered_alike([column for column in free if column in marks or _is_beside(raw, column, marks)])
     if len(marks) < 2 or (guess.answer is not None and guess.answer not in across):
         return None
@@ -157,6 +160,15 @@ def label_columns(raw: RawTable, guess: Mapping) -> Mapping | None:
     if rater is None:
         why["anonymous"] = "no column names raters, and cases have several rows"
     return Mapping("labels", case=case, rater=rater, across=across, time=guess.time, group=guess.group, why=why)
+
+
+def _written_alike(raw: RawTable, marks: Sequence[str]) -> list[str]:
+    """Return the marks that are written like most of them: in numbers, or in words."""
+    values = [encode(raw.table[column].slice(0, _LOOKED_AT)).values for column in marks]
+    in_numbers = [all(text[0].isdigit() for text in each) for each in values]
+    most = 2 * sum(in_numbers) >= len(marks)
+    left = [column for column, number in zip(marks, in_numbers, strict=True) if number == most]
+    return left if len(left) > 2 else list(marks)
 
 
 def _numbered_alike(columns: Sequence[str]) -> tuple[str, ...]:

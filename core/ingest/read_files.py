@@ -51,6 +51,9 @@ class Reading(Result):
         Digests that the dataset had by the rules of earlier versions, see `core.ingest.earlier_reading`.
     doubt : str
         Possible readings of the file and the options that choose them; empty if there is only one.
+    rater_names : tuple of (str, str)
+        Columns of raters that have another name now, and the name of the rater, see
+        `core.ingest.column_mapping.Mapping`.
     """
 
     dataset: Dataset
@@ -59,6 +62,7 @@ class Reading(Result):
     machines: tuple[tuple[str, str, str], ...] = ()
     earlier: tuple[str, ...] = ()
     doubt: str = ""
+    rater_names: tuple[tuple[str, str], ...] = ()
 
     TABLES = Dataset.TABLES
 
@@ -224,7 +228,7 @@ def build_question(
         notes=(*source.notes, *report.notes, *others, *pictured, *of_machines),
         warnings=(*report.warnings, *([doubt] if doubt else ()), *remarks),
     )
-    return Reading(dataset, report, facts, machines, earlier, doubt)
+    return Reading(dataset, report, facts, machines, earlier, doubt, question.mapping.rater_names)
 
 
 def _digests_before(

@@ -8,10 +8,13 @@ import pytest
 
 from core import belongings, library, read, read_anew
 from core.annotations.dataset import Dataset
+from core.annotations.named_selection import Selection
 from core.annotations.ordering import with_class_order
 from core.changes import recorded_changes
 from core.command_line import main
 from core.ingest.answer_rules import Treatment
+from core.ingest.read_files import build_question, open_named
+from core.machines.marks import Machine
 from core.review import store as reviews
 from core.review.assignments import Assignment
 from core.review.events import Draft
@@ -68,7 +71,7 @@ def test_read_keeps_the_digest_of_a_file_in_which_nothing_was_said_of_order_or_c
 
 
 def test_everything_kept_under_the_earlier_digest_is_found_and_named(signed):
-    (found,) = read_anew.found_before(signed.dataset.digest, signed.earlier)
+    (found,) = read_anew.found_before(signed.dataset, signed.earlier)
     assert (found.digest, found.kept, found.n_steps, found.n_predictions, found.n_people) == (SIGNED, True, 9, 1, 2)
     assert found.words == (
         "the kept dataset, 9 steps of review, 1 file of predictions, 1 named selection, "
@@ -84,7 +87,7 @@ def test_bring_over_moves_the_kept_dataset_and_all_that_belongs_to_it(signed):
     assert library.reopen(now).classes == ("-2", "-1", "0", "1", "2")
     assert not library.is_kept(SIGNED)
     assert library.present_digest(SIGNED) == now
-    assert read_anew.found_before(now, signed.earlier) == []
+    assert read_anew.found_before(signed.dataset, signed.earlier) == []
 
 
 OF_ADDRESS = (
@@ -248,6 +251,59 @@ def test_gold_and_risk_stay_with_their_classes():
     np.testing.assert_array_equal(now.class_risk, risk[1:])
 
 
+QUESTIONS = "case,r1_benign,gpt_benign,r1_size,gpt_size\n" + "".join(
+    f"{case},{'yes' if case % 2 else 'no'},{'yes' if case % 3 else 'no'},{'big' if case % 5 else 'small'},"
+    f"{'big' if case % 4 else 'small'}\n"
+    for case in range(12)
+)
+
+
+@pytest.fixture
+def columns_as_raters(home):
+    """The dataset of a table of two questions whose columns were all raters, as an older version left it."""
+    source, name, _ = open_named(QUESTIONS.encode(), "old")
+    mapping = source.questions[0].mapping.before
+    assert mapping is not None
+    before = build_question(source, replace(source.questions[0], mapping=mapping), name).dataset
+    assert before.digest == "7def95b18d3a270d92ef0eb9a93a78ee"  # as version 0.1.0 read the file
+    library.keep(before)
+    belongings.mark_machines(before.digest, [Machine("gpt_benign", "GPT", "4"), Machine("gpt_size", "GPT", "4")])
+    for name, raters in {"people": ("r1_benign", "r1_size"), "gone": ("r1_size",), "all": None}.items():
+        belongings.add_selection(before.digest, name, Selection(raters=raters, least=1).to_text())
+    return before
+
+
+def test_ai_raters_and_selections_get_the_names_that_raters_of_several_questions_have_now(columns_as_raters):
+    reading = read(QUESTIONS.encode(), question="benign")
+    assert reading.dataset.raters == ("gpt", "r1")
+    assert columns_as_raters.digest in reading.earlier
+    read_anew.bring_over(columns_as_raters.digest, reading.dataset, None, ANN, reading.rater_names)
+    now = reading.dataset.digest
+    assert belongings.machines_of(now) == (Machine("gpt", "GPT", "4"),)
+    selections = {name: Selection.from_text(text) for name, text in belongings.selections_of(now).items()}
+    assert selections == {
+        "people": Selection(raters=("r1",), least=1),
+        "gone": Selection(raters=("r1_size",), least=1),
+        "all": Selection(least=1),
+    }
+    assert selections["people"].apply(reading.dataset).raters == ("r1",)
+
+
+def test_a_question_is_no_earlier_reading_of_another_question_of_its_file(columns_as_raters):
+    first, second = (read(QUESTIONS.encode(), question=name) for name in ("benign", "size"))
+    assert [one.digest for one in read_anew.found_before(second.dataset, second.earlier)] == [columns_as_raters.digest]
+    read_anew.bring_over(columns_as_raters.digest, first.dataset, None, ANN, first.rater_names)
+    assert read_anew.found_before(second.dataset, second.earlier) == []
+    assert library.is_kept(first.dataset.digest)
+
+
+def test_bring_over_names_ai_raters_by_their_present_names_on_the_command_line(columns_as_raters, tmp_path, capsys):
+    path = tmp_path / "questions.csv"
+    path.write_text(QUESTIONS, encoding="utf-8", newline="\n")
+    _, brought, _ = command("bring-over", path, "--question", "benign", capsys=capsys)
+    assert belongings.machines_of(brought["digest"]) == (Machine("gpt", "GPT", "4"),)
+
+
 def test_the_name_that_a_user_gave_stays(signed):
     library.rename(SIGNED, "Tweets of spring")
     read_anew.bring_over(SIGNED, signed.dataset, signed.facts, ANN)
@@ -274,7 +330,7 @@ def test_what_was_put_in_order_without_its_file_is_found_when_the_file_is_read(e
     assert between is not None
     assert between.digest != reading.dataset.digest
     read_anew.bring_over(before.digest, between, None, ANN)
-    (found,) = read_anew.found_before(reading.dataset.digest, reading.earlier)
+    (found,) = read_anew.found_before(reading.dataset, reading.earlier)
     assert found.digest == between.digest
     read_anew.bring_over(found.digest, reading.dataset, None, ANN)
     assert library.present_digest(before.digest) == reading.dataset.digest
@@ -285,10 +341,10 @@ def test_what_was_left_apart_is_not_found_again_until_the_dataset_is_forgotten(s
     now = signed.dataset.digest
     library.keep(signed.dataset)
     library.leave_apart(SIGNED, now)
-    assert read_anew.found_before(now, signed.earlier) == []
-    assert len(read_anew.found_before(now, signed.earlier, left_apart=True)) == 1
+    assert read_anew.found_before(signed.dataset, signed.earlier) == []
+    assert len(read_anew.found_before(signed.dataset, signed.earlier, left_apart=True)) == 1
     library.forget(now)
-    assert len(read_anew.found_before(now, signed.earlier)) == 1
+    assert len(read_anew.found_before(signed.dataset, signed.earlier)) == 1
 
 
 def test_a_declared_scale_whose_order_is_the_alphabet_is_put_in_order(earlier_home):

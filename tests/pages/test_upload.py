@@ -205,6 +205,15 @@ def test_a_change_of_layout_shows_at_once():
     assert "3 cases" in texts(done(app))
 
 
+def test_patterns_keep_their_groups_of_cases_until_somebody_takes_them_away():
+    cells = [(one, other, city) for city in ("north", "south") for one in "xyz" for other in "xyz"]
+    rows = "".join(f"{','.join(cell)},{place % 4 + 1}\n" for place, cell in enumerate(cells))
+    app = dropped(("t.csv", f"ann,bob,patients,Freq\n{rows}".encode()))
+    assert "43 cases" in texts(app) and "2 groups of cases" in texts(app)
+    widget(app, "selectbox", "group_column").set_value("(none)").run()
+    assert "43 cases" in texts(done(app)) and "groups of cases" not in texts(app)
+
+
 def test_whole_numbers_that_may_be_counts_or_raters_are_asked_about_and_nothing_is_called_recognised():
     app = dropped(("t.csv", b"image,ann,bob,cid\ni0,3,1,1\ni1,0,2,2\ni2,1,0,3\ni3,2,2,1\n"))
     assert not [button for button in app.button if button.key == "use"]

@@ -368,8 +368,7 @@ def _from_tables(tables: list[tuple[str, RawTable]], side: SideFiles, wanted: st
             continue
         if reader.holds is not None and not reader.holds(raw):
             continue
-        source = reader.read(raw)
-        others = tuple(f"{shorten(other, 60)} was skipped." for other, _ in tables[1:])
+        source, raw, others = _first_read(reader, tables)
         before = None
         if reader.name in _PLAIN_BEFORE:
             before = Question("", raw, mapping_before(raw))
@@ -380,6 +379,30 @@ def _from_tables(tables: list[tuple[str, RawTable]], side: SideFiles, wanted: st
             "Choose another format, or let Plurality detect it.",
         )
     return plain_table.read_plain(tables, side)
+
+
+def _first_read(reader: Reader, tables: list[tuple[str, RawTable]]) -> tuple[Source, RawTable, tuple[str, ...]]:
+    """Return the first table that a reader can read, and notes on the others.
+
+    Raises
+    ------
+    InputError
+        None can be read; that of the first table.
+    """
+    errors: dict[str, InputError] = {}
+    for title, raw in tables:
+        if reader.recognise(raw.columns) is None:
+            continue
+        try:
+            source = reader.read(raw)
+        except InputError as error:
+            errors[title] = error
+            continue
+        reasons = {name: error.message for name, error in errors.items()}
+        apart = f"{shorten(title, 60)} was read. Open each as a dataset of its own."
+        names = [name for name, one in tables if one is not raw]
+        return source, raw, tuple(f"{shorten(name, 60)} was left out: {reasons.get(name, apart)}" for name in names)
+    raise next(iter(errors.values()))
 
 
 def _is_table(content: bytes) -> bool:

@@ -8,11 +8,14 @@ import numpy as np
 import pyarrow as pa
 
 from ...annotations.columns import of_numpy
+from ...annotations.dataset import LABEL_SIGNS
+from ...annotations.none_of_these import NONE_APPLIES
 from ...annotations.vocabulary import encode
 from ..column_evidence import MOST_CLASSES, NEARLY, ColumnEvidence
 from ..column_mapping import LAYOUTS, Mapping, guess_mapping, likeness, words, words_of_name
 from ..companion_files import SideFiles
 from ..guess_mapping import likeliest_mapping, likely_questions, mapping_before
+from ..label_columns import YES
 from .budget import plain_text
 from .raw_table import Dropped, RawTable, RowLocations
 from .reshaped import objects_as_columns, pairs_as_rows, without_totals
@@ -31,9 +34,33 @@ def read_plain(tables: Sequence[tuple[str, RawTable]], side: SideFiles) -> Sourc
         tables = [("all files", _together(tables))]
     classes = named_classes(side)
     questions = tuple(question for name, raw in tables for question in _questions(name, raw, classes, len(tables) > 1))
+    questions, side = _with_own_gold(questions, side)
     first = questions[0].mapping
     why = "; ".join(first.reasons()) or "no column was recognised"
     return Source(NAME, title_of(first), why, questions, side)
+
+
+def _with_own_gold(questions: tuple[Question, ...], side: SideFiles) -> tuple[tuple[Question, ...], SideFiles]:
+    """Return questions with gold of the column that is called like them, and side files without gold of all."""
+    golds = side.golds or {}
+    own: list[dict[str, str] | None] = []
+    for one in questions:
+        mapping = one.mapping
+        if mapping.layout == "labels":
+            known = [golds[label] for label in mapping.across if label in golds]
+            own.append(_sets_of(mapping.across, golds) if len(known) == len(mapping.across) else None)
+        else:
+            own.append(golds.get(mapping.answer or "") or golds.get(one.name))
+    if sum(gold is not None for gold in own) < min(2, len(questions)):
+        return questions, side
+    return tuple(replace(one, gold=gold) for one, gold in zip(questions, own, strict=True)), replace(side, gold=None)
+
+
+def _sets_of(labels: Sequence[str], golds: dict[str, dict[str, str]]) -> dict[str, str]:
+    """Return the gold set of each case whose labels are all known, as text."""
+    cases = [case for case in golds[labels[0]] if all(case in golds[label] for label in labels)]
+    named = {case: [label for label in labels if golds[label][case].casefold() in YES] for case in cases}
+    return {case: LABEL_SIGNS[0].join(given) or NONE_APPLIES for case, given in named.items()}
 
 
 def title_of(mapping: Mapping) -> str:

@@ -18,6 +18,7 @@ from .questionnaire import strings, text_of
 from .raw_table import Dropped, RawTable
 
 _INDEX = re.compile(r"(.*?)[\W_]*(\d+)|(.*?)[\W_]+([a-z])", re.IGNORECASE)
+_INDEX_WITHIN = re.compile(r"([^\d]*?)[\W_]*(\d+)[\W_]+([^\d]+)")
 _SHARE_OF_OBJECTS = 0.9  # share of the filled cells that must be objects
 _HEAD = 200
 _MOST_KEYS, _MOST_LAST_ROWS = 200, 6
@@ -39,7 +40,7 @@ def without_totals(raw: RawTable, case: str | None) -> RawTable:
 
 
 def pairs_as_rows(raw: RawTable) -> RawTable:
-    """Return one row per numbered pair of a rater and an annotation ("annotator_1", "label_1"); else the same table.
+    """Return one row per numbered pair of a rater and an annotation ("annotator_1", "label_1"); else the table itself.
 
     The names of raters are repeated from pair to pair, and are not annotations.
     """
@@ -47,6 +48,8 @@ def pairs_as_rows(raw: RawTable) -> RawTable:
     for column in raw.columns:
         if (hit := _INDEX.fullmatch(column.strip())) is not None:
             numbered[(hit[1] or hit[3] or "").casefold()][(hit[2] or hit[4]).casefold()] = column
+        elif (hit := _INDEX_WITHIN.fullmatch(column.strip())) is not None:
+            numbered[f"{hit[1]} {hit[3]}".casefold()][hit[2]] = column
     who = next((stem for stem in numbered if likeness(stem, "rater") == 2), None)
     if who is None or len(numbered[who]) < 2:
         return raw

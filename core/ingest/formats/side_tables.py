@@ -9,6 +9,7 @@ import numpy as np
 from ...annotations.vocabulary import encode, to_numbers
 from ...errors import InputError
 from ...text import first_twice
+from ..column_evidence import is_fact_by_name
 from ..column_mapping import guess_mapping, likeness
 from ..companion_files import CaseTable, ClassTable, SideFiles
 from ..images import is_picture
@@ -232,11 +233,18 @@ def _gold(raw: RawTable) -> SideFiles | None:
     gold = gold or next((column for column in raw.columns if column != case and len(raw.columns) == 2), None)
     if case is None or gold is None or gold == case:
         return None
-    pairs = zip(raw.table[case].to_pylist(), raw.table[gold].to_pylist(), strict=True)
-    given = [(one.strip(), known.strip()) for one, known in pairs if one.strip() and known.strip()]
+    given = _pairs(raw, case, gold)
     if not given or len({one for one, _ in given}) < len(set(given)):
         return None
-    return SideFiles(gold=dict(given))
+    others = [column for column in raw.columns if column != case and not is_fact_by_name(column)]
+    several = gold in others and len(others) > 1 and likeness(gold, "gold") < 2
+    return SideFiles(gold=dict(given), golds={c: dict(_pairs(raw, case, c)) for c in others} if several else None)
+
+
+def _pairs(raw: RawTable, case: str, column: str) -> list[tuple[str, str]]:
+    """Return the case and the value of a column in each row that has both."""
+    pairs = zip(raw.table[case].to_pylist(), raw.table[column].to_pylist(), strict=True)
+    return [(one.strip(), known.strip()) for one, known in pairs if one.strip() and known.strip()]
 
 
 def _cases(raw: RawTable) -> SideFiles | None:

@@ -611,7 +611,7 @@ def kept_before(reading: Reading) -> list[read_anew.Earlier]:
     """List what earlier digests of a dataset have that the user may bring over; not what they left apart."""
     if not reading.earlier:
         return []
-    found = read_anew.found_before(reading.dataset.digest, reading.earlier)
+    found = read_anew.found_before(reading.dataset, reading.earlier)
     return [one for one in found if access.may(one.digest, change=True)]
 
 
@@ -644,7 +644,7 @@ def bring_over(earlier: str, reading: Reading) -> tuple[int, int]:
     """
     digest = reading.dataset.digest
     access.ask_to_bring_over(earlier, digest)
-    steps = read_anew.bring_over(earlier, reading.dataset, reading.facts, access.name_for_record())
+    steps = read_anew.bring_over(earlier, reading.dataset, reading.facts, access.name_for_record(), reading.rater_names)
     registry().remove(earlier)
     _let_go(earlier)
     if library.is_kept(digest):  # under the name that it has there

@@ -263,8 +263,9 @@ def _raters_across(pick: _Picker, guess: Mapping, layout: str) -> Mapping:
     count = pick.one("Cases with these annotations", guess.count, None, "count") if layout != "wide" else None
     raters = pick.several("Raters (one column each)", guess.raters, (case, count, guess.group, guess.gold), "raters")
     separators = None
-    with st.expander("More columns: group, gold", expanded=guess.ranked, key=f"more-{pick.key}"):
-        group = pick.one("Group of the case", guess.group, NOBODY, "group") if layout == "wide" else None
+    more = "More columns: group, gold" if layout == "wide" else "More columns: group"
+    with st.expander(more, expanded=guess.ranked, key=f"more-{pick.key}"):
+        group = pick.one("Group of the case", guess.group, NOBODY, "group")
         gold = pick.one("Gold standard of the case", guess.gold, NOBODY, "gold") if layout == "wide" else None
         if layout == "wide":
             separators = _separators(guess, pick.key)

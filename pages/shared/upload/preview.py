@@ -19,7 +19,7 @@ _ROLES: dict[Layout, dict[str, str]] = {
         "time": "Date", "group": "Group of the case", "gold": "Gold",
     },
     "wide": {"case": "Case", "raters": "Rater", "group": "Group of the case", "gold": "Gold"},
-    "patterns": {"count": "Count", "raters": "Rater"},
+    "patterns": {"count": "Count", "raters": "Rater", "group": "Group of the case"},
     "labels": {"case": "Case", "rater": "Rater", "across": "Label", "time": "Date", "group": "Group of the case"},
     "counts": {"case": "Case", "across": "Class"},
     "contingency": {"case": "Class of the row", "across": "Class"},

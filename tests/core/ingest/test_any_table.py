@@ -186,11 +186,13 @@ def test_a_matrix_apart_by_white_space_is_read():
     assert (dataset.n_cases, dataset.n_raters, dataset.n_classes) == (12, 4, 3)
 
 
-@pytest.mark.parametrize("stems", [("annotator", "label"), ("rater", "class")])
+@pytest.mark.parametrize(
+    "stems", [("annotator{}", "label{}"), ("rater{}", "class{}"), ("Reviewer{} name", "Reviewer{} vote")]
+)
 @pytest.mark.parametrize("sign", ["_", " "])
 def test_numbered_pairs_of_rater_and_annotation_are_rows(stems, sign):
     answers, names = panel(16, 18, 2, CLASSES), ("anna", "bob", "cy")
-    header = ["id", *(f"{stem}{sign}{place}" for place in (1, 2) for stem in stems)]
+    header = ["id", *(stem.format(f"{sign}{place}") for place in (1, 2) for stem in stems)]
     rows = [[row, names[row % 3], answers[row][0], names[(row + 1) % 3], answers[row][1]] for row in range(18)]
     dataset = read(delimited([header, *rows])).dataset
     assert (dataset.raters, dataset.classes, dataset.n_annotations) == (names, CLASSES, 36)
@@ -767,3 +769,101 @@ def test_ids_of_annotations_are_no_raters():
 def test_a_few_triples_without_a_header_are_one_row_per_annotation():
     dataset = read(b"case,rater,class\n1,ann,x\n1,bob,y\n2,ann,x\n2,bob,x\n", has_header=False).dataset
     assert (dataset.n_raters, dataset.n_annotations) == (3, 5)
+
+
+@pytest.mark.parametrize(
+    ("raters", "after"),
+    [
+        (("Northern neurologist", "Southern neurologist"), "city"),
+        (("Expert.1", "Expert.2", "Expert.3"), "Majority Decision"),
+        (("expert A", "expert B"), "Final diagnosis"),
+    ],
+)
+def test_columns_called_like_raters_that_share_their_classes_are_one_rater_each(raters, after):
+    answers = panel(51, 20, len(raters), CLASSES)
+    facts = [row[0] for row in answers] if after != "city" else ["north", "south"] * 10
+    dataset = read(wide(answers, raters, after=[(after, facts)])).dataset
+    assert (sorted(dataset.raters), dataset.classes) == (sorted(raters), CLASSES)
+    assert (dataset.gold is None) == (after == "city")
+
+
+def test_a_rater_by_number_stays_one_beside_grades_of_cases_with_one_row():
+    rows = [[f"c{row}", 1 + row % 3, 1 + row % 4] for row in range(20)]
+    mapping = question_of(delimited([["case", "expert", "grade"], *rows])).mapping
+    assert (mapping.layout, mapping.rater, mapping.answer) == ("long", "expert", "grade")
+
+
+def test_a_rater_stays_one_beside_a_class_of_the_same_name():
+    mapping = question_of(delimited([["case", "rater", "class"], *([f"c{row}", "x", "x"] for row in range(6))])).mapping
+    assert (mapping.layout, mapping.rater, mapping.answer) == ("long", "rater", "class")
+
+
+def test_numbered_labels_are_one_rater_each_beside_other_labels_of_the_case():
+    answers = panel(52, 30, 3, [str(place) for place in range(10)], noise=0.1)
+    others = [(name, [row[0] for row in answers]) for name in ("clean_label", "aggregate_label")]
+    rows = [[row, *(cells[row] for _, cells in others), *answers[row]] for row in range(30)]
+    header = ["index", *(name for name, _ in others), "random_label1", "random_label2", "random_label3"]
+    assert question_of(delimited([header, *rows])).mapping.raters == ("random_label1", "random_label2", "random_label3")
+
+
+@pytest.mark.parametrize("numbered", [False, True])
+def test_patterns_are_counted_in_each_group_of_cases(numbered):
+    cells = [(one, other, city) for city in ("north", "south") for one in CLASSES for other in CLASSES]
+    rows = [[place + 1] * numbered + [*cell, place % 4] for place, cell in enumerate(cells)]
+    header = [""] * numbered + ["First.reader", "Second.reader", "Patients", "Freq"]
+    dataset = read(delimited([header, *rows])).dataset
+    assert (dataset.raters, dataset.n_cases) == (("First.reader", "Second.reader"), sum(row[-1] for row in rows))
+    groups = dict(zip(*np.unique(dataset.case_group, return_counts=True), strict=True))
+    assert groups == {city: sum(row[-1] for row in rows if city in row) for city in ("north", "south")}
+
+
+def test_counts_of_every_column_are_asked_about_without_a_header_and_read_with_names_of_classes():
+    rng = np.random.default_rng(53)
+    rows = [np.bincount(rng.choice(5, 50 + rng.integers(-2, 3), p=share), minlength=5).tolist()
+            for share in rng.dirichlet([0.2] * 5, 60)]  # fmt: skip
+    names = ["plane", "car", "bird", "cat", "deer"]
+    dataset = read(delimited([names, *rows])).dataset
+    assert (dataset.n_cases, set(dataset.classes), dataset.n_annotations) == (60, set(names), sum(map(sum, rows)))
+    asked = question_of(delimited(rows)).mapping
+    assert [asked.layout, *(one.layout for one in asked.instead)] == ["counts", "wide"]
+
+
+def test_a_further_column_of_adjudication_is_no_rater():
+    grades = panel(54, 40, 3, ("0", "1", "2", "3"))
+    content = wide(
+        grades, ("grader1_grade", "grader2_grade", "grader3_grade"), "image",
+        before=[("adjudicated_grade", [row[0] for row in grades])], after=[("adjudicated_gradable", [1] * 40)],
+    )  # fmt: skip
+    mapping = question_of(content).mapping
+    assert (mapping.gold, mapping.raters) == ("adjudicated_grade", ("grader1_grade", "grader2_grade", "grader3_grade"))
+
+
+def test_corners_of_boxes_are_no_raters_of_a_table_of_classes():
+    classes = panel(55, 20, 3, CLASSES)
+    rows = [[f"i{row}", classes[row][place], f"R{place}", *range(row, row + 4)]
+            for row in range(20) for place in range(3)]  # fmt: skip
+    content = delimited([["image_id", "class_name", "rad_id", "x_min", "y_min", "x_max", "y_max"], *rows])
+    dataset = read(content).dataset
+    assert (dataset.n_cases, dataset.raters, dataset.classes) == (20, ("R0", "R1", "R2"), CLASSES)
+
+
+def test_a_mark_in_words_is_no_label_beside_labels_in_numbers_and_the_earlier_digest_is_known():
+    marks = panel(56, 60, 4, ("0", "1"))
+    unclear = ["True" if row % 9 == 0 else "False" for row in range(60)]
+    rows = [[f"c{row // 3}", f"u{row % 3}", unclear[row], *marks[row]] for row in range(60)]
+    content = delimited([["id", "rater_id", "unclear", "joy", "anger", "fear", "love"], *rows])
+    question = question_of(content)
+    assert question.mapping.across == ("joy", "anger", "fear", "love")
+    source = open_source([("t.csv", content)])
+    assert question.mapping.before is not None and "unclear" in question.mapping.before.across
+    before = build_question(source, replace(question, mapping=question.mapping.before), "t")
+    assert before.dataset.digest in read(content).earlier
+
+
+def test_many_repeats_point_to_the_column_of_cases():
+    rows = [
+        [f"d{row // 20}", row % 20, f"r{place}", CLASSES[(row * place) % 3]] for row in range(60) for place in (1, 2)
+    ]
+    reading = read(delimited([["doc", "segment", "rater", "category"], *rows]))
+    assert reading.report is not None
+    assert any("join them in one column" in caution for caution in reading.report.warnings)

@@ -183,3 +183,34 @@ def test_a_table_of_texts_and_answers_is_no_case_table_where_nothing_else_holds_
 def test_the_first_column_of_a_case_table_may_have_any_name():
     files = [("answers.csv", b"thing,worker,label\n1,ann,x\n"), ("more.csv", b"thing,text\n1,hello\n2,bye\n")]
     assert open_source(files).side.cases == CaseTable(("1", "2"), ("hello", "bye"))
+
+
+def files_of_findings(folder, values, seed=61):
+    """Files of the findings of three raters and of their gold, with a column for each finding, and the gold."""
+    rng = np.random.default_rng(seed)
+    truth = np.stack([rng.choice(known, 30) for known in values.values()], 1)
+    rows = [[f"c{row}", rater, *(cell if rng.random() < 0.8 else rng.choice(known)
+                                 for cell, known in zip(truth[row], values.values(), strict=True))]
+            for row in range(30) for rater in ("ann", "bob", "cid")]  # fmt: skip
+    tables = {"study.csv": [["case", "rater", *values], *rows],
+              "truth.csv": [["case", *values], *([f"c{row}", *truth[row]] for row in range(30))]}  # fmt: skip
+    for name, table in tables.items():
+        folder.joinpath(name).write_text("".join(",".join(row) + "\n" for row in table), encoding="utf-8")
+    return [folder / name for name in tables], truth
+
+
+def test_gold_with_a_column_for_each_question_is_gold_of_that_question(tmp_path):
+    paths, truth = files_of_findings(tmp_path, {"finding": ["mass", "cyst", "none seen"], "shape": ["oval", "round"]})
+    for place, name in enumerate(("finding", "shape")):
+        dataset = read(paths, question=name).dataset
+        known = {case: dataset.classes[code] for case, code in zip(dataset.cases, dataset.gold, strict=True)}
+        assert known == {f"c{row}": truth[row, place] for row in range(30)}
+
+
+def test_gold_with_a_column_for_each_label_is_a_set_of_labels(tmp_path):
+    labels = ("Edema finding", "Mass", "Effusion")
+    paths, truth = files_of_findings(tmp_path, dict.fromkeys(labels, ("0", "1")))
+    dataset = read(paths).dataset
+    order = [dataset.classes.index(label) for label in labels]
+    cases = [int(case[1:]) for case in dataset.cases]
+    np.testing.assert_array_equal(dataset.gold_sets[:, order], truth[cases].astype(int))

@@ -79,6 +79,16 @@ def test_lines_of_a_cell_of_appen_are_labels():
     assert (dataset.kind, dataset.classes) == ("set", CLASSES)
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_aggregated_answers_beside_those_of_raters_are_left_out_with_the_reason(first):
+    files = [("pool.tsv", made.toloka(ANSWERS, RATERS, CASES, "APPROVED", "category")),
+             ("aggregated.tsv", b"INPUT:image\tOUTPUT:category\tCONFIDENCE:category\na.png\tcat\t90%\n")]  # fmt: skip
+    source = open_source([files[first], files[1 - first]])
+    (question,) = source.questions
+    assert question.raw.table.num_rows == len(RATERS) * len(CASES)
+    assert [note for note in source.notes if note.startswith("aggregated.tsv was left out: ")]
+
+
 @pytest.mark.parametrize(
     ("header", "said"),
     [
