@@ -78,7 +78,7 @@ def em_options(*smoothings: str, tempers_prevalence: bool = True) -> tuple[Optio
             bool,
             False,
             "Hold gold fixed",
-            "hold the cases with a gold class fixed at it (em)",
+            "hold each case with gold at its gold class (em)",
             on_command=False,
         ),
         Option(

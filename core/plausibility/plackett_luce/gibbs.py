@@ -139,7 +139,8 @@ METHOD = Method(
     "Plackett-Luce",
     plainly="Models a differential diagnosis as a race: classes named earlier are more likely. Ties and unnamed "
             "classes count, too.",
-    exactly="Plackett-Luce over partial rankings with ties, Gibbs draws of λ from its posterior (Stutz et al., B.4).",
+    exactly="Plackett-Luce over partial rankings with ties. Draws of λ come from its posterior by Gibbs sampling "
+    "(Stutz et al., B.4).",
     sources=(UGT,),
     takes=RANKED,
     make=PlackettLuce,
