@@ -139,13 +139,6 @@ def family_page(title: str, groups: dict[str, list[Method]]) -> str:
     return "\n".join([*lines, ""])
 
 
-def meaning(option) -> str:
-    """Return the label of an option and what it means; the meaning alone if it begins with the same word."""
-    help = option.help[:1].upper() + option.help[1:]
-    same = help.split()[0].lower() == option.label.split()[0].lower()
-    return help if same else f"{option.label}: {option.help}"
-
-
 def method_page(group: Sequence[Method], tests: dict[Path, str]) -> str:
     """One method, or several that share their formula."""
     method = group[0]
@@ -185,7 +178,7 @@ def _taken(method: Method) -> Iterator[str]:
         yield from ("| Option | Meaning | Default |", "|---|---|---|")
         for option in options:
             default = "from the data" if option.default is None else option.default
-            yield f"| `{option.name}` | {meaning(option)} | {default} |".replace("\n", " ")
+            yield f"| `{option.name}` | {_capital(option.help)} | {default} |".replace("\n", " ")
         yield ""
 
 

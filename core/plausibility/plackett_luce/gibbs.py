@@ -151,7 +151,7 @@ METHOD = Method(
         Option("n_burn", int, 500, "Burn-in", "number of first sweeps to discard", 0, on_page=False, flag="--burn"),
         Option(
             "least_ess", float, 0.1, "Least share of effective draws",
-            "thin a chain whose share of effective draws is lower", 0.0, 1.0, on_page=False,
+            "thin a chain if its share of effective draws is lower", 0.0, 1.0, on_page=False,
         ),
     ),
     place=10,
