@@ -306,7 +306,7 @@ GLOSSARY: dict[str, Term] = {
         "(2025).",
     ),
     "plausibility region": Term(
-        "Plausibilities for which the classifier's mean score is high enough: one side of a straight line.",
+        "Plausibilities for which the classifier's mean score is high enough. They are on one side of a straight line.",
         "{λ : Σ λ_k E(x, k) ≥ τ}, where τ is the order statistic ⌊α(n + 1)⌋ of the calibration cases (Stutz et al. "
         "2023).",
     ),
