@@ -67,7 +67,7 @@ GLOSSARY: dict[str, Term] = {
         "Which two classes do raters confuse? If all raters do, change the guideline or merge the classes. If one "
         "rater does, talk to that rater.",
         "Share of off-diagonal coincidences that involve these two classes. The loss of a merger is the share of the "
-        "mutual information between P(z) and annotation that it removes. Percentile intervals resample cases.",
+        "mutual information between P(z) and the annotation that is lost. Percentile intervals resample cases.",
     ),
     "versions": Term(
         "Versions of one model on the same cases: does a newer version agree more with people, and on how many "

@@ -49,7 +49,7 @@ _OF_FAMILY = {
 _MOST_TESTS = 3
 _USED = {
     AS_IS: "used directly",
-    FIRST_BLOCK: "used by their first choice, and annotations with a tied first choice are left out",
+    FIRST_BLOCK: "reduced to their first choice. Annotations with a tied first choice are left out",
     THRESHOLD: "split into two classes by a threshold that you set",
     BY_LABEL: "used label by label, as present or absent",
 }
