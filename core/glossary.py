@@ -13,31 +13,31 @@ class Term(NamedTuple):
 GLOSSARY: dict[str, Term] = {
     "without the rater": Term(
         "Does agreement rise without this rater? If so, they differ from the other raters.",
-        "Leave-one-rater-out: the coefficient without the rater minus the coefficient with all raters; agreement "
-        "with the other raters is the share of agreeing pairs, with a Wilson interval on the effective number of "
-        "the rater's cases.",
+        "The coefficient without the rater minus the coefficient with all raters. Agreement with the other raters is "
+        "the share of agreeing pairs, with a Wilson interval on the effective number of the rater's cases.",
     ),
     "machine": Term(
         "An AI model that annotates. It is shown separately from people. No panel or truth includes it unless you "
         "choose so.",
-        "A rater marked as an AI model, with family and version; left out of panels, truth models and held-out scores.",
+        "A rater marked as an AI model, with family and version. It is left out of panels, truth models and held-out "
+        "scores.",
     ),
     "alternative annotator test": Term(
         "Can an AI model replace one of the raters? The test compares it with each rater: which of the two agrees "
         "more with the other raters? A model that shares the raters' mistakes passes.",
-        "For each rater a one-sided t-test that the rater wins less often than the model plus ε, "
-        "Benjamini-Yekutieli over raters; passes if the winning rate ω is at least ½; ρ is the mean advantage "
-        "(Calderon, Reichart & Dror 2025); intervals by resampling cases.",
+        "A one-sided t-test for each rater of whether the rater wins less often than the model plus ε, with the "
+        "Benjamini-Yekutieli correction over raters. The model passes if the winning rate ω is at least ½. ρ is the "
+        "mean advantage (Calderon, Reichart & Dror 2025). Intervals resample cases.",
     ),
     "panel of AI raters": Term(
         "How many independent raters are several models worth? Models that make the same mistakes are worth few, "
         "and their vote may be no better than the best of them.",
-        "n_eff = n / (1 + (n − 1) ρ̄) with ρ̄ the mean φ of the errors of two raters; the truth from people's "
-        "annotations and the answers judged together, as one rater with an unrestricted table, by EM (Dawid & Skene "
-        "1979); intervals by resampling cases.",
+        "n_eff = n / (1 + (n − 1) ρ̄), where ρ̄ is the mean φ of the errors of two raters. The truth comes from "
+        "people's annotations and the panel's annotations, which count together as one rater with an unrestricted "
+        "table, by EM (Dawid & Skene 1979). Intervals resample cases.",
     ),
     "reader study": Term(
-        "Readers score the same cases in two modalities. Do they decide better in one of them? The interval allows "
+        "Readers score the same cases in two modalities. Do they perform better with one of them? The interval allows "
         "for other readers, other cases and the errors of a panel that provides the truth.",
         "MRMC: Obuchowski & Rockette (1995) with Hillis' (2007) degrees of freedom, or U-statistics (Gallas 2009); AUC "
         "by Wilcoxon; total variance = within + (1 + 1/S) between over S draws of the truth (Rubin), df by Barnard & "
@@ -45,146 +45,152 @@ GLOSSARY: dict[str, Term] = {
     ),
     "quality gate": Term(
         "Requirements for the data, such as an agreement of at least 0.6. They are checked each time new data arrive.",
-        "Over several looks, shares of dated cases have a betting confidence sequence (Waudby-Smith & Ramdas 2024), "
-        "coefficients and other shares an interval at 1 − 6 (1 − level) / (π² k²) at look k.",
+        "Over several checks, shares of dated cases have a betting confidence sequence (Waudby-Smith & Ramdas 2024). "
+        "Coefficients and other shares have an interval at level 1 − 6 (1 − level) / (π² k²) at check k.",
     ),
     "groups of raters": Term(
         "Do raters of one group, such as a region, differ from the others? Groups with fewer than 8 raters are not "
         "shown.",
-        "IRR: α within a group; XRR: 1 − D_o / D_e across; GAI = IRR / XRR (Prabhakaran et al. 2024). p by permuting "
-        "facts of raters within strata of activity, Benjamini-Hochberg; intervals by resampling raters and cases.",
+        "IRR is α within a group, XRR is 1 − D_o / D_e across groups, and GAI = IRR / XRR (Prabhakaran et al. 2024). p "
+        "comes from permuting facts of raters within strata of activity, with the Benjamini-Hochberg correction. "
+        "Intervals resample raters and cases.",
     ),
     "covariates": Term(
-        "Do facts about raters go with their accuracy, and facts about cases with prevalence and difficulty? Effects "
-        "are differences in percentage points.",
-        "Difficulty model with covariates (Han, Adıgüzel & Carpenter 2024): logit π_i = b₀ + x_i b; log odds of a "
-        "right annotation = μ_z + u_j γ_z + τ e_jz − x_i η − σ ε_i. Average marginal effects; mode: Laplace's "
-        "approximation, integrated over τ and corrected by importance sampling; Holm over all effects.",
+        "Are facts about raters associated with their accuracy, and facts about cases with prevalence and difficulty? "
+        "Effects are differences in percentage points.",
+        "Difficulty model with covariates (Han, Adıgüzel & Carpenter 2024): logit π_i = b₀ + x_i b, and the log odds "
+        "of a correct annotation are μ_z + u_j γ_z + τ e_jz − x_i η − σ ε_i. Effects are average marginal effects. "
+        "The mode uses Laplace's approximation, integrated over τ and corrected by importance sampling. Holm's "
+        "correction covers all effects.",
     ),
     "guideline": Term(
-        "Which two classes do raters confuse? If all raters do, change the guideline or merge the classes; if one "
+        "Which two classes do raters confuse? If all raters do, change the guideline or merge the classes. If one "
         "rater does, talk to that rater.",
-        "Off-diagonal coincidences of two classes over all; loss of a merger: mutual information of the joint of P(z) "
-        "and annotation, before less after, as a share; percentile intervals over resampled cases.",
+        "Share of off-diagonal coincidences that involve these two classes. The loss of a merger is the share of the "
+        "mutual information between P(z) and the annotation that is lost. Percentile intervals resample cases.",
     ),
     "versions": Term(
         "Versions of one model on the same cases: does a newer version agree more with people, and on how many "
         "cases does its annotation change?",
-        "Paired differences of mean S(f, R) over the cases that all versions annotated; percentile intervals over "
-        "cases at 1 − (1 − level)/m for m comparisons; share of changed answers by Wilson.",
+        "Paired differences of mean S(f, R) over the cases that all versions annotated. Percentile intervals over "
+        "cases have level 1 − (1 − level)/m for m comparisons. The share of changed annotations has a Wilson "
+        "interval.",
     ),
     "classifier as evidence": Term(
-        "A classifier's probabilities add to the annotations if this improves the prediction of unseen "
-        "annotations. They are never used where that classifier is evaluated.",
-        "P(z) ∝ π_z^(1 − w) p_f(z | x)^w Π θ^β after the fit; w by the held-out score, 0 unless it is better by "
-        "more than one standard error. Mistakes that classifier and raters share remain undetected.",
+        "A classifier's probabilities are added to the annotations if this improves the prediction of unseen "
+        "annotations. They are never used to evaluate the same classifier.",
+        "P(z) ∝ π_z^(1 − w) p_f(z | x)^w Π θ^β after the fit. The held-out score determines w, which is 0 unless the "
+        "score is better by more than one standard error. Mistakes that classifier and raters share remain undetected.",
     ),
     "worth in readers": Term(
         "How many raters together predict another rater's annotation as well as the model does.",
-        "Survey equivalence: k with c(k) = s_f, where c is the mean score of panels of k raters, linear between "
-        "whole k (Resnick et al. 2021); intervals by resampling cases.",
+        "Survey equivalence: the k with c(k) = s_f, where c is the mean score of panels of k raters, interpolated "
+        "between whole k (Resnick et al. 2021). Intervals resample cases.",
     ),
     "shared errors": Term(
-        "Two raters make the same mistakes: they agree more than their accuracy explains, so together they are "
-        "worth less than two.",
-        "Agreement of a pair beyond Σ_z P(z) Σ_k θ_jzk θ_lzk as a share of the remainder; raters who copy count "
-        "once in P(z); p from annotations simulated by the fit, Benjamini-Hochberg over pairs; n_eff = n² / Σ "
-        "max(corr, 0).",
+        "Two raters make the same mistakes. They agree more than their accuracy explains, so together they are worth "
+        "less than two.",
+        "Agreement of a pair beyond Σ_z P(z) Σ_k θ_jzk θ_lzk, as a share of the remainder. Raters who copy count once "
+        "in P(z). p comes from annotations simulated by the fit, with the Benjamini-Hochberg correction over pairs. "
+        "n_eff = n² / Σ max(corr, 0).",
     ),
     "specific agreement": Term(
         "If one rater chooses this class, how often does another rater choose it too?",
-        "p_s(k) = Σ n_ik(n_ik − 1) / Σ n_ik(n_i − 1); Wilson interval on the jackknife's effective n (Fleiss 1975).",
+        "p_s(k) = Σ n_ik(n_ik − 1) / Σ n_ik(n_i − 1), with a Wilson interval on the jackknife's effective n (Fleiss "
+        "1975).",
     ),
     "precision": Term(
-        "Present width of the interval, and its expected width with more annotations.",
-        "Standard error of SPA for heterogeneous cases from factorial moments, Var_n for n annotations per case, "
-        "over new or present cases (Nørregaard & Derczynski, figure 6).",
+        "Width of the interval now, and its expected width with more annotations.",
+        "Standard error of SPA for heterogeneous cases from factorial moments: Var_n for n annotations per case, over "
+        "new cases or the same cases (Nørregaard & Derczynski, figure 6).",
     ),
     "bootstrap": Term(
         "How much the number would vary with other cases, estimated by resampling yours.",
-        "Percentile interval over resamples of cases; all coefficients use the same resamples, so that their "
-        "differences have intervals too (Efron & Tibshirani 1993).",
+        "Percentile interval over resamples of cases. All coefficients use the same resamples, so their differences "
+        "have intervals, too (Efron & Tibshirani 1993).",
     ),
     "rater models": Term(
         "Each model makes different assumptions about raters and cases. The checks show which models fit the data "
         "badly.",
-        "Latent-class models with the true class summed out: by EM (one-coin, class-conditional, Dawid-Skene, "
-        "t-a-p, ordinal), or as posteriors (Dawid-Skene, hierarchical, ordinal, GLAD, nominal difficulty, the "
-        "eighteen difficulty models of Han et al.).",
+        "Latent-class models with the true class summed out. Fitted by EM (one-coin, class-conditional, Dawid-Skene, "
+        "t-a-p, ordinal) or as posteriors (Dawid-Skene, hierarchical, ordinal, GLAD, nominal difficulty, the eighteen "
+        "difficulty models of Han et al.).",
     ),
     "held-out score": Term(
         "How well a model predicts an unseen annotation from the other annotations of the case. It needs no gold, "
         "but cannot detect mistakes that raters share.",
-        "Mean log probability of held-out annotations, at most one per case in each of five folds; differences "
-        "paired by annotation, standard errors clustered by case; each model at its own β, which also lowers the "
-        "weight of the prevalence if that is better by more than one standard error. The average of models is "
-        "weighted by these scores.",
+        "Mean log probability of held-out annotations, with at most one per case in each of five folds. Differences "
+        "are paired by annotation, and standard errors are clustered by case. Each model uses its own β, which also "
+        "lowers the weight of the prevalence if that is better by more than one standard error. These scores weight "
+        "the average of models.",
     ),
     "full posterior": Term(
         "The posterior mode is fast and has no intervals. The full posterior has intervals and can take minutes.",
-        "Mode by L-BFGS, or NUTS in a separate process; converged if R-hat ≤ 1.01 and bulk ESS ≥ 400.",
+        "The mode is found by L-BFGS, the posterior by NUTS in a separate process. It has converged if R-hat ≤ 1.01 "
+        "and bulk ESS ≥ 400.",
     ),
     "predictive check": Term(
         "Could the model have produced data like these? Outlines show your data, bands show simulated data.",
-        "Posterior predictive check; min(p, 1 − p) per statistic, the smallest of S statistics is shown; fails "
-        "below 0.025/S. It is not a p-value (Gelman et al. 1996; Han et al., 6.1).",
+        "Posterior predictive check with min(p, 1 − p) per statistic. The smallest of S statistics is shown, and the "
+        "check fails below 0.025/S. It is not a p-value (Gelman et al. 1996; Han et al., 6.1).",
     ),
     "leave-one-case-out": Term(
         "Which model best predicts the annotations of a new case?",
-        "Expected log predictive density, leaving out one case with all its annotations, effects integrated; "
+        "Expected log predictive density for one case with all its annotations, with effects integrated out, by "
         "Pareto-smoothed importance sampling (Vehtari, Gelman & Gabry 2017).",
     ),
     "model agreement": Term(
         "Do the models choose the same class? If they differ, the class depends on the assumptions.",
-        "Share of cases with the same most likely class, ties shared; the mean total-variation distance can be "
-        "downloaded.",
+        "Share of cases with the same most likely class, with ties shared. You can download the mean total-variation "
+        "distance.",
     ),
     "gold": Term(
         "Classes known from another source, such as a biopsy. Raters, models and certainty are compared with gold.",
-        "Reference classes that no fit has used; shares with Wilson intervals over gold cases, ties shared.",
+        "Reference classes that no fit has used. Shares have Wilson intervals over gold cases, with ties shared.",
     ),
     "calibration": Term(
         "If the model gives a probability of 80%, is it correct 8 times out of 10?",
-        "Share of correct gold cases by bins of the probability, with Wilson intervals; log loss in addition.",
+        "Share of correct gold cases by bins of the probability, with Wilson intervals and the log loss.",
     ),
     "soft labels": Term(
         "Probability of each class for training, instead of a single class.",
-        "Class probabilities, log-odds and weights; training on log-odds does best (Han et al., section 5).",
+        "Class probabilities, log-odds and weights. Training on log-odds works best (Han et al., section 5).",
     ),
     "signs": Term(
         "Unusual behaviour of a rater, with evidence. You set how rarely a careful rater may be flagged.",
-        "Family-wise false-alarm rate over raters and rules, Holm within a rule; a rater is compared with the other"
-        " raters' annotations of the same cases.",
+        "The family-wise false-alarm rate covers raters and rules, with Holm's correction within a rule. A rater is "
+        "compared with the other raters' annotations of the same cases.",
     ),
     "acceptable": Term(
         "The lowest accuracy you accept. Raters clearly below it are flagged.",
-        "Default: mean accuracy over annotations − 0.10, but at least half-way from blind annotation to that mean. "
-        "Flags are the longest list whose mean P(accuracy ≥ acceptable) stays at the stated false discovery rate; "
-        "order by expected wrong annotations, n (1 − accuracy).",
+        "By default, the mean accuracy over annotations − 0.10, but at least half-way from blind annotation to this "
+        "mean. Flags are the longest list whose mean P(accuracy ≥ acceptable) stays within the stated false discovery "
+        "rate. Raters are sorted by expected wrong annotations, n (1 − accuracy).",
     ),
     "follows": Term(
         "How closely a rater's values rise and fall with the case: 1 means completely, 0 not at all. "
         "Consistently high or low values do not matter.",
-        "Correlation with the case's own score, from the correlation with the severity-adjusted mean of the other "
-        "raters, by Fisher's z and a pool of all raters. Acceptable by default: half of the mean. Lost: n minus the"
-        " number of annotations of the average rater with the same information, by ρ² / (1 − ρ²).",
+        "Correlation with the true score of the case. It is derived from the correlation with the severity-adjusted "
+        "mean of the other raters, by Fisher's z and pooling over raters. By default, half of the mean is acceptable. "
+        "Lost annotations: n minus the number of annotations of the average rater with the same information, by ρ² / "
+        "(1 − ρ²).",
     ),
     "planning": Term(
         "Simulates the plan many times with annotations like yours, and shows the likely result with its uncertainty.",
-        "Truths drawn from the average of rater models, raters given them, and data simulated from both; median and "
-        "interval over simulations after each step.",
+        "The average of rater models gives draws of the truth and, given these, of the raters. Data are simulated from "
+        "both. The chart shows median and interval over simulations after each step.",
     ),
     "expected gain": Term(
         "How much an answer is expected to reduce the uncertainty of the class. 1 bit decides between two equally "
         "probable classes.",
-        "Mutual information in bits between the class of the case and the answer of the rater, by class probabilities "
-        "and confusion matrices of the average of rater models. Pairs are chosen one by one, the largest gain per cost "
-        "first; a case is asked about once.",
+        "Mutual information in bits between the class of the case and the rater's annotation, by class probabilities "
+        "and confusion matrices of the average of rater models. Pairs are chosen one by one, starting with the largest "
+        "gain per cost, at most one per case.",
     ),
     "control chart": Term(
         "Rises while a rater is less accurate than before. Above the dashed line, chance is an unlikely explanation.",
-        "CUSUM of log-likelihood ratios, or EWMA, against the panel without the rater; limit from random orders of "
-        "the rater's own annotations.",
+        "CUSUM of log-likelihood ratios, or EWMA, against the panel without the rater. The limit comes from random "
+        "orders of the rater's own annotations.",
     ),
     "prevalence": Term(
         "Estimated share of each class, corrected for raters' errors.",
@@ -196,13 +202,13 @@ GLOSSARY: dict[str, Term] = {
     ),
     "smoothing": Term(
         "Prevents extreme estimates for raters with few annotations.",
-        "none: maximum likelihood; diagonal: Dirichlet prior that favours correct annotations; pooled (default): 10"
-        " pseudo-annotations per row, spread like the confusion matrix of all raters together; empirical: as many "
-        "as the differences between raters suggest.",
+        "None is maximum likelihood. Diagonal is a Dirichlet prior that favours correct annotations. Pooled (default) "
+        "adds 10 pseudo-annotations per row, spread like the confusion matrix of all raters together. Empirical adds "
+        "as many as the differences between raters suggest.",
     ),
     "restarts": Term(
         "Tries many starting points. If they give different results, the data allow more than one fit.",
-        "Random starts aligned to the majority-vote start; EM finds only local maxima of the likelihood.",
+        "Random starts, aligned to the start from the majority vote. EM finds only local maxima of the likelihood.",
     ),
     "annotation certainty": Term(
         "Probability that the leading class stays first if more raters like these were asked.",
@@ -212,33 +218,33 @@ GLOSSARY: dict[str, Term] = {
     "reliability": Term(
         "How much each annotation counts. Low: a few annotations change little. High: annotations are taken almost "
         "as the truth.",
-        "γ multiplies the weight of every annotation in the posterior; it is a prior choice to explore, not an "
-        "estimate.",
+        "γ multiplies the weight of every annotation in the posterior. It is a choice to explore, not an estimate.",
     ),
     "held-out readers": Term(
-        "Hides one rater at a time: at which γ do the other raters predict this rater best? This measures "
+        "Plurality hides one rater at a time. At which γ do the other raters predict this rater best? This measures "
         "opinions, not the truth.",
-        "Mean log predictive probability of a rater's annotation given the other annotations of the case, at "
-        "exponent 1, against γ; differences to the best are paired, standard errors clustered by case (as in "
-        "Grünwald & van Ommen 2017).",
+        "Mean log predictive probability of a rater's annotation given the other annotations of the case, at exponent "
+        "1, by γ. Differences to the best γ are paired, and standard errors are clustered by case (as in Grünwald & "
+        "van Ommen 2017).",
     ),
     "certainty against gold": Term(
-        "If there is gold: is the leading class correct in 9 of 10 cases with a certainty of 90%?",
-        "Binary log loss and ECE of annotation certainty as P(top-1 class is the gold class), by γ; the best γ by "
-        "five folds over gold cases; intervals over cases.",
+        "With gold: is the leading class correct in 9 of 10 cases with a certainty of 90%?",
+        "Binary log loss and ECE of annotation certainty as P(top-1 class is the gold class), by γ. The best γ is "
+        "found with five folds over gold cases. Intervals are over cases.",
     ),
     "plausibility": Term(
         "Probability of each class to be the true class of this case. Dots show other plausible values.",
-        "A point λ of the simplex over classes; dots are draws from its posterior given the annotations of the case.",
+        "A point λ of the simplex over classes. Dots are draws from its posterior given the annotations of the case.",
     ),
     "review queue": Term(
         "Cases ordered by how much another opinion matters, by the criterion that you choose.",
-        "Lowest certainty; gain C1 − max Σ A of one more opinion; nearly equal votes; expected risk × (1 − "
-        "certainty); classifier against certainty ≥ 0.9; one rater only.",
+        "Criteria: lowest certainty; gain C1 − max Σ A of one more opinion; nearly equal votes; expected risk × (1 − "
+        "certainty); a classifier that contradicts certainty ≥ 0.9; only one rater.",
     ),
     "risk": Term(
         "Probability that the case has low, medium or high risk, whatever the exact class.",
-        "P(level with most summed plausibility) and P(level of the top-1 class); expected risk = Σ level·plausibility.",
+        "P(level with the largest summed plausibility) and P(level of the top-1 class). Expected risk is Σ "
+        "level·plausibility.",
     ),
     "classifier set": Term(
         "Probability that the truth is among the classifier's first guesses.",
@@ -251,68 +257,74 @@ GLOSSARY: dict[str, Term] = {
     ),
     "better": Term(
         "Probability that one classifier is better than the other, over draws (simulated plausible truths).",
-        "Mean over common draws of P(the row's metric is larger over all cases like these), ties one half, on the "
-        "cases that both predict: uncertainty about the truth, and Student's t for the sampling of cases.",
+        "Mean over common draws of P(the row's metric is larger over all cases like these), with ties counted one "
+        "half, on the cases that both predict. Draws cover uncertainty about the truth, and Student's t covers the "
+        "sampling of cases.",
     ),
     "alpha": Term(
         "Weight of each class before any annotation.",
-        "Dirichlet pseudo-count α of each class; with many classes, α = 1 gives much weight to classes that nobody "
-        "chose. Learned: α = s/K, s by the Dirichlet-multinomial likelihood of all cases with two raters or more.",
+        "Dirichlet pseudo-count α of each class. With many classes, α = 1 gives much weight to classes that nobody "
+        "chose. If learned, α = s/K, where s maximises the Dirichlet-multinomial likelihood of all cases with two "
+        "raters or more.",
     ),
     "more raters": Term(
-        "Would as many raters again (at least three) probably make the case certain?",
-        "P(certainty reaches 0.9 with max(3, n) more raters drawn from the posterior of the case): from 0.5 on they "
-        "would help, up to 0.25 hardly (inherent ambiguity).",
+        "If the number of raters doubled (at least three more), would the case probably become certain?",
+        "P(certainty reaches 0.9 with max(3, n) more raters drawn from the posterior of the case). More raters would "
+        "help from 0.5 on. Up to 0.25, they would hardly help (inherent ambiguity).",
     ),
     "p correct": Term(
         "Probability that the class is the true one, from rater models that weight raters by their accuracy.",
         "Posterior probability of the class, averaged over rater models by stacking on held-out annotations.",
     ),
     "benchmark": Term(
-        "Conventional word for the number, from poor to almost perfect, and the probability that it applies.",
+        "A conventional word for the size of the coefficient, from poor to almost perfect, and the probability that it "
+        "applies.",
         "Share of a normal distribution around the estimate within each band of Landis & Koch (1977), Fleiss (1981)"
         " or Altman (1991), as Gwet (2014, chapter 6) proposes.",
     ),
     "prediction sets": Term(
         "How many classes must a classifier list so that the list contains the truth as often as guaranteed, even "
         "if experts disagree?",
-        "Monte Carlo conformal prediction: labels drawn from the plausibilities at γ calibrate one threshold on the"
-        " score; coverage ≥ 1 − α for one label per case (Stutz et al. 2023).",
+        "Monte Carlo conformal prediction. Labels drawn from the plausibilities at γ calibrate one threshold on the "
+        "score. Coverage is at least 1 − α for one label per case (Stutz et al. 2023).",
     ),
     "aggregated coverage": Term(
         "How often the list contains the truth if each class counts by its plausibility.",
-        "Mean over test cases of Σ λ_k over the classes of the set; voted coverage counts the majority vote only "
-        "and is too favourable (Stutz et al. 2023).",
+        "Mean over test cases of Σ λ_k over the classes of the set. Voted coverage counts only the majority vote and "
+        "is too optimistic (Stutz et al. 2023).",
     ),
     "sample or queue": Term(
         "Cases in a queue were chosen because they are hard. Only a random sample represents all cases.",
-        "Poisson sampling with recorded inclusion probabilities; rates by inverse probability (Zrnic & Candès 2024).",
+        "Poisson sampling with recorded inclusion probabilities. Rates are weighted by inverse probability (Zrnic & "
+        "Candès 2024).",
     ),
     "corrected rate": Term(
-        "Share of a class among all cases, from an AI model's labels of all cases and people's labels of a few. "
-        "The few must be a random sample, or have known selection probabilities.",
-        "PPI++: λ mean(f̃) + mean(Y − λ f), with the λ of least variance (Angelopoulos et al. 2023); by selection "
-        "probabilities (Zrnic & Candès 2024); Rogan-Gladen with the interval of Lee et al. (2025).",
+        "Share of a class among all cases, estimated from an AI model's labels of all cases and people's labels of a "
+        "few. The few must be a random sample, or have known selection probabilities.",
+        "PPI++: λ mean(f̃) + mean(Y − λ f), with the λ of least variance (Angelopoulos et al. 2023). Alternatives: "
+        "weights by selection probabilities (Zrnic & Candès 2024), and Rogan-Gladen with the interval of Lee et al. "
+        "(2025).",
     ),
     "plausibility region": Term(
-        "Plausibilities for which the classifier's mean score is high enough: one side of a straight line.",
-        "{λ : Σ λ_k E(x, k) ≥ τ}, τ the order statistic ⌊α(n + 1)⌋ of the calibration cases (Stutz et al. 2023).",
+        "Plausibilities for which the classifier's mean score is high enough. They are on one side of a straight line.",
+        "{λ : Σ λ_k E(x, k) ≥ τ}, where τ is the order statistic ⌊α(n + 1)⌋ of the calibration cases (Stutz et al. "
+        "2023).",
     ),
     "convergence": Term(
         "Has the sampler run long enough? Runs from different starts must give the same result.",
-        "Rank-normalised split R-hat ≤ 1.01, bulk and tail effective sample size ≥ 100 per chain, no divergence "
-        "(Vehtari et al. 2021).",
+        "Converged if rank-normalised split R-hat ≤ 1.01, bulk and tail effective sample size ≥ 100 per chain, and no "
+        "divergences (Vehtari et al. 2021).",
     ),
     "case difficulty": Term(
         "Some cases are hard for every rater, so errors occur together. A model without difficulty cannot explain "
         "this.",
-        "Logit of a correct annotation = discrimination × (ability − difficulty), with a lower bound for guessing; "
-        "effects of the case integrated by quadrature (Han, Adıgüzel & Carpenter 2024).",
+        "The log odds of a correct annotation are discrimination × (ability − difficulty), with a lower bound for "
+        "guessing. Effects of cases are integrated by quadrature (Han, Adıgüzel & Carpenter 2024).",
     ),
     "blind read": Term(
         "An opinion given before the other annotations are shown, so they cannot influence it.",
-        "Recorded before the panel is revealed; the agreement of opinions that were not blind is not evidence about"
-        " the panel and is left out.",
+        "Opinions are recorded before the panel is revealed. Agreement of opinions that were not blind is not evidence "
+        "about the panel and is left out.",
     ),
     "region": Term(
         "The shaded area contains 95% of the plausible truths. The cross is the mean.",

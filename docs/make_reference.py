@@ -3,7 +3,6 @@
 Run: python docs/make_reference.py
 """
 
-import ast
 import os.path
 import re
 import sys
@@ -18,7 +17,7 @@ import click  # noqa: E402 - found next to the package only once the folder is k
 from core.command_line import _cli  # noqa: E402
 from core.glossary import GLOSSARY  # noqa: E402
 from core.ingest.formats.detect import formats  # noqa: E402
-from core.methods import Method, methods  # noqa: E402
+from core.methods import AS_IS, BY_LABEL, FIRST_BLOCK, THRESHOLD, Method, methods  # noqa: E402
 
 PAGES = ROOT / "docs" / "pages"
 _TITLES = {
@@ -28,32 +27,42 @@ _TITLES = {
     "analysis": "Other analyses",
 }
 _RATER_MODEL = (
-    "Each case has one true class. Given this class, raters annotate independently: if they share mistakes, probabilities are "
-    "too high, and β below 1 weakens them. Each rater stays the same over all cases."
+    "Each case has one true class. Given this class, raters annotate independently. If raters share mistakes, probabilities are "
+    "too high, and a β below 1 lowers them. The accuracy of a rater does not change over time."
 )
 _ASSUMPTIONS = {  # of methods whose declaration has none
     "majority": "All raters are equally accurate, and most annotations of a case are correct.",
     "smoothed-vote": "All raters are equally accurate. The true class is the one that most raters like these would choose.",
-    "ordinal": f"{_RATER_MODEL} The classes are in order, and a larger difference between classes is a rarer mistake.",
-    "gaussian": "The scores of a case scatter normally around its mean, and raters are alike.",
-    "ordinal-truth": "Each case has one true class on an ordered scale, and raters scatter around it independently.",
+    "ordinal": f"{_RATER_MODEL} The classes are ordered, and larger mistakes are rarer.",
+    "gaussian": "The scores of a case are normal around its mean, and all raters are alike.",
+    "ordinal-truth": "Each case has one true class on an ordered scale, and raters vary around it independently.",
     "mixture-plackett-luce": "Raters differ only in how often their ranking follows the case.",
-    "pairs": "Pairs of raters are compared on the cases that both annotated, so different pairs may have different cases.",
+    "pairs": "Two raters are compared only on cases that both annotated, so different pairs may have different cases.",
 }
 _OF_FAMILY = {
     "rater model": _RATER_MODEL,
     "plausibility": (
-        "Each case has a distribution over classes, and its annotations are independent draws from raters who are alike. "
-        "The reliability γ says how much each annotation counts."
+        "Each case has a distribution over classes. Its annotations are independent draws from it, and all raters are alike. "
+        "The reliability γ is how much each annotation counts."
     ),
 }
 _MOST_TESTS = 3
+_USED = {
+    AS_IS: "used directly",
+    FIRST_BLOCK: "reduced to their first choice. Annotations with a tied first choice are left out",
+    THRESHOLD: "split into two classes by a threshold that you set",
+    BY_LABEL: "used label by label, as present or absent",
+}
 _KINDS = {"class": "single classes", "ranking": "rankings", "set": "sets of labels", "score": "scores"}
 
 
 def pages() -> dict[str, str]:
     """Text of each page by its path below the folder of pages."""
-    found = {"reference/commands.md": commands(), "reference/formats.md": readers(), "reference/glossary.md": glossary()}
+    found = {
+        "reference/commands.md": commands(),
+        "reference/formats.md": readers(),
+        "reference/glossary.md": glossary(),
+    }
     tests = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests" / "core").rglob("test_*.py"))}
     for family, title in _TITLES.items():
         groups = alike(family)
@@ -81,7 +90,7 @@ def commands() -> str:
         "# Command line",
         "",
         "Run each command with `python -m core` from the folder of the program. Results are JSON, or CSV with `--csv`.",
-        "Messages go to standard error. The exit status is 0, or 2 with one line if the input cannot be used.",
+        "Messages go to standard error. The exit status is 0. If the input cannot be used, it is 2 and the command prints one line.",
         "",
     ]
     program = _cli()
@@ -101,13 +110,14 @@ def readers() -> str:
             "# File formats",
             "",
             "Plurality recognises these formats by their content. Tables may be CSV, TSV, Excel, Parquet or Feather, and may",
-            "be compressed or zipped. Several files can be opened together. Every row is used, or listed with its line and the",
-            "reason why it was left out.",
+            "be compressed or zipped. You can open several files together. Plurality uses every row, or lists it with its line and",
+            "the reason why it was left out.",
             "",
             *listed,
             "",
-            "A file of gold needs a case and a class. A file of predictions has one row per case with a probability per class,",
-            "or one row per case, class and probability.",
+            "A gold file needs a case column and a class column. A file of predictions is a table or JSON Lines. It has one row",
+            "per case with a probability per class, or one row per case, class and probability. In JSON Lines, the",
+            'probabilities may be nested: `{"case": "a", "probs": {"cat": 0.9, "dog": 0.1}}`.',
             "",
         ]
     )
@@ -129,13 +139,6 @@ def family_page(title: str, groups: dict[str, list[Method]]) -> str:
     return "\n".join([*lines, ""])
 
 
-def meaning(option) -> str:
-    """Return the label of an option and what it means; the meaning alone if it begins with the same word."""
-    help = option.help[:1].upper() + option.help[1:]
-    same = help.split()[0].lower() == option.label.split()[0].lower()
-    return help if same else f"{option.label}: {option.help}"
-
-
 def method_page(group: Sequence[Method], tests: dict[Path, str]) -> str:
     """One method, or several that share their formula."""
     method = group[0]
@@ -144,10 +147,14 @@ def method_page(group: Sequence[Method], tests: dict[Path, str]) -> str:
         lines += [method.plainly, ""]
     else:
         lines += ["| Method | Name on the command line | Summary |", "|---|---|---|"]
-        lines += [f"| {one.title} | `{one.name}` | {one.plainly} {_capital(one.assumes)}".strip() + " |" for one in group]
+        lines += [
+            f"| {one.title} | `{one.name}` | {one.plainly} {_capital(one.assumes)}".strip() + " |" for one in group
+        ]
         lines.append("")
     lines += ["## Formula", "", method.exactly, ""]
-    assumes = _ASSUMPTIONS.get(method.name) or _OF_FAMILY.get(method.family) or ("" if len(group) > 1 else method.assumes)
+    assumes = (
+        _ASSUMPTIONS.get(method.name) or _OF_FAMILY.get(method.family) or ("" if len(group) > 1 else method.assumes)
+    )
     if assumes:
         lines += ["## Assumptions", "", _capital(assumes), ""]
     lines += ["## Data and options", "", *_taken(method)]
@@ -162,26 +169,27 @@ def _capital(text: str) -> str:
 
 def _taken(method: Method) -> Iterator[str]:
     if method.takes:
-        yield from (f"- {_capital(_KINDS[kind])}: {how}." for kind, how in method.takes.items())
+        yield from (
+            f"- {_capital(_KINDS[kind])} are {_USED.get(how, f'used {how}')}." for kind, how in method.takes.items()
+        )
         yield ""
     options = [option for option in method.options if option.on_command or option.on_page]
     if options:
         yield from ("| Option | Meaning | Default |", "|---|---|---|")
         for option in options:
-            default = "by the data" if option.default is None else option.default
-            yield f"| `{option.name}` | {meaning(option)} | {default} |".replace("\n", " ")
+            default = "from the data" if option.default is None else option.default
+            yield f"| `{option.name}` | {_capital(option.help)} | {default} |".replace("\n", " ")
         yield ""
 
 
 def _tested(method: Method, tests: dict[Path, str]) -> Iterator[str]:
-    """Tests that name the function or class of the method most often, each with its own words."""
+    """Tests that name the function or class of the method most often."""
     made = getattr(method.make, "func", method.make)
     named = re.compile(rf"\b({made.__name__}|{re.escape(made.__module__)})\b")
     folder = ROOT / "tests" / "core" / made.__module__.split(".")[1]
     mentions = {path: len(named.findall(text)) for path, text in tests.items() if folder in path.parents}
     for path in sorted((path for path, n in mentions.items() if n), key=lambda path: -mentions[path])[:_MOST_TESTS]:
-        about = (ast.get_docstring(ast.parse(tests[path])) or "").split("\n\n")[0]
-        yield f"- `{path.relative_to(ROOT).as_posix()}`" + (f": {' '.join(about.split())}" if about else "")
+        yield f"- `{path.relative_to(ROOT).as_posix()}`"
 
 
 def main() -> None:

@@ -237,8 +237,8 @@ METHODS = (
         percent_agreement,
         lambda asked: [percent_agreement(asked.counts, **asked.how)],
         plainly="How often two raters of the same case chose the same annotation.",
-        exactly="Mean over cases of the share of agreeing pairs; interval by Gwet's linearised variance (2014), t on "
-        "n − 1; Wilson's where all cases agree alike.",
+        exactly="Mean over cases of the share of agreeing pairs. The interval uses Gwet's linearised variance (2014) "
+        "and t with n − 1 degrees of freedom, or Wilson's interval if agreement is the same on all cases.",
         sources=(GWET,),
         assumes="not corrected for chance; high by chance alone if one class is common.",
         formula=_PERCENT,
@@ -251,7 +251,7 @@ METHODS = (
         scott_pi,
         lambda asked: [scott_pi(asked.dataset, **asked.how)] if identified(asked.dataset) == 2 else [],
         plainly="Agreement of two raters beyond chance, if both guess with the same class shares.",
-        exactly="p_e from the pooled margins; Gwet's linearised variance (Scott 1955).",
+        exactly="(p_a − p_e)/(1 − p_e), with p_e from the pooled margins. Gwet's linearised variance (Scott 1955).",
         sources=("Scott, Public Opinion Quarterly 19 (1955), 321-325", GWET),
         needs=("overlap", "two raters"),
         assumes="assumes that both raters guess each class equally often.",
@@ -265,8 +265,8 @@ METHODS = (
         fleiss_kappa,
         lambda asked: [fleiss_kappa(asked.counts, **asked.how)],
         plainly="Agreement beyond random guessing: 0 is chance, 1 is perfect.",
-        exactly="(p_a − p_e)/(1 − p_e), p_e from class shares averaged over cases; Gwet's linearised variance (Fleiss "
-        "1971).",
+        exactly="(p_a − p_e)/(1 − p_e), with p_e from class shares averaged over cases. Gwet's linearised variance "
+        "(Fleiss 1971).",
         sources=("Fleiss, Psychological Bulletin 76 (1971), 378-382", GWET),
         assumes="assumes exchangeable raters who guess with the average class shares.",
         formula=_FLEISS,
@@ -279,7 +279,7 @@ METHODS = (
         gwet_ac,
         lambda asked: [gwet_ac(asked.counts, **asked.how)],
         plainly="Agreement beyond chance that stays high if nearly all cases have the same class.",
-        exactly="AC1: p_e = Σ π(1 − π)/(q − 1); linearised variance (Gwet 2008).",
+        exactly="(p_a − p_e)/(1 − p_e), with p_e = Σ π(1 − π)/(q − 1). Linearised variance (Gwet 2008).",
         sources=("Gwet, British Journal of Mathematical and Statistical Psychology 61 (2008), 29-48", GWET),
         title_weighted="Gwet AC2",
         assumes="assumes that chance agreement occurs only on hard cases; steady if one class is common.",
@@ -293,7 +293,8 @@ METHODS = (
         brennan_prediger,
         lambda asked: [brennan_prediger(asked.counts, **asked.how)],
         plainly="Agreement beyond equal guessing over all classes.",
-        exactly="p_e = 1/q for q declared classes; linearised variance (Brennan & Prediger 1981).",
+        exactly="(p_a − p_e)/(1 − p_e), with p_e = 1/q for q declared classes. Linearised variance (Brennan & Prediger "
+        "1981).",
         sources=("Brennan & Prediger, Educational and Psychological Measurement 41 (1981), 687-699", GWET),
         assumes="assumes guesses that are spread equally over all classes.",
         formula=_BRENNAN_PREDIGER,

@@ -284,7 +284,8 @@ METHODS = (
         cohen_kappa,
         lambda asked: [cohen_kappa(asked.dataset, **asked.how)] if identified(asked.dataset) == 2 else [],
         plainly="Agreement of two raters beyond chance, if each guesses with their own class shares.",
-        exactly="p_e from both raters' own margins; Gwet's linearised variance (Cohen 1960).",
+        exactly="(p_a − p_e)/(1 − p_e), with p_e from the margins of both raters. Gwet's linearised variance (Cohen "
+        "1960).",
         sources=("Cohen, Educational and Psychological Measurement 20 (1960), 37-46", GWET),
         needs=("overlap", "two raters"),
         assumes="assumes that each of two raters guesses with their own class shares.",
@@ -298,7 +299,8 @@ METHODS = (
         conger_kappa,
         _conger,
         plainly="Cohen's kappa for more than two raters.",
-        exactly="p_e averaged over pairs of raters' own margins; Gwet's linearised variance (Conger 1980).",
+        exactly="(p_a − p_e)/(1 − p_e), with p_e averaged over pairs of raters' margins. Gwet's linearised variance "
+        "(Conger 1980).",
         sources=("Conger, Psychological Bulletin 88 (1980), 322-328", GWET),
         needs=("overlap", "raters"),
         assumes="assumes that every rater guesses with their own class shares.",

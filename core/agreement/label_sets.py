@@ -199,8 +199,8 @@ METHODS = (
         alpha_of_sets,
         lambda asked: [alpha_of_sets(asked.dataset, asked.level, metric) for metric in SET_METRICS],
         plainly="Agreement beyond chance on sets of labels; sets that share labels count in part.",
-        exactly="1 − D_o/D_e with the distance 1 − |A∩B|/|A∪B| (Jaccard), or 1 − m |A∩B|/|A∪B| with m = 1, 2/3, 1/3, 0 "
-        "for equal, held, overlapping and disjoint sets (MASI, Passonneau 2006).",
+        exactly="1 − D_o/D_e. The distance is 1 − |A∩B|/|A∪B| (Jaccard), or 1 − m |A∩B|/|A∪B| with m = 1, 2/3, 1/3 and "
+        "0 for equal, nested, overlapping and disjoint sets (MASI, Passonneau 2006).",
         sources=(
             "Passonneau, Measuring agreement on set-valued items (MASI) for semantic and pragmatic annotation (2006)",
             "Krippendorff, Content Analysis (2004)",
@@ -216,8 +216,8 @@ METHODS = (
         mean_label_alpha,
         lambda asked: [mean_label_alpha(asked.dataset, asked.level)],
         plainly="Agreement beyond chance on whether a label applies, as a mean over the labels.",
-        exactly="Mean over labels of Krippendorff's nominal α of the label, given or not; its interval from the "
-        "influence of each case on that mean.",
+        exactly="Mean of Krippendorff's nominal α over labels, each either given or not. The interval follows from the "
+        "influence of each case on this mean.",
         sources=("Krippendorff, Content Analysis (2004)",),
         takes={"set": AS_IS},
         assumes="every label has the same weight, even if it is rare.",
@@ -231,7 +231,7 @@ METHODS = (
         label_alphas,
         lambda asked: label_alphas(asked.dataset, asked.level),
         plainly="Agreement beyond chance on whether this one label applies.",
-        exactly="Krippendorff's nominal α of the two classes: the annotation has the label, or not.",
+        exactly="Krippendorff's nominal α with two classes: the annotation has the label, or it does not.",
         sources=("Krippendorff, Content Analysis (2004)",),
         takes={"set": AS_IS},
         assumes="a label that the rater did not name counts as absent.",

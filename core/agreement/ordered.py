@@ -73,8 +73,8 @@ METHODS = (
         ranking_agreement,
         lambda asked: ranking_agreement(asked.dataset, (), asked.level),
         plainly="How often a rater names the first choice of the other raters.",
-        exactly="Share of raters that rank the top-1 class of the IRN of all others, ties shared (Stutz et al., "
-        "appendix D).",
+        exactly="Share of raters whose first choice is the top-1 class of the IRN of all other raters, with ties "
+        "shared (Stutz et al., appendix D).",
         sources=(UGT,),
         takes={"ranking": AS_IS},
         assumes="compares each rater with the other raters combined.",
@@ -87,8 +87,8 @@ METHODS = (
         ranking_agreement,
         lambda asked: ranking_agreement(asked.dataset, DEPTHS, asked.level)[1:],
         plainly="Overlap of two differential diagnoses; first places count most.",
-        exactly="Mean average overlap@L of two raters' rankings with ties, normalised by their own; Wilson interval "
-        "over cases (Stutz et al., B.5).",
+        exactly="Mean average overlap@L of two raters' rankings with ties, normalised by their own overlap. Wilson "
+        "interval over cases (Stutz et al., B.5).",
         sources=(UGT,),
         takes={"ranking": AS_IS},
         assumes="earlier places count more than later ones.",

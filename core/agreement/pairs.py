@@ -302,7 +302,7 @@ METHOD = Method(
     "analysis",
     "Pairwise agreement",
     plainly="Compares every two raters on the cases that both annotated.",
-    exactly="Share of agreeing pairs of annotations with Wilson's 95% interval; n pairs in every cell.",
+    exactly="Share of agreeing pairs of annotations, with Wilson's 95% interval. Each cell shows the number of pairs.",
     sources=(),
     takes=ONE_CLASS,
     make=pair_matrix,

@@ -397,9 +397,10 @@ METHODS = (
         "Sparse probability of agreement",
         spa,
         lambda asked: [spa(asked.counts, weighting, asked.level) for weighting in asked.spa_weightings],
-        plainly="The same question, but cases with more annotations may count for more.",
-        exactly="Sparse probability of agreement, Σ wᵢPᵢ / Σ wᵢ; Wilson interval on the jackknife's effective n "
-        "(Nørregaard & Derczynski 2022).",
+        plainly="How often two raters of the same case chose the same annotation, if cases with more annotations may "
+        "count for more.",
+        exactly="Σ wᵢPᵢ / Σ wᵢ, where Pᵢ is the agreement on a case and wᵢ its weight. Wilson interval on the "
+        "jackknife's effective n (Nørregaard & Derczynski 2022).",
         sources=(SPA_SOURCE,),
         assumes="assumes that the other annotations of a case did not influence whether it got another one.",
         formula=Formula(raw_agreement, of="none", by_size=True, few_of_others=0),
@@ -412,7 +413,8 @@ METHODS = (
         spa_corrected,
         lambda asked: [spa_corrected(asked.counts, level=asked.level)],
         plainly="Agreement weighted by the number of annotations, beyond the agreement between different cases.",
-        exactly="(P − P_e)/(1 − P_e), P_e between cases; Fieller interval on 1 − P and 1 − P_e (jackknife covariance).",
+        exactly="(P − P_e)/(1 − P_e), where P_e is the agreement between annotations of different cases. Fieller "
+        "interval on 1 − P and 1 − P_e (jackknife covariance).",
         sources=(SPA_SOURCE,),
         assumes="like SPA, but corrected for the agreement between different cases.",
         formula=Formula(beyond_chance, of="other cases", by_size=True),

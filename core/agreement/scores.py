@@ -362,8 +362,8 @@ def _icc(name: str, title: str, place: int, assumes: str) -> Method:
         intraclass,
         lambda asked: [one for one in intraclass(asked.dataset, asked.level) if one.name == name],
         plainly="Share of score variance due to the cases, not to the raters.",
-        exactly="Intraclass correlation by analysis of variance on complete cases, F intervals (Shrout & Fleiss 1979; "
-        "McGraw & Wong 1996), and by REML with gaps.",
+        exactly="Intraclass correlation by analysis of variance on complete cases, with F intervals (Shrout & Fleiss "
+        "1979; McGraw & Wong 1996). By REML if scores are missing.",
         sources=(
             "Shrout & Fleiss, Psychological Bulletin 86 (1979), 420-428",
             "McGraw & Wong, Psychological Methods 1 (1996), 30-46",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..annotations.dataset import Dataset
@@ -27,6 +28,7 @@ from ..ingest.formats.json_text import looks_like_json, open_json
 from ..ingest.formats.matrix import is_matrix, read_matrix
 from ..ingest.formats.raw_table import RawTable
 from ..ingest.formats.records import read_records
+from ..ingest.formats.reshaped import objects_as_columns
 from ..ingest.formats.tables import open_table
 from ..ingest.machine_answers import MACHINES, read_answers
 from ..result_base import Columns, Result
@@ -344,6 +346,7 @@ def read_predictions(raw: RawTable, dataset: Dataset, name: str) -> tuple[Predic
     InputError
         Neither scores nor classes can be recognised, or no classifier can be read.
     """
+    raw = _objects_by_class(raw, dataset.classes)
     roles = columns_of(raw.columns, dataset.classes)
     class_columns = [column for column in raw.columns if column in set(dataset.classes)]
     if "class" in roles and ("score" in roles or "rank" in roles):
@@ -385,6 +388,17 @@ def read_predictions(raw: RawTable, dataset: Dataset, name: str) -> tuple[Predic
     return (replace(found[0], notes=(*notes, *found[0].notes)), *found[1:])
 
 
+def _objects_by_class(raw: RawTable, classes: Sequence[str]) -> RawTable:
+    """Return one column per class if cells are JSON objects with a score per class, such as {"a": 0.9, "b": 0.1}."""
+    before, raw = set(raw.columns), objects_as_columns(raw)[0]
+    names = list(raw.columns)
+    for place, column in enumerate(names):
+        key = column.partition(".")[2]
+        if column not in before and key in classes and key not in names:
+            names[place] = key
+    return replace(raw, table=raw.table.rename_columns(names))
+
+
 _Columns = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -422,7 +436,7 @@ def _wide(raw: RawTable, roles: dict[str, str], class_columns: list[str], name: 
     parts, n_empty = [], 0
     for column in class_columns:
         scores = numbers_of(raw, column)
-        says_nan = pc.equal(pc.utf8_lower(pc.utf8_trim_whitespace(raw.table[column])), "nan")
+        says_nan = pc.equal(pc.utf8_lower(pc.utf8_trim_whitespace(raw.table[column].cast(pa.string()))), "nan")
         present = encode(raw.table[column]).code >= 0
         present |= pc.fill_null(says_nan, False).to_numpy()
         n_empty += int((usable & ~present).sum())

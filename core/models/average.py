@@ -385,9 +385,9 @@ METHOD = Method(
     "Average of models",
     plainly="Average of all rater models, weighted by how well each predicts unseen annotations. It leaves out "
     "models that change the class of unanimous cases.",
-    exactly="Stacking of predictive distributions with a Dirichlet prior towards equal weights of models within two "
-    "standard errors of the best, a fixed share of the smoothed vote, and each model averaged over the posterior of "
-    "its β.",
+    exactly="Stacking of predictive distributions. A Dirichlet prior favours equal weights of models within two "
+    "standard errors of the best. The smoothed vote has a fixed share, and each model is averaged over the posterior "
+    "of its β.",
     sources=("Yao, Vehtari, Simpson & Gelman, Using stacking to average Bayesian predictive distributions (2018)",),
     takes=ONE_CLASS,
     make=ModelAverage,

@@ -101,8 +101,8 @@ METHOD = posterior_method(
     "Dawid-Skene, Bayesian",
     BayesianDawidSkene,
     plainly="Dawid-Skene with the full uncertainty of the confusion matrices.",
-    exactly="Posterior of prevalence and confusion matrices under Dirichlet priors, true classes summed out, by NUTS "
-    "(Dawid & Skene 1979; Stan user's guide, 7.4).",
+    exactly="Posterior of prevalence and confusion matrices under Dirichlet priors, by NUTS. True classes are summed "
+    "out (Dawid & Skene 1979; Stan user's guide, 7.4).",
     sources=(DAWID_SKENE_1979,),
     options=PRIORS,
     place=60,

@@ -103,8 +103,8 @@ METHOD = em_method(
     "Dawid-Skene",
     DawidSkene,
     plainly="Estimates rater accuracy from agreement with the other raters, and weights annotations accordingly.",
-    exactly="Latent class model with a confusion matrix per rater, by EM in log space; assumes that raters err "
-    "independently given the class (Dawid & Skene 1979).",
+    exactly="Latent class model with a confusion matrix per rater, by EM in log space. It assumes that raters make "
+    "mistakes independently given the class (Dawid & Skene 1979).",
     sources=(DAWID_SKENE_1979,),
     options=em_options("none", "diagonal", "pooled", "empirical"),
     place=30,
@@ -119,11 +119,11 @@ EMPIRICAL = em_method(
     "dawid-skene-empirical",
     "Dawid-Skene, empirical Bayes",
     partial(DawidSkene, "empirical"),
-    plainly="Dawid-Skene for sparse data: shrinks confusion matrices towards the rater's overall accuracy and towards "
-    "the average rater.",
-    exactly="Rows of confusion matrices are Dirichlet around the pooled rows with one factor of each rater on the odds "
-    "of being right, their concentrations by the marginal likelihood of the expected counts (Minka's fixed point), and "
-    "their posterior means in the E-step.",
+    plainly="Dawid-Skene for sparse data. It shrinks confusion matrices towards the rater's overall accuracy and "
+    "towards the average rater.",
+    exactly="Rows of confusion matrices have Dirichlet priors around the pooled rows, with one factor per rater on the "
+    "odds of a correct annotation. Concentrations maximise the marginal likelihood of the expected counts (Minka's "
+    "fixed point). The E-step uses posterior means.",
     sources=(DAWID_SKENE_1979, "Minka, Estimating a Dirichlet distribution (2000)"),
     options=em_options(),
     place=35,

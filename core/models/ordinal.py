@@ -392,10 +392,11 @@ METHOD = Method(
     make=Ordinal,
     fit=_fit,
     ways=("em", "nuts"),
-    plainly="For ordered classes: estimates for every rater how much higher or lower than the panel they are, how much "
-    "their annotations scatter, and how often they slip.",
-    exactly="Readings are normal around the true class plus the rater's severity, cut to the classes, mixed with slips "
-    "from the shares of all annotations; by EM at the posterior mode, or by NUTS (after Patz et al. 2002).",
+    plainly="For ordered classes. Estimates how much higher or lower than the panel each rater is, how much their "
+    "annotations vary, and how often they make a careless mistake.",
+    exactly="Annotations are normal around the true class plus the rater's severity, cut into classes. Careless "
+    "mistakes follow the shares of all annotations. Fitted by EM at the posterior mode, or by NUTS (after Patz et al. "
+    "2002).",
     sources=("Patz, Junker, Johnson & Mariano, Journal of Educational and Behavioral Statistics 27 (2002), 341-384",),
     options=(*em_options(), *DRAWS),
     takes={"class": AS_IS},

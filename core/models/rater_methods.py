@@ -43,7 +43,7 @@ TEMPER_PREVALENCE = Option(
     bool,
     False,
     "Apply β to the prevalence, too",
-    "raise the prevalence to the power of β, like the annotations (em)",
+    "weight the prevalence by β as well as the annotations (em)",
     on_page=False,
 )
 DAWID_SKENE_1979 = "Dawid & Skene, Applied Statistics 28 (1979), 20-28"
@@ -65,7 +65,7 @@ def em_options(*smoothings: str, tempers_prevalence: bool = True) -> tuple[Optio
         str,
         None,
         "Smoothing",
-        "pseudo-annotations that shrink raters with few annotations (em)",
+        "pseudo-annotations that prevent extreme estimates for raters with few annotations (em)",
         choices={name: SMOOTHING[name] for name in smoothings},
     )
     return (
@@ -78,7 +78,7 @@ def em_options(*smoothings: str, tempers_prevalence: bool = True) -> tuple[Optio
             bool,
             False,
             "Hold gold fixed",
-            "hold the cases with a gold class fixed at it (em)",
+            "hold each case with gold at its gold class (em)",
             on_command=False,
         ),
         Option(

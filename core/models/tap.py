@@ -182,8 +182,9 @@ def _method(name: str, title: str, raters: Literal["own", "common"], place: int,
         title,
         partial(TAP, raters=raters),
         plainly=f"{words} knows the truth or guesses; the model estimates how often.",
-        exactly="With probability a the truth, else a guess from p, by an exact M-step (Eubanks, Kappa Zoo, 9); with "
-        "one accuracy per rater and a free prevalence, it is MACE (Hovy et al. 2013).",
+        exactly="An annotation is the truth with probability a, otherwise a guess from p. Fitted by EM with an exact "
+        "M-step (Eubanks, Kappa Zoo, 9). With one accuracy per rater and a free prevalence, it is MACE (Hovy et al. "
+        "2013).",
         sources=("Eubanks, The Kappa Zoo (2024), chapter 9", "Hovy et al., NAACL-HLT (2013), 1120-1130"),
         options=em_options("none", "pooled"),
         variant=Variant("tap", "raters", raters, "parameters of t-a-p", raters == "own"),

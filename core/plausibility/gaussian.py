@@ -349,9 +349,9 @@ METHOD = Method(
     "gaussian",
     "plausibility",
     "Gaussian scores",
-    plainly="Plausible mean score of a case, and the certainty of its side of the threshold.",
-    exactly="Normal scores with a conjugate normal-inverse-gamma prior, fitted by empirical Bayes if none is given; "
-    "certainty is max(p, 1 − p), p = P(μ ≤ threshold | scores) (Stutz et al., appendix A).",
+    plainly="Estimates the mean score of a case, and the certainty that it is above or below the threshold.",
+    exactly="Normal scores with a conjugate normal-inverse-gamma prior, fitted by empirical Bayes if you set none. "
+    "Certainty is max(p, 1 − p) with p = P(μ ≤ threshold | scores) (Stutz et al., appendix A).",
     sources=(UGT,),
     takes={"score": AS_IS},
     make=GaussianScores,

@@ -158,9 +158,9 @@ METHOD = Method(
     OrdinalTruth.name,
     "plausibility",
     "Ordinal truth",
-    plainly="For ordered classes: the true class, corrected for raters who grade high or low; 3 is between 2 and 4.",
-    exactly="P(z | y) ∝ π_z Π P(y | z, rater)^γ under the ordinal model at its mode (after Patz et al. 2002); "
-    "certainty is the largest probability, in closed form.",
+    plainly="For ordered classes. Estimates the true class, corrected for raters who grade high or low.",
+    exactly="P(z | y) ∝ π_z Π P(y | z, rater)^γ under the ordinal model at its mode (after Patz et al. 2002). "
+    "Certainty is the largest probability, in closed form.",
     sources=("Patz, Junker, Johnson & Mariano, Journal of Educational and Behavioral Statistics 27 (2002), 341-384",),
     takes={"class": AS_IS},
     needs=("overlap", "raters", "order"),

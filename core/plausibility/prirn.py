@@ -128,9 +128,10 @@ METHOD = Method(
     "prirn",
     "plausibility",
     "PrIRN",
-    plainly="First choices have weight 1, second choices 1/2, third choices 1/3, and so on; weights are added over "
-            "raters.",
-    exactly="λ ~ Dirichlet(γ·IRN + ε), IRN the normalised sum of inverse ranks, ε = 0.01 (Stutz et al., B.2-B.3).",
+    plainly="First choices have weight 1, second choices 1/2, third choices 1/3, and so on. Weights are added over "
+    "raters.",
+    exactly="λ ~ Dirichlet(γ·IRN + ε), where IRN is the normalised sum of inverse ranks and ε = 0.01 (Stutz et al., "
+    "B.2-B.3).",
     sources=(UGT,),
     takes=RANKED,
     make=PrIRN,

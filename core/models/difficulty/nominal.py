@@ -719,8 +719,9 @@ METHODS = (
         True,
         90,
         "Each rater has one ability, and each case one difficulty. Errors are equally likely in all other classes.",
-        "Log odds of being right = ability × discrimination of the case, mistakes spread evenly, ln discrimination "
-        "normal and integrated, by EM at the posterior mode or NUTS (Whitehill et al. 2009).",
+        "The log odds of a correct annotation are ability × discrimination of the case. Mistakes are spread evenly. "
+        "The log of the discrimination is normal and integrated out. Fitted by EM at the posterior mode, or by NUTS "
+        "(Whitehill et al. 2009).",
         "Whitehill, Wu, Bergsma, Movellan & Ruvolo, Advances in Neural Information Processing Systems 22 (2009)",
     ),
     _method(
@@ -729,8 +730,9 @@ METHODS = (
         False,
         95,
         "Each rater has one ability, and each case one difficulty. The kind of error depends on the true class.",
-        "Log odds of being right = ability × discrimination of the case; mistakes by true class, common to all raters; "
-        "ln discrimination normal and integrated, by EM at the posterior mode or NUTS (after Whitehill et al. 2009).",
+        "The log odds of a correct annotation are ability × discrimination of the case. Mistakes depend on the true "
+        "class and are common to all raters. The log of the discrimination is normal and integrated out. Fitted by EM "
+        "at the posterior mode, or by NUTS (after Whitehill et al. 2009).",
         "Whitehill, Wu, Bergsma, Movellan & Ruvolo, Advances in Neural Information Processing Systems 22 (2009)",
     ),
 )

@@ -139,7 +139,8 @@ METHOD = Method(
     "Plackett-Luce",
     plainly="Models a differential diagnosis as a race: classes named earlier are more likely. Ties and unnamed "
             "classes count, too.",
-    exactly="Plackett-Luce over partial rankings with ties, Gibbs draws of λ from its posterior (Stutz et al., B.4).",
+    exactly="Plackett-Luce over partial rankings with ties. Draws of λ come from its posterior by Gibbs sampling "
+    "(Stutz et al., B.4).",
     sources=(UGT,),
     takes=RANKED,
     make=PlackettLuce,
@@ -150,7 +151,7 @@ METHOD = Method(
         Option("n_burn", int, 500, "Burn-in", "number of first sweeps to discard", 0, on_page=False, flag="--burn"),
         Option(
             "least_ess", float, 0.1, "Least share of effective draws",
-            "thin a chain whose share of effective draws is lower", 0.0, 1.0, on_page=False,
+            "thin a chain if its share of effective draws is lower", 0.0, 1.0, on_page=False,
         ),
     ),
     place=10,

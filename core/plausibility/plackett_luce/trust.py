@@ -471,8 +471,9 @@ METHOD = Method(
     "plausibility",
     "Mixture Plackett-Luce",
     plainly="Plackett-Luce that estimates whether each ranking follows the case or only the popularity of classes.",
-    exactly="u ~ Bernoulli(a_j): Plackett-Luce around the case's plausibilities if u = 1, around one vector of class "
-    "popularity if u = 0; Gibbs over u, a and λ, the t-a-p model for rankings (Eubanks, Kappa Zoo, 9).",
+    exactly="u ~ Bernoulli(a_j). If u = 1, the ranking is Plackett-Luce around the plausibilities of the case. If u = "
+    "0, it is Plackett-Luce around one vector of class popularity. Gibbs sampling over u, a and λ. This is the t-a-p "
+    "model for rankings (Eubanks, Kappa Zoo, 9).",
     sources=(UGT, "Eubanks, The Kappa Zoo (2024), chapter 9"),
     takes=RANKED,
     make=MixturePlackettLuce,

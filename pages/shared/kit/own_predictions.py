@@ -29,7 +29,7 @@ _KINDS = {
 }
 _CLASSES = (
     _CLASSIFIERS,
-    "CSV, TSV or Parquet: one row per case and class (columns case, class, score or rank, and optionally "
+    "CSV, TSV, Parquet or JSON Lines: one row per case and class (columns case, class, score or rank, and optionally "
     "classifier), one row per case with one column per class, or a matrix of scores in the order of cases and "
     "classes",
     lambda one: _ties_and_gaps(one),

@@ -22,8 +22,8 @@ _CARDS: dict[SideKind, tuple[str, str]] = {
 }
 _IMAGES = "A zip of PNG, JPEG, GIF or WebP files, named after the cases or as in the case table."
 _PREDICTIONS = (
-    "One row per case and class (columns case, class, score or rank, and optionally classifier), or a matrix of "
-    "scores: one row per case and one column per class, in the order of the data."
+    "A table or JSON Lines: one row per case with one column per class, or one row per case and class (case, class, "
+    "score or rank, and optionally classifier). A matrix of scores in the order of the data works as well."
 )
 
 

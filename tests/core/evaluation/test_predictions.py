@@ -348,6 +348,20 @@ def test_answers_without_scores_are_the_first_class_and_nothing_is_known_of_the_
     assert first.probabilities(dataset.n_classes) is None
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"case": "case 1", "class 1": 0.2, "class 2": 0.8}',
+        '{"case": "case 1", "probs": {"class 1": 0.2, "class 2": 0.8}}',
+    ],
+)
+def test_open_predictions_reads_json_lines_with_a_score_per_class(dataset, line):
+    (found,) = open_predictions("file", f"{line}\n{line.replace('case 1', 'case 2')}\n".encode(), dataset)
+    assert [dataset.classes[code] for code in found.class_code[:2]] == ["class 2", "class 1"]
+    assert found.score[:4].tolist() == [0.8, 0.2, 0.8, 0.2]
+    assert found.predicted.tolist() == [name in ("case 1", "case 2") for name in dataset.cases]
+
+
 def test_answers_that_are_no_classes_of_the_data_are_refused_with_the_case(dataset):
     with pytest.raises(InputError, match="class 'refused' of case 'case 1' is not listed"):
         open_predictions("m", ANSWERED.replace("class 2", "refused").encode(), dataset)
