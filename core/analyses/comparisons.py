@@ -35,9 +35,9 @@ PAIRS = (
     Column("lost", "second preferred", "count"),
 )  # fmt: skip
 RATERS = (
-    Column("rater"), Column("n", "comparisons", "count"), Column("tied", "ties", "share"),
-    *intervals("accuracy", "accuracy", "share", heads=("95% low", "95% high")),
-    Column("followed", "comparisons that follow the order", "share"),
+    Column("rater"), Column("n", "comparisons", "count"), Column("tied", "ties", "coefficient"),
+    *intervals("accuracy", heads=("95% low", "95% high")),
+    Column("followed", "follows the order", "coefficient"),
     *intervals("discrimination", unit="coefficient", heads=("95% low ", "95% high ")),
     Column("triads", unit="count"), Column("circular", "circular", "count"), Column("zeta", "ζ", "coefficient"),
     Column("p", "p (fewer by chance)", "error"),
@@ -292,7 +292,7 @@ def present_pairs(found: ItemOrder, dataset: Dataset, options: OrderOptions) -> 
         above = fit.above[np.ix_(fit.order, fit.order)]
         blocks.append(
             Figure(
-                lambda theme: above_heatmap(names, above, theme, "Probability that the row is above the column"),
+                lambda theme: above_heatmap(names, above, theme, "Probability (%) that the row is above the column"),
                 "Probability that the item of the row is stronger than the item of the column",
                 "item_pairs",
             )
@@ -354,7 +354,8 @@ def present_raters(found: ItemOrder, dataset: Dataset, options: OrderOptions) ->
         Words(lead_of_raters(found), "lead"),
         Grid(table, "Raters, the least accurate first.", 60, RATERS, "order_raters"),
         Words(
-            "Accuracy is the probability that the rater prefers the stronger item, if the rater prefers one, over the "
+            "“Follows the order” is the share of decided comparisons that prefer the stronger item. Accuracy is the "
+            "probability that the rater prefers the stronger item, if the rater prefers one, over the "
             "pairs of all raters. Its interval takes the strengths as known. Discrimination is 1 for the average "
             "rater and 0 for answers at random.",
             "note",

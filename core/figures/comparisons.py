@@ -43,7 +43,7 @@ def above_heatmap(names: Sequence[str], above: np.ndarray, theme: Theme, title: 
                 [0.5, theme.paper],
                 [1, with_opacity(theme.accent, _MOST_OPAQUE)],
             ],
-            text=text if few else None,
+            text=[[_short(cell) for cell in row] for row in text] if few else None,
             texttemplate="%{text}" if few else None,
             textfont={"size": 11, "color": theme.ink},
             customdata=hover,
@@ -64,3 +64,8 @@ def above_heatmap(names: Sequence[str], above: np.ndarray, theme: Theme, title: 
         xaxis={**axis, "range": [-0.5, n - 0.5], "tickangle": slant(shown)},
         yaxis={**axis, "range": [n - 0.5, -0.5]},
     )
+
+
+def _short(cell: str) -> str:
+    """Return a percentage as it fits in a narrow cell."""
+    return cell.replace("over ", ">").replace("under ", "<").removesuffix("%")

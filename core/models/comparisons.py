@@ -31,6 +31,7 @@ SPREAD, RATER_SPREAD, TIE_SPREAD, SIDE_SPREAD = 3.0, 0.5, 3.0, 1.0  # standard d
 _SAME_MEAN = 1e4  # precision of the mean discrimination, which is 1
 _FEW_SIDES = 10  # annotations of pairs that are shown both ways, for the advantage of the side
 _STEPS, _SETTLED = 100, 1e-9
+_NEVER = 1e-12  # smallest probability, and largest less than 1
 _MOST_ORDERED = 12  # items up to which whole orders are counted
 
 
@@ -353,7 +354,7 @@ class _Strengths:
         covariance = root.T @ root
         spread = np.diag(covariance)
         sd = np.sqrt(np.maximum(spread[:, None] + spread - 2 * covariance, 1e-300))
-        self.above = ndtr((mode[:, None] - mode) / sd)
+        self.above = np.clip(ndtr((mode[:, None] - mode) / sd), _NEVER, 1 - _NEVER)
         np.fill_diagonal(self.above, np.nan)
         self.above[group[:, None] != group] = np.nan
         self.order = np.lexsort((np.arange(len(mode)), -self.contrast, group))
@@ -382,7 +383,8 @@ def _orders(draws: np.ndarray, group: np.ndarray, order: np.ndarray) -> tuple[np
     best = np.zeros(len(group))
     for number in range(int(group.max()) + 1):
         own = np.flatnonzero(group == number)
-        best[own] = np.bincount(draws[:, own].argmax(axis=1), minlength=len(own)) / len(draws)
+        counts = np.bincount(draws[:, own].argmax(axis=1), minlength=len(own))
+        best[own] = (counts + 1 / len(own)) / (len(draws) + 1)  # one more draw, so that none is impossible
     ordered = draws[:, order]
     falls = (ordered[:, 1:] < ordered[:, :-1]) | (np.diff(group[order]) > 0)
     p_order = float(falls.all(axis=1).mean())
