@@ -77,12 +77,7 @@ def with_comparisons(raw: RawTable, questions: dict[str, Mapping], doubt: Callab
     whole = first.layout == "long" and first.case is not None and first.rater is not None
     if not whole or first.case in (found.first, found.second) or (first.case and seen.is_id(first.case)):
         return {"": found}
-    if found.answer is None:
-        return questions
-    return {
-        name: doubt(mapping, found, doubt=_TWO_READINGS) if mapping.answer == found.answer else mapping
-        for name, mapping in questions.items()
-    }
+    return {name: doubt(mapping, found, doubt=_TWO_READINGS) for name, mapping in questions.items()}
 
 
 _TWO_READINGS = "Each row compares two items, and also belongs to a case."
