@@ -51,12 +51,5 @@ ODD_DATA = {
         ],
     ),
     "anonymous raters": _table("case,calm,angry,sad", [*((i, 3 - i % 3, i % 3, 0) for i in range(12)), (99, 0, 0, 3)]),
-    "comparisons": _table(
-        "model_a,model_b,winner,judge",
-        [
-            ("pqr"[i % 3], "pqr"[(i + 1 + i // 3 % 2) % 3], ("model_a", "tie", "model_b")[i * i % 7 % 3], f"j{i % 4}")
-            for i in range(48)
-        ],
-    ),
     "markup": "case,rater,class\n<b>1</b>,![](h://x/y.png),=cmd()\n<b>1</b>,[a](b),:red[no]\n$2$,[a](b),<i>x\n",
 }

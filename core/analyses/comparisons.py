@@ -324,9 +324,11 @@ def table_of_pairs(found: ItemOrder, dataset: Dataset, options: OrderOptions) ->
 def lead_of_raters(found: ItemOrder) -> list[Span]:
     """Return which raters do not clearly follow the order, in a sentence."""
     fit = found.fit
-    low, high = fit.discrimination_low, fit.discrimination_high
-    n, reversed_by = len(fit.raters), [fit.raters[rater] for rater in np.flatnonzero(high < 0)]
-    unclear = [fit.raters[rater] for rater in np.flatnonzero((low <= 0) & (high >= 0))]
+    clear = float(ndtri((1 + fit.level) / 2))
+    n, reversed_by = len(fit.raters), [fit.raters[rater] for rater in np.flatnonzero(fit.evidence <= -clear)]
+    unclear = [fit.raters[rater] for rater in np.flatnonzero(np.abs(fit.evidence) < clear)]
+    if len(unclear) == n:
+        return ["No rater clearly follows the order."]
     words: list[Span] = []
     if reversed_by:
         prefer = "prefers" if len(reversed_by) == 1 else "prefer"
@@ -357,7 +359,7 @@ def present_raters(found: ItemOrder, dataset: Dataset, options: OrderOptions) ->
             "“Follows the order” is the share of decided comparisons that prefer the stronger item. Accuracy is the "
             "probability that the rater prefers the stronger item, if the rater prefers one, over the "
             "pairs of all raters. Its interval takes the strengths as known. Discrimination is 1 for the average "
-            "rater and 0 for answers at random.",
+            "rater and 0 for answers at random; raters with few comparisons are taken for average ones.",
             "note",
         ),
         Download(table, "Raters", "order_raters", "order_raters_table"),

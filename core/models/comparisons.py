@@ -131,6 +131,9 @@ class ComparisonFit(Result):
         Number of comparisons that each item won, tied and lost.
     discrimination, discrimination_low, discrimination_high : ndarray, shape (n_raters,)
         Of each rater, with its interval; 1 for all if raters are not told apart.
+    evidence : ndarray, shape (n_raters,)
+        Discrimination by the rater's own comparisons, without the prior, in standard errors: above 1.96 the rater
+        clearly follows the order, below −1.96 reverses it. 0 if raters are not told apart.
     accuracy, accuracy_low, accuracy_high : ndarray, shape (n_raters,)
         Probability that the rater prefers the stronger item, if the rater prefers one, over all compared pairs.
     tie : float or None
@@ -155,6 +158,7 @@ class ComparisonFit(Result):
     discrimination: np.ndarray
     discrimination_low: np.ndarray
     discrimination_high: np.ndarray
+    evidence: np.ndarray
     accuracy: np.ndarray
     accuracy_low: np.ndarray
     accuracy_high: np.ndarray
@@ -323,10 +327,11 @@ def fit_comparisons(
     draws = np.random.default_rng(seed).standard_normal((n_draws, len(x))) @ root[:, : data.n_items]
     best, p_order, n_orders = _orders(draws + x[: data.n_items], group, strengths.order)
     z = float(ndtri((1 + level) / 2))
-    ends = np.ones((3, len(data.raters)))
+    ends, evidence = np.ones((3, len(data.raters))), np.zeros(len(data.raters))
     if posterior.r:
-        half = z * np.sqrt((root[:, data.n_items : data.n_items + posterior.r] ** 2).sum(axis=0))
-        ends = x[data.n_items : data.n_items + posterior.r] + half * np.array([[0.0], [-1.0], [1.0]])
+        a, variance = x[data.n_items : posterior.at_tie], (root[:, data.n_items : posterior.at_tie] ** 2).sum(axis=0)
+        ends = a + z * np.sqrt(variance) * np.array([[0.0], [-1.0], [1.0]])
+        evidence = _without_prior(a, variance, rater_spread)
     side: list[float | None] = [None, None, None]
     if posterior.sides:
         shift = z * float(np.sqrt((root[:, posterior.at_side] ** 2).sum()))
@@ -334,11 +339,19 @@ def fit_comparisons(
     nu = float(np.exp(x[posterior.at_tie])) if posterior.ties else None
     return ComparisonFit(
         data.items, data.raters, strengths.contrast, strengths.low, strengths.high, group, strengths.above, best,
-        strengths.order, p_order, n_orders, _won(data), ends[0], ends[1], ends[2],
+        strengths.order, p_order, n_orders, _won(data), ends[0], ends[1], ends[2], evidence,
         _followed(data, strengths.contrast, ends[0]), _followed(data, strengths.contrast, ends[1]),
         _followed(data, strengths.contrast, ends[2]), None if nu is None else nu / (2 + nu),
         side[0], side[1], side[2], level,
     )  # fmt: skip
+
+
+def _without_prior(a: np.ndarray, variance: np.ndarray, spread: float) -> np.ndarray:
+    """Return the discriminations by the comparisons alone, in standard errors, from those of the posterior."""
+    prior = 1 / (spread**2 * (1 - 1 / len(a)))
+    own = 1 / variance - prior
+    known = own > 1e-6 * prior
+    return np.where(known, (a / variance - prior) / np.sqrt(np.where(known, own, 1.0)), 0.0)
 
 
 class _Strengths:

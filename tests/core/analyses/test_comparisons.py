@@ -66,6 +66,18 @@ def test_raters_that_follow_the_order_are_not_named():
     assert lead_of_raters(found) == ["All raters clearly follow the order."]
 
 
+def test_nobody_is_said_to_follow_an_order_that_noise_has_made():
+    for seed in range(5):
+        found, *_ = answered(simulated(seed, 60, np.zeros(4), np.ones(4)), "raters")
+        assert "All raters clearly follow the order." not in lead_of_raters(found)
+
+
+def test_a_rater_with_one_comparison_does_not_clearly_follow_the_order():
+    rows = [f"{a},{b},{rater}" for a, b in ("ab", "ac", "bc", "ad", "bd", "cd") for rater in "rst" for _ in range(3)]
+    _, _, said = answered(made([*rows, "a,d,once"]), "raters")
+    assert said.startswith("1 of 4 raters does not clearly follow the order: once.")
+
+
 def test_groups_that_no_comparison_connects_are_not_ordered():
     dataset = made(["a,b,r"] * 4 + ["b,a,s"] + ["c,d,r"] * 4 + ["d,c,s"])
     found, _, said = answered(dataset)
