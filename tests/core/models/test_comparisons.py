@@ -178,6 +178,11 @@ def _coins(rng, n):
     return (upper | np.tril(~upper.T, -1)).astype(int)
 
 
+def test_comparisons_of_each_item_are_counted_as_won_tied_and_lost():
+    found = fit_comparisons(compared([(0, 1, 0, 0, 5, 2, 1), (1, 2, 0, 0, 4, 0, 3)], 3))
+    assert found.won.tolist() == [[5, 2, 1], [1 + 4, 2, 5 + 3], [3, 0, 4]]
+
+
 def test_separated_data_stay_finite():
     found = fit_comparisons(of_wins(np.triu(np.full((5, 5), 20), 1)))
     assert np.isfinite([found.strength, found.low, found.high]).all()
