@@ -26,7 +26,7 @@ _PREFERRED = words(
 )
 _TOKENS = re.compile(r"[\s_.:|\-]+")
 _GLUED = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Za-z])")
-_CLEAR = 0.95  # share of the rows in which the preferred item must be understood
+_MOST_ODD = 0.05  # largest share of rows whose preferred item is not understood
 _APART = 0.98  # share of the rows whose two items must differ
 _TOGETHER = 0.75  # largest share of pairs of a question to annotations for which questions make cases of their own
 _MOST_COLUMNS = 60
@@ -129,7 +129,7 @@ def _with_preferred(seen: ColumnEvidence, one: str, other: str, *, decided: bool
         cells = (seen.coded(each) for each in (column, one, other))
         code, by_name = understood(next(cells), next(cells), next(cells), (one, other))
         given = seen.coded(column).code >= 0
-        if not given.any() or (code[given] >= 0).mean() < _CLEAR or likeness(column, "rater") == 2:
+        if not given.any() or (code[given] < 0).mean() > _MOST_ODD or likeness(column, "rater") == 2:
             continue
         named = bool(words_of_name(column) & _PREFERRED)
         one_sided = len({*code[given]} - {-1}) < 2
