@@ -100,7 +100,7 @@ def test_a_question_of_each_row_makes_no_cases_of_its_own():
     [
         "case,reader_1,reader_2,consensus\n1,a,b,a\n2,b,a,b\n3,a,b,b\n4,b,a,a\n",  # two raters, adjudicated
         "case,A,B,final\n1,x,y,x\n2,y,x,x\n3,x,y,y\n",
-        "case,left,right,worse\n1,0,1,right\n2,1,1,right\n3,2,1,left\n4,0,2,right\n5,2,2,left\n",  # grades of two eyes, often equal
+        "case,left,right,worse\n1,0,1,right\n2,1,1,right\n3,2,1,left\n4,0,2,right\n5,2,2,left\n",  # grades of two eyes
         "case,rater,class\n1,R1,a\n1,R2,b\n2,R1,a\n2,R2,a\n",
         "text_a,text_b,rater,label\nshort,other,R1,yes\nmore,words,R1,no\nshort,other,R2,yes\nmore,words,R2,no\n",
     ],
