@@ -337,6 +337,12 @@ def _guideline() -> list[click.Parameter]:
     ]
 
 
+def _order() -> list[click.Parameter]:
+    from .analyses.comparisons import ORDER
+
+    return [*_parts_of(ORDER), *_file(), _level()]
+
+
 def _groups() -> list[click.Parameter]:
     return [
         *_file(),
@@ -1098,6 +1104,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Compare modalities in a reader study (MRMC): AUC, sensitivity or specificity, and the size of the next study.",
         "study readings.csv --truth truth.csv --measure sensitivity --threshold 3",
         _study,
+    ),
+    "order": (
+        ".commands.comparisons:order",
+        "Order the items of paired comparisons, with the certainty of the order and the accuracy of raters.",
+        "order arena.csv --part raters",
+        _order,
     ),
     "certainty": (
         ".commands.plausibilities:certainty",

@@ -63,6 +63,18 @@ GLOSSARY: dict[str, Term] = {
         "The mode uses Laplace's approximation, integrated over τ and corrected by importance sampling. Holm's "
         "correction covers all effects.",
     ),
+    "bradley-terry": Term(
+        "Which items are preferred? A strength for each item, such that the difference of two strengths predicts how "
+        "often raters prefer one to the other.",
+        "P(i) ∝ exp(d/2), P(j) ∝ exp(−d/2), P(tie) ∝ ν (Davidson); d = a_r (θ_i − θ_j) + δ s, with the discrimination "
+        "a_r of a rater and the advantage δ of the item shown first. Mode under weak priors; Laplace's approximation.",
+    ),
+    "circular triad": Term(
+        "Three items that are preferred in a circle: A to B, B to C, but C to A. Raters with a clear order have few; "
+        "by chance a quarter of the triads are circular.",
+        "d of T complete triads; mean T/4, variance 3T/16 by chance. ζ = 1 − 24d/(n³ − n) for odd n, "
+        "1 − 24d/(n³ − 4n) for even n (Kendall and Babington Smith).",
+    ),
     "guideline": Term(
         "Which two classes do raters confuse? If all raters do, change the guideline or merge the classes. If one "
         "rater does, talk to that rater.",

@@ -14,6 +14,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from .annotations.dataset import Dataset
+from .annotations.paired_items import PairedItems
 from .errors import InputError, NotFoundError, PluralityError
 from .ingest import stored_case_content
 from .ingest.build_dataset import ImportReport
@@ -409,6 +410,8 @@ def _write(dataset: Dataset, folder: Path) -> None:
         columns["n_entries"] = np.diff(dataset.entry_ptr).astype(np.int32)
         entries = {name: getattr(dataset, name) for name in _PER_ENTRY}
         parquet.write_table(pa.table(entries), folder / "entries.parquet")
+    if dataset.pairs is not None and dataset.pairs.swapped is not None:
+        columns["swapped"] = dataset.pairs.swapped
     parquet.write_table(pa.table(columns), folder / "annotations.parquet")
     cases: dict[str, Any] = {"case": list(dataset.cases)}
     if dataset.case_group is not None:
@@ -419,6 +422,8 @@ def _write(dataset: Dataset, folder: Path) -> None:
         cases["gold_set"] = list(dataset.gold_sets)
     if dataset.gold_scores is not None:
         cases["gold_score"] = dataset.gold_scores
+    if dataset.pairs is not None:
+        cases |= {f"item_{place + 1}": dataset.pairs.of_case[:, place] for place in (0, 1)}
     parquet.write_table(pa.table(cases), folder / "cases.parquet")
     meta = {
         "name": dataset.name,
@@ -433,7 +438,7 @@ def _write(dataset: Dataset, folder: Path) -> None:
         "ordinal": dataset.ordinal,
         "raters_identified": dataset.raters_identified,
         "class_risk": None if dataset.class_risk is None else dataset.class_risk.tolist(),
-    }
+    } | ({} if dataset.pairs is None else {"items": dataset.pairs.items})
     (folder / _META).write_text(json.dumps(meta, ensure_ascii=False), encoding="utf-8")
 
 
@@ -466,5 +471,13 @@ def _read(folder: Path) -> Dataset:
         gold=cases["gold"].to_numpy().astype(np.int32) if "gold" in cases.column_names else None,
         gold_sets=np.array(cases["gold_set"].to_pylist(), np.int8) if "gold_set" in cases.column_names else None,
         gold_scores=cases["gold_score"].to_numpy() if "gold_score" in cases.column_names else None,
+        pairs=None if "items" not in meta else _pairs(meta["items"], cases, annotations),
         **fields,
     )
+
+
+def _pairs(items: list[str], cases: pa.Table, annotations: pa.Table) -> PairedItems:
+    """Return the items of the cases of a saved dataset of comparisons."""
+    of_case = np.stack([cases[f"item_{place}"].to_numpy() for place in (1, 2)], 1)
+    swapped = annotations["swapped"].to_numpy() if "swapped" in annotations.column_names else None
+    return PairedItems(tuple(items), of_case, swapped)

@@ -8,17 +8,19 @@ import streamlit as st
 from core.analyses.cases import CASES
 from core.analyses.cases.case import OneCase
 from core.analyses.cases.certainty import CaseCertainty, listed
+from core.analyses.comparisons import ORDER
 from core.analyses.inputs import Inputs
 from core.annotations.dataset import Dataset
 from core.certainty.more_raters import IN_SHORT
 from core.certainty.shares import ONE_ANNOTATION, UNCERTAIN
 from core.certainty.top_sets import short_of_certain
 from core.figures import home as figures
+from core.models.comparisons import has_comparisons
 from core.plausibility.protocol import PlausibilityModel
 from core.text import exact, markdown, percent, shorten, simulated, typed
 from core.thresholds import PROBABLY_WRONG, UNCERTAIN_BELOW
 from pages.shared.cache import cases as cached_cases
-from pages.shared.cases import content, one_case, review_status, score_cases, worklist
+from pages.shared.cases import content, item_order, one_case, review_status, score_cases, worklist
 from pages.shared.cases import correct as case_correct
 from pages.shared.home.doors import plot_still
 from pages.shared.kit import (
@@ -182,6 +184,21 @@ def _page() -> None:
     dataset = gold_of_reviews.applied(widgets.require_data().dataset)
     title = st.empty()
     title.title("Which cases are uncertain?")
+    if not has_comparisons(dataset):
+        _cases(dataset, title)
+        return
+    cases, items = widgets.tabs(["Cases", ORDER.title], "cases_tabs")
+    if cases.open:
+        with cases:
+            _cases(dataset, title)
+    if items.open:
+        with items:
+            title.title(ORDER.question)
+            item_order.show(dataset)
+
+
+def _cases(dataset: Dataset, title) -> None:
+    """Show the worklist and one case; ``title`` is the place of the first sentence."""
     if dataset.kind == "score":
         score_cases.show(dataset, title)
         return

@@ -6,11 +6,13 @@ from functools import partial
 
 import streamlit as st
 
+from core.analyses.comparisons import ORDER
 from core.analysis_settings import AnalysisSettings, compute_settings
 from core.annotations.dataset import Dataset
 from core.evaluation.metrics import TOP
 from core.ingest.samples import SAMPLES
 from core.methods import as_taken, offered
+from core.models.comparisons import has_comparisons
 from core.plausibility.gaussian_prior import fit_prior
 from core.plausibility.protocol import PlausibilityModel
 from core.reducers.top_draws import can_keep
@@ -193,13 +195,14 @@ def _model(dataset: Dataset, place, threshold: float | str | None) -> Plausibili
     return plausibility_models.as_chosen(dataset)
 
 
-def _sections() -> list[str]:
+def _sections(dataset: Dataset) -> list[str]:
     """Draw the sections as a check list; return the chosen ones in their order."""
     st.markdown("**Sections**")
     with st.container(gap=None):
         return [
             name
             for name, title in SECTIONS.items()
+            if name != ORDER.name or has_comparisons(dataset)
             if st.checkbox(title, value=True, key=f"report_section-{name}", persist_state="session")
         ]
 
@@ -225,7 +228,7 @@ def _page() -> None:
             persist_state="session",
             help="Raters, AI raters, readers and reviewers are numbered. Notes of reviewers are left out.",
         )
-        sections = _sections()
+        sections = _sections(dataset)
         standard = st.container()
     if not sections:
         left.info("Choose at least one section.")

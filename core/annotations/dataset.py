@@ -13,6 +13,7 @@ from ..text import plural, shorten, typed, without_controls
 from .csr import group_by_case, keep_annotations, order_blocks
 from .digest import dataset_digest, names_digest
 from .frame_reader import frame_reader
+from .paired_items import PairedItems
 from .rater_codes import coded
 from .validation import (
     LARGEST_SCORE,
@@ -87,6 +88,8 @@ class Dataset(Result):
         For sets, whether each label is in the known set of a case: 1 or 0; -1 throughout if the set is unknown.
     gold_scores : ndarray of float64, shape (n_cases,), or None
         For scores, the known score of a case, in units of the scores; NaN unknown.
+    pairs : PairedItems, or None
+        For comparisons, the two items of each case; None if cases are not pairs.
 
     Raises
     ------
@@ -114,6 +117,7 @@ class Dataset(Result):
     gold: np.ndarray | None = None
     gold_sets: np.ndarray | None = None
     gold_scores: np.ndarray | None = None
+    pairs: PairedItems | None = None
 
     TABLES = ("annotations", "cases", "classes")
 
@@ -194,6 +198,8 @@ class Dataset(Result):
         if self.case_group is not None:
             put("case_group", checked_texts(self.case_group, "groups of cases"))
             check_length(self.case_group, len(self.cases), "case_group", "cases")
+        if self.pairs is not None:
+            self.pairs.check(len(self.cases), len(self.rater))
 
     def _checked_gold_scores(self) -> np.ndarray:
         if self.kind != "score":
@@ -240,6 +246,8 @@ class Dataset(Result):
         rater_code: np.ndarray,
         answer: np.ndarray,
         time: np.ndarray | None = None,
+        *,
+        pairs: PairedItems | None = None,
         **side,
     ) -> "Dataset":
         """Return a dataset from one row per annotation; codes index the vocabularies, arrays are (n_annotations,).
@@ -259,6 +267,8 @@ class Dataset(Result):
             Position in ``classes``.
         time : ndarray of int64 or datetime64, shape (n_annotations,), optional
             Seconds since 1970-01-01 UTC; `MISSING_TIME` where unknown.
+        pairs : PairedItems, optional
+            Items of each case, with sides in the order of the annotations that are given.
         **side
             Attributes of the class that are not named here, such as ``gold``, ``case_group`` and ``raters_identified``.
 
@@ -282,6 +292,7 @@ class Dataset(Result):
             rater=rater,
             answer=answer[order],
             time=time,
+            pairs=None if pairs is None else pairs.in_order(order),
             **side,
         )
 
@@ -853,6 +864,7 @@ def keep_only(dataset: Dataset, keep: np.ndarray) -> Dataset:
         gold=None if dataset.gold is None else dataset.gold[case_kept],
         gold_sets=None if dataset.gold_sets is None else dataset.gold_sets[case_kept],
         gold_scores=None if dataset.gold_scores is None else dataset.gold_scores[case_kept],
+        pairs=None if dataset.pairs is None else dataset.pairs.kept(case_kept, keep),
         **changes,
     )
 

@@ -46,6 +46,14 @@ def dataset_digest(dataset) -> str:
     if dataset.gold_scores is not None:
         state.update(f"|gold_scores:{dataset.gold_scores.size}|".encode())
         state.update(np.ascontiguousarray(dataset.gold_scores.astype("<f8", copy=False)).data)
+    if dataset.pairs is not None:
+        for item in dataset.pairs.items:
+            state.update(b"%d:" % len(item.encode()) + item.encode())
+        swapped = dataset.pairs.swapped
+        state.update(f"|pairs:{len(dataset.pairs.items)}:{-1 if swapped is None else swapped.size}|".encode())
+        state.update(np.ascontiguousarray(dataset.pairs.of_case.astype("<i4", copy=False)).data)
+        if swapped is not None:
+            state.update(swapped.tobytes())
     return state.hexdigest()
 
 

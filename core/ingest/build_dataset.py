@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..annotations.dataset import Dataset, Kind
+from ..annotations.paired_items import COMPARED, PairedItems
 from ..annotations.validation import LARGEST_SCORE
 from ..annotations.vocabulary import Coded, compact, encode, to_numbers, written_numbers
 from ..errors import InputError
@@ -18,6 +19,7 @@ from .aggregated_tables import contingency_rows, count_rows, pattern_rows
 from .answer_rules import AS_POSITIONS, COUNTS_AS_MISSING, Treatment, merge_raters, positions, take_apart, treat
 from .column_mapping import Mapping, Repeats, check_mapping
 from .companion_files import SideFiles, with_side_files
+from .comparison_rows import comparison_rows
 from .data_warnings import cautions_about, of_several_files, perhaps_missing, repeated, unnamed, unsure
 from .formats.raw_table import Dropped, RawTable
 from .label_columns import annotation_of, drop_whole, label_rows, labels_apart, likely_sign, none_of
@@ -35,6 +37,7 @@ _ROWS_OF = {
     "contingency": contingency_rows,
     "patterns": pattern_rows,
     "labels": label_rows,
+    "comparisons": comparison_rows,
 }
 
 
@@ -143,7 +146,7 @@ def build_dataset(
     first, entry_ptr, again, same = _repeats_treated(rows, raw, kind, repeats, cautions)
     tell(0.7)
     case_code, case_names = compact(rows.case_code, rows.case.values)
-    side = _side(rows, raw, mapping, case_code, len(case_names), raters_identified, cautions) | {"ordinal": ordinal}
+    side = _side(rows, raw, mapping, case_code, len(case_names), raters_identified, cautions) | _compared(rows, ordinal)
     dataset = _assembled(name, kind, rows, case_code, case_names, numbers, first, entry_ptr, classes is None, side)
     dataset = _finished(dataset, raw, mapping, rows, case_code, treatment, cautions)
     tell(1.0)
@@ -321,6 +324,15 @@ def _side(
     }
 
 
+def _compared(rows: Rows, ordinal: bool) -> dict:
+    """Return whether the classes are ordered; for comparisons also the items of cases, and with ties an order."""
+    if rows.pairs is None:
+        return {"ordinal": ordinal}
+    used = np.bincount(rows.case_code, minlength=len(rows.case.values)) > 0
+    pairs = PairedItems(rows.pairs.items, rows.pairs.of_case, rows.swapped).kept(used, np.ones(rows.row.size, bool))
+    return {"pairs": pairs, "ordinal": ordinal or rows.answer.values == COMPARED}
+
+
 def _assembled(
     name: str,
     kind: Kind,
@@ -340,7 +352,7 @@ def _assembled(
         scores = numbers[rows.answer_code]
         return Dataset.from_scores(*names, case_code, rater_code, scores, time=rows.time, **side)
     answer_code, class_names = rows.answer_code, rows.answer.values
-    if only_used:
+    if only_used and rows.pairs is None:
         answer_code, class_names = compact(answer_code, class_names)
     if kind == "set" and first is not None and entry_ptr is not None:
         whose, time = (case_code[first], rater_code[first]), None if rows.time is None else rows.time[first]

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 from ..errors import InputError
 from ..options import check_choice, shown
 
-Layout = Literal["long", "wide", "transposed", "counts", "contingency", "patterns", "labels"]
+Layout = Literal["long", "wide", "transposed", "counts", "contingency", "patterns", "labels", "comparisons"]
 Repeats = Literal["keep", "first", "refuse"]
 Empty = Literal["unsaid", "none"]
 Role = Literal["case", "rater", "answer", "rank", "time", "group", "confidence", "count", "gold"]
@@ -22,6 +22,7 @@ LAYOUTS: dict[Layout, str] = {
     "contingency": "two raters: one row and one column per class, with numbers of cases",
     "patterns": "one column per rater, and the number of cases with these annotations",
     "labels": "one row per annotation, one column of 0 and 1 per label",
+    "comparisons": "one row per comparison of two items, and the preferred item",
 }
 
 ROLES: dict[Role, str] = {
@@ -37,6 +38,7 @@ ROLES: dict[Role, str] = {
 }
 _SAID: dict[str, str] = {str(role): title for role, title in ROLES.items()} | {
     "across": "columns",
+    "first": "items",
     "separators": "rankings",
 }
 
@@ -137,6 +139,9 @@ class Mapping:
         Long, wide and counts: column of the gold class of the case.
     label_sign : str or None
         Sign between labels if annotations are sets of labels.
+    first, second : str or None
+        Comparisons: columns of the item shown first, or on the left, and of the other; ``answer`` is that of the
+        preferred item, None if the first is the preferred one.
     annotation : str or None
         Long: column that tells annotations apart, where several rows are one.
     empty : str
@@ -172,11 +177,13 @@ class Mapping:
     doubt: str = field(default="", compare=False)
     before: "Mapping | None" = field(default=None, compare=False)
     rater_names: tuple[tuple[str, str], ...] = ()
+    first: str | None = None
+    second: str | None = None
 
     def __post_init__(self) -> None:
         check_choice(self.layout, "The layout", LAYOUTS)
         check_choice(self.empty, "Meaning of an empty cell", get_args(Empty))
-        for role in _SYNONYMS:
+        for role in (*_SYNONYMS, "first", "second"):
             column = getattr(self, role)
             if column is not None and not isinstance(column, str):
                 raise InputError(f"Could not use {shown(column)} as the column of the {role}.", "Use a column name.")
@@ -207,7 +214,7 @@ class Mapping:
         guess : Mapping
         """
         why = dict(self.why)
-        for role in (*ROLES, "raters", "across"):
+        for role in (*ROLES, "raters", "across", "first", "second"):
             now, before = getattr(self, role), getattr(guess, role)
             if now == before:
                 continue
@@ -349,7 +356,7 @@ def _one_rater_a_column(columns: Sequence[str], found: dict[Role, str]) -> bool:
 
 def check_mapping(mapping: Mapping, columns: Sequence[str]) -> None:
     """Raise `InputError` if a mapping names columns that do not exist, one twice, or too few."""
-    single = (getattr(mapping, role) for role in _SYNONYMS)
+    single = (getattr(mapping, role) for role in (*_SYNONYMS, "first", "second"))
     named = [column for column in single if column is not None] + [*mapping.raters, *mapping.across]
     listed = ", ".join(repr(column) for column in list(columns)[:12])
     present = set(columns)
@@ -370,22 +377,31 @@ def check_mapping(mapping: Mapping, columns: Sequence[str]) -> None:
     if mapping.annotation is not None and mapping.annotation not in present:
         raise InputError(f"Could not find the column {mapping.annotation!r}.", f"Columns: {listed}.")
     if mapping.layout in ("wide", "patterns"):
-        if len(mapping.raters) < 1:
-            raise InputError(
-                "Could not read the table: no column is marked as a rater.", f"Choose rater columns among {listed}."
-            )
-        if mapping.layout == "patterns" and mapping.count is None:
-            raise InputError(
-                "Could not read the table: no column has the number of cases with these annotations.",
-                f"Choose it among {listed}.",
-            )
-    elif mapping.layout == "long":
-        _check_long(mapping, listed)
+        _check_raters(mapping, listed)
+    elif mapping.layout in ("long", "comparisons"):
+        (_check_long if mapping.layout == "long" else _check_comparisons)(mapping, listed)
     elif len(mapping.across) < (1 if mapping.layout in ("transposed", "labels") else 2):
         what = {"transposed": "case", "labels": "label"}.get(mapping.layout, "class")
         raise InputError(
             f"Could not read the table: no column is marked as a {what}.", f"Choose the columns among {listed}."
         )
+
+
+def _check_raters(mapping: Mapping, listed: str) -> None:
+    if len(mapping.raters) < 1:
+        raise InputError(
+            "Could not read the table: no column is marked as a rater.", f"Choose rater columns among {listed}."
+        )
+    if mapping.layout == "patterns" and mapping.count is None:
+        raise InputError(
+            "Could not read the table: no column has the number of cases with these annotations.",
+            f"Choose it among {listed}.",
+        )
+
+
+def _check_comparisons(mapping: Mapping, listed: str) -> None:
+    if mapping.first is None or mapping.second is None:
+        raise InputError("Could not recognise the columns of the two items.", f"Choose them among {listed}.")
 
 
 def _check_long(mapping: Mapping, listed: str) -> None:

@@ -26,6 +26,7 @@ from .column_roles import (
     with_grid,
     with_raters_by_values,
 )
+from .comparison_rows import comparison_mapping, with_comparisons
 from .counts_or_raters import weigh
 from .formats.raw_table import RawTable
 from .label_columns import label_columns, sign_of_labels
@@ -63,6 +64,11 @@ def likely_questions(raw: RawTable, classes: Collection[str] = ()) -> dict[str, 
     guess = guess_mapping(raw.columns)
     if raw.table.num_rows == 0 or len(raw.columns) > _MOST_COLUMNS:
         return {"": guess}
+    return with_comparisons(raw, _without_comparisons(raw, classes), in_doubt)
+
+
+def _without_comparisons(raw: RawTable, classes: Collection[str]) -> dict[str, Mapping]:
+    """Return the questions of a table that has no paired comparisons; see `likely_questions`."""
     raw = _without_empty(raw)
     seen = ColumnEvidence(raw)
     guess = with_grid(seen, _by_id(raw, with_gold(seen, _by_filled_case(seen, guess_mapping(raw.columns)))))
@@ -185,6 +191,8 @@ def mapping_as(raw: RawTable, layout: Layout) -> Mapping:
 
 def _with_layout(raw: RawTable, layout: Layout) -> Mapping:
     """Return the mapping of a table with another layout than it seems to have."""
+    if layout == "comparisons" and (found := comparison_mapping(raw, asked=True)) is not None:
+        return found
     named, columns = guess_mapping(raw.columns), list(raw.columns)
     why = {role: reason for role, reason in named.why.items() if role in ("case", "group", "gold")}
     if layout == "long":

@@ -9,19 +9,21 @@ import pyarrow.compute as pc
 
 from ..annotations.columns import as_numpy, as_texts, of_numpy, of_texts, text
 from ..annotations.none_of_these import NONE_APPLIES, says_none
+from ..annotations.paired_items import PairedItems
 from ..annotations.vocabulary import Coded, encode, one_dictionary, to_numbers
 from .column_mapping import Mapping
 from .formats.raw_table import Dropped, RawTable
 from .times import to_seconds
 
-_ROW_ARRAYS = ("row", "case_code", "rater_code", "answer_code", "time", "rank", "annotation")
+_ROW_ARRAYS = ("row", "case_code", "rater_code", "answer_code", "time", "rank", "annotation", "swapped")
 
 
 @dataclass(slots=True)
 class Rows:
     """Long rows during filtering. ``row`` is the place in the raw table, for lines.
 
-    ``annotation`` identifies annotations if a rater may rank a case twice; None if case, rater and time do.
+    ``annotation`` identifies annotations if a rater may rank a case twice; None if case, rater and time do. For
+    comparisons, ``pairs`` has the items of each case in ``case``, and ``swapped`` whether the second was shown first.
     """
 
     case: Coded
@@ -34,6 +36,8 @@ class Rows:
     time: np.ndarray | None = None
     rank: np.ndarray | None = None
     annotation: np.ndarray | None = None
+    swapped: np.ndarray | None = None
+    pairs: PairedItems | None = None
     dropped: list[Dropped] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 

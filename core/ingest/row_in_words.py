@@ -78,6 +78,7 @@ def row_in_words(raw: RawTable, mapping: Mapping) -> str:
         "contingency": _pairs,
         "patterns": _pattern,
         "labels": _labels,
+        "comparisons": _comparison,
     }[mapping.layout]
     rows = [_Row(raw, row) for row in range(min(raw.table.num_rows, _LOOKED_AT))]
     # For sets of labels, a row with an empty cell may be left out, so the first row without one is used, if any.
@@ -166,6 +167,16 @@ def _pattern(row: _Row, mapping: Mapping) -> str:
     said = [f"rater {_quoted(column)} annotated as {_quoted(cell)}" for column, cell in filled[:_NAMED]]
     cases = plural(round(float(row[mapping.count])), "case")
     return f"{cases} that {_listed(said, len(filled) - len(said))}."
+
+
+def _comparison(row: _Row, mapping: Mapping) -> str:
+    if mapping.first is None or mapping.second is None or not (row[mapping.first] and row[mapping.second]):
+        return ""
+    who = row.named(mapping.rater, "rater") if mapping.rater is not None else "somebody"
+    pair = f"{_begin(who)} compared {_quoted(row[mapping.first])} with {_quoted(row[mapping.second])}"
+    if mapping.answer is None:
+        return f"{pair} and preferred the first."
+    return f"{pair} and answered {_quoted(row[mapping.answer])}." if row[mapping.answer] else ""
 
 
 def _labels(row: _Row, mapping: Mapping) -> str:

@@ -68,6 +68,12 @@ TEMPLATES = (
         "case,rater,edema,effusion,fracture\ncase 1,Ann,1,0,0\ncase 1,Bob,1,1,0\ncase 2,Ann,0,0,1\ncase 2,Bob,0,0,1\n",
     ),
     Template(
+        "comparisons",
+        "Paired comparisons",
+        "first item,second item,preferred,rater\nmodel A,model B,model A,Ann\nmodel C,model A,tie,Ann\n"
+        "model B,model C,model C,Bob\nmodel A,model B,model A,Bob\n",
+    ),
+    Template(
         "rankings",
         "Rankings (differential diagnoses)",
         "case,rater,rank,class\ncase 1,Ann,1,nevus\ncase 1,Ann,2,melanoma\ncase 1,Bob,1,melanoma\ncase 2,Ann,1,wart\n"

@@ -413,6 +413,7 @@ class HumanPanel:
                 rater=self.dataset.rater[keep],
                 answer=self.dataset.answer[keep],
                 time=None,
+                pairs=None,
             ),
             ABOVE_CHANCE,
         )

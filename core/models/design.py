@@ -140,6 +140,7 @@ def design(title: str, dataset: Dataset, use_gold: bool = False, repeats: Repeat
             rater=dataset.rater[first],
             answer=dataset.answer[first],
             time=None if dataset.time is None else dataset.time[first],
+            pairs=None,
         )
     known = known_classes(dataset, use_gold)
     answers = np.diff(dataset.case_ptr)

@@ -547,6 +547,7 @@ def without_hidden(dataset: Dataset, keep: np.ndarray) -> Dataset:
         rater=dataset.rater[keep],
         answer=dataset.answer[keep],
         time=None,
+        pairs=None,
     )
 
 

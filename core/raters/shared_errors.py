@@ -295,7 +295,7 @@ def one_of_a_family(dataset: Dataset, family: np.ndarray, seed: int) -> Dataset:
     keep = np.bincount(family, minlength=dataset.n_raters)[family[dataset.rater]] == 1
     keep[drawn] = True
     ptr = keep_annotations(dataset.case_ptr, keep)
-    return replace(dataset, case_ptr=ptr, rater=dataset.rater[keep], answer=dataset.answer[keep], time=None)
+    return replace(dataset, case_ptr=ptr, rater=dataset.rater[keep], answer=dataset.answer[keep], time=None, pairs=None)
 
 
 def _fitted(

@@ -43,6 +43,7 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "gate": ("Do the data meet the requirements?", data_sections.gate),
     "guideline": ("Which classes to merge or rewrite?", data_sections.guideline),
     "groups": ("Do groups of raters differ?", group_section.groups),
+    "order": ("Which items are preferred?", data_sections.order),
     "covariates": ("Do columns go with accuracy, prevalence or difficulty?", group_section.covariates),
     "raters": ("Who is right?", data_sections.raters),
     "scores": ("How do raters score, and how precise are scores?", score_section.scores),

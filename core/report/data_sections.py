@@ -7,6 +7,7 @@ import pandas as pd
 
 from ..analyses.agreement import AGREEMENT
 from ..analyses.blocks import Grid, Heading, Words
+from ..analyses.comparisons import ORDER
 from ..analyses.gate import GATE
 from ..analyses.guideline import GUIDELINE
 from ..analyses.models import MODELS
@@ -101,6 +102,26 @@ def guideline(request, sections, token, progress) -> list:
         return [*words, *part.blocks(part.answer(view), view)]
     except PluralityError as error:
         return [*words, Words(str(error))]
+
+
+def order(request, sections, token, progress) -> list:
+    """Return the items of paired comparisons in order, and raters; nothing for other data.
+
+    Parameters
+    ----------
+    request : ReportRequest
+    sections : sequence of str
+        Keys of the sections that were chosen; not used here.
+    token, progress
+        See `core.runtime.chunks.map_chunks`; not used here.
+    """
+    dataset, blocks, found = request.dataset, [], None
+    possible = [part for part in ORDER.parts if part.applicable(dataset).possible]
+    for part in possible:
+        options = part.resolve(seed=request.seed)
+        found = found or part.answer(dataset, options)
+        blocks += part.blocks(found, dataset, options)
+    return blocks
 
 
 def raters(request, sections, token, progress) -> list:

@@ -16,6 +16,12 @@ MRMC = (
     "Gallas, Bandos, Samuelson & Wagner, Communications in Statistics 38 (2009), 2586-2603",
     "Barnard & Rubin, Biometrika 86 (1999), 948-955",
 )
+COMPARISONS = (
+    "Bradley & Terry, Biometrika 39 (1952), 324-345",
+    "Davidson, Journal of the American Statistical Association 65 (1970), 317-328",
+    "Chen, Bennett, Collins-Thompson & Horvitz, Pairwise ranking aggregation in a crowdsourced setting (2013)",
+    "Kendall & Babington Smith, Biometrika 31 (1940), 324-345",
+)
 SMYTH = "Smyth, Statistical Applications in Genetics and Molecular Biology 3 (2004), article 3"
 _LOO = "Vehtari, Gelman & Gabry, Statistics and Computing 27 (2017), 1413-1432"
 
@@ -31,6 +37,12 @@ SENTENCES = {
         "merger is the mutual information of the truth (by a rater model) and the annotation before it, minus that "
         "after it; intervals come from resampling cases.",
         (DAWID_SKENE_1979, *KRIPPENDORFF.sources),
+    ),
+    "order": (
+        "Items were ordered by a Bradley-Terry model with Davidson's ties, a discrimination of each rater and the "
+        "advantage of the item shown first, at the mode under weak normal priors; intervals and probabilities of "
+        "orders come from the normal approximation there. Circular triads were counted and compared with chance.",
+        COMPARISONS,
     ),
     "machines": (
         "AI raters were compared with each rater by the alternative annotator test (one-sided t-tests, "

@@ -131,7 +131,8 @@ def _with_rater(dataset: Dataset, rater: str, added: list[tuple[int, Opinion, in
     names = (dataset.name, dataset.cases, (*dataset.raters, rater), dataset.classes)
     if dataset.kind == "class":
         answer = np.append(dataset.answer, [codes[opinion.first[0]] for opinion in opinions])
-        return Dataset.from_classes(*names, *whose, answer, time, **side)
+        pairs = None if dataset.pairs is None else dataset.pairs.with_more(len(opinions))
+        return Dataset.from_classes(*names, *whose, answer, time, pairs=pairs, **side)
     named = [[codes[name] for name in opinion.classes] for opinion in opinions]
     ranks = [[rank for rank, block in enumerate(o.blocks) for _ in block] for o in opinions]
     entry_ptr = np.append(dataset.entry_ptr, dataset.entry_ptr[-1] + np.cumsum([len(n) for n in named]))

@@ -25,6 +25,7 @@ from core.analyses.inputs import Inputs
 from core.analyses.questions import QUESTIONS
 from core.analyses.reliability.relations import relation
 from core.annotations.dataset import Dataset
+from core.annotations.paired_items import COMPARED, PairedItems
 from core.annotations.write import long_table
 from core.certainty.label_sets import label_set_certainty
 from core.certainty.more_raters import more_raters
@@ -57,6 +58,7 @@ from core.machines.versions import version_drift
 from core.models.average import average_models
 from core.models.choose import choose
 from core.models.classifier_evidence import evidence_weight
+from core.models.comparisons import fit_comparisons
 from core.models.gold_measures import beta_by_gold, gold_measures
 from core.models.label_fits import fit_labels
 from core.models.loo import compare_loo
@@ -129,6 +131,15 @@ def _of_models(dataset):
     averaged = average_models(chosen, some)
     yield from (chosen, averaged, accuracy_draws(averaged, some, n_draws=20), of_average(averaged, some))
     yield from compare_loo({HOSTILE[0]: bayes.loo})
+
+
+def _of_comparisons():
+    """Three items, of which the second is the strongest, compared by three raters."""
+    pairs = PairedItems(HOSTILE[:3], np.array([[0, 1], [0, 2], [1, 2]]))
+    cases, raters = [f"pair {place}" for place in range(3)], RATERS[:3]
+    case, rater = np.repeat(np.arange(3), 8), np.arange(24) % 3
+    answer = np.array([2, 2, 1, 2, 0, 2, 2, 2, 0, 2, 2, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0])
+    yield fit_comparisons(Dataset.from_classes("pairs", cases, raters, COMPARED, case, rater, answer, pairs=pairs))
 
 
 def _two_classes(dataset):
@@ -263,7 +274,7 @@ def results(dataset):
     listed.append(CaseFacts({CASES[0]: HOSTILE[0]}))
     for of in (_of_agreement, _of_models, _of_plausibilities, _of_labels, _of_raters, _of_machines):
         listed += of(dataset)
-    listed += _of_studies()
+    listed += [*_of_studies(), *_of_comparisons()]
     listed.append(QUESTIONS.parts[0].answer(Inputs(dataset, questions=((HOSTILE[0], dataset), ("again", dataset)))))
     found: dict[int, Result] = {}
 

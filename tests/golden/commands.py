@@ -154,6 +154,8 @@ def _judged() -> dict[str, Command]:
     line = ("machine", "anaesthesia", "--machine", "observer 5", "--epsilon", "0.1")
     found["machine anaesthesia"] = Command(line, "closed")
     found["guideline anaesthesia"] = Command(("guideline", "anaesthesia"), "iterative")
+    found["order"] = Command(("order", "{inputs}/comparisons.csv"), "iterative")
+    found["order, raters"] = Command(("order", "{inputs}/comparisons.csv", "--part", "raters"), "iterative")
     found["questions"] = Command(("questions", "{inputs}/questions.csv"), "iterative")
     found["study"] = Command(("study", "{inputs}/study.csv"), "iterative")
     line = ("labels", "anaesthesia", "--soft-labels", "--weights")

@@ -112,3 +112,32 @@ def test_another_reading_of_the_same_layout_sets_the_columns_as_it_says():
         widget(app, "radio", "row_means").set_value(reading.options).run()
         found = {role: column for column, role in roles(done(app)).items()}
         assert (found["case"], found["rater"]) == (reading.mapping.case, reading.mapping.rater)
+
+
+COMPARED = (
+    b"model_a,model_b,winner,judge\n" + b"b,a,model_a,j1\na,b,tie,j2\na,c,model_b,j1\nc,b,tie,j2\nc,a,model_a,j2\n"
+)
+
+
+def test_comparisons_show_their_items_and_can_be_given_other_roles():
+    app = dropped(("arena.csv", COMPARED))
+    assert roles(app) == {"model_a": "first", "model_b": "second", "winner": "answer", "judge": "rater"}
+    assert "Rater “j1” compared “b” with “a” and answered “model_a”." in texts(app)
+    app = done(role_of(app, "judge").set_value("").run())
+    assert roles(app)["judge"] == "" and "raters without names" in texts(app)
+    app = done(role_of(app, "judge").set_value("rater").run())
+    assert roles(app)["judge"] == "rater"
+    use(app)
+    dataset = cached.open_dataset(app.session_state["data"]).dataset
+    assert dataset.pairs.items == ("a", "b", "c") and dataset.ordinal and dataset.n_annotations == 5
+
+
+def test_a_table_of_cases_and_comparisons_is_asked_what_a_row_means():
+    rows = [
+        f"{q},{pair},{'model_a' if q % 2 else 'tie'},j{j}" for q in range(4) for pair in ("a,b", "c,a") for j in (1, 2)
+    ]
+    app = dropped(("both.csv", "\n".join(["question_id,model_a,model_b,winner,judge", *rows, ""]).encode()))
+    (asked,) = [one for one in app.radio if (one.key or "").startswith("row_means-")]
+    assert asked.value is None and "use" not in [one.key for one in app.button]
+    app = use(done(asked.set_value("comparisons").run()))
+    assert cached.open_dataset(app.session_state["data"]).dataset.cases[:2] == ("0: a | b", "0: a | c")

@@ -15,9 +15,8 @@ from core.ingest.saved_mappings import Choices
 from core.ingest.several_questions import columns_of_others
 from core.text import markdown, shorten
 from pages.shared.upload import preview
-from pages.shared.upload.preview import NOBODY, ROW_NUMBER
+from pages.shared.upload.preview import ANONYMOUS, FIRST_WINS, NOBODY, ROW_NUMBER
 
-ANONYMOUS = "(none: annotations are anonymous)"
 KINDS = {
     "Detect automatically": None,
     "A class": "class",
@@ -34,6 +33,7 @@ TITLES = {
     "contingency": "Two raters, cross table",
     "patterns": "Annotation patterns with counts",
     "labels": "One column per label",
+    "comparisons": "One row per comparison of two items",
 }
 _NEEDED = {"case": "case", "answer": "annotation"}
 _FEW = 3
@@ -136,6 +136,8 @@ def _chosen_by_hand(question: Question, start: Mapping, stamp: str) -> Mapping:
         chosen = _empty(question, _long(pick, guess), start, stamp)
     elif layout in ("wide", "patterns"):
         chosen = _raters_across(pick, guess, layout)
+    elif layout == "comparisons":
+        chosen = _compared(pick, guess)
     elif layout == "labels":
         chosen = _empty(question, _labels_across(pick, guess), start, stamp)
     else:
@@ -146,6 +148,8 @@ def _chosen_by_hand(question: Question, start: Mapping, stamp: str) -> Mapping:
 def lacking(question: Question) -> str | None:
     """Return in words what must still be chosen before the file can be read; None if nothing."""
     mapping = question.mapping
+    if mapping.layout == "comparisons" and None in (mapping.first, mapping.second):
+        return "Could not recognise the columns of the two items. Choose them."
     if mapping.layout != "long":
         return None
     found = [title for role, title in _NEEDED.items() if getattr(mapping, role) is None]
@@ -232,6 +236,19 @@ def _long(pick: _Picker, guess: Mapping) -> Mapping:
         separators=separators, time=time, group=group, gold=gold, why=why,
         label_sign=guess.label_sign if separators is None and rank is None and confidence is None else None,
     )  # fmt: skip
+
+
+def _compared(pick: _Picker, guess: Mapping) -> Mapping:
+    first = pick.one("First item", guess.first, None, "first")
+    second = pick.one("Second item", guess.second, None, "second")
+    answer = pick.one("Preferred item", guess.answer, FIRST_WINS, "answer")
+    rater = pick.one("Rater", guess.rater, ANONYMOUS, "rater")
+    with st.expander("More columns: question, date", expanded=guess.case is not None, key=f"more-{pick.key}"):
+        case = pick.one("Question that the items answer", guess.case, NOBODY, "case")
+        time = pick.one("Date of the annotation", guess.time, NOBODY, "time")
+    why = {role: reason for role, reason in guess.why.items() if role != "anonymous"}
+    why |= {"anonymous": "chosen on screen"} if rater is None else {}
+    return replace(guess, first=first, second=second, answer=answer, rater=rater, case=case, time=time, why=why)
 
 
 def _short(name: str) -> str:

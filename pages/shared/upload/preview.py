@@ -12,6 +12,8 @@ from core.text import markdown, plural, shorten
 NOBODY = "(none)"
 ROW_NUMBER = "(the row's number)"
 UNUSED = "Not used"
+ANONYMOUS = "(none: annotations are anonymous)"
+FIRST_WINS = "(none: the first item is the preferred one)"
 # What a column can be in each layout, by the field of the mapping that names it.
 _ROLES: dict[Layout, dict[str, str]] = {
     "long": {
@@ -21,6 +23,10 @@ _ROLES: dict[Layout, dict[str, str]] = {
     "wide": {"case": "Case", "raters": "Rater", "group": "Group of the case", "gold": "Gold"},
     "patterns": {"count": "Count", "raters": "Rater", "group": "Group of the case"},
     "labels": {"case": "Case", "rater": "Rater", "across": "Label", "time": "Date", "group": "Group of the case"},
+    "comparisons": {
+        "first": "First item", "second": "Second item", "answer": "Preferred", "rater": "Rater", "case": "Question",
+        "time": "Date",
+    },
     "counts": {"case": "Case", "across": "Class"},
     "contingency": {"case": "Class of the row", "across": "Class"},
     "transposed": {"rater": "Rater", "across": "Case"},
@@ -124,4 +130,6 @@ def _nothing(role: str, layout: Layout) -> str | None:
     """Return the text of a role's control if no column has the role; None if one is needed."""
     if role == "case" and layout in ("wide", "counts"):
         return ROW_NUMBER
-    return None if role in ("case", "rater", "answer", "count") else NOBODY
+    if layout == "comparisons" and role in ("case", "rater", "answer"):
+        return {"case": NOBODY, "rater": ANONYMOUS, "answer": FIRST_WINS}[role]
+    return None if role in ("case", "rater", "answer", "count", "first", "second") else NOBODY

@@ -17,6 +17,7 @@ READ_AS = {
     "two_raters": ("contingency", "class"),
     "patterns": ("patterns", "class"),
     "a_column_per_label": ("labels", "set"),
+    "comparisons": ("comparisons", "class"),
     "rankings": ("long", "ranking"),
     "scores": ("long", "score"),
 }

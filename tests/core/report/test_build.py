@@ -132,7 +132,7 @@ def test_every_sample_has_a_report_that_loads_nothing(sample):
     page = parsed(report)
     assert page.loaded == []
     assert len(report) <= 8_000_000
-    there = [key for key in SECTIONS if key not in ("reviews", "gate", "groups", "covariates", "study")]
+    there = [key for key in SECTIONS if key not in ("reviews", "gate", "groups", "order", "covariates", "study")]
     there.remove("gold") if dataset.gold is None else None
     there.remove("scores") if not scored else None
     there = [key for key in there if found or key not in ("classifiers", "sets")]

@@ -1,0 +1,155 @@
+"""Sentences and tables on the order of items, on data where they are true and on data where they must not appear."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core import read
+from core.agreement.krippendorff import krippendorff_alpha
+from core.analyses.blocks import Finding, Grid, Words
+from core.analyses.comparisons import ORDER, agreement_on_pairs, lead, lead_of_raters
+from core.annotations.dataset import Dataset
+from core.annotations.paired_items import COMPARED
+from core.figures.theme import DARK, LIGHT
+from tests.core.models.test_comparisons import simulated
+
+CLEAR = np.linspace(2, -2, 5)
+
+
+def answered(dataset, name="items"):
+    """The result, its blocks, and all words in them."""
+    part = ORDER.part(name)
+    assert part.applicable(dataset).possible
+    found = part.answer(dataset)
+    blocks = part.blocks(found, dataset)
+    said = " ".join(str(getattr(one.text, "text", one.text)) if isinstance(one, Finding) else one.plain
+                    for one in blocks if isinstance(one, Words | Finding))  # fmt: skip
+    return found, blocks, said
+
+
+def made(rows, head="winner,loser,rater"):
+    return read("\n".join([head, *rows, ""]).encode()).dataset
+
+
+def test_a_clear_order_is_called_clear():
+    _, _, said = answered(simulated(1, 4_000, CLEAR, np.ones(6)))
+    assert "item 0 is the strongest item (probability over 99%)" in said
+    assert "Each item is clearly stronger than the next one." in said
+    assert "Raters prefer the item shown" not in said and "groups of items" not in said
+
+
+def test_noise_has_no_strongest_item_and_names_the_neighbours():
+    found, _, said = answered(simulated(2, 300, np.zeros(5), np.ones(6)))
+    assert said.startswith("No item is clearly the strongest: ")
+    assert "items are not clearly stronger than the next one: " in said
+    assert f"The {found.fit.n_orders:,} most probable orders have a probability of 90% together." in said
+
+
+@pytest.mark.parametrize(("side", "which"), [(0.6, "first"), (-0.6, "second")])
+def test_the_side_shown_first_is_said_when_it_matters(side, which):
+    _, _, said = answered(simulated(3, 3_000, CLEAR, np.ones(6), side=side))
+    assert f"Raters prefer the item shown {which}: of two equal items they choose the one shown first in" in said
+
+
+def test_a_rater_who_reverses_the_order_and_one_at_random_are_named():
+    dataset = simulated(4, 6_000, CLEAR, [1.2, 1.2, 1.2, 1.2, -1.2, 0.0])
+    found, _, said = answered(dataset, "raters")
+    assert "rater 4 prefers the weaker items: check for swapped answers." in said
+    assert "1 of 6 raters does not clearly follow the order: rater 5." in said
+    table = ORDER.part("raters").frame(found, dataset)
+    assert table["rater"].iloc[0] == "rater 4" and table["followed"].iloc[0] < 0.3 < table["followed"].iloc[-1]
+    assert table["n"].sum() == dataset.n_annotations
+
+
+def test_raters_that_follow_the_order_are_not_named():
+    found, *_ = answered(simulated(5, 4_000, CLEAR, np.ones(5)), "raters")
+    assert lead_of_raters(found) == ["All raters clearly follow the order."]
+
+
+def test_nobody_is_said_to_follow_an_order_that_noise_has_made():
+    for seed in range(5):
+        found, *_ = answered(simulated(seed, 60, np.zeros(4), np.ones(4)), "raters")
+        assert "All raters clearly follow the order." not in lead_of_raters(found)
+
+
+def test_a_rater_with_one_comparison_does_not_clearly_follow_the_order():
+    rows = [f"{a},{b},{rater}" for a, b in ("ab", "ac", "bc", "ad", "bd", "cd") for rater in "rst" for _ in range(3)]
+    _, _, said = answered(made([*rows, "a,d,once"]), "raters")
+    assert said.startswith("1 of 4 raters does not clearly follow the order: once.")
+
+
+def test_groups_that_no_comparison_connects_are_not_ordered():
+    dataset = made(["a,b,r"] * 4 + ["b,a,s"] + ["c,d,r"] * 4 + ["d,c,s"])
+    found, _, said = answered(dataset)
+    assert "".join(map(str, lead(found))).startswith("Cannot order all items: ")
+    assert "No comparison connects 2 groups of items" in said and "is the strongest" not in said
+    assert len(ORDER.part("pairs").frame(found, dataset)) == 2
+    assert list(ORDER.part("items").frame(found, dataset)["place"]) == [1, 2, 1, 2]
+
+
+def test_two_items_have_no_circular_triads():
+    _, _, said = answered(made(["a,b,r", "a,b,s", "b,a,t"]))
+    assert "Cannot count circular triads: no three items were all compared with each other." in said
+
+
+def test_preferences_in_a_circle_are_counted():
+    rows = [row for rater in "rst" for row in (f"a,b,{rater}", f"b,c,{rater}", f"c,a,{rater}")]
+    found, _, said = answered(made(rows))
+    assert "Circular triads of all preferences together: 1 of 1 (100%; by chance 25%, p = 1.000)" in said
+    assert all(one.zeta == 0 for one in found.triads)
+
+
+def test_agreement_on_pairs_does_not_depend_on_names():
+    dataset = simulated(6, 800, CLEAR, np.ones(6))
+    turned = Dataset(
+        "turned", "class", dataset.cases, dataset.raters, COMPARED, dataset.case_ptr, dataset.rater,
+        np.where(np.isin(dataset.case_of_annotation, [1, 3, 4]), 2 - dataset.answer, dataset.answer), ordinal=True,
+    )  # fmt: skip
+    assert agreement_on_pairs(turned) == pytest.approx(agreement_on_pairs(dataset), abs=1e-12)
+    assert krippendorff_alpha(turned, metric="ordinal").value != pytest.approx(
+        krippendorff_alpha(dataset, metric="ordinal").value, abs=0.01
+    )
+
+
+def test_the_interval_of_agreement_on_pairs_is_as_wide_as_repeated_data_are():
+    found = [agreement_on_pairs(simulated(seed, 150, np.linspace(1, -1, 9), np.ones(8))) for seed in range(150)]
+    value, low, high = np.array(found).T
+    half = 1.96 * value.std(ddof=1)
+    assert np.median(high - low) / 2 == pytest.approx(half, rel=0.35)
+
+
+def test_tables_have_the_columns_of_their_blocks_and_figures_are_drawn():
+    dataset = simulated(7, 400, CLEAR, np.ones(4))
+    for part in ORDER.parts:
+        found, blocks, _ = answered(dataset, part.name)
+        frame = part.frame(found, dataset)
+        (grid,) = [one for one in blocks if isinstance(one, Grid)]
+        pd.testing.assert_frame_equal(grid.table, frame)
+        assert [column.name for column in grid.columns] == list(frame)
+        for block in blocks:
+            if hasattr(block, "draw"):
+                assert block.draw(LIGHT).data and block.draw(DARK).data
+    pairs = ORDER.part("pairs").frame(found, dataset)
+    assert len(pairs) == 10 and (pairs["above"] >= 0.5).all()
+    assert (pairs["won"] + pairs["tied"] + pairs["lost"] == pairs["n"]).all() and pairs["n"].sum() == 400
+
+
+def test_other_data_and_raters_without_names_are_refused_with_a_reason():
+    plain = made(["1,a,x", "1,b,y"], "case,rater,class")
+    assert ORDER.parts[0].applicable(plain).reason == "cases are not pairs of items"
+    anonymous = made(["a,b", "b,a"], "winner,loser")
+    assert ORDER.parts[0].applicable(anonymous).possible
+    assert ORDER.part("raters").applicable(anonymous).reason == "annotations do not name their raters"
+    assert ORDER.part("raters").applicable(made(["a,b,r", "b,a,r"])).reason == "there is only one rater"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [["a,b,r"], ["a,b,r", "b,c,r", "c,d,s"], [f"a{i},a{i + 1},r{i}" for i in range(30)], ["a,b,r"] * 50],
+)
+def test_awkward_data_are_answered_in_full(rows):
+    dataset = made(rows)
+    for part in ORDER.parts:
+        if part.applicable(dataset).possible:
+            found, _, said = answered(dataset, part.name)
+            assert "nan" not in said and np.isfinite(part.frame(found, dataset).iloc[:, 2:5].to_numpy(float)).any()
