@@ -71,7 +71,9 @@ def _coefficients(dataset: Dataset) -> None:
     blocks.answer(AGREEMENT.part("coefficients"), dataset)
     _repeats(dataset)
     if dataset.kind not in ("score", "set"):
-        blocks.show(adaptive_warning(cached_agreement.adaptive(widgets.class_view(dataset))))
+        view, _ = cached.class_view(dataset, None)  # what it left out is a note beside the figure
+        if view.n_annotations:
+            blocks.show(adaptive_warning(cached_agreement.adaptive(view)))
 
 
 def _pairs(view: Dataset) -> None:

@@ -70,7 +70,7 @@ def test_from_drop_to_the_agreement_of_raters(open_page, dashboard, family):
     page.get_by_role("link", name="How much do the raters agree?").click()
     settled(page)
     expect(page.get_by_role("heading", level=1)).to_contain_text("Raters agree on")
-    page.get_by_text("Table of all coefficients").click()
+    page.get_by_text("All coefficients").click()
     settled(page)
     expect(page.get_by_test_id("stDataFrame").first).to_be_visible()
 

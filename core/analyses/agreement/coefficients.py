@@ -72,6 +72,8 @@ def present(found: ApplicableCoefficients, dataset: Dataset, options) -> list[Bl
     right += [Words((Name(words[:1].upper() + words[1:]), "."), "note", icon="info") for words in common]
     for group in groups:
         lines: list[Words] = [_line(one, common) for one in group.coefficients]
+        if found.quoted in group.coefficients and found.quoted.value is not None:
+            lines.insert(0, _why_quoted(found))
         right.append(Details(Name(group.heading or "What each coefficient assumes"), lines, printed=True))
     frame = table_of(found, dataset, options)
     table: list[Block] = [
@@ -86,7 +88,7 @@ def present(found: ApplicableCoefficients, dataset: Dataset, options) -> list[Bl
     return [
         Row((Stack(3, left), Stack(2, right)), gap="large"),
         *_benchmarks(main, found.quoted),
-        Details("Table of all coefficients, and those left out", table, printed=True),
+        Details("All coefficients", table, printed=True),
     ]
 
 
@@ -130,7 +132,7 @@ def _forest(groups: list[Group]) -> Figure:
         place += len(group.coefficients)
     labels = [_short_title(one) for one in table]
     return Figure(
-        lambda theme: figures.forest(table, theme, "Agreement with its 95% interval", labels, headings),
+        lambda theme: figures.forest(table, theme, "Agreement with 95% intervals", labels, headings),
         "Coefficients of agreement with their intervals",
         "forest",
     )
@@ -160,9 +162,13 @@ def _quote(found: ApplicableCoefficients) -> list[Words]:
     if percentage is not None and percentage.value is not None:
         ends = with_interval(percentage.value, percentage.ci_low, percentage.ci_high)
         words += f"; {_same_kind(percentage)} {ends}"
+    return [Words((Strong("To quote:"), " ", Name(name), f"{words}."), term=one.name)]
+
+
+def _why_quoted(found: ApplicableCoefficients) -> Words:
     reason = found.reason
     first = reason[0].upper() if reason[0].isascii() else reason[0]  # the capital α would look like the letter A
-    return [Words((Strong("To quote:"), " ", Name(name), f"{words}. ", Name(first + reason[1:]), "."), term=one.name)]
+    return Words((Strong("Why this one:"), " ", Name(first + reason[1:]), "."), "note")
 
 
 def _same_kind(percent: Coefficient) -> str:
@@ -225,7 +231,7 @@ def _benchmarks(main: list[Coefficient], usual: Coefficient) -> list[Block]:
         Control("Scale", list(SCALES), [SCALE_NAMES[name] for name in SCALES], "band_scale", term="benchmark"),
     )
     choice = Selector(controls, lambda place, scale: _benchmark(able[place], titles[place], scale))
-    return [Details("Probability of each benchmark", [choice])]
+    return [Details("Benchmarks", [choice])]
 
 
 def _benchmark(one: Coefficient, title: str, scale: str) -> list[Block]:

@@ -15,7 +15,7 @@ from ...models.explain import explain
 from ...models.result import CaseEffect, RaterModelFit
 from ...order import FITTED, lowest_first
 from ...text import number, plotly, plural, shorten
-from ..blocks import Block, Chosen, Download, Figure, Grid, Heading, Name, OnPage, Strong, Words
+from ..blocks import Block, Chosen, Download, Figure, Grid, Heading, Name, Strong, Words
 from ..schema import Column
 from .fits import FittedModels, label
 
@@ -59,7 +59,7 @@ def present(found: ModelCases, dataset: Dataset, options) -> list[Block]:
     blocks: list[Block] = [Heading("Cases" if options.every else f"Cases where {name} and the majority vote differ")]
     if not len(order):
         return [*blocks, Words("The model and the majority vote choose the same class on every case.")]
-    ties = f", {found.n_tied:,} of them tied in the majority vote" if found.n_tied else ""
+    ties = f", {found.n_tied:,} tied in the majority vote" if found.n_tied else ""
     first = "least certain first" if options.every else "most certain first"
     listed = _frame(found.models, order[:MOST_ROWS])
     grid = Grid(
@@ -68,10 +68,7 @@ def present(found: ModelCases, dataset: Dataset, options) -> list[Block]:
     return [
         *blocks,
         Words(
-            (
-                f"{plural(len(order), 'case')}{ties}, {first}.",
-                OnPage(" Choose a row to see why, and to open the case."),
-            ),
+            f"{plural(len(order), 'case')}{ties}, {first}.",
             "note",
         ),
         grid,
