@@ -10,6 +10,7 @@ from core.analyses.reliability import models as another_model
 from core.analyses.reliability.classifiers import lines
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
+from core.certainty.shares import certainty_shares
 from core.errors import PluralityError
 from core.evaluation.metrics import TOP, PointScores, first_metric
 from core.evaluation.sweep_table import SweepTable
@@ -112,7 +113,8 @@ def _page() -> None:
         if sweep is None:
             _so_far(sweeps.so_far(view, model, reliabilities, classifiers), reliabilities, view.n_classes)
             return
-        title.title(certainty_analysis.over_trust(sweep))
+        shares = certainty_shares(view, model, sweep.certainty[0], reliability=reliabilities[0])
+        title.title(certainty_analysis.over_trust(sweep, shares))
         inputs = Inputs(view, predictions=classifiers, settings=AnalysisSettings(model, opened))
         _found(dataset, inputs, sweep, sets)
 

@@ -10,6 +10,7 @@ Certainty of a given label or set: a gold label, a second opinion, a classifier'
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,17 @@ class CertaintyResult(Result):
         """Compute the mean and its standard error for each j."""
         pairs = zip(self.certainty.T, self.se.T, strict=True)
         return tuple((_unless_nan(values, _mean), _unless_nan(errors, _mean_error)) for values, errors in pairs)
+
+    def of_cases(self, chosen: np.ndarray) -> "CertaintyResult":
+        """Return the same for some of the cases.
+
+        Parameters
+        ----------
+        chosen : ndarray of bool, shape (n_cases,)
+        """
+        cases = tuple(compress(self.cases, chosen.tolist()))
+        arrays = (part[chosen] for part in (self.certainty, self.se, self.top_set, self.never_named))
+        return CertaintyResult(cases, self.classes, *arrays)
 
     def n_below(self, level: float, top: int = 1) -> int:
         """Count cases whose certainty is below ``level``."""

@@ -44,6 +44,8 @@ class VotePrior:
         n_classes : int
         """
         cases = plural(self.n_cases, "case")
+        if not self.n_cases:
+            return "The prior is one annotation per class: it cannot be learned, because no case has two raters."
         if not self.learned:
             return (
                 f"The prior is one annotation per class: {cases} with at least two raters "

@@ -19,9 +19,9 @@ def test_scores_without_a_threshold_have_no_reference_standard():
 
 def test_a_report_has_the_chosen_sections_and_names_nobody_where_names_are_hidden():
     app = opened("report", "anaesthesia")
-    for name in SECTIONS:
-        if name not in ("agreement", "raters"):
-            app.checkbox(key=f"report_section-{name}").uncheck()
+    for box in app.checkbox:
+        if box.key.removeprefix("report_section-") in set(SECTIONS) - {"agreement", "raters"}:
+            box.uncheck()
     app = at_rest(at_rest(app.run()).toggle(key="show_report").set_value(True).run())
     named = preview(app)
     assert all(SECTIONS[name] in named for name in ("agreement", "raters")) and SECTIONS["certainty"] not in named

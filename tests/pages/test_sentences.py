@@ -297,9 +297,8 @@ BOTH = {"percent": 0.8, "gwet_ac": 0.7, "fleiss_kappa": 0.45}
 
 
 def test_a_sentence_that_begins_with_a_greek_letter_keeps_it(said):
-    quoted = coefficient(0.45, 0.4, 0.5, 41, 93, "fleiss_kappa")
-    blocks.show(coefficients._quote(SimpleNamespace(quoted=quoted, percentage=None, reason="α allows any number")))
-    assert said[0].endswith("93 annotations. α allows any number.")
+    blocks.show([coefficients._why_quoted(SimpleNamespace(reason="α allows any number"))])
+    assert said == ["**Why this one:** α allows any number."]
 
 
 @pytest.mark.parametrize(

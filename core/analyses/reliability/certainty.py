@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ...annotations.dataset import Dataset
+from ...certainty.shares import CertaintyShares
 from ...evaluation.sweep_table import SweepTable, reliability_sweep
 from ...figures import reliability as figures
 from ...models.expected_class import within_one
@@ -116,12 +117,25 @@ def middle(found: SweepTable) -> int:
     return len(found.reliabilities) // 2
 
 
-def over_trust(sweep: SweepTable) -> str:
-    """Return how certainty changes with γ, and how many cases stay uncertain at the highest, in a sentence."""
+def over_trust(sweep: SweepTable, shares: CertaintyShares | None = None) -> str:
+    """Return how certainty changes with γ, and how many cases stay uncertain at the highest, in a sentence.
+
+    Parameters
+    ----------
+    sweep : SweepTable
+    shares : CertaintyShares, optional
+        Groups of its cases. Cases with fewer than two annotations have no certainty and are then not counted.
+    """
+    several = ""
+    if shares is not None and (shares.single | shares.empty).any():
+        if not shares.any_known:
+            return shares.why_none
+        several, known = " with two or more annotations", ~(shares.single | shares.empty)
+        sweep = SweepTable(sweep.reliabilities, tuple(result.of_cases(known) for result in sweep.certainty))
     first, last = sweep.certainty[0], sweep.certainty[-1]
-    n_cases = len(first.cases)
+    counted = plural(len(first.cases), "case") + several
     if len(sweep.reliabilities) == 1:
-        below = f"{first.n_below(UNCERTAIN_BELOW):,} of {plural(n_cases, 'case')}"
+        below = f"{first.n_below(UNCERTAIN_BELOW):,} of {counted}"
         return f"Certainty is below {number(UNCERTAIN_BELOW, 1)} in {below} at γ = {exact(sweep.reliabilities[0])}"
     means = [result.mean() or 0.0 for result in sweep.certainty]
     errors = [result.mean_se() or 0.0 for result in sweep.certainty]
@@ -135,11 +149,11 @@ def over_trust(sweep: SweepTable) -> str:
     counts = [result.n_below(UNCERTAIN_BELOW) for result in sweep.certainty]
     remaining = counts[-1]
     if not any(counts):
-        return f"{words}; no case is below {number(UNCERTAIN_BELOW, 1)}"
+        return f"{words}; no case{several} is below {number(UNCERTAIN_BELOW, 1)}"
     if not remaining:
         place = max(place for place, count in enumerate(counts) if count) + 1
         at = exact(sweep.reliabilities[place])
-        return f"{words}, and reaches {number(UNCERTAIN_BELOW, 1)} in every case at γ = {at}"
+        return f"{words}, and reaches {number(UNCERTAIN_BELOW, 1)} in every case{several} at γ = {at}"
     stay = "stays" if remaining == 1 else "stay"
     at = f"{number(UNCERTAIN_BELOW, 1)} at γ = {exact(sweep.reliabilities[-1])}"
-    return f"{words}; {remaining:,} of {plural(n_cases, 'case')} {stay} below {at}"
+    return f"{words}; {remaining:,} of {counted} {stay} below {at}"

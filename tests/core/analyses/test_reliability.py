@@ -27,6 +27,7 @@ from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
 from core.certainty.risk import RiskResult
 from core.certainty.score_trust import score_trust
+from core.certainty.shares import CertaintyShares
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.choice import verdict
 from core.evaluation.gold_accuracy import gold_accuracy
@@ -99,6 +100,21 @@ def sweep(*levels) -> SweepTable:
 def test_the_title_of_reliability_says_which_way_certainty_goes(levels, words):
     """Standard errors of a hundredth of the certainty: 0.700 to 0.716 is within two of them, 0.700 to 0.760 is not."""
     assert over_trust(sweep(*levels)) == words
+
+
+def shares_of(single: list[bool]) -> CertaintyShares:
+    no = np.zeros(len(single), bool)
+    return CertaintyShares(no, np.array(single), no, 0.9, 3, None)
+
+
+def test_the_title_of_reliability_counts_no_case_with_one_annotation():
+    both = sweep((0.5, 0.7, 0.75), (0.92, 1.0, 0.8))
+    said = over_trust(both, shares_of([False, False, True]))
+    assert said == (
+        "Certainty rises from 0.60 to 0.96 with γ, and reaches 0.9 in every case with two or more annotations at γ = 2"
+    )
+    assert over_trust(both, shares_of([True] * 3)) == "No case has two annotations, so certainty is not available"
+    assert over_trust(both, shares_of([False] * 3)) == over_trust(both)
 
 
 def test_the_heading_of_risk_counts_cases_whose_level_of_most_plausibility_is_unsure():
