@@ -93,7 +93,7 @@ def test_one_annotation_a_case_is_refused_unless_there_is_gold(run, tmp_path, fi
     judged = run("dirichlet", path, "--gold", files[1])
     told = json.loads(judged.out)
     assert told["best"] is None and told["curve"] == [] and told["gold"]["n"] == 4
-    assert "two raters" in judged.err and "too few to learn it" in told["reason"]
+    assert "two raters" in judged.err and "cannot be learned" in told["reason"]
 
 
 def test_gold_of_one_case_is_too_little_and_the_readers_decide(run, files, tmp_path):
