@@ -300,7 +300,8 @@ def _repeats_treated(
         n_repeats, n_same = treat_repeats(rows, raw, repeats)
     n_same = n_same if kind == "class" else 0
     if repeats == "keep":
-        cautions += repeated(n_repeats, n_same, rows.row.size if kind == "class" else None)
+        single = kind == "class" and rows.pairs is None  # a rater may well compare two items more than once
+        cautions += repeated(n_repeats, n_same, rows.row.size if single else None)
         if n_repeats and raw.places is not None and raw.places.file is not None and len(raw.places.files) > 1:
             file = raw.places.file[rows.row]
             cautions += of_several_files(rows.case_code, rows.rater_code, file, rows.rater.values, raw.places.files)

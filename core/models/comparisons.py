@@ -31,7 +31,7 @@ SPREAD, RATER_SPREAD, TIE_SPREAD, SIDE_SPREAD = 3.0, 0.5, 3.0, 1.0  # standard d
 _SAME_MEAN = 1e4  # precision of the mean discrimination, which is 1
 _FEW_SIDES = 10  # annotations of pairs that are shown both ways, for the advantage of the side
 _STEPS, _SETTLED = 100, 1e-9
-_NEVER = 1e-12  # smallest probability, and largest less than 1
+_NEVER = 1e-6  # smallest probability, and largest less than 1: further out, the approximation is not to be trusted
 _MOST_ORDERED = 12  # items up to which whole orders are counted
 
 

@@ -132,3 +132,9 @@ def test_reversing_every_row_changes_nothing_but_the_side():
     two = head + "".join(f"m{b},m{a},{turned[w]},j{judge}\n" for a, b, w, judge in drawn)
     assert [row[:3] for row in rows(one)] == [row[:3] for row in rows(two)]
     assert all(a[3] + b[3] == 1 for a, b in zip(rows(one), rows(two), strict=True))
+
+
+def test_a_pair_that_a_rater_compared_again_is_counted_and_no_column_is_doubted():
+    again = "a,b,model_a,j1\n" * 6
+    said = " ".join(read((ARENA + again).encode()).report.warnings)
+    assert "the same case: 6. All are used." in said and "Check the column" not in said
