@@ -171,7 +171,7 @@ def restore(file: Path, identity: Path | None = None) -> Backup:
             if kind is not None and kind != url.get_backend_name():
                 raise InputError(
                     f"Could not restore: the backup has reviews from {kind}, but this database is of another kind.",
-                    "Set PLURALITY_DATABASE_URL to such a database.",
+                    f"Set PLURALITY_DATABASE_URL to a {kind} database.",
                 )
             (place / "home").mkdir(exist_ok=True)
             for path in sorted((place / "home").iterdir()):

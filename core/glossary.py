@@ -51,9 +51,9 @@ GLOSSARY: dict[str, Term] = {
     "groups of raters": Term(
         "Do raters of one group, such as a region, differ from the others? Groups with fewer than 8 raters are not "
         "shown.",
-        "IRR is α within a group, XRR is 1 − D_o / D_e across groups, and GAI = IRR / XRR (Prabhakaran et al. 2024). p "
-        "comes from permuting facts of raters within strata of activity, with the Benjamini-Hochberg correction. "
-        "Intervals resample raters and cases.",
+        "IRR is α within a group, XRR is 1 − D_o / D_e across groups, and GAI = IRR / XRR (Prabhakaran et al. 2024). "
+        "p-values come from permuting the facts about raters within strata of activity, with the Benjamini-Hochberg "
+        "correction. Intervals resample raters and cases.",
     ),
     "covariates": Term(
         "Are facts about raters associated with their accuracy, and facts about cases with prevalence and difficulty? "
@@ -103,8 +103,8 @@ GLOSSARY: dict[str, Term] = {
         "Two raters make the same mistakes. They agree more than their accuracy explains, so together they are worth "
         "less than two.",
         "Agreement of a pair beyond Σ_z P(z) Σ_k θ_jzk θ_lzk, as a share of the remainder. Raters who copy count once "
-        "in P(z). p comes from annotations simulated by the fit, with the Benjamini-Hochberg correction over pairs. "
-        "n_eff = n² / Σ max(corr, 0).",
+        "in P(z). p-values come from annotations simulated from the fit, with the Benjamini-Hochberg correction "
+        "over pairs. n_eff = n² / Σ max(corr, 0).",
     ),
     "specific agreement": Term(
         "If one rater chooses this class, how often does another rater choose it too?",
@@ -143,8 +143,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "predictive check": Term(
         "Could the model have produced data like these? Outlines show your data, bands show simulated data.",
-        "Posterior predictive check with min(p, 1 − p) per statistic. The smallest of S statistics is shown, and the "
-        "check fails below 0.025/S. It is not a p-value (Gelman et al. 1996; Han et al., 6.1).",
+        "Posterior predictive check with min(p, 1 − p) per statistic. The smallest of the S values is shown, and "
+        "the check fails if it is below 0.025/S. It is not a p-value (Gelman et al. 1996; Han et al., 6.1).",
     ),
     "leave-one-case-out": Term(
         "Which model best predicts the annotations of a new case?",
@@ -158,7 +158,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "gold": Term(
         "Classes known from another source, such as a biopsy. Raters, models and certainty are compared with gold.",
-        "Reference classes that no fit has used. Shares have Wilson intervals over gold cases, with ties shared.",
+        "Reference classes that no fit has used. Shares have Wilson intervals over gold cases, with ties split "
+        "equally.",
     ),
     "calibration": Term(
         "If the model gives a probability of 80%, is it correct 8 times out of 10?",
@@ -241,8 +242,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "certainty against gold": Term(
         "With gold: is the leading class correct in 9 of 10 cases with a certainty of 90%?",
-        "Binary log loss and ECE of annotation certainty as P(top-1 class is the gold class), by γ. The best γ is "
-        "found with five folds over gold cases. Intervals are over cases.",
+        "Binary log loss and ECE by γ, with annotation certainty as the probability that the top-1 class is the gold "
+        "class. The best γ is found with five folds over gold cases. Intervals are over cases.",
     ),
     "plausibility": Term(
         "Probability of each class to be the true class of this case. Dots show other plausible values.",
@@ -313,9 +314,9 @@ GLOSSARY: dict[str, Term] = {
     "corrected rate": Term(
         "Share of a class among all cases, estimated from an AI model's labels of all cases and people's labels of a "
         "few. The few must be a random sample, or have known selection probabilities.",
-        "PPI++: λ mean(f̃) + mean(Y − λ f), with the λ of least variance (Angelopoulos et al. 2023). Alternatives: "
-        "weights by selection probabilities (Zrnic & Candès 2024), and Rogan-Gladen with the interval of Lee et al. "
-        "(2025).",
+        "PPI++: λ mean(f̃) + mean(Y − λ f), with the λ that minimises the variance (Angelopoulos et al. 2023). "
+        "Alternatives: weights by selection probabilities (Zrnic & Candès 2024), and Rogan-Gladen with the interval "
+        "of Lee et al. (2025).",
     ),
     "plausibility region": Term(
         "Plausibilities for which the classifier's mean score is high enough. They are on one side of a straight line.",
@@ -331,7 +332,7 @@ GLOSSARY: dict[str, Term] = {
         "Some cases are hard for every rater, so errors occur together. A model without difficulty cannot explain "
         "this.",
         "The log odds of a correct annotation are discrimination × (ability − difficulty), with a lower bound for "
-        "guessing. Effects of cases are integrated by quadrature (Han, Adıgüzel & Carpenter 2024).",
+        "guessing. Case effects are integrated out by quadrature (Han, Adıgüzel & Carpenter 2024).",
     ),
     "blind read": Term(
         "An opinion given before the other annotations are shown, so they cannot influence it.",

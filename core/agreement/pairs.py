@@ -160,7 +160,7 @@ def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.9
     if (n_raters * n_classes) ** 2 > limit:
         raise LimitError(
             f"Cannot compare {n_raters:,} raters pairwise: tables of {n_classes:,} classes need "
-            f"{(n_raters * n_classes) ** 2:,} cells, the limit is {limit:,}. Select fewer raters, or use percent "
+            f"{(n_raters * n_classes) ** 2:,} cells; the limit is {limit:,}. Select fewer raters, or use percent "
             "agreement."
         )
     tables = pair_tables(dataset.case_ptr, dataset.rater, dataset.answer, n_raters, n_classes)

@@ -152,7 +152,7 @@ def class_labels(n_classes: int, labels: Sequence[float] | None, *, at_least_zer
             "Use one number per class.",
         )
     if not (np.abs(x) <= _EXTREME).all():
-        raise InputError("Could not use the class labels: a label is not a finite number of reasonable size.")
+        raise InputError("Could not use the class labels: a label is not a finite number, or is too large.")
     if at_least_zero and (x < 0).any():
         raise InputError(
             f"Could not use the label {exact(x.min())}: it is negative.", "Ratios need labels of 0 or more."

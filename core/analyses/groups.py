@@ -226,7 +226,7 @@ def lead_of_cases(found: CasesApart) -> str:
     tested = f"{plural(found.n_compared, 'test')}, one per case and group"
     if not clear:
         return f"No case clearly differs between groups ({tested}). The differences below may be due to chance."
-    return f"{plural(clear, 'case is', 'cases are')} clearly different between groups of raters ({tested})."
+    return f"{plural(clear, 'case differs', 'cases differ')} clearly between groups of raters ({tested})."
 
 
 def table_of_cases(found: CasesApart, dataset: Dataset, options: GroupOptions) -> pd.DataFrame:

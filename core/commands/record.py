@@ -79,7 +79,7 @@ def backup(options) -> tuple[dict, "pd.DataFrame"]:
     from ..backup import ENCRYPTED, back_up, expire_backups
 
     if (options.out is None) == (options.folder is None):
-        raise InputError("Could not write a backup: no place was given.", "Use either a file or --folder.")
+        raise InputError("Could not write a backup: no destination was given.", "Use either a file or --folder.")
     if options.folder is None:
         return _of(back_up(Path(options.out), options.encrypt_to or ""), options.out)
     folder = Path(options.folder)

@@ -88,7 +88,7 @@ PARTS = (
     ),
     Part("plurality-sign.service", "/etc/systemd/system", "Signed head of the record, if there is a key."),
     Part("plurality-failed@.service", "/etc/systemd/system", "Alert if a backup or check fails."),
-    Part("plurality-backup.timer", "/etc/systemd/system", "Schedule of backups: every night."),
+    Part("plurality-backup.timer", "/etc/systemd/system", "Backup schedule: every night."),
     Part("plurality", "/usr/local/bin", "Command line with the user and settings of the server."),
     Part("plurality-undo", "/usr/local/bin", "Return to the version before the last installation."),
     Part("haproxy.cfg", "/etc/haproxy/haproxy.cfg", "HAProxy: TLS, one process per browser, headers, limits."),

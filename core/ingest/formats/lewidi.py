@@ -62,6 +62,6 @@ METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     50,
     plainly="Cases of the Learning With Disagreements tasks.",
-    exactly="JSON: one object of cases, annotations as strings (2023) or objects (2025).",
+    exactly="JSON: one object with all cases. Annotations are strings (2023) or objects (2025).",
     source="LeWiDi shared tasks, 2023 and 2025",
 )

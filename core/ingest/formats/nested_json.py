@@ -73,7 +73,8 @@ def read(
             asked.begin(line, (number, 0), str(case_number), "", file=file)
             asked.drop("nobody ranked anything")
     notes = [
-        "The same position in the lists can mean different raters in different cases, so rater statistics are off."
+        "The same position in the lists can mean different raters in different cases, so rater statistics are "
+        "not available."
     ]
     if twice:
         are = "rankings name" if len(twice) > 1 else "ranking names"

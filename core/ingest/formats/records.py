@@ -31,7 +31,7 @@ def read_records(files: Sequence[JsonFile], progress: Progress | None = None) ->
         raise InputError("Could not read this JSON as a table: it has no records.", _REMEDY)
     for file, number, line, record in _records(files, progress):
         if not isinstance(record, dict) or not record:
-            dropped.append(Dropped(line, f"record {number:,}: no object of names and values"))
+            dropped.append(Dropped(line, f"record {number:,}: not an object with names and values"))
             continue
         if record.keys() == columns.keys():
             if ragged:

@@ -54,7 +54,7 @@ def _bring(earlier: list[str], reading: Reading) -> None:
         return
     if st.session_state.get("data") in earlier:
         state.use(reading.dataset.digest)
-    left = f" {plural(n_left, 'step')} of review remain in the earlier record." if n_left else ""
+    left = f" {plural(n_left, 'review step remains', 'review steps remain')} in the earlier record." if n_left else ""
     st.toast(f"Reviews and settings were copied.{left}", icon=":material/check:")
 
 

@@ -64,7 +64,8 @@ def form(desk: Desk, title: str, cases: Sequence[Queued], key: str) -> None:
             else "The names that these reviewers use.",
         )
         st.toggle("Divide the cases among the reviewers", key=f"assign_divide-{key}",
-                  help="Each case goes to one reviewer; in a group, to members on the list of people.")  # fmt: skip
+                  help="Each case goes to one reviewer. In a group, only members on the list of "
+                  "people get cases.")  # fmt: skip
         st.date_input("Due", None, key=f"assign_due-{key}", help="Last day (UTC) on which a review is on time.")
         st.button(
             f"Assign {plural(len(cases), 'case')}",

@@ -24,7 +24,7 @@ def test_blocks_are_ties_and_raters_have_no_name():
     assert not reading.dataset.raters_identified
     assert reading.dataset.class_risk.tolist() == [0, 1, 2]
     assert reasons(reading) == [(1, "case 2, rater 2: no answer to this question")]
-    assert any("rater statistics are off" in note for note in reading.report.notes)
+    assert any("rater statistics are not available" in note for note in reading.report.notes)
 
 
 def test_without_names_classes_are_their_numbers():
