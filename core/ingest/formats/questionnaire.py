@@ -247,10 +247,7 @@ class Questionnaire:
         answer = "score" if kind == "score" else "class"
         columns[answer] = asked.answer.taken(np.flatnonzero(keep))
         if not identified:
-            notes = (
-                *notes,
-                "No annotation names its rater, so raters are anonymous and rater statistics are not available.",
-            )
+            notes = (*notes, "No annotation names its rater, so rater statistics are not available.")
         if asked.n_twice:
             notes = (*notes, f"Repeated labels in an annotation: {asked.n_twice:,}. Each counts once.")
         if kind == "set":
