@@ -63,7 +63,7 @@ class Draft:
         For "reveal": the class shown as the panel's; agreement with it closes the case.
     whom : str
     whom_visible : {"blind", "open", ""}
-        For "second_opinion": who is asked, and whether they review blind.
+        For "second_opinion": who is asked, or `ANYBODY`, and whether they review blind.
     seconds : float or None
         Time on the case until this was sent.
     session : str or None
@@ -96,6 +96,8 @@ class Draft:
         if self.visible not in get_args(Visible):
             raise InputError(f"Could not read the visibility {self.visible!r}.", "Use blind or open.")
         check_name(self.reviewer, "reviewer")
+        if self.reviewer.casefold() == ANYBODY:
+            raise InputError(f"No reviewer can be called {self.reviewer!r}.", "Use another name.")
         if self.kind == "second_opinion":
             check_name(self.whom, "reviewer who is asked")
             if self.whom_visible not in get_args(Visible):
@@ -142,6 +144,14 @@ class Event(Draft):
     undoes: int | None = None
     number: int = field(default=0, compare=False)
     hash: str = field(default="", compare=False)
+
+
+ANYBODY = "anybody"  # whom a second opinion is asked of, if any other reviewer may give it
+
+
+def who_is_asked(whom: str) -> str:
+    """Return the name of who is asked for a second opinion, as a sentence begins with it."""
+    return "Any other reviewer" if whom == ANYBODY else whom
 
 
 def check_name(name: str, what: str) -> None:

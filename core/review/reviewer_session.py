@@ -71,12 +71,9 @@ class Desk:
 
     def asked(self) -> dict[str, str]:
         """Return the cases on which this reviewer is asked for a second opinion, and whether blind or open."""
-        asked = {}
-        for case_id, review in self.store.cases(self.dataset.digest).items():
-            how = dict(review.asked)
-            if self.reviewer in how:
-                asked[case_id] = how[self.reviewer]
-        return asked
+        reviews = self.store.cases(self.dataset.digest).items()
+        asked = ((case_id, review.asked_of(self.reviewer)) for case_id, review in reviews)
+        return {case_id: how for case_id, how in asked if how is not None}
 
     def disputed(self, case_id: str) -> bool:
         """Return whether a case is in arbitration; do not show this to somebody who reviews it blind."""

@@ -3,7 +3,7 @@
 from dataclasses import fields, replace
 
 from ..errors import InputError
-from .events import Draft, Event
+from .events import Draft, Event, who_is_asked
 from .opinions import Opinion
 from .review_errors import NotAllowedError
 from .states import SETTLED, CaseReview, ReviewerOpinion, effective, review_of
@@ -62,7 +62,7 @@ def what_follows(review: CaseReview, draft: Draft) -> str:
     if draft.kind == "skip":
         return "The case comes back at the end of the session."
     if draft.kind == "second_opinion":
-        return f"{draft.whom} will be asked for a second opinion, {_HOW[draft.whom_visible]}."
+        return f"{who_is_asked(draft.whom)} will be asked for a second opinion, {_HOW[draft.whom_visible]}."
     if draft.kind == "reveal":
         return "You see the panel's annotations. Later opinions are no longer blind."
     read = after.read_by(draft.reviewer)
@@ -104,7 +104,7 @@ def _opinion(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> N
 def _reveal(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     if draft.panel is None:
         raise InputError("Could not record: the panel's class is missing.", "Provide the class that will be shown.")
-    asked_open = (draft.reviewer, "open") in review.asked
+    asked_open = review.asked_of(draft.reviewer) == "open"
     if not (own or asked_open or review.disputed or review.state in SETTLED):
         raise NotAllowedError("Submit your own opinion first. Then the others appear.")
 
@@ -133,7 +133,9 @@ def _second_opinion(review: CaseReview, draft: Draft, own: ReviewerOpinion | Non
     if not own:
         raise NotAllowedError("Submit your own opinion before you ask for another.")
     if draft.whom == draft.reviewer or review.read_by(draft.whom) or draft.whom in dict(review.asked):
-        raise NotAllowedError(f"{draft.whom} has an opinion on this case or was already asked. Ask someone else.")
+        raise NotAllowedError(
+            f"{who_is_asked(draft.whom)} has an opinion on this case or was already asked. Ask someone else."
+        )
     if draft.whom_visible == "blind" and draft.whom in review.unblinded:
         raise NotAllowedError(f"{draft.whom} has seen the opinions on this case. Ask for an open second opinion.")
 

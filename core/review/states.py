@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from .events import Event
+from .events import ANYBODY, Event
 from .opinions import Opinion
 
 State = Literal["open", "skipped", "read", "second_opinion", "arbitration", "closed", "adjudicated"]
@@ -76,7 +76,7 @@ class CaseReview:
     reads : tuple of ReviewerOpinion
         Opinions of the present round (since the case was last reopened), in order.
     asked : tuple of (str, str)
-        Reviewers who are asked for a second opinion and have not given it, and whether blind or open.
+        Reviewers who are asked for a second opinion, or `ANYBODY`, and have not given it, and whether blind or open.
     disputed : bool
         True if the case is for arbitration, even while a second opinion is awaited: it was referred, somebody disagrees
         with a decided panel, or, if the panel is undecided, reviewers disagree with each other.
@@ -104,6 +104,13 @@ class CaseReview:
         """Return the reviewer's opinion in this round."""
         return next((read for read in self.reads if read.reviewer == reviewer), None)
 
+    def asked_of(self, reviewer: str) -> str | None:
+        """Return how a reviewer is asked for a second opinion, "blind" or "open", by name or as anybody; else None."""
+        asked = dict(self.asked)
+        how = asked.get(ANYBODY)
+        may = self.read_by(reviewer) is None and (how == "open" or reviewer not in self.unblinded)
+        return asked.get(reviewer, how if may else None)
+
     def is_unsupported(self, read: ReviewerOpinion) -> bool:
         """Return whether an opinion is outside the panel's plausible set and no other settled opinion agrees."""
         others = (other for other in self.reads if other.settled and other.reviewer != read.reviewer)
@@ -129,7 +136,7 @@ class CaseReview:
             self.version,
             "read" if own else "skipped" if skipped else "open",
             reads=(replace(own, panel=None),) if own else (),
-            asked=tuple(entry for entry in self.asked if entry[0] == reviewer),
+            asked=tuple(entry for entry in self.asked if entry[0] in (reviewer, ANYBODY)),
             unblinded=self.unblinded & {reviewer},
             events=mine,
         )
@@ -177,7 +184,7 @@ def review_of(case_id: str, events: Sequence[Event]) -> CaseReview:
         if event.kind == "opinion" and event.opinion is not None:
             seen = who in panels
             reads[who] = ReviewerOpinion(who, event.opinion, event.opinion, event.visible, panels.get(who), seen, seen)
-            asked.pop(who, None)
+            asked.pop(who if who in asked else ANYBODY, None)
         elif event.kind == "reveal" and event.panel is not None:
             panels[who] = event.panel
             for other, read in reads.items():

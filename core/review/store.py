@@ -46,6 +46,7 @@ from .database import (
     transaction,
 )
 from .events import (
+    ANYBODY,
     ASSIGNED,
     BROUGHT,
     CONTINUED,
@@ -209,7 +210,7 @@ class ReviewStore:
 
     def datasets_that_wait(self, person: str, groups: Collection[str] = ()) -> list[str]:
         """List digests of data in which a person, or one of their groups, was ever asked for something; sorted."""
-        mine = (events.c.whom == person) | (events.c.kind == ASSIGNED) & events.c.whom.in_(sorted(groups))
+        mine = events.c.whom.in_((person, ANYBODY)) | (events.c.kind == ASSIGNED) & events.c.whom.in_(sorted(groups))
         with transaction(self.engine) as connection:
             return _in_force(connection, mine)
 

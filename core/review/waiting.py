@@ -6,7 +6,7 @@ from datetime import date
 from typing import Literal
 
 from .assignments import Assignment, Overdue, is_overdue, overdue_among
-from .events import Event
+from .events import ANYBODY, Event
 from .sessions import Queued
 from .states import review_of
 from .store import ReviewStore
@@ -68,10 +68,12 @@ def waiting_in(store: ReviewStore, dataset: str, person: str, groups: Collection
     asking: dict[str, None] = {}
     first = 0
     for case_id, events in by_case.items():
-        how = dict(review_of(case_id, events).asked).get(person)
+        how = review_of(case_id, events).asked_of(person)
         if how is not None:
             queued.append(Queued(case_id, f"{how} second opinion"))
-            asked = [event for event in events if event.kind == "second_opinion" and event.whom == person][-1]
+            asked = [event for event in events if event.kind == "second_opinion" and event.whom in (person, ANYBODY)][
+                -1
+            ]
             asking[asked.reviewer] = None
             first = min(first or asked.at, asked.at)
     if queued:

@@ -62,11 +62,6 @@ def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
     choose(page, "quince")
     step(page, "Record my opinion", "You disagree.")
     step(page, "Ask for a second opinion", page.get_by_label("Whom to ask"))
-    step(
-        page,
-        "Ask for the second opinion",
-        "Could not ask for a second opinion: no name was entered.",
-    )
     page.get_by_label("Whom to ask").fill("  Bo ")
     step(page, "Ask for the second opinion", through)
     for name in ("Bo", "Cleo"):

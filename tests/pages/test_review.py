@@ -418,8 +418,6 @@ def test_a_second_person_is_the_default_for_a_class_outside_the_plausible_set():
     )
     assert said in words(app)
     assert not any(button.label == "Keep my opinion" for button in app.button)
-    press(app, "Ask for the second opinion")
-    assert "no name was entered" in app.error[0].value
     whom(app).set_value("Bo").run()
     press(app, "Ask for the second opinion")
     (review,) = ReviewStore().cases(dataset.digest).values()

@@ -10,7 +10,7 @@ from core.certainty.score_trust import score_digits
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.protocol import PlausibilityModel
 from core.raters.ask_next import raters_for
-from core.review.events import Event
+from core.review.events import Event, who_is_asked
 from core.review.opinions import UNDETERMINED, Opinion
 from core.review.panel_answer import panel_score, panel_set, panel_word
 from core.review.states import STATES, ReviewerOpinion
@@ -142,7 +142,7 @@ def _reveal(current: CaseOnScreen, model: PlausibilityModel, reliability: float)
 
 def _blind(current: CaseOnScreen, standing: str, model: PlausibilityModel, reliability: float) -> Action | None:
     """Own opinion first. Nothing of the panel is on the page or in what the browser has received."""
-    how = dict(current.review.asked).get(current.desk.reviewer)
+    how = current.review.asked_of(current.desk.reviewer)
     seen_before = current.desk.reviewer in current.review.unblinded
     if how == "open":
         st.info(
@@ -272,7 +272,7 @@ def _opinions(current: CaseOnScreen) -> None:
         st.markdown(f"**{who}**: {markdown(read.opinion.words())} ({read.visible}{changed})")
         _said(current, read)
     for whom, how in current.review.asked:
-        st.caption(f"{markdown(whom)} is asked for a second opinion, {how}.")
+        st.caption(f"{markdown(who_is_asked(whom))} is asked for a second opinion, {how}.")
 
 
 def _said(current: CaseOnScreen, read: ReviewerOpinion) -> None:
@@ -381,7 +381,7 @@ def _second_opinion(current: CaseOnScreen) -> Action:
         "Whom to ask",
         key=current.key("whom"),
         max_chars=200,
-        placeholder="Name of the second reviewer",
+        placeholder="Name, or empty for anybody",
         persist_state="session",
     )
     if names := _to_ask(current):
@@ -403,7 +403,7 @@ def _second_opinion(current: CaseOnScreen) -> Action:
         format_func={"blind": "blind", "open": "open, with all opinions"}.get,
         persist_state="session",
     )
-    return Action("second_opinion", "The case waits for their opinion on their Review page.")
+    return Action("second_opinion", "The case waits on the Review page of who is asked.")
 
 
 def _to_ask(current: CaseOnScreen) -> list[str]:

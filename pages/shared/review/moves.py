@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.errors import InputError, PluralityError
+from core.errors import PluralityError
 from core.people_list import normal_name
 from core.review.decisions import decisions_on
+from core.review.events import ANYBODY
 from core.review.review_errors import ConflictError
 from core.review.reviewer_session import Desk, new_token
 from core.review.sessions import Session, SessionLine
@@ -226,12 +227,7 @@ def _said(current: CaseOnScreen, step: Action) -> dict[str, object]:
     if step.opinion:
         said["opinion"] = review_opinion.standing(step.form)
     if step.kind == "second_opinion":
-        whom = " ".join((st.session_state.get(current.key("whom")) or "").split())
-        if not whom:
-            raise InputError(
-                "Could not ask for a second opinion: no name was entered.",
-                "Enter the name of the second reviewer.",
-            )
+        whom = " ".join((st.session_state.get(current.key("whom")) or "").split()) or ANYBODY
         whom = normal_name(whom) if sign_in.is_on() else whom  # as people are called who sign in
         said |= {"whom": whom, "whom_visible": st.session_state.get(current.key("how"))}
     return said

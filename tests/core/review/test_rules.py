@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from core.errors import InputError
-from core.review.events import Draft
+from core.review.events import ANYBODY, Draft
 from core.review.opinions import UNDETERMINED, Opinion
 from core.review.review_errors import NotAllowedError
 from core.review.rules import admit, what_follows
@@ -224,6 +224,31 @@ def test_a_first_reader_who_never_looked_is_compared_with_what_the_second_saw(ca
     case.do("Ann", "second_opinion", whom="Bob", whom_visible="blind")
     case.read("Bob", X)
     assert case.do("Bob", "keep") == "arbitration"
+
+
+def test_a_second_opinion_of_anybody_waits_for_each_other_reviewer_until_one_gives_it(case):
+    case.read("Ann", Y)
+    assert case.do("Ann", "second_opinion", whom=ANYBODY, whom_visible="blind") == "second_opinion"
+    assert [case.review.seen_by(who).asked_of(who) for who in ("Ann", "Bob", "Cleo")] == [None, "blind", "blind"]
+    case.do("Bob", "opinion", X)
+    assert case.review.asked == () and case.review.asked_of("Cleo") is None
+
+
+def test_anybody_who_has_seen_the_opinions_is_asked_for_an_open_one_only(case):
+    case.read("Ann", X)
+    case.do("Ann", "keep")
+    case.do("Ann", "reopen", reason="missing_information")
+    case.read("Bob", Y)
+    case.do("Bob", "second_opinion", whom=ANYBODY, whom_visible="blind")
+    assert [case.review.asked_of(who) for who in ("Ann", "Cleo")] == [None, "blind"]
+    case.do("Bob", "undo")
+    case.do("Bob", "second_opinion", whom=ANYBODY, whom_visible="open")
+    assert [case.review.asked_of(who) for who in ("Ann", "Cleo")] == ["open", "open"]
+
+
+def test_nobody_is_called_anybody(case):
+    with pytest.raises(InputError, match="No reviewer can be called 'Anybody'"):
+        case.do("Anybody", "opinion", X)
 
 
 def test_an_open_second_opinion_is_revealed_first_and_never_called_blind(case):
