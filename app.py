@@ -23,6 +23,7 @@ def _page() -> None:
     page = navigation.navigate()
     cached.preparation()
     look.apply()
+    frame.title(page)
     frame.sidebar(navigation.name_of(page))
     frame.data_bar()
     try:

@@ -11,7 +11,7 @@ from core.runtime.cluster import elsewhere
 from core.settings import current_settings
 from core.text import html_text
 from core.version import __version__
-from pages.shared.kit import administration, navigation
+from pages.shared.kit import administration, job_progress, navigation
 
 PACKAGES = ("streamlit", "plotly", "numpy", "scipy", "pandas", "pyarrow", "numba", "nutpie", "sqlalchemy")
 
@@ -64,6 +64,8 @@ if settings.images is not None and not settings.images.is_dir():
         "Could not find the image folder, so no image is shown. Set PLURALITY_IMAGES to a folder on this computer.",
         icon=":material/folder_off:",
     )
+st.subheader("Running computations", anchor=False)
+job_progress.every_computation()
 st.subheader("Details for a bug report", anchor=False)
 details = [
     f"Plurality {__version__}",

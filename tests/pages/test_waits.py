@@ -376,6 +376,21 @@ def test_elsewhere_each_job_has_its_own_cancel():
     assert len(cancels(app)) == 1 and cancels(app) != ["cancel-home"]
 
 
+@pytest.mark.usefixtures("nothing_starts")
+def test_settings_list_all_computations_of_a_session_each_with_its_cancel():
+    other = jobs().join(("of another session",), "Another computation", lambda job: None, session="another")
+    app = AppTest.from_file(APP, default_timeout=300)
+    app.session_state["data"] = kept(f"{ROWS}41,0,x\n", "all")
+    app.run().switch_page("pages/settings.py").run()
+    said = " ".join(one.value for one in app.caption)
+    assert cancels(app) and "Another computation" not in said and "1 computation of other sessions." in said
+    for key in cancels(app):
+        app.button(key=key).click().run()
+    assert "No computation is running." in [one.value for one in app.caption]
+    assert [job.title for job in jobs().unfinished()] == ["Another computation"]
+    other.cancel()
+
+
 class Pool:
     """Stands in for workers: notes what it is asked for."""
 

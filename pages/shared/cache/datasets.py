@@ -832,6 +832,13 @@ def leave(key: tuple, part: str = "") -> None:
     jobs().leave(job_name(key), f"{session()}{part}")
 
 
+def unfinished() -> tuple[list[Job], int]:
+    """Return the computations of this session that run or wait, and the number of those of other sessions."""
+    known = jobs().unfinished()
+    mine = [job for job in known if session() in job.sessions]
+    return mine, len(known) - len(mine)
+
+
 def cancel(job: Job) -> None:
     """Cancel a job on behalf of this session; others who need the same have it started again."""
     jobs().cancel(job.key, session())

@@ -17,7 +17,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.rater_codes import with_names_in
 from core.errors import InputError, NotApplicableError, PluralityError
 from core.runtime.jobs import Job
-from core.text import markdown, number, plural
+from core.text import duration, markdown, plural
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import streamlit_private
 from pages.shared.kit.redraw import LOOK_SECONDS, await_news, draw_anew, part, place_of_part
@@ -28,6 +28,7 @@ _YOUNG, _SOON = 4.0, 0.2
 _AT_ONCE_SECONDS = 0.3  # that a run waits, all in all
 _LEAST_SECONDS = 0.05  # and for each job
 _RUN = "_waits_of_run"
+_EVERY = 2.0  # seconds between looks at all computations
 
 
 @dataclass(slots=True)
@@ -147,6 +148,20 @@ def say_ended(job: Job, of: Dataset | None) -> None:
     st.button("Try again", on_click=cached.restart, args=(job.key,), key=f"again-{job.id}")
 
 
+@part(_EVERY)
+def every_computation() -> None:
+    """Show all computations of this session with their progress or place in the queue, and a Cancel for each."""
+    mine, n_others = cached.unfinished()
+    if not mine:
+        st.caption("No computation is running.")
+    for job in mine:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _say(job, st.container())
+            st.button("Cancel", on_click=cancel, args=([job],), key=f"cancel-{job.id}", type="tertiary")
+    if n_others:
+        st.caption(f"{plural(n_others, 'computation')} of other sessions.")
+
+
 def so_far(key: tuple):
     """Return the partial result of a job under way, if it is shown; otherwise None."""
     job = cached.known(key)
@@ -220,5 +235,5 @@ def _say(job: Job, place: DeltaGenerator) -> None:
         words += f" · waiting for {plural(ahead, 'other computation')}"
     left = job.seconds_left()
     if left is not None:
-        words += f" · about {number(left, 0)} s left"
+        words += f" · about {duration(left)} left"
     place.progress(job.progress, text=words + (f" · {job.message}" if job.message else ""))

@@ -8,7 +8,7 @@ from core.annotations.ordering import order_in_words
 from core.errors import PluralityError
 from core.figures.theme import class_colours
 from core.ingest.read_files import Reading
-from core.text import html_text, markdown, plural, shorten
+from core.text import html_text, markdown, plural, shorten, without_controls
 from pages.shared.cache import access, operations, sign_in
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import (
@@ -23,6 +23,13 @@ from pages.shared.kit import (
 )
 from pages.shared.kit import style as look
 from pages.shared.shell import first_start, questions, story
+
+
+def title(page) -> None:
+    """Name the page and its data in the browser's tab and history."""
+    reading = state.whole()
+    names = [page.title, *([] if reading is None else [reading.dataset.name]), "Plurality"]
+    st.set_page_config(page_title=" · ".join(without_controls(shorten(name, 44)) for name in names))
 
 
 def sidebar(name: str) -> None:
