@@ -252,7 +252,7 @@ GLOSSARY: dict[str, Term] = {
     "review queue": Term(
         "Cases ordered by how much another opinion matters, by the criterion that you choose.",
         "Criteria: lowest certainty; gain C1 − max Σ A of one more opinion; nearly equal votes; expected risk × (1 − "
-        "certainty); a classifier that contradicts certainty ≥ 0.9; only one rater.",
+        "certainty); a classifier that contradicts certainty ≥ 90%; only one rater.",
     ),
     "risk": Term(
         "Probability that the case has low, medium or high risk, whatever the exact class.",
@@ -282,7 +282,7 @@ GLOSSARY: dict[str, Term] = {
     ),
     "more raters": Term(
         "If the number of raters doubled (at least three more), would the case probably become certain?",
-        "P(certainty reaches 0.9 with max(3, n) more raters drawn from the posterior of the case). More raters would "
+        "P(certainty reaches 90% with max(3, n) more raters drawn from the posterior of the case). More raters would "
         "help from 0.5 on. Up to 0.25, they would hardly help (inherent ambiguity).",
     ),
     "p correct": Term(

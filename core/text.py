@@ -17,6 +17,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
 _CONTROL_BUT_BREAKS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u2028\u2029]+")
 _IN_FULL = 1e15  # beyond it a power of ten is shorter than its digits, and not every whole number is one of doubles
 _NEARLY_NONE = 1e-12  # smallest probability shown
+ROUNDING = 1e-12  # differences of shares below it depend on the processor
 UNKNOWN = "–"
 _SPREADSHEET_LEADERS = frozenset("=+-@")
 _UNSEEN = ("Cc", "Cf", "Mn", "Zs", "Zl", "Zp")  # categories of letters that are invisible at the start of a cell
@@ -154,15 +155,15 @@ def percent(share: float | None, digits: int = 0, rounded: bool = False) -> str:
     """
     if share is None or not math.isfinite(share):
         return UNKNOWN
-    # rounded before it is multiplied: 0.385 is 0.39 in a table and by `number`, so it is 39% here
-    said, least = f"{round(share, digits + 2):.{digits}%}", 10.0 ** -(digits + 2)
+    # halves up on every processor and as in tables: 0.385 is 39%
+    said, least = f"{round(share + ROUNDING, digits + 2):.{digits}%}", 10.0 ** -(digits + 2)
     if rounded or not 0 < share < 1:
         return said
     none, every = f"{0:.{digits}%}", f"{1:.{digits}%}"
     return f"under {least:.{digits}%}" if said == none else f"over {1 - least:.{digits}%}" if said == every else said
 
 
-def percent_with_interval(share: float | None, low: float | None, high: float | None) -> str:
+def percent_with_interval(share: float | None, low: float | None, high: float | None, digits: int = 0) -> str:
     """Return ``84% (81% to 87%)``; only the share if its interval is undetermined, or if all three read alike.
 
     Parameters
@@ -170,11 +171,13 @@ def percent_with_interval(share: float | None, low: float | None, high: float | 
     share : float, optional
         Share, 0 to 1, like the ends.
     low, high : float, optional
+    digits : int
+        Number of decimals.
     """
-    said = percent(share)
+    said = percent(share, digits)
     if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
         return said
-    ends = percent_range(low, high)
+    ends = percent_range(low, high, digits)
     return said if ends == said else f"{said} ({ends})"
 
 
@@ -218,6 +221,11 @@ def simulated(value: float, error: float) -> str:
         Monte Carlo standard error; 0 for closed forms.
     """
     return f"{probability(value)} ± {percent(error, 1)}" if error else probability(value)
+
+
+def duration(seconds: float) -> str:
+    """Return a time in seconds, or in minutes if it is long: ``45 s``, ``12 min``."""
+    return f"{number(seconds, 0)} s" if seconds < 100 else f"{number(seconds / 60, 0)} min"
 
 
 def exact(value: float | None) -> str:

@@ -207,9 +207,7 @@ def _page() -> None:
     shown, weight = next(pair for pair, one in zip(both, fitted, strict=True) if one is shown)
     models = FittedModels(tuple(one for one, _ in both), shown, models_jobs.vote_of(shown))
     models_choose.keep_choice(view, shown.request)
-    if models_choose.is_open(view):
-        st.caption(opening.CHOOSING_RATERS)
-    else:
+    if not models_choose.is_open(view):
         _headline(title, f"“{view.classes[1]}”: " if dataset.kind == "set" else "", view, models)
     if shown.request.method is AVERAGE:
         blocks.answer(MODELS.part("average"), view, needed=opening.choice(view))

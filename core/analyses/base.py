@@ -35,8 +35,8 @@ class PartOption:
         Term of the glossary, or the method.
     key : str
         Key of the control's state; empty if no page offers it.
-    side_by_side : bool
-        True if all choices are visible at once.
+    look : {"", "side by side", "radio"}
+        Look of the choices: a menu, buttons in a row, or one line each.
     flag : bool
         True for a switch.
     kind : {"level", "number", "integer", "text"}
@@ -52,7 +52,7 @@ class PartOption:
     titles: Callable[[str], str] = str
     term: str | Method = ""
     key: str = ""
-    side_by_side: bool = False
+    look: Literal["", "side by side", "radio"] = ""
     flag: bool = False
     kind: Literal["level", "number", "integer", "text"] = "level"
     low: int = 0

@@ -11,7 +11,7 @@ from ..review.opinions import REASONS
 from ..review.random_sample import ReviewedBy
 from ..review.states import STATES
 from ..review.summary import DIRECTIONS, Reviewer, Summary, by_reviewer, summarise_reviews
-from ..text import exact, number, plural, with_interval
+from ..text import duration, exact, percent, percent_range, percent_with_interval, plural, with_interval
 from .base import Analysis, AnalysisPart
 from .blocks import Block, Grid, Heading, KeyFigure, Name, Row, Stack, Words
 from .inputs import Inputs
@@ -67,7 +67,7 @@ def present(found: ReviewFigures, inputs: Inputs, options) -> list[Block]:
     summary, table = found.summary, table_of(found, inputs, options)
     settled = summary.states["closed"] + summary.states["adjudicated"]
     alpha = summary.alpha
-    figures: list[Block] = [_metric("Blind opinions agree with each other", summary.with_each_other, "read")]
+    figures: list[Block] = [_metric("Blind opinions agree with each other", summary.with_each_other)]
     if alpha.value is not None:
         beyond = f"beyond chance (α) {with_interval(alpha.value, alpha.ci_low, alpha.ci_high)}"
         figures.append(Words(beyond, "note"))
@@ -77,9 +77,9 @@ def present(found: ReviewFigures, inputs: Inputs, options) -> list[Block]:
         Row(
             (
                 Stack(1, [KeyFigure("Cases reviewed", reviewed, f"{settled:,} of them settled")]),
-                Stack(1, [_metric("Blind opinions agree with the panel", summary.with_panel, "read")]),
+                Stack(1, [_metric("Blind opinions agree with the panel", summary.with_panel)]),
                 Stack(1, figures),
-                Stack(1, [_metric("Opinions changed after seeing the panel", summary.minds.share, "mind")]),
+                Stack(1, [_metric("Opinions changed after seeing the panel", summary.minds.share)]),
             )
         ),
         *([Words((Name(options.by.words()),), "note", "sample or queue")] if options.by else []),
@@ -96,23 +96,18 @@ def table_of(found: ReviewFigures, inputs: Inputs, options) -> pd.DataFrame:
     rows = []
     for one in found.reviewers:
         panel, (quick, timed) = one.with_panel, n_quick(one.decided)
-        agree = "–" if panel.value is None else with_interval(panel.value, panel.ci_low, panel.ci_high)
+        agree = "–" if panel.value is None else percent_with_interval(panel.value, panel.ci_low, panel.ci_high)
         changed = f"{one.minds.n_changed:,} of {one.minds.n:,}"
         rows.append((one.name, one.n_reads, one.n_blind, agree, changed, f"{quick:,} of {timed:,}" if timed else "–"))
     return pd.DataFrame(rows, columns=[column.name for column in REVIEWERS])
 
 
-def span(seconds: float) -> str:
-    """Return a time in seconds, or in minutes if it is long."""
-    return f"{number(seconds, 0)} s" if seconds < 100 else f"{number(seconds / 60, 0)} min"
-
-
-def _metric(label: str, share: Coefficient, unit: str) -> KeyFigure:
+def _metric(label: str, share: Coefficient) -> KeyFigure:
     if share.value is None:
         return KeyFigure(label, "–", share.note)
-    interval = "no interval" if share.ci_low is None else f"{number(share.ci_low)} to {number(share.ci_high)}"
-    of = f"{plural(share.n_annotations, unit)}, {plural(share.n_cases, 'case')}"
-    return KeyFigure(label, number(share.value), f"{interval} · {of}")
+    interval = "no interval" if share.ci_low is None else percent_range(share.ci_low, share.ci_high)
+    of = f"{plural(share.n_annotations, 'opinion')}, {plural(share.n_cases, 'case')}"
+    return KeyFigure(label, percent(share.value), f"{interval} · {of}")
 
 
 def _counted(summary: Summary) -> Row:
@@ -147,8 +142,8 @@ def _time(summary: Summary) -> str:
     if summary.seconds is None:
         return ""
     low, middle, high = summary.seconds
-    spread = f", half of them between {span(low)} and {span(high)}" if summary.n_timed > 2 else ""
-    return f"Time per case: {span(middle)}{spread}; measured {plural(summary.n_timed, 'time')}."
+    spread = f", half of them between {duration(low)} and {duration(high)}" if summary.n_timed > 2 else ""
+    return f"Time per case: {duration(middle)}{spread}; measured {plural(summary.n_timed, 'time')}."
 
 
 REVIEWS = Analysis(

@@ -65,7 +65,7 @@ CURVES = (
 )  # fmt: skip
 SIZES = (
     Column("modality"), Column("other_modality", "less"), Column("n_readers", "readers", "count"),
-    Column("n_cases", "cases", "count"), Column("power", unit="coefficient"),
+    Column("n_cases", "cases", "count"), Column("power", unit="percent"),
 )  # fmt: skip
 
 
@@ -88,7 +88,7 @@ class ModalityOptions:
         default="auc",
         metadata={
             "option": PartOption(
-                "Measure", MEASURES, _MEASURES.__getitem__, TERM, "study_measure", side_by_side=True,
+                "Measure", MEASURES, _MEASURES.__getitem__, TERM, "study_measure", look="side by side",
                 help="Measure of accuracy",
             )
         },

@@ -77,7 +77,7 @@ def reliability_diagram(bins: tuple[ReliabilityBin, ...], theme: Theme, title: s
                 "thickness": 1.5,
             },
             customdata=[plural(one.n, "case") for one in bins],
-            hovertemplate="certainty %{x:.2f}: right in %{y:.2f} of %{customdata}<extra></extra>",
+            hovertemplate="certainty %{x:.0%}: correct in %{y:.0%} of %{customdata}<extra></extra>",
             showlegend=False,
         )
     )

@@ -8,8 +8,7 @@ import plotly.graph_objects as go
 
 from ..certainty.regions import Region
 from ..models.expected_class import expected_said
-from ..text import number, plotly, shorten
-from .labels import between
+from ..text import percent, percent_range, plotly, shorten
 from .theme import Theme, Trace, bar, figure_of, scatter, with_opacity
 
 SHOWN_DRAWS = 80
@@ -50,10 +49,10 @@ def plausibility_bars(
             width=0.62,
             marker={"color": [with_opacity(colour, 0.32) for colour in colours]},
             customdata=[
-                [label, f"{number(m, 3)} ({between(a, b)})"]
+                [label, f"{percent(m, 1)} ({percent_range(a, b, 1)})"]
                 for label, m, a, b in zip(labels, mean, low, high, strict=True)
             ],
-            hovertemplate="%{customdata[0]}: point estimate %{x:.3f}<br>draws %{customdata[1]}<extra></extra>",
+            hovertemplate="%{customdata[0]}: point estimate %{x:.1%}<br>draws %{customdata[1]}<extra></extra>",
             showlegend=False,
         ),
         _dots(draws, colours),
@@ -65,7 +64,7 @@ def plausibility_bars(
         data,
         title,
         96 + 34 * len(names),
-        xaxis={"range": [0, min(1.0, max(0.3, widest * 1.05))], "title": "plausibility"},
+        xaxis={"range": [0, min(1.0, max(0.3, widest * 1.05))], "title": "plausibility", "tickformat": "0.0%"},
         yaxis=_class_lines(labels, theme) | {"autorange": "reversed"},
     )
 
@@ -267,7 +266,7 @@ def triangle(
     colour = colour or theme.accent
     shown = corners[:: max(1, -(-len(corners) // MOST_TRIANGLE_DRAWS))]
     labels = [plotly(shorten(name, 22)) for name in names]
-    hover = "<br>".join(f"{label} %{{customdata[{place}]:.2f}}" for place, label in enumerate(labels))
+    hover = "<br>".join(f"{label} %{{customdata[{place}]:.0%}}" for place, label in enumerate(labels))
     data = [
         *_grid(theme),
         *(_outline(outline, colour) for outline in region.outlines),

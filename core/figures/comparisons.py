@@ -52,7 +52,7 @@ def above_heatmap(names: Sequence[str], above: np.ndarray, theme: Theme, title: 
             xgap=2,
             ygap=2,
             showscale=not few,
-            colorbar={"thickness": 10, "outlinewidth": 0, "tickfont": {"color": theme.quiet}, "tickformat": ".0%"},
+            colorbar={"thickness": 10, "outlinewidth": 0, "tickfont": {"color": theme.quiet}, "tickformat": "0.0%"},
         )
     ]
     axis = {"tickmode": "array", "tickvals": list(range(n)), "ticktext": shown, "showgrid": False}

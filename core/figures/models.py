@@ -4,8 +4,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..models.result import RaterModelFit
-from ..text import number, plotly, plural, shorten
-from .labels import between, model_name, row_height, short_names, slant
+from ..text import number, percent, percent_range, plotly, plural, shorten
+from .labels import model_name, row_height, short_names, slant
 from .reliability import SYMBOLS
 from .theme import Theme, Trace, bar, dashed, error_bars, figure_of, heatmap, rows, scatter, with_opacity
 
@@ -52,6 +52,7 @@ def prevalence_by_model(
         xaxis={
             "title": f"share of cases that are {_class_name(first, codes[0])}" if one_class else "share of cases",
             "rangemode": "tozero",
+            "tickformat": "0.0%",
         },
         yaxis=rows(names, theme, middle, range=[len(codes) * span - 1.4, -0.6]),
         legend_below=True,
@@ -66,7 +67,7 @@ def _prevalence_marks(
     known = np.zeros(len(codes), bool) if spread is None else np.isfinite(spread.low[codes])
     value = fit.prevalence[codes]
     low, high = (value, value) if spread is None else (spread.low[codes], spread.high[codes])
-    interval = [between(a, b, 3) if k else "no interval" for a, b, k in zip(low, high, known, strict=True)]
+    interval = [percent_range(a, b, 1) if k else "no interval" for a, b, k in zip(low, high, known, strict=True)]
     label = plotly(shorten(name, 42))
     return scatter(
         x=value,
@@ -81,7 +82,7 @@ def _prevalence_marks(
         },
         error_x=error_bars(np.where(known, high - value, np.nan), np.where(known, value - low, np.nan), colour, 2, 4),
         customdata=[[_class_name(fit, code), text] for code, text in zip(codes, interval, strict=True)],
-        hovertemplate="%{customdata[0]}: %{x:.3f} (%{customdata[1]}), "
+        hovertemplate="%{customdata[0]}: %{x:.1%} (%{customdata[1]}), "
         f"{plural(len(fit.cases), 'case')}<extra>{label}</extra>",
     )
 
@@ -125,7 +126,7 @@ def confusion_heatmap(fit: RaterModelFit, rater: int, theme: Theme, title: str) 
     roomy = n_shown <= MOST_WITH_INTERVALS
     text = [
         [
-            number(value) + (f"<br>{ends}" if roomy and ends else "")
+            percent(value) + (f"<br>{ends}" if roomy and ends else "")
             for value, ends in zip(values, row_of_ends, strict=True)
         ]
         for values, row_of_ends in zip(matrix, interval, strict=True)
@@ -173,7 +174,7 @@ def _cells_in_words(
     """Return the hover text of each cell of a confusion matrix; ``evidence`` is the annotations of each row."""
     return [
         [
-            f"true {names[k]}, annotated {names[m]}: {number(matrix[k, m])} {interval[k][m]}".rstrip()
+            f"true {names[k]}, annotated {names[m]}: {percent(matrix[k, m])} {interval[k][m]}".rstrip()
             + f"<br>about {number(evidence[k], 1)} annotations"
             for m in range(len(names))
         ]
@@ -238,7 +239,7 @@ def calibration_curve(
             marker={"size": 9, "color": theme.accent},
             error_y=error_bars(high - observed, observed - low, theme.accent, 1.5, 4),
             customdata=[[a, b, plural(int(n), "case")] for a, b, n in zip(low, high, count, strict=True)],
-            hovertemplate="probability %{x:.2f}: true in %{y:.2f} (%{customdata[0]:.2f} to %{customdata[1]:.2f}) of "
+            hovertemplate="probability %{x:.0%}: true in %{y:.0%} (%{customdata[0]:.0%} to %{customdata[1]:.0%}) of "
             "%{customdata[2]}<extra></extra>",
         ),
         bar(
@@ -249,7 +250,7 @@ def calibration_curve(
             name="cases",
             marker={"color": "rgba(0,0,0,0)", "line": {"color": theme.ink, "width": 1}},
             hovertext=[plural(n, "case") for n in count.tolist()],
-            hovertemplate="probability %{x:.2f}: %{hovertext}<extra></extra>",
+            hovertemplate="probability %{x:.0%}: %{hovertext}<extra></extra>",
         ),
     ]
     return figure_of(
@@ -257,8 +258,8 @@ def calibration_curve(
         data,
         title,
         420,
-        xaxis={"anchor": "y2", "range": [-0.03, 1.03], "title": "probability under the model"},
-        yaxis={"domain": [0.3, 1], "title": "share true", "range": [-0.03, 1.03]},
+        xaxis={"anchor": "y2", "range": [-0.03, 1.03], "title": "probability under the model", "tickformat": "0.0%"},
+        yaxis={"domain": [0.3, 1], "title": "share true", "range": [-0.03, 1.03], "tickformat": "0.0%"},
         yaxis2={"domain": [0, 0.22], "title": "cases", "nticks": 4},
         legend_below=True,
     )
@@ -285,7 +286,7 @@ def calibration_bars(
     theme : Theme
     title : str
     """
-    names = [f"{number(mean)}<br>{plural(int(n), 'case')}" for mean, n in zip(predicted, count, strict=True)]
+    names = [f"{percent(mean)}<br>{plural(int(n), 'case')}" for mean, n in zip(predicted, count, strict=True)]
     data = [
         bar(
             x=names,
@@ -294,7 +295,7 @@ def calibration_bars(
             marker={"color": theme.accent, "opacity": 0.6},
             error_y=error_bars(high - observed, observed - low, theme.ink, 1.5, 4),
             customdata=np.column_stack([low, high]),
-            hovertemplate="true in %{y:.2f} (%{customdata[0]:.2f} to %{customdata[1]:.2f})<extra></extra>",
+            hovertemplate="true in %{y:.0%} (%{customdata[0]:.0%} to %{customdata[1]:.0%})<extra></extra>",
         ),
         scatter(
             x=names,
@@ -302,7 +303,7 @@ def calibration_bars(
             mode="markers",
             name="mean probability",
             marker={"color": theme.ink, "size": 11, "symbol": "diamond-open", "line": {"width": 2}},
-            hovertemplate="mean probability %{y:.2f}<extra></extra>",
+            hovertemplate="mean probability %{y:.0%}<extra></extra>",
         ),
     ]
     return figure_of(
@@ -311,7 +312,7 @@ def calibration_bars(
         title,
         380,
         xaxis={"title": "mean probability in the bin", "type": "category"},
-        yaxis={"title": "share true", "range": [0, 1.05]},
+        yaxis={"title": "share true", "range": [0, 1.05], "tickformat": "0.0%"},
         legend_below=True,
     )
 
@@ -322,7 +323,7 @@ def _intervals_of_confusion(fit: RaterModelFit, rater: int, order: np.ndarray) -
         return [[""] * len(order) for _ in order]
     low, high = (getattr(fit.uncertainty.confusion, end)[rater][np.ix_(order, order)] for end in ("low", "high"))
     return [
-        [f"({number(a)} to {number(b)})" if np.isfinite(a) else "" for a, b in zip(*ends, strict=True)]
+        [f"({percent(a)} to {percent(b)})" if np.isfinite(a) else "" for a, b in zip(*ends, strict=True)]
         for ends in zip(low, high, strict=True)
     ]
 

@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 
 from ..models.result import CaseEffect, RaterModelFit
 from ..order import FITTED, lowest_first
-from ..text import number, percent, plotly, shorten
+from ..text import number, percent, percent_with_interval, plotly, shorten
 from .labels import between, raters_side_by_side, short_names
 from .theme import Theme, Trace, dashed, error_bars, figure_of, scatter, with_opacity
 
@@ -67,8 +67,8 @@ def sensitivity_specificity(fit: RaterModelFit, theme: Theme, title: str) -> go.
         data,
         title,
         460,
-        xaxis={"title": f"specificity: correct on {negative}", "range": [-0.03, 1.03]},
-        yaxis={"title": f"sensitivity: correct on {positive}", "range": [-0.03, 1.03]},
+        xaxis={"title": f"specificity: correct on {negative}", "range": [-0.03, 1.03], "tickformat": "0.0%"},
+        yaxis={"title": f"sensitivity: correct on {positive}", "range": [-0.03, 1.03], "tickformat": "0.0%"},
         legend_below=True,
     )
 
@@ -130,7 +130,7 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
     )
     always = "always the most frequent class"
     said: dict[str, str | None] = {"hoverinfo": None}
-    said["hovertemplate"] = f"{always}: %{{y:.3f}}<extra></extra>"
+    said["hovertemplate"] = f"{always}: %{{y:.0%}}<extra></extra>"
     data.append(dashed([-0.7, len(chosen) - 0.3], [fit.prevalence.max()] * 2, always, theme.mean, **said))
     names = [plotly(name) for name in short_names([fit.raters[j] for j in chosen], 18)] if few else None
     return figure_of(
@@ -139,7 +139,7 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
         title,
         400,
         xaxis=raters_side_by_side(names, len(chosen), ", sorted"),
-        yaxis={"title": "correct, by the model's matrix", "range": [-0.03, 1.03]},
+        yaxis={"title": "correct, by the model's matrix", "range": [-0.03, 1.03], "tickformat": "0.0%"},
         legend_below=True,
     )
 
@@ -184,7 +184,7 @@ def effect_against_probability(
                 ]
                 for i in chosen
             ],
-            hovertemplate=f"%{{customdata[0]}}, %{{customdata[2]}} annotations<br>P({name}) %{{x:.3f}}"
+            hovertemplate=f"%{{customdata[0]}}, %{{customdata[2]}} annotations<br>P({name}) %{{x:.0%}}"
             f"<br>{effect.name} %{{customdata[1]}}<extra></extra>",
             showlegend=False,
         )
@@ -194,7 +194,7 @@ def effect_against_probability(
         data,
         title,
         420,
-        xaxis={"title": f"probability of {name}", "range": [-0.03, 1.03]},
+        xaxis={"title": f"probability of {name}", "range": [-0.03, 1.03], "tickformat": "0.0%"},
         yaxis={"title": effect.name},
     )
 
@@ -219,10 +219,11 @@ def _bars(fit: RaterModelFit, raters: np.ndarray, k: int, colour: str) -> dict |
 
 
 def _interval(fit: RaterModelFit, which: str, place: tuple[int, ...] | int, value: float) -> str:
-    if fit.uncertainty is None:
-        return number(value, 3)
-    spread = getattr(fit.uncertainty, which)
-    return _between(value, spread.low[place], spread.high[place])
+    spread = None if fit.uncertainty is None else getattr(fit.uncertainty, which)
+    if spread is None:
+        return percent(value)
+    low, high = spread.low[place], spread.high[place]
+    return percent_with_interval(value, low, high) if np.isfinite(low) else f"{percent(value)}, no interval"
 
 
 def _between(value: float, low: float, high: float) -> str:

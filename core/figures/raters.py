@@ -41,7 +41,10 @@ def accuracy_against_pool(found: FlaggedRaters, theme: Theme, title: str) -> go.
         data,
         title,
         130 + 22 * max(4, len(known)),
-        xaxis={"title": f"{judged.measure} (dotted: mean over annotations, dashed: acceptable)"},
+        xaxis={
+            "title": f"{judged.measure} (dotted: mean over annotations, dashed: acceptable)",
+            "tickformat": "0.0%" if judged.measure == "accuracy" else None,
+        },
         yaxis={
             "tickmode": "array",
             "tickvals": places,
@@ -171,7 +174,7 @@ def rater_over_time(drift: Drift, theme: Theme, title: str, height: int = 480) -
                 windows.high - windows.accuracy, windows.accuracy - windows.low, with_opacity(theme.accent, 0.6), 1.5, 3
             ),
             customdata=np.column_stack([windows.low, windows.high, windows.n]),
-            hovertemplate="%{x|%Y-%m-%d}: %{y:.2f} (%{customdata[0]:.2f} to %{customdata[1]:.2f}), "
+            hovertemplate="%{x|%Y-%m-%d}: %{y:.0%} (%{customdata[0]:.0%} to %{customdata[1]:.0%}), "
             "%{customdata[2]:,} annotations<extra></extra>",
         ),
         scatter(
@@ -198,7 +201,7 @@ def rater_over_time(drift: Drift, theme: Theme, title: str, height: int = 480) -
         height,
         shapes=shapes,
         xaxis={"anchor": "y2"},
-        yaxis={"domain": [0.55, 1], "title": "accuracy", "range": [0, 1.02]},
+        yaxis={"domain": [0.55, 1], "title": "accuracy", "range": [0, 1.02], "tickformat": "0.0%"},
         yaxis2={"domain": [0, 0.45], "title": "chart"},
         legend_below=True,
     )

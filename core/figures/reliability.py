@@ -12,7 +12,7 @@ from .theme import Theme, Trace, bar, figure_of, scatter, with_opacity
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "star")
-RELIABILITY = "reliability γ (trust in the raters)"
+RELIABILITY = "reliability γ"
 _MOST_POINTS = 600
 _BESIDE = 1.15  # room before the first and after the last γ, as a factor
 _CASES_SORTED = {"title": "share of cases, least certain first", "tickformat": "0.0%", "range": [0, 1]}
@@ -31,7 +31,7 @@ def reliability_axis(reliabilities: tuple[float, ...]) -> dict:
 
 def axis_to_one(title: str) -> dict:
     """Return the axis of a probability, with room for marks at 1."""
-    return {"title": title, "range": [0, 1.02]}
+    return {"title": title, "range": [0, 1.02], "tickformat": "0.0%"}
 
 
 def mean_certainty(
@@ -64,7 +64,7 @@ def mean_certainty(
                 marker={"size": 7},
                 error_y={"type": "data", "array": error, "thickness": 1, "width": 3},
                 customdata=error,
-                hovertemplate="γ %{x:~g}: %{y:.3f} ± %{customdata:.4f}<extra>top-" + str(top) + "</extra>",
+                hovertemplate="γ %{x:~g}: %{y:.1%} ± %{customdata:.2%}<extra>top-" + str(top) + "</extra>",
             )
         )
     return figure_of(
@@ -129,7 +129,7 @@ def model_against_model(
             mode="markers",
             marker={"size": 5, "color": theme.accent, "opacity": 0.45},
             customdata=[cases[case] for case in keep],
-            hovertemplate="%{customdata}: %{x:.2f} and %{y:.2f}<extra></extra>",
+            hovertemplate="%{customdata}: %{x:.0%} and %{y:.0%}<extra></extra>",
             showlegend=False,
         ),
     ]
@@ -267,7 +267,7 @@ def certainty_and_agreement(
             mode="markers",
             marker={"size": 5, "color": theme.accent, "opacity": 0.4},
             customdata=agreement[keep],
-            hovertemplate="agreement %{customdata:.2f}, certainty %{y:.2f}<extra></extra>",
+            hovertemplate="agreement %{customdata:.2f}, certainty %{y:.0%}<extra></extra>",
             showlegend=False,
         )
     )

@@ -25,7 +25,7 @@ from ..result_base import Columns, Result
 from ..review.opinions import Opinion
 from ..review.random_sample import ReviewedBy
 from ..review.states import CaseReview
-from ..text import listed, with_interval
+from ..text import listed, percent_with_interval
 
 ACCURACY = "accuracy"
 # Name of the accuracy if people's annotations, which have errors, are the labels.
@@ -258,7 +258,7 @@ def rate_words(rate: CorrectedRate) -> str:
     rate : CorrectedRate
     """
     near_an_end = rate.ci_high < 0.01 or rate.ci_low > 0.99
-    return with_interval(rate.estimate, rate.ci_low, rate.ci_high, digits=3 if near_an_end else 2)
+    return percent_with_interval(rate.estimate, rate.ci_low, rate.ci_high, digits=1 if near_an_end else 0)
 
 
 def _notes(found: Sequence[MachineRate], sampled: bool) -> tuple[str, ...]:

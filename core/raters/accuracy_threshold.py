@@ -38,7 +38,7 @@ from ..order import highest_first, lowest_first
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
 from ..runtime.identity_cache import cache_by_identity
-from ..text import with_interval
+from ..text import percent_with_interval
 from .learned_pool import LearnedPool, by_others, on_gold
 from .leave_one_rater_out import Panel
 from .one_class import FALSE_DISCOVERIES, one_class
@@ -230,7 +230,7 @@ class JudgedAccuracy(Judged, Result):
         rates = self.accuracy
         if not np.isfinite(rates.value[rater]):
             return "–"
-        return with_interval(float(rates.value[rater]), float(rates.low[rater]), float(rates.high[rater]))
+        return percent_with_interval(float(rates.value[rater]), float(rates.low[rater]), float(rates.high[rater]))
 
 
 def judge_accuracy(

@@ -14,7 +14,7 @@ import numpy as np
 from ..models.one_class_raters import one_class_raters
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
-from ..text import number, percent, plural, probability, with_interval
+from ..text import number, percent, percent_with_interval, plural, probability
 from .accuracy_threshold import GoldCheck, Judge, JudgedAccuracy, judge_accuracy
 from .flags import KINDS, OF_TRUE_CLASS, RULES, Flag, flag_columns
 from .following import Following, can_follow, following_of, without_words
@@ -88,7 +88,7 @@ class FlaggedRaters(Result):
 
     def _accuracies(self, found: JudgedAccuracy) -> str:
         n_judged = found.n_judged
-        bar = f"the acceptable accuracy ({number(found.acceptable)}, judged by {_JUDGES[found.judged_by]})"
+        bar = f"the acceptable accuracy ({percent(found.acceptable)}, judged by {_JUDGES[found.judged_by]})"
         about = round(found.n_below)
         if not found.n_flagged:
             unsure = f"; about {about:,} of {n_judged:,} raters may be" if n_judged > 1 else "; the one rater may be"
@@ -116,8 +116,8 @@ def _checked(check: GoldCheck | None) -> str:
     if check is None:
         return ""
     said = (
-        f" Of {plural(check.n, 'annotation')} with gold, {with_interval(check.right, check.low, check.high)} are "
-        f"correct; the model estimates {number(check.model)}"
+        f" Of {plural(check.n, 'annotation')} with gold, {percent_with_interval(check.right, check.low, check.high)} "
+        f"are correct; the model estimates {percent(check.model)}"
     )
     if check.agrees:
         said += ", which agrees."
@@ -218,7 +218,7 @@ def _low(found: JudgedAccuracy, rater: int) -> str:
     chance = float(found.chance[rater])
     return (
         f"Accuracy {found.said(rater)}, judged by {judge} on {plural(int(found.accuracy.n[rater]), 'annotation')}; "
-        f"acceptable: {number(found.acceptable)} (probability of reaching it: {probability(chance, 1)})."
+        f"acceptable: {percent(found.acceptable)} (probability of reaching it: {probability(chance, 1)})."
     )
 
 

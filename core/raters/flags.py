@@ -13,7 +13,7 @@ import numpy as np
 
 from ..multiplicity import holm
 from ..result_base import Columns, Result, rows
-from ..text import number, percent, plural
+from ..text import number, percent, percent_with_interval, plural
 from .carelessness import FAR, Carelessness
 from .response_times import ResponseTimes
 
@@ -214,8 +214,8 @@ def accuracy_evidence(p: np.ndarray, accuracy: np.ndarray, low: np.ndarray, high
 
     def words(rater: int) -> str:
         return (
-            f"Correct in {number(accuracy[rater])} of annotations ({number(low[rater])} to {number(high[rater])}); "
-            f"mean of all raters: {number(pool)}."
+            f"Correct in {percent_with_interval(accuracy[rater], low[rater], high[rater])} of annotations; mean of "
+            f"all raters: {percent(pool)}."
         )
 
     return Evidence(p, words)
@@ -227,7 +227,7 @@ def adversarial_evidence(p: np.ndarray, chance: np.ndarray) -> Evidence:
     def words(rater: int) -> str:
         return (
             "Judged by the other raters, less accurate than blind guesses with the same class shares, which would "
-            f"be correct in {number(chance[rater])} of annotations. The classes may be swapped."
+            f"be correct in {percent(chance[rater])} of annotations. The classes may be swapped."
         )
 
     return Evidence(p, words)

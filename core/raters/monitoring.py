@@ -20,7 +20,7 @@ from ..models.rater_summary import rater_summary
 from ..models.result import RaterModelFit
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken, beside
-from ..text import number, significant
+from ..text import percent, significant
 from ..thresholds import CLEAR_CASE
 from .accuracy import Accuracies, accuracies_of
 from .carelessness import Carelessness, carelessness
@@ -342,7 +342,7 @@ def _evidence(
         seldom = "less than 1 time in 1,000" if p < 0.001 else f"with probability {significant(p, 1)}"
         day = np.datetime64(drift.time_of(drift.change), "s").astype("datetime64[D]")
         return (
-            f"Correct in {number(drift.before)} of annotations before about {day}, {number(drift.after)} since. "
+            f"Correct in {percent(drift.before)} of annotations before about {day}, {percent(drift.after)} since. "
             f"The chart of a stable rater rises this high {seldom}."
         )
 

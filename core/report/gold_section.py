@@ -11,7 +11,7 @@ from ..models.catalogue import Fitted
 from ..models.gold import gold_cases
 from ..models.gold_measures import GoldMeasure, gold_measures
 from ..raters.accuracy_threshold import gold_rates
-from ..text import plural, with_interval
+from ..text import percent_with_interval, plural
 from .page import printed
 
 
@@ -61,16 +61,16 @@ def gold(request, sections, token, progress) -> list:
 
 
 def _lead(title: str, accuracy: GoldMeasure, n: int) -> str:
-    said = with_interval(accuracy.value, accuracy.low, accuracy.high)
+    said = percent_with_interval(accuracy.value, accuracy.low, accuracy.high)
     name = "the average of rater models" if title == AVERAGE.title else title
     return f"By gold, {name} is correct on {said} of {plural(n, 'case')}; the fit did not use gold."
 
 
 def _certain(n_certain: int, right: GoldMeasure | None) -> str:
     if right is None:
-        return "No gold case has a probability of 0.99 or more."
-    said = with_interval(right.value, right.low, right.high)
-    return f"{plural(n_certain, 'gold case')} have a probability of 0.99 or more; {said} of them are correct."
+        return "No gold case has a probability of 99% or more."
+    said = percent_with_interval(right.value, right.low, right.high)
+    return f"{plural(n_certain, 'gold case')} have a probability of 99% or more; {said} of them are correct."
 
 
 def _raters(view) -> Grid:

@@ -16,7 +16,7 @@ from ..machines.marks import described
 from ..machines.rates import AGREEMENT, machine_rates, people_labels, rate_words
 from ..machines.sentences import in_detail, silences, verdict
 from ..machines.versions import version_drift
-from ..text import number, plural, with_interval
+from ..text import percent, plural, with_interval
 
 MOST_RATES = 12  # classes
 
@@ -86,7 +86,7 @@ def _rates(dataset: Dataset, machines: Sequence[str], people: Sequence[str]) -> 
         rows = [
             {
                 "rate of": one.of if one.is_class else AGREEMENT,
-                "AI rater only": "–" if one.alone is None else number(one.alone),
+                "AI rater only": "–" if one.alone is None else percent(one.alone),
                 "people's labels only": rate_words(one.people),
                 "corrected": rate_words(one.corrected),
             }

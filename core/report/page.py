@@ -32,9 +32,9 @@ from ..analyses.blocks import (
     Selector,
     Words,
 )
-from ..analyses.schema import Column
+from ..analyses.schema import SHARES, Column
 from ..figures.theme import DARK, LIGHT, title_in_lines
-from ..text import exact, number, probability, without_controls
+from ..text import exact, number, percent, probability, without_controls
 
 _SHORT = 24
 _HEADS = {
@@ -193,8 +193,6 @@ def _grid(grid: Grid) -> dict:
         for column in columns:
             if column.unit == "count":
                 table[column.name] = table[column.name].round().astype("Int64")
-            elif column.unit == "probability":
-                table[column.name] = table[column.name].map(probability)
         table.columns = [column.shown for column in columns]
     caption = grid.caption
     if len(grid.table) > grid.most:
@@ -212,12 +210,17 @@ def _grid(grid: Grid) -> dict:
     return {"template": "grid.html", "caption": caption, "head": head, "rows": rows}
 
 
+def _number(value: float, column: Column) -> str:
+    if column.unit in SHARES:
+        return probability(value) if column.unit == "probability" else percent(value)
+    return exact(value) if column.unit == "reliability" else number(value, column.digits or 3)
+
+
 def _cell(value: object, mark: str, column: Column) -> _Cell:
     if value is None or value is pd.NA or (isinstance(value, float | np.floating) and not np.isfinite(value)):
         return _Cell("–", mark)
     if isinstance(value, float | np.floating):
-        written = exact(float(value)) if column.unit == "reliability" else number(float(value), column.digits or 3)
-        return _Cell(written, mark)
+        return _Cell(_number(float(value), column), mark)
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return _Cell(f"{value:,}", mark)
     text = str(value)

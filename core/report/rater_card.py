@@ -7,7 +7,7 @@ from ..analyses.blocks import Block, Figure, Grid, Section, Words
 from ..analyses.raters.rater import DIFFERENCES, differences_of
 from ..figures.raters import rater_over_time
 from ..raters.report_card import ReportCard
-from ..text import UNKNOWN, number, percent, plural, with_interval
+from ..text import UNKNOWN, number, percent, percent_with_interval, plural
 from .page import to_html
 
 _LISTED = 8  # cases and classes, as many as fit on the one page
@@ -60,7 +60,7 @@ def _answers(card: ReportCard) -> list[Block]:
             "class by the others": name,
             "share": _share(card, code),
             "expected annotations": round(float(card.own.n[code])),
-            "share of the pool": number(float(card.pool.share[code, code])),
+            "share of the pool": percent(float(card.pool.share[code, code])),
             "bias": number(float(card.bias[code])),
         }
         for code, name in enumerate(card.classes)
@@ -75,7 +75,7 @@ def _answers(card: ReportCard) -> list[Block]:
 
 def _share(card: ReportCard, code: int) -> str:
     value, low, high = (float(one[code, code]) for one in (card.own.share, card.own.low, card.own.high))
-    return UNKNOWN if np.isnan(value) else with_interval(value, low, high)
+    return UNKNOWN if np.isnan(value) else percent_with_interval(value, low, high)
 
 
 def _differences(card: ReportCard) -> list[Block]:
@@ -95,9 +95,9 @@ def _over_time(card: ReportCard) -> list[Block]:
     picture = Figure(lambda theme: rater_over_time(drift, theme, title, _CHART), "Accuracy over time")
     told = f"The chart of a stable rater crosses the limit with {percent(drift.false_alarm)} probability."
     if drift.alarm is not None:
-        told += f" This chart does: accuracy {number(drift.before)} before, {number(drift.after)} after."
+        told += f" This chart does: accuracy {percent(drift.before)} before, {percent(drift.after)} after."
     return [picture, Words(told, "note")]
 
 
 def _triple(value: tuple[float, float, float] | None) -> str:
-    return UNKNOWN if value is None else with_interval(*value)
+    return UNKNOWN if value is None else percent_with_interval(*value)

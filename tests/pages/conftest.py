@@ -1,6 +1,7 @@
 """Pages as they are once their kernels are compiled; that they wait for them is tested where it is said."""
 
 import os
+import re
 from functools import cache
 from types import SimpleNamespace
 
@@ -147,7 +148,7 @@ def shown(monkeypatch):
             ends = _PICTURED.get(head) or (_VALUES[key], *(("ci_low", "ci_high") if "ci_low" in frame else _ENDS))
             numbers = (pd.to_numeric(frame[name]).to_numpy(float) for name in ends)
             mark = 0.0 if ends[0].startswith(("difference", "advantage of raters")) else None
-            assert frame[head].tolist() == _pictures(*numbers, None, mark=mark), f"{head} of {key}"
+            assert _in_percent(frame[head]) == _in_percent(_pictures(*numbers, None, mark=mark)), f"{head} of {key}"
         found[key] = frame.drop(columns=pictures)
         return SimpleNamespace(selection=SimpleNamespace(rows=[], cells=[]))
 
@@ -158,6 +159,11 @@ def shown(monkeypatch):
 def _pictures(value, low, high, theme, *, mark=None, **_):
     rows = zip(value, low, high, strict=True)
     return [f"data:image of {v} from {a} to {b}, {mark}" if np.isfinite(v) else None for v, a, b in rows]
+
+
+def _in_percent(pictures):
+    """Without what a table in whole per cents does not show; differences have three digits."""
+    return [one and re.sub(r"\d\.\d+", lambda number: f"{float(number[0]) + 1e-12:.2f}", one) for one in pictures]
 
 
 @pytest.fixture

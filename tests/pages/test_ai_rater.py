@@ -17,7 +17,7 @@ from core.review.random_sample import random_sample
 from core.review.reviewer_session import Desk
 from core.review.sessions import Queued
 from core.review.store import ReviewStore, close_stores
-from core.text import with_interval
+from core.text import percent_with_interval, with_interval
 from pages.shared.cache.datasets import open_dataset
 from tests.core.machines.conftest import simulated
 from tests.pages.opened import APP, kept, opened, settle, words
@@ -100,7 +100,7 @@ def test_the_title_is_the_verdict_and_the_table_has_a_row_a_machine(address, mad
     assert rows["advantage ρ"].tolist() == [with_interval(m.rho, m.rho_low, m.rho_high) for m in found.machines]
     assert rows["worth in readers"].tolist() == [equivalent_readers(made, m, people).words() for m in ("m0", "m1")]
     assert [one.pass_share for one in found.machines] == [0.9995, 0]
-    assert rows["passes in resamples"].tolist() == ["0.99", "0.00"], "1.00 is for all of them"
+    assert rows["passes in resamples"].tolist() == ["99%", "0%"], "100% is for all of them"
     assert rows["cases"].tolist() == [150, 150] and rows["cases to pass"].iloc[1] == "no number of cases is enough"
     passing = [one for one in people_in_its_place(made, people=people) if one.passes]
     assert f"In the same test, {len(passing)} of 4 raters pass" in words(app)
@@ -223,7 +223,8 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
     shown = table(app, "corrected")
     assert shown["rate of"].tolist() == ["agreement with a person", "x", "y"]
     assert shown["corrected"].tolist() == [
-        with_interval(one.corrected.estimate, one.corrected.ci_low, one.corrected.ci_high) for one in found.rates
+        percent_with_interval(one.corrected.estimate, one.corrected.ci_low, one.corrected.ci_high)
+        for one in found.rates
     ]
     assert "Of 60 cases that the AI rater labelled, 12 have a label by people" in words(app)
     assert "people make errors" in words(app)

@@ -15,6 +15,7 @@ from core.analyses.reliability.certainty import over_trust
 from core.annotations.counts import raters_per_case
 from core.evaluation.sweep_table import reliability_sweep
 from core.methods import any_of, offered
+from core.text import percent
 from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import analyses
 from pages.shared.cache import home as cached_home
@@ -84,8 +85,8 @@ def test_certainty_is_said_to_rise_or_fall_only_beyond_its_monte_carlo_error(cas
     moved = abs(means[-1] - means[0]) > 0.02
     assert (" rises from " in said or " falls from " in said) or not moved
     assert (" rises from " in said) <= (means[-1] > means[0])
-    assert ("at every γ" in said) == (len({f"{mean:.2f}" for mean in means}) == 1)
+    assert ("at every γ" in said) == (len({percent(mean) for mean in means}) == 1)
     sure = [bool((result.certainty[:, 0] >= 0.9).all()) for result in sweep.certainty]
-    assert ("; no case is below 0.9" in said) == all(sure)
+    assert ("; no case is below 90%" in said) == all(sure)
     assert (" in every case at γ = " in said) == (sure[-1] and not all(sure))
-    assert (" below 0.9" in said.replace("; no case is below 0.9", "")) == (not sure[-1])
+    assert (" below 90%" in said.replace("; no case is below 90%", "")) == (not sure[-1])

@@ -40,7 +40,7 @@ def rows(app):
 def test_the_file_and_the_command_give_the_table_of_the_page(taken, capsys):
     app = at_rest(opened("labels", kept(ROWS)))
     app.toggle(key="label_soft").set_value(True)
-    app = settle(app.segmented_control(key="label_rule").set_value("vote").run())
+    app = settle(app.radio(key="label_rule").set_value("vote").run())
     table = pd.read_csv(io.BytesIO(taken["labels_file_csv"]()))
     lines = [json.loads(line) for line in taken["labels_file_jsonl"]().decode().splitlines()]
     shown = rows(app)
@@ -63,7 +63,7 @@ def test_the_title_counts_certain_labels_and_the_bar_moves_it():
     n = (rows(app)["status"] == "certain").sum()
     assert app.title[0].value == f"{n} of 24 labels are confident" and 0 < n < 24
     assert "Review the other cases" in [link.label for link in app.get("page_link")]
-    app = settle(app.segmented_control(key="label_below").set_value("out").run())
+    app = settle(app.radio(key="label_below").set_value("out").run())
     assert len(rows(app)) == n and set(rows(app)["status"]) == {"certain"}
     app = settle(app.number_input(key="label_bar").set_value(0.95).run())
     assert len(rows(app)) <= n and "95%" in words(app)
@@ -79,7 +79,7 @@ def test_review_first_shows_who_decided():
         store.record(Draft(dataset=digest, case_id="1", reviewer="Ada", **step), seen=seen, token=f"t{seen}")
     app = at_rest(opened("labels", digest))
     assert set(rows(app)["decided_by"]) == {"Average of models"}
-    app = settle(app.segmented_control(key="label_rule").set_value("review").run())
+    app = settle(app.radio(key="label_rule").set_value("review").run())
     row = rows(app).set_index("case").loc["1"]
     assert (row["label"], row["status"]) == ("y", "reviewed") and row["decided_by"].startswith("Ada, ")
     assert "confident or reviewed" in app.title[0].value

@@ -274,8 +274,8 @@ def test_rates_of_a_machine_stand_beside_those_of_the_labels_alone(shown, left):
     said = ["rate of", "AI rater only", "labels only", "corrected", "Weight of the AI rater, λ"]
     table = shown["machine_rates"]
     assert table[said].values.tolist() == [
-        ["agreement with a person", "–", "0.60 (0.50 to 0.80)", "0.65 (0.55 to 0.85)", 0.4],
-        ["x", "0.31", "0.20 (0.10 to 0.40)", "0.25 (0.15 to 0.45)", 0.7],
+        ["agreement with a person", "–", "60% (50% to 80%)", "65% (55% to 85%)", 0.4],
+        ["x", "31%", "20% (10% to 40%)", "25% (15% to 45%)", 0.7],
     ]
     assert table[["people at", "people from", "people to"]].values.tolist() == [[0.6, 0.5, 0.8], [0.2, 0.1, 0.4]]
     ends = table[["corrected at", "corrected from", "corrected to"]].to_numpy()
@@ -296,7 +296,9 @@ def test_labels_of_a_case_are_counted_among_its_own_annotations(said, shown, lef
     assert frame["named by"].tolist() == [
         f"{sum(street.classes.index(label) in block for block in blocks)} of {len(blocks)}" for label in frame["label"]
     ]
-    assert frame["certainty"].tolist() == [found.certainty[case, street.classes.index(one)] for one in frame["label"]]
+    assert frame["certainty"].tolist() == [
+        round(found.certainty[case, street.classes.index(one)], 2) for one in frame["label"]
+    ]
     assert [int(words.split()[0]) for words in frame["named by"]] == sorted(
         (int(words.split()[0]) for words in frame["named by"]), reverse=True
     )
@@ -367,6 +369,7 @@ def test_raters_of_scores_leave_with_what_is_clear_of_each(said, shown, left):
     assert frame["follows"].tolist() == following.rates.value[order].tolist()
     assert frame["lost"].tolist() == following.lost[order].tolist() == sorted(following.lost, reverse=True)
     whole = frame.assign(lost=frame["lost"].round())  # on screen; a grid would cut off what follows the point
+    whole = whole.assign(p_acceptable=columns.in_percent(frame, ["p_acceptable"])["p_acceptable"])
     assert shown["score_raters"].equals(whole[list(shown["score_raters"])]) and not whole.equals(frame)
     clear = ["severity", "severity and spread", "", "spread", "", "spread", "", "spread", ""]
     assert frame["clear"].tolist() == [clear[rater] for rater in order]

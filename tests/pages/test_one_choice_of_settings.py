@@ -55,7 +55,7 @@ def weighing(text):
 def test_uncertain_cases_are_the_same_number_everywhere(sample, command, tmp_path):
     """At the same γ and by the same model, on Home, Cases, Review, in the report, and by the commands."""
     home, cases, review = (words(opened(page, sample)) for page in ("home", "cases", "review"))
-    on_home = in_words(rf"{NUMBER} of {NUMBER} have certainty below 0\.9 \(([^,]+), γ = ([\d.]+)\)", home)
+    on_home = in_words(rf"{NUMBER} of {NUMBER} have certainty below 90% \(([^,]+), γ = ([\d.]+)\)", home)
     n, n_cases, _, gamma = on_home
     if sample != "street":  # there the title of Cases names the label
         assert in_words(rf"{NUMBER} of {NUMBER} cases? (?:is|are) uncertain at γ = ([\d.]+)", cases) == (
@@ -63,7 +63,7 @@ def test_uncertain_cases_are_the_same_number_everywhere(sample, command, tmp_pat
             n_cases,
             gamma,
         )
-        assert f"of {n_cases} cases: certainty below 0.9 at γ = {gamma}" in review
+        assert f"of {n_cases} cases: certainty below 90% at γ = {gamma}" in review
     else:
         assert f"{n} of {n_cases} cases are uncertain about “pedestrian” at γ = {gamma}" in cases
     file = tmp_path / "report.html"

@@ -214,8 +214,8 @@ def test_the_leading_classifier_stands_with_its_own_accuracy_by_gold():
     views = SimpleNamespace(plausible=data, classifiers=tuple(found))
     by_gold = [home_numbers._classifier_by_gold(views, name, "top1_accuracy") for name in ("tree", "net")]
     assert by_gold == [
-        "; compared with gold 0.75 (0.30 to 0.95) on 4 cases",
-        "; compared with gold 0.33 (0.10 to 0.70) on 6 cases",
+        "; compared with gold 75% (30% to 95%) on 4 cases",
+        "; compared with gold 33% (10% to 70%) on 6 cases",
     ]
 
 
@@ -445,7 +445,7 @@ def test_raters_agree_with_the_others_and_with_themselves_each_with_its_own_inte
     asked = SimpleNamespace(coefficient="fleiss_kappa")
     blocks.show(by_rater.present(by_rater.RaterAgreement(found, own), view, asked))
     assert said[0].startswith("Fleiss κ of all raters: 0.50 (0.41 to 0.58).")
-    assert said[1] == "When raters annotated a case again, they agreed with themselves in 0.92 (0.83 to 0.97) of pairs."
+    assert said[1] == "When raters annotated a case again, they agreed with themselves in 92% (83% to 97%) of pairs."
     assert drawn["by_rater"].layout.title.text == "bob agrees least with the others"
     assert shown["by_rater_table"]["rater"].tolist() == ["bob", "ann"]
     assert left["by_rater_table"].drop(columns=["with_themselves", "n_cases_repeated"]).values.tolist() == [
@@ -549,8 +549,8 @@ def test_what_is_not_available_stands_once_for_each_reason(said, monkeypatch):
 @pytest.mark.parametrize(
     ("alarm", "words"),
     [
-        (None, "ann shows no drift: accuracy 0.37 judged by the other raters"),
-        (7, "ann became less accurate: 0.91 before, 0.52 after"),
+        (None, "ann shows no drift: accuracy 37% judged by the other raters"),
+        (7, "ann became less accurate: 91% before, 52% after"),
     ],
 )
 @pytest.mark.parametrize("judge", ["gold", "model"])
@@ -687,8 +687,8 @@ def test_what_changes_without_a_rater_is_of_its_own_whole():
     )  # fmt: skip
     assert one_rater.without(change).plain == (
         "Without this rater's 11 annotations, the most likely class changes in 3 of 10 cases. "
-        "Percent agreement 0.60 → 0.70, Krippendorff α 0.40 → –; 1 case has no other annotation; "
-        "correct by gold 0.81 → 0.92 of 1,234."
+        "Percent agreement 60% → 70%, Krippendorff α 0.40 → –; 1 case has no other annotation; "
+        "correct by gold 81% → 92% of 1,234."
     )
     less = replace(change, n_without=2, gold=None, n_gold=0)
     assert one_rater.without(less).plain.endswith("2 cases have no other annotation.")
@@ -749,7 +749,7 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: ("too few cases", one))
     ai_parts.differs(None, 2.0)
     assert said[0] == (
-        "The panel is confident on **3** of 5 cases (certainty of at least 0.80 at γ = 2); m chose another class "
+        "The panel is confident on **3** of 5 cases (certainty of at least 80% at γ = 2); m chose another class "
         "on **2** of them. The panel may be wrong on these cases, too."
     )
     assert said[1] == "Review 2 cases"
@@ -760,7 +760,7 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: (nobody,))
     ai_parts.differs(None, 2.0)
     assert said[-2] == (
-        "The panel is confident on none of 5 cases (certainty of at least 0.80 at γ = 2). The highest certainty is "
+        "The panel is confident on none of 5 cases (certainty of at least 80% at γ = 2). The highest certainty is "
         "0.70: choose a lower threshold to see where the AI rater differs."
     )
     torn = replace(one, certainty=np.full(5, 0.4), by_quartile=tuple(
@@ -768,7 +768,7 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     ))  # fmt: skip
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: (torn,))
     ai_parts.differs(None, 2.0)
-    assert said[-4] == "The panel is confident on none of 5 cases (certainty of at least 0.80 at γ = 2)."
+    assert said[-4] == "The panel is confident on none of 5 cases (certainty of at least 80% at γ = 2)."
     assert said[-1].endswith("Cases with equal certainty stay together, so the quarters differ in size.")
 
 
@@ -905,8 +905,8 @@ def test_minds_are_changed_of_those_who_saw_a_reveal():
     ada = Reviewer("Ada", 9, 7, coefficient(0.8, 0.4, 0.95), minds, (*timed, decided_in(None)))
     bo = Reviewer("Bo", 1, 0, coefficient(0.8, 0.4, 0.95), minds, (decided_in(None),))
     assert reviews.table_of(reviews.ReviewFigures(None, (ada, bo)), None, None).values.tolist() == [
-        ["Ada", 9, 7, "0.80 (0.40 to 0.95)", "2 of 5", "1 of 3"],
-        ["Bo", 1, 0, "0.80 (0.40 to 0.95)", "2 of 5", "–"],
+        ["Ada", 9, 7, "80% (40% to 95%)", "2 of 5", "1 of 3"],
+        ["Bo", 1, 0, "80% (40% to 95%)", "2 of 5", "–"],
     ]
 
 
@@ -937,13 +937,13 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
         "plausible set.",
         "Cases reviewed: 17 of 40",
         "11 of them settled",
-        "Blind opinions agree with the panel: 0.80",
-        "0.60 to 0.90 · 13 reads, 11 cases",
-        "Blind opinions agree with each other: 0.70",
+        "Blind opinions agree with the panel: 80%",
+        "60% to 90% · 13 opinions, 11 cases",
+        "Blind opinions agree with each other: 70%",
         "no interval · 19 reads, 8 cases",
         "beyond chance (α) 0.55 (0.30 to 0.75)",
-        "Opinions changed after seeing the panel: 0.25",
-        "0.10 to 0.50 · 16 minds, 12 cases",
+        "Opinions changed after seeing the panel: 25%",
+        "10% to 50% · 16 opinions, 12 cases",
         "from queues",
         "Reviewers",
         "Only blind opinions are compared; 95% Wilson intervals over cases.",
@@ -969,13 +969,13 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
     [
         (
             WithOpinions(0.61, 0.84, 3),
-            "If each opinion on 3 cases counts as one more annotation, mean certainty is 0.84; without it 0.61 "
+            "If each opinion on 3 cases counts as one more annotation, mean certainty is 84%; without it 61% "
             "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, "
             "not that it is true.",
         ),
         (
             WithOpinions(0.84, 0.61, 1),
-            "If each opinion on 1 case counts as one more annotation, mean certainty is 0.61; without it 0.84 "
+            "If each opinion on 1 case counts as one more annotation, mean certainty is 61%; without it 84% "
             "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, "
             "not that it is true.",
         ),

@@ -69,7 +69,7 @@ class WindowOptions:
     by: str = field(
         default="period",
         metadata={
-            "option": PartOption("Windows", tuple(WINDOWS), WINDOWS.__getitem__, key="windows", side_by_side=True)
+            "option": PartOption("Windows", tuple(WINDOWS), WINDOWS.__getitem__, key="windows", look="side by side")
         },
     )
 

@@ -18,7 +18,7 @@ from ...annotations.dataset import Dataset
 from ...figures import agreement as figures
 from ...figures import agreement_parts as more_figures
 from ...methods import method_named
-from ...text import number, percent, plural, probability, with_interval
+from ...text import number, percent, percent_with_interval, plural, probability, with_interval
 from ..blocks import Block, Control, Details, Download, Figure, Grid, Name, Remark, Row, Selector, Stack, Strong, Words
 from ..schema import frame_of
 from .columns import COEFFICIENT
@@ -160,7 +160,7 @@ def _quote(found: ApplicableCoefficients) -> list[Words]:
     words = f" {value}, {plural(one.n_cases, 'case')}, {one.n_annotations:,} annotations"
     percentage = found.percentage
     if percentage is not None and percentage.value is not None:
-        ends = with_interval(percentage.value, percentage.ci_low, percentage.ci_high)
+        ends = percent_with_interval(percentage.value, percentage.ci_low, percentage.ci_high)
         words += f"; {_same_kind(percentage)} {ends}"
     return [Words((Strong("To quote:"), " ", Name(name), f"{words}."), term=one.name)]
 

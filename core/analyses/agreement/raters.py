@@ -7,7 +7,7 @@ from ...annotations.dataset import Dataset
 from ...extremes import clearly_least
 from ...figures import agreement_parts as figures
 from ...methods import method_named
-from ...text import plotly, shorten, with_interval
+from ...text import percent_with_interval, plotly, shorten, with_interval
 from ..blocks import Block, Download, Figure, Grid, Words
 from ..schema import Column, frame_of
 
@@ -71,7 +71,7 @@ def present(found: RaterAgreement, dataset: Dataset, options) -> list[Block]:
         blocks.append(
             Words(
                 "When raters annotated a case again, they agreed with themselves in "
-                f"{with_interval(own.value, own.ci_low, own.ci_high)} of pairs.",
+                f"{percent_with_interval(own.value, own.ci_low, own.ci_high)} of pairs.",
                 "note",
             )
         )

@@ -46,7 +46,7 @@ SIDE_BY_SIDE = (
     Column("model"),
     Column("γ"),
     Column("most plausible"),
-    Column("certainty", unit="coefficient"),
+    Column("certainty", unit="percent"),
     Column("± error", unit="error"),
     Column("mean plausibility", unit="coefficient"),
     Column("next"),
@@ -259,7 +259,7 @@ def bars(found: OneCase, view: Dataset) -> list[Block]:
         ),
         Words(
             "Bar: point estimate · Dots: draws · Line: 95% of draws, tick at the mean · Plausible: line reaches "
-            f"beyond {number(_PLAUSIBLE, 1)}",
+            f"beyond {percent(_PLAUSIBLE)}",
             "legend",
             "plausibility",
         ),

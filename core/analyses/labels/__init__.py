@@ -14,7 +14,7 @@ BELOW = {"mark": "Keep, marked", "blank": "Leave blank", "out": "Leave out"}
 
 def _rule(titles: dict[str, str]) -> dict:
     option = PartOption(
-        "Label by", tuple(titles), titles.__getitem__, key="label_rule", side_by_side=True,
+        "Label by", tuple(titles), titles.__getitem__, key="label_rule", look="radio",
         help="Rule that chooses each label; review uses reviewed cases first, then the average",
     )  # fmt: skip
     return {"option": option}
@@ -59,7 +59,7 @@ class LabelsOptions:
         default="mark",
         metadata={
             "option": PartOption(
-                "Cases below", tuple(BELOW), BELOW.__getitem__, key="label_below", side_by_side=True,
+                "Cases below", tuple(BELOW), BELOW.__getitem__, key="label_below", look="radio",
                 help="Treatment of cases below that certainty",
             )
         },

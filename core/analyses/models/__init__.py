@@ -62,7 +62,7 @@ class LabelOptions:
 
     trust: str = field(
         default=SHARED,
-        metadata={"option": PartOption("Trust in a rater", (SHARED, OWN), key="label_trust", side_by_side=True)},
+        metadata={"option": PartOption("Trust in a rater", (SHARED, OWN), key="label_trust", look="side by side")},
     )
 
 
@@ -149,7 +149,7 @@ class CovariateOptions:
         default="map",
         metadata={
             "option": PartOption(
-                "Estimation", tuple(WAYS), WAYS.__getitem__, key="covariate_method", side_by_side=True,
+                "Estimation", tuple(WAYS), WAYS.__getitem__, key="covariate_method", look="side by side",
                 help="Posterior mode with Laplace's approximation, or chains by NUTS [map]",
             )
         },

@@ -11,7 +11,7 @@ from ...models.comparison import ModelAgreement, compare_fits
 from ...models.joint import KappaCheck, kappa_check
 from ...models.result import RaterModelFit
 from ...models.tap import METHODS as TAP
-from ...text import number, plural, with_interval
+from ...text import number, percent, plural, with_interval
 from ..blocks import Block, Download, Grid, Heading, Name, Span, Strong, Words
 from ..schema import Column
 from .fits import FittedModels, label
@@ -64,9 +64,9 @@ def present(found: AgreementOfModels, dataset: Dataset, options) -> list[Block]:
     if same[low] == 1:
         words = ("All models have the same most likely class in every case.",)
     else:
-        least = number(float(same[low]))
+        least = percent(float(same[low]))
         words = ("Least alike: ", Name(names[low[0]]), " and ", Name(names[low[1]]), f", {least}.")
-    columns = [Column("model"), *(Column(name, unit="coefficient") for name in names)]
+    columns = [Column("model"), *(Column(name, unit="percent") for name in names)]
     return [
         Heading("Comparison of models", "model agreement"),
         Words(f"Share of {plural(found.found.n_cases, 'case')} with the same most likely class.", "note"),

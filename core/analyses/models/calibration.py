@@ -22,10 +22,10 @@ from .fits import FittedModels, label
 COLUMNS = (
     Column("number"),
     Column("cases", unit="count"),
-    Column("mean", unit="coefficient"),
-    Column("share correct", unit="coefficient", low="ci_low", high="ci_high", picture="95% interval"),
-    Column("ci_low", "95% low", "coefficient"),
-    Column("ci_high", "95% high", "coefficient"),
+    Column("mean", unit="percent"),
+    Column("share correct", unit="percent", low="ci_low", high="ci_high", picture="95% interval"),
+    Column("ci_low", "95% low", "percent"),
+    Column("ci_high", "95% high", "percent"),
 )
 _HIGH, _N_DRAWS = CLEAR_CASE, 1000
 P_CORRECT, CERTAINTY = "P(correct)", "certainty"

@@ -14,9 +14,9 @@ from .fits import FittedModels
 
 COLUMNS = (
     Column("model"),
-    Column("accuracy", "", "coefficient", "ci_low", "ci_high", "95% interval"),
-    Column("ci_low", "95% from", "coefficient"),
-    Column("ci_high", "to", "coefficient"),
+    Column("accuracy", "", "percent", "ci_low", "ci_high", "95% interval"),
+    Column("ci_low", "95% from", "percent"),
+    Column("ci_high", "to", "percent"),
     Column("log-loss", unit="error"),
     Column("cases", unit="count"),
 )

@@ -48,10 +48,10 @@ def present(found: ModelPrevalence, dataset: Dataset, options) -> list[Block]:
         codes = [1]
     code = int(found.order[0]) if len(codes) > 1 else codes[0]
     spread = None if fit.uncertainty is None else fit.uncertainty.prevalence
-    ends = f" ({percent_range(spread.low[code], spread.high[code], 1)})" if spread is not None else ""
+    ends = f" ({percent_range(spread.low[code], spread.high[code])})" if spread is not None else ""
     title = (
-        f"“{plotly(shorten(fit.classes[code], 40))}”: {percent(models.vote.prevalence[code], 1)} of cases by majority "
-        f"vote, {percent(fit.prevalence[code], 1)}{ends} by {plotly(label(models.shown))}"
+        f"“{plotly(shorten(fit.classes[code], 40))}”: {percent(models.vote.prevalence[code])} of cases by majority "
+        f"vote, {percent(fit.prevalence[code])}{ends} by {plotly(label(models.shown))}"
     )
     fits = {"Majority vote": models.vote} | {label(one): one.fit for one in _truths(models)}
     blocks: list[Block] = [

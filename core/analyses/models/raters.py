@@ -15,7 +15,7 @@ from ...models.ordinal import NAMES as SCALES
 from ...models.ordinal import severity_sentence
 from ...models.rater_summary import RaterSummary, leaning, rater_summary
 from ...models.result import RaterModelFit
-from ...text import plotly, shorten, with_interval
+from ...text import percent_with_interval, plotly, shorten
 from ..blocks import Block, Chosen, Download, Figure, Grid, Heading, Name, OnPage, Row, Stack, Words
 from ..schema import Column
 from .fits import FittedModels, label
@@ -27,9 +27,9 @@ COLUMNS = {
     for column in (
         Column("sign", "flag", help="Points to check before you use this rater's annotations."),
         Column("annotations", unit="count"),
-        Column("right by matrix", "accuracy by the matrix", "coefficient", "ci_low", "ci_high", "95% interval"),
-        Column("ci_low", "95% from", "coefficient"),
-        Column("ci_high", "to", "coefficient"),
+        Column("right by matrix", "accuracy by the matrix", "percent", "ci_low", "ci_high", "95% interval"),
+        Column("ci_low", "95% from", "percent"),
+        Column("ci_high", "to", "percent"),
         Column(
             "dependence",
             "follows the truth",
@@ -126,7 +126,7 @@ def _least_right(name: str, summary: RaterSummary) -> str:
     if least is None:
         several = len(_compared(summary)) > 1
         return f"No rater is clearly the least accurate by {model}" if several else f"Rater accuracy by {model}"
-    ends = with_interval(float(summary.accuracy[least]), float(summary.low[least]), float(summary.high[least]))
+    ends = percent_with_interval(float(summary.accuracy[least]), float(summary.low[least]), float(summary.high[least]))
     return f"Least accurate by {model}: {plotly(shorten(summary.raters[least], 40))}, {ends}"
 
 
@@ -183,7 +183,7 @@ def _new_rater(fit: RaterModelFit) -> list[Block]:
     mean, low, high = (fit.parameters[f"new_rater{end}"].tolist() for end in ("", "_low", "_high"))
     rows = range(len(fit.classes))
     columns = {
-        f"gives {other}": [with_interval(mean[row][code], low[row][code], high[row][code]) for row in rows]
+        f"gives {other}": [percent_with_interval(mean[row][code], low[row][code], high[row][code]) for row in rows]
         for code, other in enumerate(fit.classes)
     }
     frame = pd.DataFrame({"true class": fit.classes} | columns)

@@ -12,7 +12,7 @@ from ...models.comparison import most_moved
 from ...models.loo import LooRow, PsisLoo, compare_loo
 from ...models.nuts.result import BayesianFit
 from ...models.result import RaterModelFit
-from ...text import number, plural, shorten, with_interval
+from ...text import number, percent, percent_with_interval, plural, shorten
 from ..blocks import Badge, Badges, Block, Download, Grid, Name
 from ..schema import Column
 from .checks import least, verdict
@@ -120,6 +120,10 @@ def table_of(found: ModelSummary, dataset: Dataset, options) -> pd.DataFrame:
     return pd.DataFrame([_row(found, one) for one in found.models.fitted])
 
 
+def _with_interval(share: float | None, low: float | None, high: float | None) -> str:
+    return f"{percent(share)} (no interval)" if share and low is None else percent_with_interval(share, low, high)
+
+
 def _row(found: ModelSummary, one: Fitted) -> dict:
     fit, bayes = one.fit, one.bayes
     share, low, high = prevalence_of(fit, found.name)
@@ -128,7 +132,7 @@ def _row(found: ModelSummary, one: Fitted) -> dict:
     return {
         "model": one.title,
         "by": _METHODS[fit.method],
-        _share(found.name): "–" if share is None else with_interval(share, low, high),
+        _share(found.name): _with_interval(share, low, high),
         "class": found.name,
         "prevalence": share,
         "ci_low": low,

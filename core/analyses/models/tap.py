@@ -16,18 +16,18 @@ _KINDS = (
     ("total", "Expected agreement"),
     ("chance", "Agreement by chance"),
 )
-RATES = (Column("part", hidden=True), Column("agreement"), Column("share", unit="difference"))
+RATES = (Column("part", hidden=True), Column("agreement"), Column("share", unit="percent"))
 RATERS = (
     Column("rater"),
     Column("n_annotations", "annotations", "count"),
-    Column("accuracy", "accuracy a", "coefficient", "accuracy_low", "accuracy_high", "95% interval"),
-    Column("accuracy_low", "95% low", "coefficient"),
-    Column("accuracy_high", "95% high", "coefficient"),
+    Column("accuracy", "accuracy a", "percent", "accuracy_low", "accuracy_high", "95% interval"),
+    Column("accuracy_low", "95% low", "percent"),
+    Column("accuracy_high", "95% high", "percent"),
     Column("class", "guessed above prevalence"),
-    Column("prevalence", "its prevalence t", "coefficient"),
-    Column("guesses", "its guesses p", "coefficient"),
-    Column("guesses_low", "95% low", "coefficient"),
-    Column("guesses_high", "95% high", "coefficient"),
+    Column("prevalence", "its prevalence t", "percent"),
+    Column("guesses", "its guesses p", "percent"),
+    Column("guesses_low", "95% low", "percent"),
+    Column("guesses_high", "95% high", "percent"),
 )
 
 

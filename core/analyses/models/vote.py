@@ -15,9 +15,9 @@ from ..schema import Column, frame_of
 
 COLUMNS = (
     Column("class"),
-    Column("share of cases", unit="error"),
-    Column("ci_low", "95% from", "error"),
-    Column("ci_high", "to", "error"),
+    Column("share of cases", unit="percent"),
+    Column("ci_low", "95% from", "percent"),
+    Column("ci_high", "to", "percent"),
 )
 _MOST_CLASSES = 20  # on paper
 

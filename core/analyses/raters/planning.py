@@ -22,7 +22,7 @@ from ...raters.plan_outcomes import Plan, PlanOutcomes, plan_outcomes
 from ...raters.planning import Forecast, Goal, forecast
 from ...raters.truth_draws import drawn_truths
 from ...runtime.chunks import CancelToken
-from ...text import number, percent, plural, shorten, with_interval
+from ...text import number, percent, percent_with_interval, plural, shorten, with_interval
 from ...thresholds import UNCERTAIN_BELOW
 from ..blocks import Block, Download, Figure, Grid, Name, Strong, Words
 from ..schema import Column, columns_in, frame_of
@@ -102,7 +102,7 @@ def present_plans(found: PlanOutcomes, dataset: Dataset, options) -> list[Block]
     said = (
         f"Median and {percent(found.level)} interval over {found.n_worlds:,} simulated datasets, seed "
         f"{found.seed}; in brackets: expected result after you carry out the plan. Uncertain: certainty below "
-        f"{number(UNCERTAIN_BELOW, 1)} with Dirichlet counts, γ = 1. New raters resemble the present ones: if "
+        f"{percent(UNCERTAIN_BELOW)} with Dirichlet counts, γ = 1. New raters resemble the present ones: if "
         "raters share mistakes, new raters do, too. "
         + "Correct: in datasets where raters make the errors that the model assumes; compared with gold, fewer "
         "cases may be correct." * options.right
@@ -251,7 +251,7 @@ def present(found: PlannedAnnotations, dataset: Dataset, options) -> list[Block]
     ]
     if found.by_gold is not None:
         accuracy = found.by_gold.accuracy
-        right = with_interval(accuracy.value, accuracy.low, accuracy.high)
+        right = percent_with_interval(accuracy.value, accuracy.low, accuracy.high)
         said = (
             f"By gold, the model behind the simulations is correct on {right} of "
             f"{plural(found.by_gold.n, 'case')}. More annotations do not correct mistakes that raters share."

@@ -29,9 +29,9 @@ _SEEN = 0.5  # expected annotations below which a cell is not listed
 ANSWERS = (
     Column("class by the others"),
     Column("answered", "annotation"),
-    *intervals("share", low="ci_low", high="ci_high", picture="95% interval"),
+    *intervals("share", unit="percent", low="ci_low", high="ci_high", picture="95% interval"),
     Column("expected answers", "n", "count"),
-    *intervals("share of the pool", low="pool from", high="pool to", picture="of the pool, 95%"),
+    *intervals("share of the pool", unit="percent", low="pool from", high="pool to", picture="of the pool, 95%"),
     Column("answers of the pool", "n of the pool", "count"),
 )
 DIFFERENCES = (
@@ -215,9 +215,9 @@ def over_time(found: AssessedRaters, place: int, drift: Drift) -> list[Block]:
     """
     name = plotly(shorten(found.table.raters[place], 24))
     if drift.alarm is None:
-        title = f"{name} shows no drift: accuracy {number(drift.accuracy)} judged by the other raters"
+        title = f"{name} shows no drift: accuracy {percent(drift.accuracy)} judged by the other raters"
     else:
-        title = f"{name} became less accurate: {number(drift.before)} before, {number(drift.after)} after"
+        title = f"{name} became less accurate: {percent(drift.before)} before, {percent(drift.after)} after"
     blocks: list[Block] = [
         Figure(
             lambda theme: figures.rater_over_time(drift, theme, title),
@@ -329,18 +329,18 @@ def without(change: Influence | None, why_not: str = "") -> Words:
     if change is None:
         return Words((Name(why_not),), "note")
 
-    def moved(pair) -> str:
-        values = ["–" if one.value is None else number(one.value) for one in pair]
+    def moved(pair, written=number) -> str:
+        values = ["–" if one.value is None else written(one.value) for one in pair]
         return f"{values[0]} → {values[1]}"
 
     words = (
         f"Without this rater's {plural(change.n_annotations, 'annotation')}, the most likely class changes in "
         f"{change.n_changed:,} of {plural(change.n_cases, 'case')}. Percent agreement "
-        f"{moved(change.percent)}, Krippendorff α {moved(change.alpha)}"
+        f"{moved(change.percent, percent)}, Krippendorff α {moved(change.alpha)}"
     )
     if change.n_without:
         have = "case has" if change.n_without == 1 else "cases have"
         words += f"; {change.n_without:,} {have} no other annotation"
     if change.gold is not None:
-        words += f"; correct by gold {number(change.gold[0])} → {number(change.gold[1])} of {change.n_gold:,}"
+        words += f"; correct by gold {percent(change.gold[0])} → {percent(change.gold[1])} of {change.n_gold:,}"
     return Words(f"{words}.")

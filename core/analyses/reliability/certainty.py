@@ -12,7 +12,7 @@ from ...evaluation.sweep_table import SweepTable, reliability_sweep
 from ...figures import reliability as figures
 from ...models.expected_class import within_one
 from ...plausibility.ordinal_truth import OrdinalTruth
-from ...text import exact, number, plural, typed
+from ...text import exact, percent, plural, typed
 from ...thresholds import CERTAIN_LEVELS, UNCERTAIN_BELOW
 from ..blocks import Block, Download, Figure, Grid, Heading, Row, Stack
 from ..inputs import Inputs
@@ -33,7 +33,7 @@ COLUMNS = (
     Column("within one", "within one class", "difference"),
     Column("risk of top-1", unit="difference"),
     Column("risk summed", unit="difference"),
-    *(Column(f"below {level}", f"below {number(level)}", "count") for level in CERTAIN_LEVELS),
+    *(Column(f"below {level}", f"below {percent(level)}", "count") for level in CERTAIN_LEVELS),
 )
 
 
@@ -136,11 +136,11 @@ def over_trust(sweep: SweepTable, shares: CertaintyShares | None = None) -> str:
     counted = plural(len(first.cases), "case") + several
     if len(sweep.reliabilities) == 1:
         below = f"{first.n_below(UNCERTAIN_BELOW):,} of {counted}"
-        return f"Certainty is below {number(UNCERTAIN_BELOW, 1)} in {below} at γ = {exact(sweep.reliabilities[0])}"
+        return f"Certainty is below {percent(UNCERTAIN_BELOW)} in {below} at γ = {exact(sweep.reliabilities[0])}"
     means = [result.mean() or 0.0 for result in sweep.certainty]
     errors = [result.mean_se() or 0.0 for result in sweep.certainty]
-    before, after = number(first.mean()), number(last.mean())
-    if len({number(mean) for mean in means}) == 1:
+    before, after = percent(first.mean()), percent(last.mean())
+    if len({percent(mean) for mean in means}) == 1:
         words = f"Certainty is {before} at every γ"
     elif abs(means[-1] - means[0]) <= 2 * np.hypot(errors[0], errors[-1]):
         words = f"Certainty does not clearly change with γ ({before} to {after})"
@@ -149,11 +149,11 @@ def over_trust(sweep: SweepTable, shares: CertaintyShares | None = None) -> str:
     counts = [result.n_below(UNCERTAIN_BELOW) for result in sweep.certainty]
     remaining = counts[-1]
     if not any(counts):
-        return f"{words}; no case{several} is below {number(UNCERTAIN_BELOW, 1)}"
+        return f"{words}; no case{several} is below {percent(UNCERTAIN_BELOW)}"
     if not remaining:
         place = max(place for place, count in enumerate(counts) if count) + 1
         at = exact(sweep.reliabilities[place])
-        return f"{words}, and reaches {number(UNCERTAIN_BELOW, 1)} in every case{several} at γ = {at}"
+        return f"{words}, and reaches {percent(UNCERTAIN_BELOW)} in every case{several} at γ = {at}"
     stay = "stays" if remaining == 1 else "stay"
-    at = f"{number(UNCERTAIN_BELOW, 1)} at γ = {exact(sweep.reliabilities[-1])}"
+    at = f"{percent(UNCERTAIN_BELOW)} at γ = {exact(sweep.reliabilities[-1])}"
     return f"{words}; {remaining:,} of {counted} {stay} below {at}"

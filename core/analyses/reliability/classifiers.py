@@ -86,7 +86,8 @@ def lines(
     scores : dict, optional
         Scores against the point estimate, while there is no evaluation.
     """
-    title = "Line: mean over draws · Band: 95% of draws · ×: against the point estimate"
+    name = figures.metric_title(metric)
+    title = f"{name[0].upper()}{name[1:]} of each classifier"
     return Figure(
         lambda theme: figures.metric_against_reliability(reliabilities, evaluations, metric, theme, title, scores),
         "Metric of each classifier at each γ",
@@ -124,6 +125,7 @@ def _of_metric(found: SweepTable, inputs: Inputs, metric: str) -> list[Block]:
     return [
         Finding(Name(verdict(reliabilities, found.evaluation, metric))),
         lines(reliabilities, found.evaluation, metric),
+        Words("Line: mean over draws · Band: 95% of draws · ×: against the point estimate", "legend"),
         *_by_gold(inputs, metric),
         Details(
             "Table with errors from sampling cases and total errors",

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...certainty.plausibilities import Plausibilities, plausibilities
-from ...text import exact, number, plural
+from ...text import exact, percent, plural
 from ..blocks import Block, Download, Grid, Heading, Words
 from ..inputs import Inputs
 from ..schema import Column
@@ -48,7 +48,7 @@ def present(found: Plausibilities, inputs: Inputs, options) -> list[Block]:
         Words(
             f"Mean plausibility of each class at γ = {exact(found.reliability)}, over "
             f"{plural(len(found.cases), 'case')}. Mean of the largest plausibility: "
-            f"{number(found.mean.max(axis=1).mean())}. A point estimate does not show its uncertainty."
+            f"{percent(found.mean.max(axis=1).mean())}. A point estimate does not show its uncertainty."
         ),
         *downloads(found),
         Words(f"The leading class of the first {plural(len(first), 'case')}", "note"),

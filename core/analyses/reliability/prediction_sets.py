@@ -20,7 +20,7 @@ from ...evaluation.prediction_sets import (
 from ...evaluation.predictions import Predictions
 from ...evaluation.sweep_table import kept_plausibilities
 from ...figures import prediction_sets as figures
-from ...text import exact, number, plural, shorten, with_interval
+from ...text import exact, number, percent_with_interval, plural, shorten
 from ..blocks import (
     Block,
     Details,
@@ -202,7 +202,7 @@ def words(sets: PredictionSets, reliability: float) -> str:
 
 
 def _share(share: CoveredShare) -> str:
-    return with_interval(share.value, share.low, share.high, digits=3)
+    return percent_with_interval(share.value, share.low, share.high, digits=1)
 
 
 def _against_reliability(found: Found, of_one: tuple[PredictionSets, ...], options) -> list[Block]:

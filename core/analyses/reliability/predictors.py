@@ -50,7 +50,8 @@ def table_of(found: Errors, inputs: Inputs, options) -> pd.DataFrame:
 def _of_metric(found: Errors, inputs: Inputs, options, metric: str) -> list[Block]:
     shown = found[nearest([one.reliability for one in found], inputs)]
     table = shown.to_frame().replace({"metric": figures.METRIC_TITLES})
-    title = "Line: mean over draws · Band: 95% of draws · ×: against the mean plausible scores"
+    name = figures.METRIC_TITLES[metric]
+    title = f"{name[0].upper()}{name[1:]} of each predictor"
     return [
         Finding(Name(errors_verdict(found))),
         Figure(
@@ -58,6 +59,7 @@ def _of_metric(found: Errors, inputs: Inputs, options, metric: str) -> list[Bloc
             "Error of each predictor at each γ",
             "score_errors",
         ),
+        Words("Line: mean over draws · Band: 95% of draws · ×: against the mean plausible scores", "legend"),
         Heading(f"At γ = {exact(shown.reliability)}"),
         Grid(
             table, "Errors of predictors over draws, in score units.", columns=COLUMNS,

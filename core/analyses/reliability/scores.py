@@ -10,7 +10,7 @@ from ...errors import InputError
 from ...figures import scores as figures
 from ...models.gold import gold_cases
 from ...plausibility.gaussian import METHOD, GaussianScores
-from ...text import exact, number, plural, typed
+from ...text import exact, number, percent, plural, typed
 from ...thresholds import UNCERTAIN_BELOW
 from ..blocks import Block, Download, Figure, Grid, Heading, Name, Row, Stack, Words
 from ..inputs import Inputs
@@ -80,8 +80,8 @@ def _columns(digits: int) -> tuple[Column, ...]:
     return (
         Column("reliability", "reliability γ", "reliability"),
         *(Column(name, label, "error", digits=digits) for name, label in (widths | errors).items()),
-        Column("certainty", "mean certainty", "difference"),
-        *(Column(f"below {number(level)}", unit="count") for level in _BELOW),
+        Column("certainty", "mean certainty", "percent"),
+        *(Column(f"below {percent(level)}", unit="count") for level in _BELOW),
         *(Column(name, label, "coefficient") for name, label in held.items()),
     )
 
@@ -94,7 +94,7 @@ def table_of(found: ScoreTrust, inputs: Inputs, options) -> pd.DataFrame:
     if found.above is not None:
         table["certainty"] = found.certainty.mean(axis=1)
         for level in _BELOW:
-            table[f"below {number(level)}"] = (found.certainty < level).sum(axis=1)
+            table[f"below {percent(level)}"] = (found.certainty < level).sum(axis=1)
     if len(gold_cases(inputs.dataset)):
         for name, values in scores_by_gold(inputs.dataset, found).to_frame().items():
             table[name] = values.to_numpy()

@@ -13,7 +13,7 @@ from core.machines.equivalent_readers import EquivalentReaders
 from core.machines.pair_agreement import PairAgreement
 from core.machines.sentences import outcome
 from core.machines.subgroup_differences import SubgroupDifference
-from core.text import exact, markdown, number, plural, shorten, with_interval
+from core.text import exact, markdown, number, percent, plural, shorten, with_interval
 from core.thresholds import PANEL_DECIDED
 from pages.shared.ai_rater.computed import MOST_PEOPLE, Computed, Machines
 from pages.shared.ai_rater.computed import differs as computed_differs
@@ -47,7 +47,7 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
     found = computed.test
     shown = verdict_table(computed)
     shares = columns.never_quite(shown["passes in resamples"].to_numpy(float)).tolist()
-    shown["passes in resamples"] = [number(share) if share == share else "–" for share in shares]
+    shown["passes in resamples"] = [percent(share) if share == share else "–" for share in shares]
     st.dataframe(
         shown, hide_index=True, key="verdicts", width="stretch",
         column_config={
@@ -373,10 +373,10 @@ def differs(machines: Machines, gamma: float) -> None:
     one = _which(known)
     order = one.order()
     n = len(order)
-    decided = f"(certainty of at least {number(one.level)} at γ = {exact(one.reliability)})"
+    decided = f"(certainty of at least {percent(one.level)} at γ = {exact(one.reliability)})"
     if not one.n_decided:
         least = (
-            f" The highest certainty is {number(one.certainty.max())}: choose a lower threshold to see where "
+            f" The highest certainty is {percent(one.certainty.max())}: choose a lower threshold to see where "
             "the AI rater differs."
         )
         lower = least if one.certainty.max() >= min(LEVELS) and one.level > min(LEVELS) else ""

@@ -9,7 +9,7 @@ from core.annotations.dataset import Dataset
 from core.errors import NotApplicableError
 from core.machines.rates import AGREEMENT, RIGHT, MachineRates, machine_rates, people_labels, rate_words, sample_labels
 from core.review.random_sample import ReviewedBy, reviewed_by
-from core.text import markdown, number, plural
+from core.text import markdown, percent, plural
 from pages.shared.ai_rater.computed import Machines
 from pages.shared.cache import access
 from pages.shared.kit import columns, gold_of_reviews, state, widgets
@@ -77,7 +77,7 @@ def _table(found: MachineRates, source: str) -> None:
     rows = [
         {
             "rate of": one.of if one.is_class else near,
-            "AI rater only": "–" if one.alone is None else number(one.alone),
+            "AI rater only": "–" if one.alone is None else percent(one.alone),
             "labels only": rate_words(one.people),
             "corrected": rate_words(one.corrected),
             "Weight of the AI rater, λ": one.corrected.weight,

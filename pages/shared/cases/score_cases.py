@@ -13,7 +13,7 @@ from core.plausibility.gaussian import METHOD, GaussianScores
 from core.text import markdown
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cases import content, review_status, worklist
-from pages.shared.kit import blocks, gold_of_reviews, provenance, reliability_slider, scores, state, widgets
+from pages.shared.kit import blocks, columns, gold_of_reviews, provenance, reliability_slider, scores, state, widgets
 
 
 def show(dataset: Dataset, title) -> None:
@@ -109,7 +109,7 @@ def _worklist(asked: Inputs, found: PlausibleScores, order: np.ndarray, case: in
     config = {
         "score": scores.column("score", found.digits),
         "ci_width": scores.column("95% width", found.digits),
-        "certainty": st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1),
+        "certainty": st.column_config.ProgressColumn(format=columns.PERCENT, min_value=0, max_value=1),
     }
     worklist.show(dataset, frame, order, case, states, config, first, uncertain=trust.threshold is not None)
     with st.container(horizontal=True):

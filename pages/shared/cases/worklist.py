@@ -9,9 +9,9 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.methods import Method
-from core.text import exact, markdown, plural, shorten
+from core.text import markdown, percent, plural, shorten
 from core.thresholds import UNCERTAIN_BELOW
-from pages.shared.kit import widgets
+from pages.shared.kit import columns, widgets
 
 MOST_ROWS = 2_000
 LABEL_HEIGHT = 12  # pixels above a button next to labelled fields, less the gap
@@ -101,7 +101,7 @@ def show(
 
     st.space("small")  # the buttons of the table stand above it
     st.dataframe(
-        frame,
+        columns.in_percent(frame, ["certainty"]),
         hide_index=True,
         height=700,
         row_height=_TALL if frame.get("most plausible", pd.Series(dtype=str)).str.len().max() > _IN_ONE_LINE else 32,
@@ -111,7 +111,7 @@ def show(
         column_config=config,
         key=key,
     )
-    bar = f" · uncertain: below {exact(UNCERTAIN_BELOW)}" if uncertain else ""
+    bar = f" · uncertain: below {percent(UNCERTAIN_BELOW)}" if uncertain else ""
     st.caption(f"{len(shown):,} of {plural(len(order), 'case')}, {first}{bar} · Keys: P previous, N next")
 
 
@@ -142,7 +142,7 @@ def widths(longest: int, *, reviewed: bool, ordered: bool) -> dict:
     case, certainty = min(max(24 + 8 * longest, 50), 78), 78
     return {
         "case": st.column_config.TextColumn(width=case),
-        "certainty": st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1, width=certainty),
+        "certainty": st.column_config.ProgressColumn(format=columns.PERCENT, min_value=0, max_value=1, width=certainty),
         "P(correct)": st.column_config.NumberColumn(
             format="%.0f%%", width=CORRECT, help=widgets.explained("p correct")
         ),

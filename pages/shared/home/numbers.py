@@ -17,7 +17,18 @@ from core.figures import agreement as agreement_figures
 from core.figures.classifiers import metric_title
 from core.models.gold import gold_cases
 from core.order import FITTED, highest_first, lowest_first
-from core.text import as_name, exact, markdown, number, percent, percent_range, plural, shorten, with_interval
+from core.text import (
+    as_name,
+    exact,
+    markdown,
+    number,
+    percent,
+    percent_range,
+    percent_with_interval,
+    plural,
+    shorten,
+    with_interval,
+)
 from core.thresholds import CLEARLY_AHEAD, UNCERTAIN_BELOW
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
@@ -115,7 +126,7 @@ def uncertain(views: home_known.Views, certain: CaseCertainty | None) -> None:
     st.metric("Uncertain cases", percent(share.value), help=help_sign)
     st.caption(
         f"{percent_range(share.low, share.high)}; {shares.n_uncertain:,} of {share.n:,} have certainty below "
-        f"{number(UNCERTAIN_BELOW, 1)} {by}{one}"
+        f"{percent(UNCERTAIN_BELOW)} {by}{one}"
     )
     if certain.more is not None and certain.more.sentence:
         st.caption(certain.more.sentence, help=widgets.explained("more raters"))
@@ -199,7 +210,7 @@ def _classifier_by_gold(views: home_known.Views, name: str, metric: str) -> str:
     found = gold_accuracy(views.plausible, one, 1 if metric == metric_names(TOP)[0] else TOP)
     if not found.n[0]:
         return ""
-    ends = with_interval(float(found.value[0]), float(found.low[0]), float(found.high[0]))
+    ends = percent_with_interval(float(found.value[0]), float(found.low[0]), float(found.high[0]))
     return f"; compared with gold {ends} on {plural(int(found.n[0]), 'case')}"
 
 

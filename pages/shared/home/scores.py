@@ -11,7 +11,7 @@ from core.figures import scores as figures
 from core.models.gold import gold_cases
 from core.order import lowest_first
 from core.plausibility.gaussian import METHOD
-from core.text import exact, markdown, number, percent, plural, shorten
+from core.text import exact, markdown, percent, plural, shorten
 from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.home import doors, limits, numbers
 from pages.shared.kit import predictions, reliability_slider, scores, widgets
@@ -60,7 +60,7 @@ def _least_known(dataset: Dataset, model, cards, theme) -> None:
                 "Uncertain cases", percent(below / dataset.n_cases), help=widgets.explained("annotation certainty")
             )
             st.caption(
-                f"{below:,} of {plural(dataset.n_cases, 'case')} are below certainty {number(UNCERTAIN_BELOW, 1)} "
+                f"{below:,} of {plural(dataset.n_cases, 'case')} are below certainty {percent(UNCERTAIN_BELOW)} "
                 f"(score above {exact(trust.threshold)} or not), γ = {exact(reliability)}"
             )
     known = -trust.width[0] if trust.above is None else trust.certainty[0]

@@ -33,7 +33,7 @@ from core.analyses.blocks import (
     Strong,
     Words,
 )
-from core.analyses.schema import Column, columns_in
+from core.analyses.schema import SHARES, Column, columns_in
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.runtime.jobs import Job
@@ -47,6 +47,7 @@ Drawn = Mapping[str, Callable[[Any], Any]]
 _WIDTH, _NUMBER_WIDTH = 320, 220
 _FORMATS = {
     "coefficient": columns.TWO,
+    "percent": columns.PERCENT,
     "difference": columns.THREE,
     "error": columns.THREE,
     "signed": columns.SIGNED,
@@ -131,9 +132,15 @@ def controls(part: AnalysisPart) -> Any:
         if option.flag:
             given[field.name] = st.toggle(option.label, field.default, key=option.key, persist_state="session")
             continue
-        if option.side_by_side:
+        if option.look == "side by side":
             given[field.name] = st.segmented_control(
                 option.label, option.choices, default=field.default, required=True, format_func=option.titles,
+                key=option.key, persist_state="session",
+            )  # fmt: skip
+            continue
+        if option.look == "radio":
+            given[field.name] = st.radio(
+                option.label, option.choices, index=option.choices.index(field.default), format_func=option.titles,
                 key=option.key, persist_state="session",
             )  # fmt: skip
             continue
@@ -245,8 +252,7 @@ def _draw_grid(block: Grid, after: Drawn) -> None:
         drawn(block)
         return
     if block.opens_case:
-        sure = [column.name for column in block.columns if column.unit == "probability"]
-        table = block.table.assign(**{name: columns.never_quite(block.table[name].to_numpy(float)) for name in sure})
+        table = columns.in_percent(block.table, _shares(block.columns))
         config = {column.name: column_config(column, block.digits) for column in block.columns}
         widgets.open_case_table(table, block.key, height=block.height or 420, config=config)
         return
@@ -283,13 +289,15 @@ def _draw_chosen(block: Chosen, after: Drawn) -> None:
 def _with_pictures(table: pd.DataFrame, schema: Iterable[Column], digits: int) -> tuple[pd.DataFrame, dict]:
     schema = columns_in(table, schema)
     drawn = [(one.name, one.low, one.high, one.picture) for one in schema if one.picture]
-    uneven = [one.name for one in schema if one.unit == "probability"]
     table = table[[one.name for one in schema]] if schema else table
-    table = table.assign(**{name: columns.never_quite(table[name].to_numpy(float)) for name in uneven})
     table = columns.rounded(table, (one.name for one in schema if one.unit == "count"))
     shown, pictures = columns.with_pictures(table, *drawn) if drawn else (table, {})
     config = {column.name: None if column.hidden else column_config(column, digits) for column in schema}
-    return shown, config | pictures
+    return columns.in_percent(shown, _shares(schema)), config | pictures
+
+
+def _shares(schema: Iterable[Column]) -> list[str]:
+    return [column.name for column in schema if column.unit in SHARES]
 
 
 def column_config(column: Column, digits: int = 2, **own: Any):
@@ -298,7 +306,7 @@ def column_config(column: Column, digits: int = 2, **own: Any):
     if column.unit == "count":
         return st.column_config.NumberColumn(**about, **columns.COUNT)
     if column.unit in ("share", "probability"):
-        return st.column_config.ProgressColumn(**about, format=columns.TWO, min_value=0, max_value=1)
+        return st.column_config.ProgressColumn(**about, format=columns.PERCENT, min_value=0, max_value=1)
     if column.unit == "text":
         return st.column_config.Column(**about)
     written = _FORMATS.get(column.unit, f"%.{digits}f") if column.digits is None else f"%.{column.digits}f"

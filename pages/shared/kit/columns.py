@@ -11,11 +11,11 @@ import pandas as pd
 import streamlit as st
 
 from core.figures import cells
+from core.text import ROUNDING
 from pages.shared.kit import style
 
-TWO, THREE, SIGNED = "%.2f", "%.3f", "%+.3f"
+TWO, THREE, SIGNED, PERCENT = "%.2f", "%.3f", "%+.3f", "percent"
 _PADDING = 10  # of a cell, in pixels
-_ROUNDING = 1e-12  # below it a difference from 0 or 1 depends on the processor
 _MOST_WORDS = 220  # pixels of a column of words
 _MOST_PICTURES = 500  # rows; beyond, the ends are numbers
 COUNT = {"format": "accounting", "step": 1}
@@ -95,13 +95,19 @@ def with_pictures(
 
 def shares(*names: str) -> dict:
     """Columns that run from 0 to 1, as bars."""
-    return dict.fromkeys(names, st.column_config.ProgressColumn(format=TWO, min_value=0, max_value=1))
+    return dict.fromkeys(names, st.column_config.ProgressColumn(format=PERCENT, min_value=0, max_value=1))
+
+
+def in_percent(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """Round shares to whole per cents, because a grid would print two more digits."""
+    drawn = (name for name in names if name in frame and frame[name].dtype.kind == "f")
+    return frame.assign(**{name: np.round(never_quite(frame[name].to_numpy()) + ROUNDING, 2) for name in drawn})
 
 
 def never_quite(values: np.ndarray) -> np.ndarray:
-    """Probabilities for a column of two digits, where one below 1 must not be printed as 1.00, nor one above 0 as 0.00.
+    """Shares for a column of whole per cents, where one below 1 must not be printed as 100%, nor one above 0 as 0%.
 
-    They are 0.99 and 0.01 instead. What is 1 or 0 but for rounding is one of them on every processor.
+    They are 99% and 1% instead. What is 1 or 0 but for rounding is one of them on every processor.
     """
-    short_of_one = np.where((values < 1 - _ROUNDING) & (values >= 0.995), 0.99, values)
-    return np.where((values > _ROUNDING) & (values < 0.005), 0.01, short_of_one)
+    short_of_one = np.where((values < 1 - ROUNDING) & (values >= 0.995), 0.99, values)
+    return np.where((values > ROUNDING) & (values < 0.005), 0.01, short_of_one)

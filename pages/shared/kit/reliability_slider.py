@@ -125,8 +125,9 @@ def _said(words: str, found: DefaultReliability) -> None:
     sentences = (
         f"- {SIGNS[mark.name]} γ = {number(mark.reliability)} · {markdown(mark.sentence)}" for mark in found.marks
     )
-    st.html(_legend(found.marks))
-    st.caption(markdown(words), help="\n".join(sentences))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(_legend(found.marks), width="content")
+        st.caption(markdown(words), help="\n".join(sentences), width="content")
 
 
 def _strip(found: tuple[ReliabilityAnchor, ...], offer: ReliabilityScale) -> str:

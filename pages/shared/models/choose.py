@@ -18,7 +18,7 @@ from core.models.difficulty.model import METHODS as DIFFICULTY
 from core.models.difficulty.names import Switches, switches, tag_of
 from core.models.gold import gold_cases
 from core.models.rater_methods import BETA, DOUBT
-from core.text import exact, markdown, plural
+from core.text import markdown, plural
 from pages.shared.kit import blocks, evidence, job_progress, opening, reliability_slider, widgets
 
 RESTARTS = (0, 20, 100, 200)
@@ -119,11 +119,8 @@ def _why(view: Dataset, judged: opening.JudgedModels | None) -> None:
     if judged is None:
         job = opening.choice_job(view)
         if job is not None and not job.finished:
-            beta = exact(shown_at("", None)["beta"])
-            st.caption(
-                "Held-out scores of all models are being computed. The page will then show the average of models. "
-                f"Until then, each annotation counts as {beta} of an independent annotation."
-            )
+            then = " The page will then show the average of models." if is_open(view) else ""
+            st.caption(opening.CHOOSING_RATERS + then)
             job_progress.redraw_after(job)
         return
     found = judged.choice

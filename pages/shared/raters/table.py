@@ -1,7 +1,7 @@
 """The table of raters: found by name or by trouble, drawn with its intervals, and several selected at once."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.analyses.raters.table import AssessedRaters, shown
+from core.analyses.schema import SHARES
 from core.figures import cells
 from core.raters.flags import NEUTRAL, RULES, SHORT
 from core.runtime.identity_cache import cache_by_identity
@@ -23,7 +24,7 @@ _FIRST = (
     "P(acceptable)", "classes off", "right by gold", "with others",
 )  # fmt: skip
 _MOST_FIRST = 6
-_NEVER_QUITE = ("accuracy", "follows", "right by gold", "with others", "P(acceptable)", "P(spam)", "P(adversarial)")
+
 _SHORT = {title: SHORT[rule] for rule, title in RULES.items()}
 _NEUTRAL = {SHORT[rule] for rule in NEUTRAL}
 _ENDS = ("interval, lower end", "interval, upper end")
@@ -69,7 +70,8 @@ def show(found: AssessedRaters) -> list[str]:
     words = find.text_input("Find a rater", key="raters_find", placeholder="Part of a name, flag or class")
     sort = frame.columns[_first_order(frame, found.ranked)]
     rows = chosen_rows(frame, words, _chosen_kinds(kinds, frame), sort, falling=True)
-    part = drawn(_page(rows, len(frame)), found.act.judged.acceptable)
+    shares = [column.shown for column in found.shown_columns if column.unit in SHARES]
+    part = drawn(_page(rows, len(frame)), found.act.judged.acceptable, shares)
     chosen = st.dataframe(
         part,
         hide_index=True,
@@ -120,18 +122,15 @@ def _page(rows: pd.DataFrame, n_all: int) -> pd.DataFrame:
     return rows.iloc[(page - 1) * PAGE : page * PAGE]
 
 
-def drawn(part: pd.DataFrame, acceptable: float | None) -> pd.DataFrame:
-    """Return the rows as on screen: short flags, the interval as a picture, whole counts, no value below 1 as 1.00."""
+def drawn(part: pd.DataFrame, acceptable: float | None, shares: Iterable[str]) -> pd.DataFrame:
+    """Return the rows as on screen: short flags, the interval as a picture, whole counts and per cents."""
     part = part.assign(flags=[_short(said) for said in part["flags"]])
     judged = next((name for name in ("accuracy", "follows") if name in part), None)
     if judged is not None:
         ends = (part[name].to_numpy(float) for name in (judged, *_ENDS))
         flagged = np.array([not set(said) <= _NEUTRAL for said in part["flags"]], bool)
         part = part.assign(interval=cells.intervals(*ends, look.theme(), mark=acceptable, flagged=flagged))
-    shares = [name for name in _NEVER_QUITE if name in part]
-    return columns.rounded(part, ("expected wrong", "lost")).assign(
-        **{name: columns.never_quite(part[name].to_numpy(float)) for name in shares}
-    )
+    return columns.in_percent(columns.rounded(part, ("expected wrong", "lost")), shares)
 
 
 def _short(titles: str) -> list[str]:

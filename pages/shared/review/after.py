@@ -17,7 +17,7 @@ from core.review.random_sample import reviewed_by
 from core.review.states import CaseReview
 from core.review.store import ReviewStore
 from core.review.summary import mean_certainty
-from core.text import exact, markdown, number, plural, significant
+from core.text import exact, markdown, percent, plural, significant
 from pages.shared.cache import access, sign_in
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import blocks, plausibility_models, provenance, state, widgets
@@ -53,7 +53,7 @@ def _certainty(dataset: Dataset, decided: tuple[Decision, ...], model: Plausibil
     about = f", for the label “{markdown(views[0].classes[1])}”" if dataset.kind == "set" else ""
     title = plausibility_models.method(model.name).title
     return (
-        f"{_counted(found.n)} mean certainty is {number(found.after)}{about}; without it {number(found.before)} "
+        f"{_counted(found.n)} mean certainty is {percent(found.after)}{about}; without it {percent(found.before)} "
         f"({title}, reliability γ {exact(reliability)}). Certainty is the probability that the leading class stays "
         "first, not that it is true."
     )

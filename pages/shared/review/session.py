@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.analyses.reviews import span
 from core.plausibility.protocol import PlausibilityModel
 from core.review.reviewer_session import Desk
 from core.review.sessions import STANDINGS, Session, SessionLine, SessionProgress, progress_of
 from core.review.states import STATES
-from core.text import markdown, plural, shorten
+from core.text import duration, markdown, plural, shorten
 from pages.shared.cache import sign_in
 from pages.shared.kit import widgets
 from pages.shared.review import case as review_case
@@ -170,7 +169,7 @@ def _progress(desk: Desk, session: Session, lines: tuple[SessionLine, ...], *, l
         parts += [f"{progress.skipped} skipped"] if progress.skipped else []
         parts += [f"{progress.total - progress.done} left"] if progress.done < progress.total else []
         if (pace := desk.seconds_per_case(session, lines)) is not None:
-            parts.append(f"{span(pace)} a case")
+            parts.append(f"{duration(pace)} per case")
         parts.append(markdown(session.title))
         st.progress(progress.share, text=" · ".join(parts))
         if not listed:

@@ -24,7 +24,7 @@ from core.review.sessions import ARBITRATION, BLIND_FIRST, Queued, Session
 from core.review.states import SETTLED, STATES, CaseReview
 from core.review.store import ReviewStore
 from core.review.waiting import Waiting
-from core.text import exact, markdown, plural, shorten
+from core.text import exact, markdown, percent, plural, shorten
 from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import access, sign_in
 from pages.shared.cache import cases as cached_cases
@@ -104,7 +104,7 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, setting
         if found is not None:
             shares = found.shares
             st.metric("Uncertain cases", "–" if shares.why_none else f"{shares.n_uncertain:,}")
-            told = f"certainty below {exact(UNCERTAIN_BELOW)} at γ = {exact(reliability)}"
+            told = f"certainty below {percent(UNCERTAIN_BELOW)} at γ = {exact(reliability)}"
             one = f"; {int(shares.single.sum()):,} with one annotation" if shares.single.any() else ""
             of = f"of {plural(view.n_cases, 'case')}: {told}{one}"
             st.caption(f"{shares.why_none} at γ = {exact(reliability)}. {shares.beside}" if shares.why_none else of)

@@ -98,8 +98,8 @@ def test_a_rater_not_seen_yet_is_told_by_row_with_intervals(few):
     parameters = {"new_rater": mean, "new_rater_low": mean - 0.1, "new_rater_high": mean + 0.05}
     assert shown("raters", changed(few, parameters=parameters)).tables["new_rater"].to_dict("list") == {
         "true class": ["x", "y"],
-        "gives x": ["0.80 (0.70 to 0.85)", "0.30 (0.20 to 0.35)"],
-        "gives y": ["0.20 (0.10 to 0.25)", "0.70 (0.60 to 0.75)"],
+        "gives x": ["80% (70% to 85%)", "30% (20% to 35%)"],
+        "gives y": ["20% (10% to 25%)", "70% (60% to 75%)"],
     }
 
 
@@ -143,7 +143,7 @@ def test_a_prevalence_without_an_interval_says_so(few):
     assert found == [(0.3, None, None), (0.7, None, None), (None, None, None)]
     assert prevalence_of(replace(plain, uncertainty=spread), "x") == (0.3, 0.2, 0.45)
     told = shown("summary", changed(few, prevalence=share, uncertainty=spread)).tables["model_comparison"].iloc[0, 2]
-    assert told in ("0.30 (0.20 to 0.45)", "0.70 (no interval)")
+    assert told in ("30% (20% to 45%)", "70% (no interval)")
 
 
 @pytest.mark.parametrize("converged", [True, False])
@@ -367,7 +367,7 @@ def test_the_models_least_alike_are_named_with_how_often_they_agree(monkeypatch,
     other = replace(caries.shown, request=request("one-coin"))
     got = shown("agreement", replace(caries, fitted=(*caries.fitted, other)))
     assert got.words[0] == "Share of 37 cases with the same most likely class."
-    assert got.words[1] == f"Least alike: Majority vote and {other.title}, 0.70."
+    assert got.words[1] == f"Least alike: Majority vote and {other.title}, 70%."
 
 
 def test_kappa_stands_beside_what_the_model_expects(monkeypatch, caries):
@@ -459,7 +459,7 @@ def test_the_title_of_prevalence_has_vote_and_model_each_with_its_own_number(car
     models = changed(caries, vote, prevalence=np.array([0.75, 0.25]), uncertainty=known)
     got = shown("prevalence", models)
     assert got.titles["prevalence"] == (
-        f"“{vote.classes[1]}”: 40.0% of cases by majority vote, 25.0% (21.1% to 28.9%) by Dawid-Skene"
+        f"“{vote.classes[1]}”: 40% of cases by majority vote, 25% (21% to 29%) by Dawid-Skene"
     )
     frame = got.downloads["prevalence_table"]
     assert frame["Majority vote"].tolist() == [0.6, 0.4] and frame["Dawid-Skene"].tolist() == [0.75, 0.25]

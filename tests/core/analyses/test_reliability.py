@@ -69,32 +69,32 @@ def sweep(*levels) -> SweepTable:
     [
         (
             [(0.5, 0.7), (0.8, 1.0)],
-            "Certainty rises from 0.60 to 0.90 with γ; 1 of 2 cases stays below 0.9 at γ = 2",
+            "Certainty rises from 60% to 90% with γ; 1 of 2 cases stays below 90% at γ = 2",
         ),
         (
             [(0.8, 1.0), (0.5, 0.7)],
-            "Certainty falls from 0.90 to 0.60 with γ; 2 of 2 cases stay below 0.9 at γ = 2",
+            "Certainty falls from 90% to 60% with γ; 2 of 2 cases stay below 90% at γ = 2",
         ),
         (
             [(0.5, 0.7), (0.92, 1.0)],
-            "Certainty rises from 0.60 to 0.96 with γ, and reaches 0.9 in every case at γ = 2",
+            "Certainty rises from 60% to 96% with γ, and reaches 90% in every case at γ = 2",
         ),
         (
             [(0.5, 0.7), (0.92, 1.0), (0.95, 1.0)],
-            "Certainty rises from 0.60 to 0.97 with γ, and reaches 0.9 in every case at γ = 2",
+            "Certainty rises from 60% to 98% with γ, and reaches 90% in every case at γ = 2",
         ),
-        ([(0.92, 0.94), (0.95, 1.0)], "Certainty rises from 0.93 to 0.97 with γ; no case is below 0.9"),
-        ([(0.8, 1.0), (1.0, 0.8)], "Certainty is 0.90 at every γ; 1 of 2 cases stays below 0.9 at γ = 2"),
+        ([(0.92, 0.94), (0.95, 1.0)], "Certainty rises from 93% to 98% with γ; no case is below 90%"),
+        ([(0.8, 1.0), (1.0, 0.8)], "Certainty is 90% at every γ; 1 of 2 cases stays below 90% at γ = 2"),
         (
             [(0.7,), (0.716,)],
-            f"{UNCLEAR} (0.70 to 0.72); 1 of 1 case stays below 0.9 at γ = 2",
+            f"{UNCLEAR} (70% to 72%); 1 of 1 case stays below 90% at γ = 2",
         ),
         (
             [(0.716,), (0.7,)],
-            f"{UNCLEAR} (0.72 to 0.70); 1 of 1 case stays below 0.9 at γ = 2",
+            f"{UNCLEAR} (72% to 70%); 1 of 1 case stays below 90% at γ = 2",
         ),
-        ([(0.7,), (0.76,)], "Certainty rises from 0.70 to 0.76 with γ; 1 of 1 case stays below 0.9 at γ = 2"),
-        ([(0.8, 0.85, 1.0)], "Certainty is below 0.9 in 2 of 3 cases at γ = 1"),
+        ([(0.7,), (0.76,)], "Certainty rises from 70% to 76% with γ; 1 of 1 case stays below 90% at γ = 2"),
+        ([(0.8, 0.85, 1.0)], "Certainty is below 90% in 2 of 3 cases at γ = 1"),
     ],
 )
 def test_the_title_of_reliability_says_which_way_certainty_goes(levels, words):
@@ -111,7 +111,7 @@ def test_the_title_of_reliability_counts_no_case_with_one_annotation():
     both = sweep((0.5, 0.7, 0.75), (0.92, 1.0, 0.8))
     said = over_trust(both, shares_of([False, False, True]))
     assert said == (
-        "Certainty rises from 0.60 to 0.96 with γ, and reaches 0.9 in every case with two or more annotations at γ = 2"
+        "Certainty rises from 60% to 96% with γ, and reaches 90% in every case with two or more annotations at γ = 2"
     )
     assert over_trust(both, shares_of([True] * 3)) == "No case has two annotations, so certainty is not available"
     assert over_trust(both, shares_of([False] * 3)) == over_trust(both)
@@ -329,19 +329,19 @@ def some_sets(**own) -> SimpleNamespace:
 
 def test_empty_sets_are_counted_among_the_test_cases():
     assert prediction_sets.words(some_sets(), 3.0) == (
-        "On 4 test cases at γ = 3, the sets contain 1.50 of 12 classes on average, and the true class in 0.810 "
-        "(0.710 to 0.860); the majority class in 0.840 (0.740 to 0.890); the gold class in 0.770 (0.670 to 0.820) of 1 "
+        "On 4 test cases at γ = 3, the sets contain 1.50 of 12 classes on average, and the true class in 81.0% "
+        "(71.0% to 86.0%); the majority class in 84.0% (74.0% to 89.0%); the gold class in 77.0% (67.0% to 82.0%) of 1 "
         "case. 1 set is empty: no class has a high enough score."
     )
     none = some_sets(size=np.array([0, 0, 1, 2, 1, 3, 0]), voted=None, true=None)
-    assert prediction_sets.words(none, 3.0).endswith("the true class in 0.810 (0.710 to 0.860).")
+    assert prediction_sets.words(none, 3.0).endswith("the true class in 81.0% (71.0% to 86.0%).")
     below = some_sets(size=none.size, voted=None, true=None, aggregated=share(0.7))
     assert prediction_sets.words(below, 3.0).endswith(
-        "the true class in 0.700 (0.600 to 0.750). That is below the guaranteed share, which is an average: with 2 "
+        "the true class in 70.0% (60.0% to 75.0%). That is below the guaranteed share, which is an average: with 2 "
         "calibration cases, sets can contain the truth more or less often by chance."
     )
     by_chance = some_sets(size=none.size, voted=None, true=None, aggregated=share(0.78))
-    assert prediction_sets.words(by_chance, 3.0).endswith("the true class in 0.780 (0.680 to 0.830).")
+    assert prediction_sets.words(by_chance, 3.0).endswith("the true class in 78.0% (68.0% to 83.0%).")
 
 
 def test_a_promise_is_broken_only_where_the_whole_interval_lies_below_it():

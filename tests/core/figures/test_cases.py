@@ -43,7 +43,7 @@ def test_a_draw_lies_at_the_weighted_mean_of_the_corners_and_its_hover_names_eac
     assert np.array(mean.customdata) == pytest.approx(np.array([[0.55, 0.1725, 0.2775]]))
     for trace in (draws, mean):
         assert trace.hovertemplate.startswith(
-            "left one %{customdata[0]:.2f}<br>right one %{customdata[1]:.2f}<br>top one %{customdata[2]:.2f}<extra>"
+            "left one %{customdata[0]:.0%}<br>right one %{customdata[1]:.0%}<br>top one %{customdata[2]:.0%}<extra>"
         )
     assert mean.marker.color == theme.ink and draws.marker.color == theme.accent
 
@@ -157,9 +157,9 @@ def test_a_bar_is_the_point_estimate_and_its_line_the_interval_with_a_tick_at_th
     assert list(figure.layout.yaxis.ticktext) == ["a", "b", "c"] and list(figure.layout.yaxis.tickvals) == [0, 1, 2]
     assert figure.layout.yaxis.autorange == "reversed"  # the first on top
     assert [list(row) for row in bar.customdata] == [
-        ["a", "0.490 (0.31 to 0.77)"],
-        ["b", "0.330 (0.20 to 0.40)"],
-        ["c", "0.140 (0.02 to 0.19)"],
+        ["a", "49.0% (31.0% to 77.0%)"],
+        ["b", "33.0% (20.0% to 40.0%)"],
+        ["c", "14.0% (2.0% to 19.0%)"],
     ]
 
 

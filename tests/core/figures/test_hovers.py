@@ -196,8 +196,8 @@ def of_raters():
         over_time,
         0,
         [
-            "1970-01-14: 0.80 (0.65 to 0.83), 4 annotations",
-            "1970-02-03: 0.50 (0.42 to 0.70), 1,205 annotations",
+            "1970-01-14: 80% (65% to 83%), 4 annotations",
+            "1970-02-03: 50% (42% to 70%), 1,205 annotations",
         ],
     )
     drift = test_raters.drift()
@@ -232,7 +232,7 @@ def of_trust():
         reliability.mean_certainty(sweep, LIGHT, ""),
         1,
         [
-            f"γ {value:g}: {mean:.3f} ± {se:.4f} | top-2"
+            f"γ {value:g}: {mean:.1%} ± {se:.2%} | top-2"
             for value, mean, se in zip((0.5, 4, 25), (0.5, 0.6, 0.65), error, strict=True)
         ],
     )
@@ -241,8 +241,8 @@ def of_trust():
         reliability.model_against_model(first, second, ("one", "other"), ("a", "b"), LIGHT, ""),
         1,
         [
-            "a: 0.10 and 0.30",
-            "b: 0.50 and 0.20",
+            "a: 10% and 30%",
+            "b: 50% and 20%",
         ],
     )
     yield (
@@ -263,12 +263,12 @@ def of_trust():
         reliability.certainty_and_agreement(agreed, sure, (0.2, 0.5), LIGHT, ""),
         0,
         [
-            "agreement 0.20, certainty 0.31",
-            "agreement 0.51, certainty 0.92",
+            "agreement 0.20, certainty 31%",
+            "agreement 0.51, certainty 92%",
         ],
     )
     bins = (ReliabilityBin(0.5, 0.6, 1200, 0.58, 0.40, 0.22, 0.71),)
-    yield anchors.reliability_diagram(bins, LIGHT, ""), 1, ["certainty 0.58: right in 0.40 of 1,200 cases"]
+    yield anchors.reliability_diagram(bins, LIGHT, ""), 1, ["certainty 58%: correct in 40% of 1,200 cases"]
 
 
 def of_classifiers():
@@ -302,8 +302,8 @@ def of_classifiers():
 
 def of_models():
     known = fit(n_classes=3)
-    marks = [f"class {code}: {known.prevalence[code]:.3f} ({known.uncertainty.prevalence.low[code]:.3f} to "
-             f"{known.uncertainty.prevalence.high[code]:.3f}), 30 cases | A" for code in (2, 0)]  # fmt: skip
+    marks = [f"class {code}: {known.prevalence[code]:.1%} ({known.uncertainty.prevalence.low[code]:.1%} to "
+             f"{known.uncertainty.prevalence.high[code]:.1%}), 30 cases | A" for code in (2, 0)]  # fmt: skip
     figure = models.prevalence_by_model({"A": known}, np.array([0.5, 0.2, 0.3]), LIGHT, "", [2, 0])
     yield figure, 2, marks
     yield figure, 0, ["class 2: 0.300 of 46 annotations"] * 2
@@ -317,32 +317,32 @@ def of_models():
     )
     numbers = [np.array([values]) for values in (0.31, 0.42, 0.23, 0.74, 1500)]
     figure = models.calibration_curve(*numbers, LIGHT, "")
-    yield figure, 1, ["probability 0.31: true in 0.42 (0.23 to 0.74) of 1,500 cases"]
-    yield figure, 2, ["probability 0.31: 1,500 cases"]
+    yield figure, 1, ["probability 31%: true in 42% (23% to 74%) of 1,500 cases"]
+    yield figure, 2, ["probability 31%: 1,500 cases"]
     bars = models.calibration_bars(*numbers, LIGHT, "")
-    yield bars, 0, ["true in 0.42 (0.23 to 0.74)"]
-    yield bars, 1, ["mean probability 0.31"]
+    yield bars, 0, ["true in 42% (23% to 74%)"]
+    yield bars, 1, ["mean probability 31%"]
     two = fit(n_raters=1)
     right = two.confusion[0].diagonal()
     yield (
         rater_models.sensitivity_specificity(two, LIGHT, ""),
         1,
         [
-            f"rater 0, 10 annotations / sensitivity {right[1]:.3f} ({right[1] - 0.05:.3f} to {right[1] + 0.03:.3f})"
-            f" / specificity {right[0]:.3f} ({right[0] - 0.05:.3f} to {right[0] + 0.03:.3f})"
+            f"rater 0, 10 annotations / sensitivity {right[1]:.0%} ({right[1] - 0.05:.0%} to {right[1] + 0.03:.0%})"
+            f" / specificity {right[0]:.0%} ({right[0] - 0.05:.0%} to {right[0] + 0.03:.0%})"
         ],
     )
     accuracy = two.accuracy()[0]
     figure = rater_models.accuracy_by_rater(two, LIGHT, "")
-    yield figure, 1, [f"rater 0: {accuracy:.3f} ({accuracy - 0.05:.3f} to {accuracy + 0.03:.3f}) / 10 annotations"]
-    yield figure, 2, [f"always the most frequent class: {two.prevalence.max():.3f}"] * 2
+    yield figure, 1, [f"rater 0: {accuracy:.0%} ({accuracy - 0.05:.0%} to {accuracy + 0.03:.0%}) / 10 annotations"]
+    yield figure, 2, [f"always the most frequent class: {two.prevalence.max():.0%}"] * 2
     two = fit(n_cases=2)
     (effect,) = two.effects
     yield (
         rater_models.effect_against_probability(two, effect, np.array([3, 1400]), LIGHT, ""),
         0,
         [
-            f"case {case}, {('3', '1,400')[case]} annotations / P(class 1) {two.class_probability[case, 1]:.3f} / "
+            f"case {case}, {('3', '1,400')[case]} annotations / P(class 1) {two.class_probability[case, 1]:.0%} / "
             f"difficulty {effect.mean[case]:.3f} ({effect.spread.low[case]:.3f} to {effect.spread.high[case]:.3f})"
             for case in np.argsort(effect.mean)
         ],
@@ -387,8 +387,8 @@ def of_cases():
         bars,
         0,
         [
-            "a: point estimate 0.600 / draws 0.550 (0.31 to 0.82)",
-            "b: point estimate 0.400 / draws 0.350 (0.12 to 0.50)",
+            "a: point estimate 60.0% / draws 55.0% (31.0% to 82.0%)",
+            "b: point estimate 40.0% / draws 35.0% (12.0% to 50.0%)",
         ],
     )
     scale = cases.class_scale(
@@ -399,8 +399,8 @@ def of_cases():
     corners = np.array([[0.7, 0.2, 0.1], [0.5, 0.2, 0.3]])
     region = Region((corners,), 0.95)
     figure = cases.triangle(["a", "b", "c"], corners, region, LIGHT, "")
-    yield figure, len(figure.data) - 2, ["a 0.70 / b 0.20 / c 0.10 | draw", "a 0.50 / b 0.20 / c 0.30 | draw"]
-    yield figure, len(figure.data) - 1, ["a 0.60 / b 0.20 / c 0.20 | mean"]
+    yield figure, len(figure.data) - 2, ["a 70% / b 20% / c 10% | draw", "a 50% / b 20% / c 30% | draw"]
+    yield figure, len(figure.data) - 1, ["a 60% / b 20% / c 20% | mean"]
     line = cases.interval(("a", "b"), np.array([0.25, 0.5, 0.9]), LIGHT, "")
     yield line, 1, ["0.25 | draw", "0.50 | draw", "0.90 | draw"]
     yield line, 2, ["0.550 | mean"]

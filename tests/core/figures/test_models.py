@@ -14,7 +14,7 @@ from core.figures.models import (
     prevalence_by_model,
 )
 from core.figures.theme import DARK, LIGHT
-from core.text import number
+from core.text import number, percent
 from tests.core.figures.fits import fit, spread
 
 
@@ -31,7 +31,7 @@ def test_prevalence_of_one_class_is_a_row_per_model():
     assert figure.layout.xaxis.title.text == "share of cases that are class 1"
     assert (first.marker.symbol[0], second.marker.symbol[0]) == ("circle", "x-thin")
     assert list(figure.layout.yaxis.ticktext) == ["ABC", "vote"]
-    assert first.customdata[0][1] == f"{first.x[0] - 0.05:.3f} to {first.x[0] + 0.03:.3f}"
+    assert first.customdata[0][1] == f"{first.x[0] - 0.05:.1%} to {first.x[0] + 0.03:.1%}"
     assert second.customdata[0][1] == "no interval" and "30 cases" in second.hovertemplate
 
 
@@ -51,7 +51,7 @@ def test_prevalence_of_more_classes_is_a_group_per_class():
     assert [row[0] for row in figure.data[3].customdata] == ["class 2", "class 0"]
     low, high = fits["b"].prevalence[[2, 0]] - 0.05, fits["b"].prevalence[[2, 0]] + 0.03
     assert [row[1] for row in figure.data[3].customdata] == [
-        f"{a:.3f} to {b:.3f}" for a, b in zip(low, high, strict=True)
+        f"{a:.1%} to {b:.1%}" for a, b in zip(low, high, strict=True)
     ]
 
 
@@ -84,7 +84,7 @@ def test_a_confusion_matrix_shows_numbers_intervals_and_how_many_they_rest_on(th
     model = fit(n_classes=3)
     heat = confusion_heatmap(model, 1, theme, "").data[0]
     assert np.array_equal(heat.z, model.confusion[1])
-    assert heat.text[0][0].split("<br>")[0] == f"{model.confusion[1, 0, 0]:.2f}"
+    assert heat.text[0][0].split("<br>")[0] == percent(model.confusion[1, 0, 0])
     assert " to " in heat.text[0][0] and heat.textfont.color == theme.ink
     figure = confusion_heatmap(model, 1, theme, "")
     assert list(figure.layout.yaxis.ticktext) == [f"class {k}<br>n ≈ {n:.0f}" for k, n in enumerate(model.evidence[1])]
@@ -126,8 +126,8 @@ def test_rows_of_a_confusion_matrix_are_true_classes_and_columns_answers(n_class
     assert figure.layout.yaxis.title.text == "true class" and figure.layout.yaxis.autorange == "reversed"
     for k in range(n_classes):
         for m in range(n_classes):
-            value = number(matrix[k, m])
-            ends = f"({number(matrix[k, m] - 0.005)} to {number(matrix[k, m] + 0.003)})"
+            value = percent(matrix[k, m])
+            ends = f"({percent(matrix[k, m] - 0.005)} to {percent(matrix[k, m] + 0.003)})"
             assert heat.text[k][m] == (f"{value}<br>{ends}" if n_classes <= MOST_WITH_INTERVALS else value)
             assert heat.hovertext[k][m] == (
                 f"true {names[k]}, annotated {names[m]}: {value} {ends}<br>about {number(evidence[k], 1)} annotations"
@@ -139,7 +139,7 @@ def test_of_many_classes_those_that_the_rater_met_most_are_shown_in_their_own_or
     figure = confusion_heatmap(model, 1, LIGHT, "")
     kept = np.sort(np.argsort(-model.evidence[1])[:MOST_CLASSES])
     assert np.array_equal(figure.data[0].z, model.confusion[1][np.ix_(kept, kept)])
-    assert figure.data[0].text[3][11] == number(model.confusion[1, kept[3], kept[11]])
+    assert figure.data[0].text[3][11] == percent(model.confusion[1, kept[3], kept[11]])
     assert figure.data[0].texttemplate == "%{text}"
     assert list(figure.layout.xaxis.ticktext) == [f"class {k}" for k in kept]
     assert list(figure.layout.yaxis.ticktext) == [f"class {k}<br>n ≈ {model.evidence[1, k]:,.0f}" for k in kept]
@@ -150,7 +150,7 @@ def test_a_cell_whose_interval_is_not_known_has_none():
     model = measured(2)
     model.uncertainty.confusion.low[0, 0, 1] = np.nan
     text = confusion_heatmap(model, 0, LIGHT, "").data[0].text
-    assert text[0][1] == number(model.confusion[0, 0, 1]) and "to" in text[0][0] and "to" in text[1][0]
+    assert text[0][1] == percent(model.confusion[0, 0, 1]) and "to" in text[0][0] and "to" in text[1][0]
 
 
 def test_the_path_of_the_objective_counts_iterations_from_1():

@@ -30,8 +30,8 @@ def test_raters_stand_at_specificity_and_sensitivity_with_their_intervals(theme)
         specificity, sensitivity = model.confusion[rater, 0, 0], model.confusion[rater, 1, 1]
         assert list(row) == [
             f"rater {rater}",
-            f"{sensitivity:.3f} ({sensitivity - 0.05:.3f} to {sensitivity + 0.03:.3f})",
-            f"{specificity:.3f} ({specificity - 0.05:.3f} to {specificity + 0.03:.3f})",
+            f"{sensitivity:.0%} ({sensitivity - 0.05:.0%} to {sensitivity + 0.03:.0%})",
+            f"{specificity:.0%} ({specificity - 0.05:.0%} to {specificity + 0.03:.0%})",
             str(10 + rater),
         ]
     figure = sensitivity_specificity(model, theme, "")
@@ -92,7 +92,7 @@ def test_many_raters_have_their_intervals_in_the_hover_only():
 def test_without_intervals_none_are_drawn():
     model = fit(interval=False)
     raters = sensitivity_specificity(model, LIGHT, "").data[1]
-    assert raters.error_x.array is None and raters.customdata[0][1] == f"{model.confusion[0, 1, 1]:.3f}"
+    assert raters.error_x.array is None and raters.customdata[0][1] == f"{model.confusion[0, 1, 1]:.0%}"
     assert [trace.name for trace in accuracy_by_rater(model, LIGHT, "").data] == [
         "correct, by the model",
         "always the most frequent class",
@@ -114,7 +114,7 @@ def test_accuracies_are_sorted_with_their_intervals(n_raters):
     for rater, value, row in zip(np.argsort(model.accuracy()), accuracy.y, accuracy.customdata, strict=True):
         assert list(row) == [
             f"rater {rater}",
-            f"{value:.3f} ({value - 0.05:.3f} to {value + 0.03:.3f})",
+            f"{value:.0%} ({value - 0.05:.0%} to {value + 0.03:.0%})",
             str(rater + 10),
         ]
 
@@ -139,7 +139,7 @@ def test_an_interval_that_is_not_known_is_said_to_be_missing():
     worst = int(model.accuracy().argmin())
     model.uncertainty.accuracy.low[worst] = np.nan
     said = accuracy_by_rater(model, LIGHT, "").data[1].customdata
-    assert said[0][1] == f"{model.accuracy()[worst]:.3f}, no interval" and "to" in said[1][1]
+    assert said[0][1] == f"{model.accuracy()[worst]:.0%}, no interval" and "to" in said[1][1]
 
 
 def test_of_two_thousand_raters_and_more_those_with_most_annotations_are_shown():

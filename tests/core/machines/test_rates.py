@@ -11,7 +11,7 @@ from core.evaluation.corrected_rates import FEW_DIFFER, class_rate
 from core.machines.rates import ACCURACY, machine_rates, people_labels, rate_words, review_labels, sample_labels
 from core.review.opinions import UNDETERMINED, Opinion
 from core.review.random_sample import ReviewedBy
-from core.text import with_interval
+from core.text import percent_with_interval
 
 
 @pytest.fixture(scope="module")
@@ -82,11 +82,11 @@ def test_what_was_never_seen_is_not_said_to_be_never():
     found = of_labels([300, 700, 1])
     never, always = found.rates[3].people, found.rates[0].people
     assert never.ci_high > 0.001 and always.estimate == 1 and always.ci_low < 1
-    assert rate_words(never) == with_interval(never.estimate, never.ci_low, never.ci_high, digits=3)
-    assert rate_words(always) == with_interval(1.0, always.ci_low, always.ci_high, digits=3)
-    assert rate_words(never) == "0.001 (0.000 to 0.004)" and rate_words(always).startswith("1.000 (0.99")
+    assert rate_words(never) == percent_with_interval(never.estimate, never.ci_low, never.ci_high, 1)
+    assert rate_words(always) == percent_with_interval(1.0, always.ci_low, always.ci_high, 1)
+    assert rate_words(never) == "0.1% (0.0% to 0.4%)" and rate_words(always).startswith("100.0% (99.")
     middle = found.rates[1].people
-    assert rate_words(middle) == f"0.30 (0.{100 * middle.ci_low:.0f} to 0.{100 * middle.ci_high:.0f})"
+    assert rate_words(middle) == f"30% ({middle.ci_low:.0%} to {middle.ci_high:.0%})"
 
 
 def test_of_several_annotations_of_a_case_the_machines_first_counts(made):

@@ -13,7 +13,7 @@ from core.raters._chart_kernels import WARM_UP, change_points, chart_of, shuffle
 from core.raters.accuracy_windows import POINTS, windows_of
 from core.raters.drift import _tail, change_point, drift_chances, drift_of
 from core.raters.leave_one_rater_out import panel_of
-from core.text import number
+from core.text import percent
 from tests.core.raters.raters_simulated import rebuilt, simulated
 
 DAY = 86_400
@@ -182,8 +182,8 @@ def test_what_is_reported_of_a_change_is_split_at_it_and_dated_by_the_first_answ
     (words,) = [flag.words for flag in skin_table.flags_of(rater) if flag.rule == "drift"]
     assert f"before about {day(found, found.change)}," in words
     assert (
-        words.startswith(f"Correct in {number(found.before)} of annotations")
-        and f", {number(found.after)} since." in words
+        words.startswith(f"Correct in {percent(found.before)} of annotations")
+        and f", {percent(found.after)} since." in words
     )
 
 

@@ -39,10 +39,10 @@ def test_speed_is_told_beside_the_median_of_those_who_have_one():
 def test_accuracy_is_told_with_both_ends_beside_the_pool_or_chance():
     accuracy, low, high = np.array([0.9, 0.42, 0.8]), np.array([0.8, 0.31, 0.7]), np.array([0.95, 0.57, 0.88])
     assert accuracy_evidence(P, accuracy, low, high, 0.77).words(1) == (
-        "Correct in 0.42 of annotations (0.31 to 0.57); mean of all raters: 0.77."
+        "Correct in 42% (31% to 57%) of annotations; mean of all raters: 77%."
     )
     said = adversarial_evidence(P, np.array([0.3, 0.53, 0.4])).words(1)
-    assert "less accurate than" in said and "be correct in 0.53 of annotations" in said
+    assert "less accurate than" in said and "be correct in 53% of annotations" in said
 
 
 @pytest.mark.parametrize(("n_regardless", "may"), [(0, False), (1000, True)])

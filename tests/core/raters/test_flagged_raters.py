@@ -16,7 +16,7 @@ from core.raters.flags import ADVICE, KINDS, RULES, SHORT
 from core.raters.leave_one_rater_out import panel_of
 from core.raters.monitoring import monitor
 from core.raters.one_class import one_class
-from core.text import number, with_interval
+from core.text import percent, percent_with_interval
 from tests.core.raters.raters_simulated import names, one_class_each, rare, rebuilt, rows, simulated, with_spammers
 
 
@@ -120,7 +120,7 @@ def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
     n, cost = int(act.n_annotations[27:].sum()), round(act.cost)
     share = round(100 * act.cost / act.expected_wrong.sum())
     assert found.words() == (
-        f"An estimated 3 of 30 raters are below the acceptable accuracy ({act.acceptable:.2f}, judged by the model); "
+        f"An estimated 3 of 30 raters are below the acceptable accuracy ({act.acceptable:.0%}, judged by the model); "
         f"3 are flagged for it. The flagged raters made {n:,} annotations, of which about {cost:,} are wrong: "
         f"{share}% of all expected wrong annotations."
     )
@@ -153,9 +153,9 @@ def test_gold_too_scarce_to_judge_confirms_the_model_where_raters_are_independen
     assert found.acceptable.judged_by == "model"
     assert (check.n, check.n_cases, check.right) == (200, 40, right.mean())
     assert check.agrees and (check.n_missed, check.n_cleared) == (0, 0)
-    shown = with_interval(check.right, check.low, check.high)
+    shown = percent_with_interval(check.right, check.low, check.high)
     assert found.words().endswith(
-        f" Of 200 annotations with gold, {shown} are correct; the model estimates {number(check.model)}, which agrees."
+        f" Of 200 annotations with gold, {shown} are correct; the model estimates {percent(check.model)}, which agrees."
     )
     assert found_in(with_gold_of(data, np.arange(19), truth)).acceptable.check is None
     assert found_in(data).acceptable.check is None

@@ -68,7 +68,7 @@ from core.review.rules import admit
 from core.review.sessions import Queued
 from core.review.states import CaseReview, open_to, review_of
 from core.runtime.chunks import CancelToken
-from core.text import number, with_interval
+from core.text import number, percent_with_interval
 from tests.core.kinds import as_sets
 
 NASTY = b"case,rater,class\n" + b"".join(
@@ -416,7 +416,7 @@ def test_a_class_that_falls_may_be_the_most_moved_by_weighing_raters(monkeypatch
     picture = next(block for block in blocks if isinstance(block, Figure))
     title = picture.draw(LIGHT).layout.title.text.replace("<br>", " ")
     before = vote.prevalence[2]
-    assert title.startswith(f"“{vote.classes[2]}”: {before:.1%} of cases by majority vote, {before - 0.07:.1%} by ")
+    assert title.startswith(f"“{vote.classes[2]}”: {before:.0%} of cases by majority vote, {before - 0.07:.0%} by ")
 
 
 def test_a_selection_is_said_and_stands_in_the_commands():
@@ -542,7 +542,7 @@ def test_rates_of_a_machine_are_reported_where_it_labelled_what_people_did_not()
     text = " ".join(parsed(build_report(request, ["machines"])).text)
     found = machine_rates(whole, "gpt", people_labels(whole, ["a", "b"]))
     x = next(one for one in found.rates if one.of == "x")
-    assert with_interval(x.corrected.estimate, x.corrected.ci_low, x.corrected.ci_high) in text
+    assert percent_with_interval(x.corrected.estimate, x.corrected.ci_low, x.corrected.ci_high) in text
     assert "people labelled 60 of 300 cases" in text and "with two people; these were left out" not in text
     said = [row for row in rows if not row.startswith(("0,gpt", "1,gpt"))]
     fewer = replace(request, with_machines=read("\n".join(["case,rater,class", *said]).encode()).dataset)

@@ -18,6 +18,7 @@ from core.analyses.cases import scores as case_scores
 from core.analyses.raters import scores
 from core.analyses.raters import table as all_raters
 from core.analyses.reliability import predictors
+from core.analyses.schema import SHARES
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import RISK_LEVELS, Dataset
 from core.certainty.explain import why
@@ -50,6 +51,7 @@ from core.review.decisions import Decision
 from core.review.opinions import REASONS, Opinion
 from core.review.states import STATES
 from core.review.summary import Settled, Summary
+from core.text import percent
 from tests.core.raters.raters_simulated import simulated
 
 
@@ -178,6 +180,10 @@ def between(value, low, high) -> str:
     return f"{text(value)} ({text(low)} to {text(high)})"
 
 
+def shares(value, low, high) -> str:
+    return f"{percent(value)} ({percent(low)} to {percent(high)})"
+
+
 def test_machines_and_their_rates_stand_in_rows_of_their_own(monkeypatch):
     whole = load_sample("replies")
     people = whole.select(raters=[name for name in whole.raters if name.startswith("reader")])
@@ -223,11 +229,11 @@ def test_machines_and_their_rates_stand_in_rows_of_their_own(monkeypatch):
     same(first, expected)
     columns = {
         "rate of": ["agreement with a person", *whole.classes],
-        "AI rater only": ["–", *(text(each.alone) for each in rates[1:])],
+        "AI rater only": ["–", *(percent(each.alone) for each in rates[1:])],
     }
     for name, side in (("people's labels only", "people"), ("corrected", "corrected")):
         ends = [getattr(each, side) for each in rates]
-        columns[name] = [between(end.estimate, end.ci_low, end.ci_high) for end in ends]
+        columns[name] = [shares(end.estimate, end.ci_low, end.ci_high) for end in ends]
     same(second, columns)
     captions = [block.caption for block in blocks if isinstance(block, Grid)]
     assert captions[1] == "Rates over all cases of lyra-1: people labelled 43 of 210 cases; 95% intervals."
@@ -271,7 +277,7 @@ def test_reviews_and_decisions_stand_under_their_own_names(monkeypatch):
         ("Opinions changed after seeing the panel", minds),
     ):  # fmt: skip
         (line,) = [words for words in paper if words.startswith(label)]
-        assert line.startswith(f"{label}: {text(one.value)} ({text(one.ci_low)} to {text(one.ci_high)} · ")
+        assert line.startswith(f"{label}: {shares(one.value, one.ci_low, one.ci_high)[:-1]} · ")
         assert f"{one.n_annotations:,} " in line and f"{one.n_cases:,} case" in line
     assert "Cases reviewed: 27 of 431 (17 of them settled)" in paper
     decided = {
@@ -321,10 +327,10 @@ def test_gold_stands_by_measure_and_by_rater_with_its_own_ends_and_number_of_cas
     same(second, rows | {name: values[left].tolist() for name, values in columns.items()})
     lead, certain = said(blocks)[:2]
     right, sure = measured.accuracy, measured.certain_right
-    assert f"{between(right.value, right.low, right.high)} of 40 cases" in lead
+    assert f"{shares(right.value, right.low, right.high)} of 40 cases" in lead
     assert (
-        certain.startswith("23 gold cases have a probability of 0.99 or more; ")
-        and between(sure.value, sure.low, sure.high) in certain
+        certain.startswith("23 gold cases have a probability of 99% or more; ")
+        and shares(sure.value, sure.low, sure.high) in certain
     )
 
 
@@ -443,16 +449,17 @@ def test_all_tables_of_a_report_are_printed_cell_by_cell(sample, monkeypatch):
         assert shown == [head, *rows]
         names = [one.name for one in grid.columns if not one.hidden] or list(grid.table.columns)
         counts = {one.name for one in grid.columns if one.unit == "count"}
+        in_percent = {one.name for one in grid.columns if one.unit in SHARES}
         assert len(head) == len(names)
         for name in set(grid.table[names].select_dtypes("float")) - counts:
             place = names.index(name)
             for row, value in zip(rows, grid.table[name], strict=False):
-                assert row[place] == ("–" if np.isnan(value) else printed(value)), name
+                assert row[place] == ("–" if np.isnan(value) else printed(value, name in in_percent)), name
 
 
-def printed(value: float) -> str:
-    """A number with three digits."""
-    return f"{value:z,.3f}"
+def printed(value: float, in_percent: bool) -> str:
+    """A number with three digits, or a share in whole per cents."""
+    return percent(value) if in_percent else f"{value:z,.3f}"
 
 
 class Tables(HTMLParser):

@@ -12,7 +12,7 @@ from core.raters.flagged_raters import flag_raters
 from core.raters.monitoring import monitor
 from core.raters.report_card import Disagreement, report_card
 from core.report.rater_card import _answers, _differences, _over_time, _summary, rater_report
-from core.text import UNKNOWN, number
+from core.text import UNKNOWN, number, percent, percent_with_interval
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +47,10 @@ def test_answers_by_class_are_the_raters_own_beside_the_share_of_the_pool(table,
     assert found["expected annotations"].is_monotonic_decreasing  # of many classes the page prints the first
     found = found.set_index("class by the others").loc[list(card.classes)]
     ends = zip(own.share.diagonal(), own.low.diagonal(), own.high.diagonal(), strict=True)
-    assert found["share"].tolist() == [f"{number(at)} ({number(low)} to {number(high)})" for at, low, high in ends]
+    assert found["share"].tolist() == [percent_with_interval(*one) for one in ends]
     assert len(set(found["share"])) > 20
     np.testing.assert_array_equal(found["expected annotations"], np.round(own.n))
-    assert found["share of the pool"].tolist() == [number(one) for one in card.pool.share.diagonal()]
+    assert found["share of the pool"].tolist() == [percent(one) for one in card.pool.share.diagonal()]
     assert found["bias"].tolist() == [number(one) for one in card.bias]
     unknown = np.full_like(own.share, np.nan)
     (grid,) = _answers(replace(card, own=replace(own, share=unknown, low=unknown, high=unknown)))
@@ -88,9 +88,9 @@ def test_every_number_of_the_summary_stands_in_its_own_line(card):
     lines = {
         "annotations": "1,234 on 1,100 cases",
         "annotations that the other raters judge": "987, of which 654 on cases where they are confident",
-        "accuracy, judged by the model": "0.71 (0.62 to 0.79)",
-        "accuracy of the pool, median and middle half": "0.84 (0.81 to 0.90)",
-        "agreement with others": "0.55 (0.44 to 0.66)",
+        "accuracy, judged by the model": "71% (62% to 79%)",
+        "accuracy of the pool, median and middle half": "84% (81% to 90%)",
+        "agreement with others": "55% (44% to 66%)",
         "median seconds between annotations": "37",
         "median seconds of the pool": "22",
     }
@@ -118,8 +118,8 @@ def test_what_is_said_over_time_is_of_the_chart_that_is_drawn(card):
     drift = replace(card.over_time, false_alarm=0.1, before=0.88, after=0.43)
     picture, words = _over_time(replace(card, over_time=drift))
     assert words.text == (
-        "The chart of a stable rater crosses the limit with 10% probability. This chart does: accuracy 0.88 before, "
-        "0.43 after."
+        "The chart of a stable rater crosses the limit with 10% probability. This chart does: accuracy 88% before, "
+        "43% after."
     )
     assert picture.draw(LIGHT).data == rater_over_time(drift, LIGHT, "").data
     assert "This chart does" not in _over_time(replace(card, over_time=replace(drift, alarm=None)))[1].text
