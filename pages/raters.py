@@ -99,7 +99,11 @@ def _looked_at(view: Dataset, found: AssessedRaters, chosen: list[str]) -> None:
 
 def _open_one(rater: str) -> None:
     st.session_state["rater"] = rater
-    widgets.open_tab("rater_tabs", "One rater")
+    widgets.open_tab("rater_tabs", state.ONE_RATER)
+
+
+def _choose_one() -> None:
+    st.session_state["rater"] = st.session_state["one_rater"]
 
 
 def _leave_out(raters: list[str], key: str) -> None:
@@ -152,9 +156,9 @@ def _ordinal_fit(view: Dataset) -> RaterModelFit | None:
 def _one(view: Dataset, found: AssessedRaters) -> None:
     table, act = found.table, found.act
     wanted = st.session_state.get("rater")
-    index = table.raters.index(wanted) if wanted in table.raters else one.first_of(found)
+    st.session_state["one_rater"] = wanted if wanted in table.raters else table.raters[one.first_of(found)]
     left, hand = st.columns([2, 5], vertical_alignment="bottom")
-    rater = left.selectbox("Rater", table.raters, index=index, key=f"one_rater-{table.raters[index]}")
+    rater = left.selectbox("Rater", table.raters, key="one_rater", on_change=_choose_one)
     place, card = table.raters.index(rater), report_card(table, act, rater)
     hand.download_button(
         "Download summary",
@@ -301,7 +305,7 @@ def _tabs(dataset: Dataset, view: Dataset, found: AssessedRaters) -> None:
     coverage = RATERS.part("coverage")
     parts = {
         "All raters": lambda: _all(view, found),
-        "One rater": lambda: _one(view, found),
+        state.ONE_RATER: lambda: _one(view, found),
         "Shared cases of raters": lambda: blocks.answer(coverage, view),
         "Shared errors": lambda: shared_errors.show(view, (), "raters"),
         "Planning": lambda: raters_plan.show(view, found.act.acceptable),

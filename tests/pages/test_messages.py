@@ -190,7 +190,9 @@ def address(request):
     return dataset.digest
 
 
-@pytest.mark.parametrize("part", ["case", "select", "model", "reliability", "compare", "story", "presenting", "data"])
+@pytest.mark.parametrize(
+    "part", ["case", "select", "model", "reliability", "compare", "story", "presenting", "data", "rater"]
+)
 def test_no_part_of_an_address_becomes_a_link_on_any_page(address, part):
     """Its text may be shown; a press of it leads nowhere."""
     for page in PAGES:

@@ -6,6 +6,7 @@ from base64 import b64decode
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.analyses.raters.rater import answers_of, message
 from core.analyses.raters.table import AssessedRaters
@@ -23,7 +24,7 @@ from pages.shared.kit import columns
 from pages.shared.kit import style as look
 from pages.shared.raters import table as raters_table
 from tests.core.raters.raters_simulated import ratings, simulated, with_spammers
-from tests.pages.opened import kept, opened, settle, words
+from tests.pages.opened import APP, kept, opened, settle, words
 from tests.pages.test_sentences import functions_of
 
 pytestmark = pytest.mark.usefixtures("known")
@@ -293,3 +294,15 @@ def test_spammers_do_not_silence_the_page():
     app = opened("raters", data.digest)
     assert "are below the acceptable accuracy" in app.title[0].value
     assert "Raters agree beyond chance only without allno and allyes, who are flagged" in words(app)
+
+
+def test_the_address_of_one_rater_opens_that_rater_and_none_is_in_the_address_of_all_raters():
+    app = AppTest.from_file(APP, default_timeout=300)
+    app.query_params["data"], app.query_params["rater"] = "caries", "dentist 5"
+    app = settle(app.switch_page("pages/raters.py").run())
+    rater = app.selectbox(key="one_rater")
+    assert rater.value == "dentist 5" and app.query_params["rater"] == "dentist 5"
+    assert settle(rater.set_value("dentist 2").run()).session_state["rater"] == "dentist 2"
+    other = AppTest.from_file(APP, default_timeout=300)
+    other.session_state["data"], other.session_state["rater"] = "caries", "dentist 5"
+    assert "rater" not in other.run().query_params

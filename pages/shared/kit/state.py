@@ -1,7 +1,8 @@
 """Which dataset and which case this session looks at, and the address that says so.
 
 The address is ``?data=<digest or sample>&select=…&case=…&model=…&prior=…&reliability=…``, in the guided story with
-``&story=<step>``, in a presentation with ``&presenting=1``, with two selections side by side in ``&compare=…``. It is
+``&story=<step>``, in a presentation with ``&presenting=1``, with two selections side by side in ``&compare=…``, with
+one rater in ``&rater=…``. It is
 adopted when somebody opens or edits it, and written after each run; moving between pages clears it, and it is written
 again. The prior of counts is "learned" or their α; γ without a prior is from before it was learned, and goes with the
 published one.
@@ -36,7 +37,9 @@ COUNTED = "machines_count"
 CHOSEN = ("model", "prior", "reliability")
 LEARNED_PRIOR = "learned"
 EARLIER_PRIOR = "_prior_from_before"
-_PARTS = ("data", "select", "case", "model", "prior", "reliability", "story", "presenting", "compare")
+_PARTS = ("data", "select", "case", "model", "prior", "reliability", "story", "presenting", "compare", "rater")
+ONE_RATER = "One rater"
+_OPENED = {"compare": {"agreement_tabs": "Compare"}, "rater": {"rater_tabs": ONE_RATER}}  # the tabs that parts open
 
 
 def adopt_address() -> None:
@@ -61,19 +64,19 @@ def adopt_address() -> None:
     if "reliability" in said and said["reliability"] != written.get("reliability"):
         st.session_state["reliability"] = _number(said["reliability"])
         _take_published_prior(said)
-    for part in ("select", "case", "model", "prior", "story", "presenting"):
+    for part in ("select", "case", "model", "prior", "story", "presenting", *_OPENED):
         if part in said and said[part] != written.get(part):
             st.session_state[part] = said[part]
+            st.session_state.update(_OPENED.get(part, {}))
             if part == "prior":
                 st.session_state.pop(EARLIER_PRIOR, None)
-    if "compare" in said and said["compare"] != written.get("compare"):
-        st.session_state["compare"] = said["compare"]
-        st.session_state["agreement_tabs"] = "Compare"
 
 
 def write_address() -> None:
     """Make the address say what is on screen, so that it can be sent to somebody or opened again."""
     now = {part: _as_text(st.session_state[part]) for part in _PARTS if st.session_state.get(part) is not None}
+    if st.session_state.get("rater_tabs") != ONE_RATER or presentation.on():  # an audience sees no names
+        now.pop("rater", None)
     if now != _said():
         st.query_params.from_dict(now)
     written = st.session_state.get(_WRITTEN)
@@ -101,7 +104,7 @@ def most_named(dataset: Dataset) -> str:
 
 def use(address: str) -> None:
     """Change to another dataset, by its digest or the name of a sample."""
-    left = ("select", "case", "threshold", "label", "find", *CHOSEN, "compare", "_compared_last")
+    left = ("select", "case", "rater", "threshold", "label", "find", *CHOSEN, "compare", "_compared_last")
     for name in (*left, COUNTED, EARLIER_PRIOR):
         st.session_state.pop(name, None)
     st.session_state["data"] = address
