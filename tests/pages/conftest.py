@@ -163,7 +163,8 @@ def _pictures(value, low, high, theme, *, mark=None, **_):
 
 def _in_percent(pictures):
     """Without what a table in whole per cents does not show; differences have three digits."""
-    return [one and re.sub(r"\d\.\d+", lambda number: f"{float(number[0]) + 1e-12:.2f}", one) for one in pictures]
+    number = re.compile(r"-?\d\.\d+(e-\d+)?")
+    return [one and number.sub(lambda found: f"{float(found[0]) + 1e-12:z.2f}", one) for one in pictures]
 
 
 @pytest.fixture

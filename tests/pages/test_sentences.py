@@ -761,7 +761,7 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     ai_parts.differs(None, 2.0)
     assert said[-2] == (
         "The panel is confident on none of 5 cases (certainty of at least 80% at γ = 2). The highest certainty is "
-        "0.70: choose a lower threshold to see where the AI rater differs."
+        "70%: choose a lower threshold to see where the AI rater differs."
     )
     torn = replace(one, certainty=np.full(5, 0.4), by_quartile=tuple(
         OnSomeCases(name, n, 0.5, 0.1, 0.9, 0.75) for name, n in (("least certain quarter", 4), ("second", 1))
@@ -825,7 +825,7 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
     ]
     assert said[-1].startswith("95% intervals, over cases; ε = 0.15. In the same test, 2 of 3 raters pass, ")
     assert "with ρ 0.30 to 0.71." in said[-1]
-    assert frame["passes in resamples"].tolist() == ["0.99", "0.70", "0.70"]
+    assert frame["passes in resamples"].tolist() == ["99%", "70%", "70%"]
     alike = SimpleNamespace(test=test, worth=found.worth, by_log_score=(), people=(in_the_test("ann", True, 1.0),) * 2)
     ai_parts.verdicts(alike, [f"m{n}* is silent." for n in range(6)])
     assert "In the same test, 2 of 2 raters pass, with ρ 1.00. " in said[-2]
@@ -940,7 +940,7 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
         "Blind opinions agree with the panel: 80%",
         "60% to 90% · 13 opinions, 11 cases",
         "Blind opinions agree with each other: 70%",
-        "no interval · 19 reads, 8 cases",
+        "no interval · 19 opinions, 8 cases",
         "beyond chance (α) 0.55 (0.30 to 0.75)",
         "Opinions changed after seeing the panel: 25%",
         "10% to 50% · 16 opinions, 12 cases",
