@@ -32,6 +32,7 @@ from ..thresholds import UNCERTAIN_BELOW
 from .first_place import ExactTop, exact_top
 
 OTHERS = "any other class"  # A class that nobody named.
+_NO_SECOND = -2  # Next to the code of a class that leads clearly.
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
@@ -108,12 +109,18 @@ class CertaintyResult(Result):
         class can be level with it. Otherwise the second most likely class is added if these two clearly take the first
         two places, and -1 if they do not. "Clearly" is beyond two Monte Carlo standard errors.
         """
-        top = int(self.top_set[case, 0, 0])
-        firm = self.certainty[case] - 2 * self.se[case] > 0.5
-        if firm[0]:
-            return (top,)
-        pair = {int(code) for code in self.top_set[case, 1, :2]} if len(firm) > 1 and firm[1] else set()
-        return (top, (pair - {top}).pop()) if top in pair and len(pair) > 1 else (top, -1)
+        top, second = self._leading(np.array([case]))[0].tolist()
+        return (top,) if second == _NO_SECOND else (top, second)
+
+    def _leading(self, cases: np.ndarray) -> np.ndarray:
+        """Return `leading` of several cases, shape (n, 2); `_NO_SECOND` if the first class leads clearly."""
+        top, firm = self.top_set[cases, 0, 0], self.certainty[cases] - 2 * self.se[cases] > 0.5
+        second = np.full(len(cases), -1)
+        if firm.shape[1] > 1:
+            one, other = self.top_set[cases, 1, 0], self.top_set[cases, 1, 1]
+            beside = np.where(one == top, other, np.where(other == top, one, -1))
+            second = np.where(firm[:, 1] & (one != other), beside, -1)
+        return np.stack([top, np.where(firm[:, 0], _NO_SECOND, second)], axis=1)
 
 
 def _unless_nan(values: np.ndarray, summary: Callable[[np.ndarray], float]) -> float | None:
@@ -128,7 +135,9 @@ def _mean_error(errors: np.ndarray) -> float:
     return float(np.sqrt((errors**2).sum()) / len(errors))
 
 
-def most_plausible(result: CertaintyResult, case: int, names: Sequence[str], letters: int = 40) -> str:
+def most_plausible(
+    result: CertaintyResult, cases: Sequence[int] | np.ndarray, names: Sequence[str], letters: int = 40
+) -> list[str]:
     """Name the class that comes first, or "x or y", "x or others" if none is more likely than all others together.
 
     If a label and its absence are equally likely, the result is "even".
@@ -136,21 +145,27 @@ def most_plausible(result: CertaintyResult, case: int, names: Sequence[str], let
     Parameters
     ----------
     result : CertaintyResult
-    case : int
-        Code of the case.
+    cases : sequence of int
+        Codes of cases.
     names : sequence of str
         Names of the classes.
     letters : int
         Largest number of letters of a name next to another one.
     """
-    top, *level = (names[code] if code >= 0 else "" for code in result.leading(case))
-    if not level:
-        return top or OTHERS
-    if not top:
+    pairs, of_case = np.unique(result._leading(np.asarray(cases, np.int64)), axis=0, return_inverse=True)
+    words = [_in_words(top, second, names, letters) for top, second in pairs.tolist()]
+    return [words[pair] for pair in of_case.ravel().tolist()]
+
+
+def _in_words(top: int, second: int, names: Sequence[str], letters: int) -> str:
+    first = names[top] if top >= 0 else ""
+    if second == _NO_SECOND:
+        return first or OTHERS
+    if not first:
         return "no leading class"
     if names[0] == f"not {names[-1]}":
         return "even"
-    return f"{shorten(top, letters)} or {shorten(level[0], letters) or 'others'}"
+    return f"{shorten(first, letters)} or {shorten(names[second], letters) if second >= 0 else 'others'}"
 
 
 def short_of_certain(certainty: np.ndarray) -> np.ndarray:

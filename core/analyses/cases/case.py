@@ -494,7 +494,7 @@ def side_by_side(models: Iterable[tuple[str, float, OneCase, Dataset]]) -> list[
         beside = next((code for code in by_mean if code not in leading), None)
         top = float(quantiles.mean[[*draws.classes.tolist(), -1].index(leading[0])])
         rows.append(
-            (title, reliability, most_plausible(result, 0, view.classes), *_certainty(found), top,
+            (title, reliability, most_plausible(result, [0], view.classes)[0], *_certainty(found), top,
              "" if beside is None else view.classes[beside], float(quantiles.mean[-1]))
         )  # fmt: skip
     return [

@@ -209,7 +209,7 @@ def listed(found: CaseCertainty, cases: Sequence[int] | np.ndarray, letters: int
         {
             "case": [result.cases[case] for case in cases],
             "certainty": np.where(known, short_of_certain(result.certainty[cases, 0]), np.nan),
-            "most plausible": [most_plausible(result, int(case), names, letters) for case in cases],
+            "most plausible": most_plausible(result, cases, names, letters),
         }
     )
     if found.correct is not None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import CertaintyResult, annotation_certainty, certainty_of
+from core.certainty.top_sets import CertaintyResult, annotation_certainty, certainty_of, most_plausible
 from core.evaluation.sweep_table import reliability_sweep
 from core.plausibility.dirichlet import DirichletCounts
 from core.reducers.protocol import reduce_draws
@@ -165,3 +165,14 @@ def test_a_class_is_called_the_most_plausible_alone_only_where_no_other_can_be_l
     certainty, se, top_set, leading
 ):
     assert certain(certainty, se, top_set).leading(0) == leading
+
+
+def test_most_plausible_names_several_cases_as_it_names_each_alone():
+    names, top = ("first", "second", "third"), np.array([[[1, -1], [0, 1]], [[-1, -1], [0, 1]], [[0, -1], [2, 0]]])
+    result = CertaintyResult(
+        ("a", "b", "c"), names, np.array([[0.9, 1], [0.4, 0.9], [0.5, 1]]), np.zeros((3, 2)), top, np.zeros(3)
+    )
+    words = ["first or third", "no leading class", "second", "first or third"]
+    assert most_plausible(result, [2, 1, 0, 2], names) == words
+    assert [most_plausible(result, [case], names)[0] for case in (2, 1, 0, 2)] == words
+    assert most_plausible(result, [2], ("not x", "x", "x")) == ["even"]
