@@ -25,7 +25,7 @@ from .people_list import (
     normal_name,
     read_people,
 )
-from .settings import current_settings
+from .settings import Settings, current_settings
 
 TRUSTED = "PLURALITY_EMAIL_TRUSTED"
 
@@ -101,20 +101,19 @@ def person_of(claims: Mapping[str, Any], now: float | None = None) -> Person:
         if now - (begun if used is None else used) >= 60 * settings.idle_minutes:
             raise SessionOverError("The session ended because it was idle. Sign in again.")
     listed = _listed()
-    name = _name(claims, listed)
-    found = Person(name, _role(name, claims, listed), until, _groups(name, claims, listed))
+    name = _name(claims, listed, settings)
+    role, groups = _role(name, claims, listed, settings), _groups(name, claims, listed, settings)
     _hold_to_account(name, claims, begun)
-    return found
+    return Person(name, role, until, groups)
 
 
-def _name(claims: Mapping[str, Any], listed: PeopleList) -> str:
+def _name(claims: Mapping[str, Any], listed: PeopleList, settings: Settings) -> str:
     """Return the name that the provider has verified."""
-    settings = current_settings()
     name = claims.get(settings.name_claim)
     if not isinstance(name, str) or name_fault(name):
         raise SignedOutError(f"Could not sign in: the provider sent no name (claim {settings.name_claim!r}).")
     if settings.name_claim == "email":
-        _check_verified(claims)
+        _check_verified(claims, settings)
     name = normal_name(name)
     if listed.is_look_alike(name):
         raise SignedOutError(
@@ -123,9 +122,9 @@ def _name(claims: Mapping[str, Any], listed: PeopleList) -> str:
     return name
 
 
-def _check_verified(claims: Mapping[str, Any]) -> None:
+def _check_verified(claims: Mapping[str, Any], settings: Settings) -> None:
     """Refuse an address that the provider has not verified, because somebody else could register it there."""
-    verified = claims.get("email_verified", current_settings().email_trusted)
+    verified = claims.get("email_verified", settings.email_trusted)
     if verified is True or verified == "true":
         return
     if "email_verified" in claims:
@@ -200,8 +199,8 @@ def _listed() -> PeopleList:
         ) from None
 
 
-def _role(name: str, claims: Mapping[str, Any], listed: PeopleList) -> Role:
-    claim = current_settings().role_claim
+def _role(name: str, claims: Mapping[str, Any], listed: PeopleList, settings: Settings) -> Role:
+    claim = settings.role_claim
     said = listed.roles.get(name, listed.others)
     if said in (None, CLAIM) and claim:
         told = claims.get(claim)
@@ -216,8 +215,8 @@ def _role(name: str, claims: Mapping[str, Any], listed: PeopleList) -> Role:
     return "reviewer"
 
 
-def _groups(name: str, claims: Mapping[str, Any], listed: PeopleList) -> frozenset[str]:
-    told = claims.get(current_settings().group_claim)
+def _groups(name: str, claims: Mapping[str, Any], listed: PeopleList, settings: Settings) -> frozenset[str]:
+    told = claims.get(settings.group_claim)
     said = [told] if isinstance(told, str) else told if isinstance(told, list | tuple) else []
     of_list = {group for group, members in listed.groups.items() if name in members}
     return frozenset(of_list | {normal for group in said if isinstance(group, str) and (normal := normal_group(group))})

@@ -112,7 +112,8 @@ def read_people() -> PeopleList:
     InputError
         It cannot be read completely; the message names the line of a fault.
     """
-    path = current_settings().people
+    settings = current_settings()
+    path = settings.people
     if path is None:
         return PeopleList({}, None, {})
     try:
@@ -121,7 +122,6 @@ def read_people() -> PeopleList:
         raise InputError(f"Could not read {path}: {error.strerror or error}.", _REMEDY) from None
     except UnicodeDecodeError:
         raise InputError(f"Could not read {path}: it is not UTF-8.", _REMEDY) from None
-    settings = current_settings()
     return _read(path, text, settings.name_claim, bool(settings.role_claim))
 
 

@@ -171,6 +171,15 @@ def test_a_stranger_gets_the_same_answer_as_for_data_that_are_not_there(anns, as
     assert access.n_reviews(anns.digest) == 1
 
 
+def test_a_right_asks_once_who_is_here(anns, monkeypatch):
+    """Pages make dozens of them in a run."""
+    asked = []
+    monkeypatch.setattr(sign_in, "person", lambda: asked.append(ANN) or ANN)
+    for right in (access.ReadRight, access.WriteRight):
+        assert right(anns.digest).address == anns.digest
+    assert len(asked) == 2
+
+
 def test_who_the_data_are_shared_with_looks_and_reviews_and_changes_nothing(anns, as_):
     access.share(anns.digest, [" Cem@Clinic.example ", ""])
     assert access.shared_with(anns.digest) == (CEM.name,)

@@ -33,8 +33,8 @@ _SAMPLES = frozenset(sample.name for sample in SAMPLES)
 _sample_digests: dict[str, str] = {}
 
 
-def ask(address: str, *, change: bool = False) -> None:
-    """Raise unless the current user may open the data of an address, or change and erase them.
+def ask(address: str, *, change: bool = False) -> Person | None:
+    """Raise unless the current user may open the data of an address, or change and erase them; return the user.
 
     Raises
     ------
@@ -47,11 +47,12 @@ def ask(address: str, *, change: bool = False) -> None:
     """
     person = sign_in.person()
     if person is None:
-        return
+        return None
     if not _may_open(address, person):
         raise not_here(address)
     if change and not _may_change(address, person):
         raise NotYoursError("Only the owner can do this. These data are shared with you to view and review.")
+    return person
 
 
 class ReadRight:
@@ -69,9 +70,11 @@ class ReadRight:
     """
 
     def __init__(self, address: str):
-        ask(address)
+        self._hold(ask(address), address)
+
+    def _hold(self, person: Person | None, address: str) -> None:
         self.address = address
-        self._place = _place_of(address, sign_in.name())
+        self._place = _place_of(address, "" if person is None else person.name)
 
     def predictions(self) -> dict[str, bytes | InputError]:
         """See `core.belongings.predictions_of`."""
@@ -123,8 +126,7 @@ class WriteRight(ReadRight):
     """
 
     def __init__(self, address: str):
-        ask(address, change=address not in _SAMPLES)
-        super().__init__(address)
+        self._hold(ask(address, change=address not in _SAMPLES), address)
 
     def add_predictions(self, name: str, content: bytes) -> None:
         """See `core.belongings.add_predictions`."""
@@ -341,9 +343,8 @@ def name_for_record() -> str:
 
 def drafts(address: str) -> dict[str, Any]:
     """Return what the signed-in user typed in reviews of the data and did not record; see `keep_draft`."""
-    ask(address)
-    name = sign_in.name()
-    return belongings.drafts_of(_place_of(address, name), name) if name else {}
+    person = ask(address)
+    return {} if person is None else belongings.drafts_of(_place_of(address, person.name), person.name)
 
 
 def keep_draft(address: str, case: str, typed: Mapping[str, Any]) -> None:
