@@ -644,9 +644,11 @@ def head_of_reviews(dataset: str) -> Head | None:
 
 
 def there_is_a_store() -> bool:
-    """Return whether the installation has a database of reviews, or had one."""
+    """Return whether the installation has a database of reviews, or had one, even if its whole folder was moved."""
     url = store_url()
-    return url.get_backend_name() != "sqlite" or Path(url.database or "").exists() or _was_made(url)
+    if url.get_backend_name() != "sqlite" or (url.render_as_string(hide_password=False), os.getpid()) in _open:
+        return True
+    return Path(url.database or "").exists() or _was_made(url)
 
 
 def _made() -> Path:

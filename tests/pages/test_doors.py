@@ -229,6 +229,20 @@ def test_upload_is_refused_before_it_is_read_when_it_is_above_the_limit_of_the_r
     assert sent(asked)[1] is passes
 
 
+def test_upload_is_refused_into_the_page_of_another_person(monkeypatch):
+    monkeypatch.setattr(doors.sign_in, "is_on", lambda: True)
+    monkeypatch.setattr(doors, "_person", lambda scope: Person("ann", "manager", 0.0))
+    monkeypatch.setattr(doors, "sign_in_cookie", lambda cookies: b'{"iss": "i", "sub": "ann"}')
+    pages = {"hers": {"iss": "i", "sub": "ann", "exp": 1}, "his": {"iss": "i", "sub": "bob"}, "a stranger's": {}}
+    monkeypatch.setattr(doors, "claims_of_session", pages.get)
+    for method in ("PUT", "DELETE"):
+        passes = {
+            page: sent(scope(path=f"/_stcore/upload_file/{page}/file", content_length="9") | {"method": method})[1]
+            for page in (*pages, "gone")
+        }
+        assert passes == {"hers": True, "his": False, "a stranger's": False, "gone": True}
+
+
 @pytest.mark.parametrize(("role", "passes"), [("reviewer", [True, True, False]), ("manager", [True, True, True])])
 def test_upload_is_refused_when_its_person_has_uploaded_the_limit_of_a_day(monkeypatch, role, passes):
     monkeypatch.setenv("PLURALITY_UPLOADS_PER_DAY", "2")

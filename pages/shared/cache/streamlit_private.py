@@ -26,6 +26,17 @@ def count_connected() -> int:
     return runtime.get_instance()._session_mgr.num_active_sessions() if runtime.exists() else 0
 
 
+def claims_of_session(session: str) -> dict[str, Any] | None:
+    """Return the claims of the person who opened a session; None if there is no such session.
+
+    Parameters
+    ----------
+    session : str
+    """
+    found = runtime.get_instance()._session_mgr.get_session_info(session) if runtime.exists() else None
+    return None if found is None else dict(found.session._user_info)
+
+
 def count_sessions() -> int:
     """Count all sessions, and end those that Streamlit does not wait for any more; 0 without a server.
 

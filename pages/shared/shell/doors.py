@@ -29,6 +29,7 @@ from core.runtime.locks import begin_running, hold_home
 from core.settings import MEGABYTE, close_home, current_settings, private_files
 from pages.shared.cache import offered, operations, sign_in
 from pages.shared.cache.streamlit_private import (
+    claims_of_session,
     get_secrets_auth_section,
     is_authlib_installed,
     is_host_allowed,
@@ -112,7 +113,17 @@ def refusal(scope: dict[str, Any]) -> str:
         return "Could not load: pages of other sites may not load anything from this server."
     if sign_in.is_on() and ((_is_among(path, _OF_PEOPLE) and _person(scope) is None) or _is_strange_session(scope)):
         return "Sign in first."
-    return _too_large(scope, headers) if _UPLOADS in path else ""
+    return _not_theirs(scope, path) or _too_large(scope, headers) if _UPLOADS in path else ""
+
+
+def _not_theirs(scope: dict[str, Any], path: str) -> str:
+    """Say that a file is for the page of somebody else, whose address the person of the request knows."""
+    claims = claims_of_session(path.partition(_UPLOADS)[2].partition("/")[0]) if sign_in.is_on() else None
+    if claims is None:  # no such page, which Streamlit says
+        return ""
+    mine = json.loads(sign_in_cookie(HTTPConnection(scope).cookies) or b"{}")
+    same = all(mine.get(name) == claims.get(name) for name in ("iss", "sub"))
+    return "" if same else "Could not upload: the page belongs to another person."
 
 
 def _is_strange_session(scope: dict[str, Any]) -> bool:

@@ -205,4 +205,7 @@ def test_readiness_says_that_the_database_was_moved(home):
     assert _faults() == []
     (home / "reviews.sqlite3").rename(home / "elsewhere.sqlite3")
     assert _faults() == ["reviews"]
+    (home / "elsewhere.sqlite3").rename(home / "reviews.sqlite3")
+    home.rename(home.with_name("elsewhere"))  # a new folder has nothing of reviews
+    assert _faults() == ["reviews"]
     close_stores()
