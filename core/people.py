@@ -7,6 +7,7 @@ without one is a reviewer. Groups are those of the list and those of a claim (``
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from . import sign_ins
@@ -28,6 +29,7 @@ from .people_list import (
 from .settings import Settings, current_settings
 
 TRUSTED = "PLURALITY_EMAIL_TRUSTED"
+_AHEAD = 300.0  # seconds by which the provider's clock may differ
 
 
 class SignedOutError(PluralityError):
@@ -90,6 +92,8 @@ def person_of(claims: Mapping[str, Any], now: float | None = None) -> Person:
     begun, ends = _time(claims.get("iat")), _time(claims.get("exp"))
     if begun is None or ends is None:
         raise SignedOutError("Could not sign in: the provider did not send when the session ends (claim 'exp').")
+    if begun > now + _AHEAD:  # the session would last longer than a working day
+        raise SignedOutError("Could not sign in: the provider's clock is ahead. Contact the administrator.")
     until = ends if settings.session_hours is None else begun + 3600.0 * settings.session_hours
     if now >= until:
         raise SessionOverError("The session has ended. Sign in again.")
@@ -185,7 +189,7 @@ def sign_out(claims: Mapping[str, Any]) -> None:
 
 
 def _time(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else None
 
 
 def _listed() -> PeopleList:

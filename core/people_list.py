@@ -14,6 +14,7 @@ The list is a TOML file (``PLURALITY_PEOPLE``), read again at every use::
 A list with anything else in it is refused, so that a typing error cannot give access to anybody.
 """
 
+import re
 import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -31,6 +32,7 @@ ROLES: tuple[Role, ...] = ("reviewer", "manager", "administrator")
 ENDED, NOBODY, CLAIM = "ended", "nobody", "claim"
 OTHERS = "everybody_else"
 LONGEST_NAME = 200
+_ALPHABETS = {"LATIN", "GREEK", "CYRILLIC"}  # with letters that look the same
 _REMEDY = "Correct it, then check it with: plurality people"
 
 
@@ -101,6 +103,9 @@ def name_fault(name: str) -> str:
         return "has a blank, which is not allowed in an e-mail address"
     if any(unicodedata.normalize("NFC", letter) != letter for letter in name):
         return "has a letter that only looks like another one"
+    words = re.findall(r"[^\W\d_]+", name)
+    if any(len(_ALPHABETS & {unicodedata.name(letter, "").split(" ")[0] for letter in word}) > 1 for word in words):
+        return "has letters of two alphabets in one word"
     return ""
 
 

@@ -51,6 +51,9 @@ def test_a_session_ends_with_the_token_or_after_the_set_length(monkeypatch):
         {"exp": None},
         {"iat": "1"},
         {"exp": True},
+        {"exp": float("inf")},
+        {"iat": float("nan")},
+        {"iat": NOW + 301},
         {"email": None},
         {"email": ""},
         {"email": ["a"]},
@@ -263,6 +266,8 @@ def test_names_are_folded_no_further_than_their_case_and_form_and_are_never_cut(
     assert person_of({**CLAIMS, "email": decomposed}, NOW).name == composed
     refused("the provider sent no name", email="a" * 200 + "bc")
     refused("the provider sent no name", email="\u212aim@x.example")
+    refused("the provider sent no name", email="\u0430nn@x.example")  # a Cyrillic letter among Latin ones
+    assert person_of({**CLAIMS, "email": "\u0438\u0432\u0430\u043d@x.example", "sub": "ivan"}, NOW)
 
 
 def test_a_claim_gives_the_role_where_the_list_leaves_it_to_the_claim(people, monkeypatch):
