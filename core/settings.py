@@ -160,7 +160,7 @@ def current_settings() -> Settings:
 
 
 @lru_cache(maxsize=64)
-def _settings(said: tuple[bytes | str | None, ...]) -> Settings:
+def _settings(said: tuple[Any, ...]) -> Settings:
     """Return the settings of an environment; cached, because a page asks many times and they hardly ever change."""
     values = (None if value is None else os.environ.decodevalue(value) for value in said)
     told = dict(zip(_VARIABLES, values, strict=True))
