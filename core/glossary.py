@@ -60,7 +60,7 @@ GLOSSARY: dict[str, Term] = {
         "Effects are differences in percentage points.",
         "Difficulty model with covariates (Han, Adıgüzel & Carpenter 2024): logit π_i = b₀ + x_i b, and the log odds "
         "of a correct annotation are μ_z + u_j γ_z + τ e_jz − x_i η − σ ε_i. Effects are average marginal effects. "
-        "The mode uses Laplace's approximation, integrated over τ and corrected by importance sampling. Holm's "
+        "The mode uses Laplace's approximation, integrated over τ and corrected by short Hamiltonian steps. Holm's "
         "correction covers all effects.",
     ),
     "bradley-terry": Term(

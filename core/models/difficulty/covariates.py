@@ -2,7 +2,7 @@
 
 A difficulty model with covariates (Han, Adıgüzel & Carpenter 2024, section on covariates); see `covariate_density`. By
 mode: Laplace's approximation given τ, integrated over its posterior, since the joint mode of raters and their spread is
-at a corner; then corrected by importance sampling with truncated weights (Ionides 2008). Effects are average
+at a corner; then each draw is moved by a few Hamiltonian steps, which correct the approximation. Effects are average
 differences of probabilities: of a right annotation, over raters, cases and true classes, or of the positive class, over
 cases.
 """
@@ -35,7 +35,7 @@ _FIRST_TAUS, _N_TAUS = 6, 6
 _WIDEST_TAU = 2.8  # standard deviations of the prior of ln τ
 _MOST_PROFILES, _N_POINTS, _N_NODES = 200, 128, 9
 _MODE_SHARE = 0.1  # of the progress of chains
-_N_PROPOSALS, _LEAST_EFFECTIVE = 6000, 100
+_MOVES, _KEPT_MOVES, _STEPS, _STEP, _LEAST_ACCEPTED = 4, 2, 4, 0.4, 0.5
 _ROUGH = (
     "The approximation at the mode is rough for these data. Intervals may be too narrow. Use the full posterior (NUTS)."
 )
@@ -230,8 +230,8 @@ def draw_parameters(
     report = progress or (lambda done: None)
     strata = _nested(density, token or CancelToken(), lambda done: report(share * done))
     if way == "map":
-        draws, n_effective = _corrected(density, strata, n_draws, seed, token or CancelToken())
-        arrived, rough = all(one.arrived for one in strata), n_effective < _LEAST_EFFECTIVE
+        draws, accepted = _moved(density, strata, n_draws, seed, token or CancelToken())
+        arrived, rough = all(one.arrived for one in strata), accepted < _LEAST_ACCEPTED
         words = "" if arrived else "The search for the mode ran out of steps. Results may still change."
         return draws, arrived and not rough, words or (_ROUGH if rough else "")
     return _chains(
@@ -375,10 +375,10 @@ def _given(density: CovariateDensity, log_tau: float, start: np.ndarray, token: 
     return _Stratum(log_tau, mode, sd, axes, value, value + float(np.log(sd).sum()), arrived)
 
 
-def _corrected(
+def _moved(
     density: CovariateDensity, strata: list[_Stratum], n_draws: int, seed: int, token: CancelToken
 ) -> tuple[np.ndarray, float]:
-    """Draw from the approximation, and resample by importance if the weights are even enough.
+    """Draw from the approximation, and move each draw by Hamiltonian steps that keep the posterior.
 
     Parameters
     ----------
@@ -390,25 +390,45 @@ def _corrected(
     Returns
     -------
     draws : ndarray, shape (n_draws, ndim)
-    n_effective : float
-        Number of independent draws that the proposals are worth.
+    accepted : float
+        Share of moves that were accepted.
     """
-    rng, proposals, log_weight = np.random.default_rng(seed), [], []
-    for one in strata:
-        noise = rng.standard_normal((_N_PROPOSALS // len(strata), one.mode.size))
-        points = np.column_stack([one.mode + noise @ one.scale, np.full(len(noise), one.log_tau)])
-        for point, own in zip(points, noise, strict=True):
-            token.check()
-            log_weight.append(density.value_and_gradient(point)[0] - one.height + 0.5 * own @ own)
-        proposals.append(points)
-    weight = np.exp(np.array(log_weight) - np.max(log_weight))
-    weight = np.minimum(weight, weight.mean() * weight.size**0.5)
-    weight /= weight.sum()
-    n_effective = float(1 / (weight**2).sum())
-    if n_effective < _LEAST_EFFECTIVE:
-        weight[:] = 1 / weight.size
-    at = np.searchsorted(np.cumsum(weight), (np.arange(n_draws) + rng.random()) / n_draws)
-    return np.concatenate(proposals)[np.minimum(at, weight.size - 1)], n_effective
+    rng, kept, accepted = np.random.default_rng(seed), [], 0
+    scaled = [_scaled(density, one, strata) for one in strata]
+    n = -(-n_draws // _KEPT_MOVES)
+    for number in range(n):
+        token.check()
+        own = scaled[number % len(scaled)]
+        place = np.append(rng.standard_normal(density.ndim - 1), 0.0)
+        value, slope = own.value_and_gradient(place)
+        for move in range(_MOVES):
+            momentum, step = rng.standard_normal(density.ndim), _STEP * rng.uniform(0.75, 1.0)
+            energy, goal, uphill = value - 0.5 * momentum @ momentum, place, slope
+            for _ in range(_STEPS):
+                momentum = momentum + 0.5 * step * uphill
+                goal = goal + step * momentum
+                height, uphill = own.value_and_gradient(goal)
+                momentum = momentum + 0.5 * step * uphill
+            if np.log(rng.random()) < height - 0.5 * momentum @ momentum - energy:
+                place, value, slope = goal, height, uphill
+                accepted += 1
+            if move >= _MOVES - _KEPT_MOVES:
+                kept.append(own.parameters_at(place))
+    return np.array(kept)[:n_draws], accepted / (n * _MOVES)
+
+
+def _scaled(density: CovariateDensity, one: _Stratum, strata: list[_Stratum]) -> CovariateDensity:
+    """Return the density on coordinates that are scaled by an approximation, ln τ by its spread over all.
+
+    Parameters
+    ----------
+    density : CovariateDensity
+    one : _Stratum
+    strata : list of _Stratum
+    """
+    scale = np.zeros((density.ndim, density.ndim))
+    scale[:-1, :-1], scale[-1, -1] = one.scale, max(0.1, float(np.std([each.log_tau for each in strata])))
+    return replace(density, mode=np.append(one.mode, one.log_tau), scale=scale)
 
 
 def _chains(
@@ -431,12 +451,8 @@ def _chains(
     converged : bool
     words : str
     """
-    middle = strata[len(strata) // 2]
-    spread = max(0.1, float(np.std([one.log_tau for one in strata])))
-    scale = np.zeros((density.ndim, density.ndim))
-    scale[:-1, :-1], scale[-1, -1] = middle.scale, spread
     # The sampler asks for no patterns.
-    scaled: Any = replace(density, mode=np.append(middle.mode, middle.log_tau), scale=scale)
+    scaled: Any = _scaled(density, strata[len(strata) // 2], strata)
     chains = sample(scaled, seed=seed, **how)
     draws = scaled.parameters_at(chains.flat())
     at = density.split(draws)
