@@ -6,15 +6,18 @@ Rater r prefers item i to item j with P(i) ∝ exp(d / 2), P(j) ∝ exp(-d / 2) 
 
 θ are strengths in log odds, a_r is the discrimination of the rater (1 for the average rater, 0 for answers at random,
 below 0 for the reversed order), and δ is the advantage of the item shown first (s is 1 if that is i, -1 if it is j).
-Strengths have the prior N(0, 3²), which keeps the estimates finite if an item always wins, discriminations N(1, 0.5²)
-with the mean 1, log ν N(0, 3²) and δ N(0, 1). The mode is found by Newton's method; intervals are from the normal
-approximation at the mode, for the difference from the mean of the items that are connected by comparisons.
+Strengths have the prior N(0, σ²), which keeps the estimates finite if an item always wins, discriminations N(1, 0.5²)
+with the mean 1, log ν N(0, 3²) and δ N(0, 1). σ is learned: its prior is log-normal, and its posterior is Laplace's
+approximation on a grid. For each σ, the mode is found by Newton's method, with the normal approximation there; results
+are those of the mixture. Strengths are differences from the mean of the items that are connected by comparisons.
 
 Sources: Bradley and Terry (1952), Biometrika 39, 324-345; Davidson (1970), JASA 65, 317-328; raters that differ in
 accuracy: Chen et al. (2013), Pairwise ranking aggregation in a crowdsourced setting, WSDM.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
@@ -27,7 +30,10 @@ from ..annotations.paired_items import COMPARED, FIRST, SECOND, TIE
 from ..errors import NotApplicableError
 from ..result_base import Columns, Result
 
-SPREAD, RATER_SPREAD, TIE_SPREAD, SIDE_SPREAD = 3.0, 0.5, 3.0, 1.0  # standard deviations of the priors
+RATER_SPREAD, TIE_SPREAD, SIDE_SPREAD = 0.5, 3.0, 1.0  # standard deviations of the priors
+SPREADS = tuple(float(one) for one in 0.125 * 2 ** np.arange(0, 6.5, 0.5))  # grid of σ, 0.125 to 8
+_TYPICAL_LOG_SPREAD = (0.0, 1.0)  # prior mean and sd of ln σ
+_LEAST_WEIGHT = -7.0  # log weight, against the largest, under which a spread is left out
 _SAME_MEAN = 1e4  # precision of the mean discrimination, which is 1
 _FEW_SIDES = 10  # annotations of pairs that are shown both ways, for the advantage of the side
 _STEPS, _SETTLED = 100, 1e-9
@@ -188,7 +194,7 @@ class _Posterior:
     """Posterior density of all parameters with its derivatives: strengths, discriminations, log ν, δ."""
 
     def __init__(self, data: Comparisons, *, raters: bool, ties: bool, sides: bool, spread: float, rater_spread: float):
-        self.data, self.m = data, data.n_items
+        self.data, self.m, self.spread = data, data.n_items, spread
         self.r = len(data.raters) if raters else 0
         self.ties, self.sides = ties, sides
         self.n = self.m + self.r + ties + sides
@@ -197,6 +203,7 @@ class _Posterior:
         parts += [(0.0, TIE_SPREAD)] * ties + [(0.0, SIDE_SPREAD)] * sides
         self.mean, sd = (np.array(part) for part in zip(*parts, strict=True))
         self.precision = np.diag(1 / sd**2)
+        self.log_prior = -float(np.log(sd).sum())
         if self.r:
             own = slice(self.m, self.m + self.r)
             self.precision[own, own] += _SAME_MEAN / self.r**2
@@ -257,9 +264,9 @@ class _Posterior:
                 flat += np.bincount(of * self.n + place, sign * score, self.n * self.n)
         return gradient - self.precision @ (x - self.mean), flat.reshape(self.n, self.n) + self.precision
 
-    def mode(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the mode, and the lower Cholesky factor of the information there."""
-        x = self.mean.copy()
+    def mode(self, start: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the mode, and the lower Cholesky factor of the information there; ``start`` is the mean if omitted."""
+        x = (self.mean if start is None else start).copy()
         value = self.value(x)
         for _ in range(_STEPS):
             gradient, factor = self._factored(x)
@@ -284,10 +291,97 @@ class _Posterior:
             return gradient, cho_factor(self.derivatives(x, observed=False)[1], lower=True)[0]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Mixture:
+    """Normal approximations at the modes of several spreads of strengths, with their weights.
+
+    Attributes
+    ----------
+    weight : ndarray, shape (n_parts,)
+    modes : ndarray, shape (n_parts, n)
+    roots : ndarray, shape (n_parts, n, n)
+        The covariance of each part is ``root.T @ root``.
+    """
+
+    weight: np.ndarray
+    modes: np.ndarray
+    roots: np.ndarray
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Mean of all parameters."""
+        return self.weight @ self.modes
+
+    def sd(self, of: np.ndarray) -> np.ndarray:
+        """Return standard deviations of linear combinations, ``of`` with shape (n_combinations, n)."""
+        within = ((self.roots @ of.T) ** 2).sum(axis=1)
+        return np.sqrt(self.weight @ (within + ((self.modes - self.mean) @ of.T) ** 2))
+
+    def above(self, m: int) -> np.ndarray:
+        """Return the probability that the first ``m`` parameters are above each other, shape (m, m)."""
+        found = np.zeros((m, m))
+        for weight, mode, root in zip(self.weight, self.modes[:, :m], self.roots[:, :, :m], strict=True):
+            covariance = root.T @ root
+            spread = np.diag(covariance)
+            sd = np.sqrt(np.maximum(spread[:, None] + spread - 2 * covariance, 1e-300))
+            found += weight * ndtr((mode[:, None] - mode) / sd)
+        return found
+
+    def draws(self, n: int, m: int, seed: int) -> np.ndarray:
+        """Return ``n`` draws of the first ``m`` parameters."""
+        rng = np.random.default_rng(seed)
+        ends = np.round(np.cumsum(self.weight) * n).astype(int)
+        parts = zip(np.diff(ends, prepend=0), self.modes[:, :m], self.roots[:, :, :m], strict=True)
+        return np.concatenate([mode + rng.standard_normal((own, len(root))) @ root for own, mode, root in parts])
+
+
+def _mixture(build: Callable[[float], _Posterior], spread: float | None) -> _Mixture:
+    """Approximate the posteriors of several spreads, and weight them by Laplace's evidence.
+
+    Parameters
+    ----------
+    build : callable
+        Return the posterior of a spread.
+    spread : float or None
+        The only spread; None for those of the grid that matter, from the middle to both ends.
+    """
+    if spread is not None:
+        return _Mixture(np.ones(1), *(part[None] for part in _normal(build(spread))[1:]))
+    parts: list[tuple[float, np.ndarray, np.ndarray]] = []
+    middle = len(SPREADS) // 2
+    for side in (SPREADS[middle:], SPREADS[:middle][::-1]):
+        start = parts[0][1] if parts else None
+        for one in side:
+            parts.append(_normal(build(one), start))
+            start, best = parts[-1][1], max(height for height, *_ in parts)
+            fades = parts[-1][0] < best + _LEAST_WEIGHT
+            parts = [part for part in parts if part[0] >= best + _LEAST_WEIGHT]
+            if fades:
+                break
+    height, modes, roots = (np.array(part) for part in zip(*parts, strict=True))
+    weight = np.exp(height - height.max())
+    return _Mixture(weight / weight.sum(), modes, roots)
+
+
+def _normal(one: _Posterior, start: np.ndarray | None = None) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return Laplace's log evidence of a spread with its prior, the mode, and a root of the covariance.
+
+    Parameters
+    ----------
+    one : _Posterior
+    start : ndarray, shape (n,), optional
+        Start of the search for the mode.
+    """
+    x, factor = one.mode(start)
+    off = (np.log(one.spread) - _TYPICAL_LOG_SPREAD[0]) / _TYPICAL_LOG_SPREAD[1]
+    height = one.value(x) + one.log_prior - float(np.log(np.diag(factor)).sum()) - 0.5 * off**2
+    return height, x, solve_triangular(factor, np.eye(len(x)), lower=True)
+
+
 def fit_comparisons(
     dataset: Dataset | Comparisons,
     *,
-    spread: float = SPREAD,
+    spread: float | None = None,
     rater_spread: float = RATER_SPREAD,
     level: float = 0.95,
     n_draws: int = 4000,
@@ -300,8 +394,10 @@ def fit_comparisons(
     ----------
     dataset : Dataset or Comparisons
         Dataset whose cases are pairs of items.
-    spread, rater_spread : float
-        Standard deviations of the priors of strengths and of discriminations.
+    spread : float, optional
+        Standard deviation of the prior of strengths; learned from the data if omitted.
+    rater_spread : float
+        Standard deviation of the prior of discriminations.
     level : float
         Level of the intervals.
     n_draws, seed : int
@@ -316,25 +412,22 @@ def fit_comparisons(
     """
     data = dataset if isinstance(dataset, Comparisons) else comparisons_of(dataset)
     apart = raters and len(data.raters) > 1 and (isinstance(dataset, Comparisons) or dataset.raters_identified)
-    posterior = _Posterior(
-        data, raters=apart, ties=bool(data.count[:, 1].any()), sides=_shown_both_ways(data), spread=spread,
-        rater_spread=rater_spread,
-    )  # fmt: skip
-    x, factor = posterior.mode()
-    root = solve_triangular(factor, np.eye(len(x)), lower=True)  # covariance is root.T @ root
+    kinds = {"raters": apart, "ties": bool(data.count[:, 1].any()), "sides": _shown_both_ways(data)}
+    build = partial(_Posterior, data, rater_spread=rater_spread, **kinds)
+    found, posterior = _mixture(lambda one: build(spread=one), spread), build(spread=1.0)
+    x, m, unit = found.mean, data.n_items, np.eye(posterior.n)
     group = _groups(data)
-    strengths = _Strengths(x[: data.n_items], root[:, : data.n_items], group, level)
-    draws = np.random.default_rng(seed).standard_normal((n_draws, len(x))) @ root[:, : data.n_items]
-    best, p_order, n_orders = _orders(draws + x[: data.n_items], group, strengths.order)
+    strengths = _Strengths(found, m, group, level)
+    best, p_order, n_orders = _orders(found.draws(n_draws, m, seed), group, strengths.order)
     z = float(ndtri((1 + level) / 2))
     ends, evidence = np.ones((3, len(data.raters))), np.zeros(len(data.raters))
     if posterior.r:
-        a, variance = x[data.n_items : posterior.at_tie], (root[:, data.n_items : posterior.at_tie] ** 2).sum(axis=0)
-        ends = a + z * np.sqrt(variance) * np.array([[0.0], [-1.0], [1.0]])
-        evidence = _without_prior(a, variance, rater_spread)
+        a, sd = x[m : posterior.at_tie], found.sd(unit[m : posterior.at_tie])
+        ends = a + z * sd * np.array([[0.0], [-1.0], [1.0]])
+        evidence = _without_prior(a, sd**2, rater_spread)
     side: list[float | None] = [None, None, None]
     if posterior.sides:
-        shift = z * float(np.sqrt((root[:, posterior.at_side] ** 2).sum()))
+        shift = z * float(found.sd(unit[posterior.at_side :])[0])
         side = [float(x[posterior.at_side]) + shift * sign for sign in (0, -1, 1)]
     nu = float(np.exp(x[posterior.at_tie])) if posterior.ties else None
     return ComparisonFit(
@@ -357,20 +450,18 @@ def _without_prior(a: np.ndarray, variance: np.ndarray, spread: float) -> np.nda
 class _Strengths:
     """Strengths against the mean of their group, with intervals, and the probability that one is above another."""
 
-    def __init__(self, mode: np.ndarray, root: np.ndarray, group: np.ndarray, level: float):
+    def __init__(self, found: _Mixture, m: int, group: np.ndarray, level: float):
         size = np.bincount(group)
-        centre = np.eye(len(mode)) - (group[:, None] == group) / size[group]
-        self.contrast = centre @ mode
+        centre = np.zeros((m, found.modes.shape[1]))
+        centre[:, :m] = np.eye(m) - (group[:, None] == group) / size[group]
+        self.contrast = centre @ found.mean
         self.contrast[size[group] == 1] = 0.0
-        half = float(ndtri((1 + level) / 2)) * np.sqrt(((root @ centre.T) ** 2).sum(axis=0))
+        half = float(ndtri((1 + level) / 2)) * found.sd(centre)
         self.low, self.high = self.contrast - half, self.contrast + half
-        covariance = root.T @ root
-        spread = np.diag(covariance)
-        sd = np.sqrt(np.maximum(spread[:, None] + spread - 2 * covariance, 1e-300))
-        self.above = np.clip(ndtr((mode[:, None] - mode) / sd), _NEVER, 1 - _NEVER)
+        self.above = np.clip(found.above(m), _NEVER, 1 - _NEVER)
         np.fill_diagonal(self.above, np.nan)
         self.above[group[:, None] != group] = np.nan
-        self.order = np.lexsort((np.arange(len(mode)), -self.contrast, group))
+        self.order = np.lexsort((np.arange(m), -self.contrast, group))
 
 
 def _shown_both_ways(data: Comparisons) -> bool:
