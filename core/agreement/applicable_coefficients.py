@@ -14,7 +14,7 @@ from ..methods import AS_IS, can_use, of_plugins
 from ..result_base import Columns, Result, rows
 from ..text import percent_with_interval, plural, with_interval
 from .coefficient_methods import request_of
-from .coefficients import PERCENT, agreement_table
+from .coefficients import PERCENT, agreement_table, both_ways, one_way
 from .intervals import Coefficient
 from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
 from .label_sets import SET_ALPHA, TITLES, set_agreement
@@ -194,7 +194,8 @@ def coefficients_for(
     for weights in ORDINAL_WEIGHTS:
         more = agreement_table(counts, level=level, spa_weightings=(), weights=weights, labels=labels, dataset=dataset)
         found += [one for one in more if one.name != SPA_CORRECTED]
-    found.append(krippendorff_alpha(counts, level, "ordinal", labels))
+    alpha = krippendorff_alpha(class_counts(both_ways(dataset)), level, "ordinal", labels)
+    found.append(alpha if dataset.pairs is None else one_way(alpha, level))
     return ApplicableCoefficients("ordinal", tuple(found), (*_NO_NUMBERS, *_raters(dataset)), dataset.classes)
 
 

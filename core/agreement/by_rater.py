@@ -16,7 +16,7 @@ from ..result_base import Columns, Result, rows
 from ..runtime.chunks import chunk_ranges
 from ..settings import current_settings
 from ._kernels import agreeing_pairs, agreement_of_runs, class_shares, sums_of_cases, sums_without
-from .coefficients import FLEISS_KAPPA, PERCENT
+from .coefficients import FLEISS_KAPPA, PERCENT, both_ways, one_way
 from .formulas import Formula, Sums
 from .intervals import Coefficient, undefined
 from .krippendorff import KRIPPENDORFF_ALPHA
@@ -101,16 +101,24 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
             f"Cannot compare {dataset.n_raters:,} raters with {dataset.n_classes:,} classes: the limit is "
             f"{limit:,} cells. Select fewer raters."
         )
-    counts = class_counts(dataset)
-    csr = counts.ptr, counts.class_code, counts.count
-    walk = *counting_sort(dataset.rater, dataset.n_raters), dataset.case_of_annotation, dataset.answer
-    method = known[coefficient]
+    method, twice = known[coefficient], both_ways(dataset)
+    counts, walk = _walk(twice)
     overall = method.make(counts, level=level)
     values, left = _without_each(counts, walk, method.formula, dataset.n_raters)
+    if twice is not dataset:
+        overall, left = one_way(overall, level), left // 2
+        counts, walk = _walk(dataset)
+    csr = counts.ptr, counts.class_code, counts.count
     without = tuple(None if np.isnan(x) else float(x) for x in values)
     difference = tuple(None if x is None or overall.value is None else x - overall.value for x in without)
     each = _with_others(agreement_of_runs(*walk, *csr, counts.n_classes), dataset.n_raters, level)
     return AgreementByRater(dataset.raters, each, overall, without, difference, tuple(left.tolist()))
+
+
+def _walk(dataset: Dataset) -> tuple[ClassCounts, tuple[np.ndarray, ...]]:
+    """Return the counts of each case, and the annotations by rater with their cases and classes."""
+    by_rater = counting_sort(dataset.rater, dataset.n_raters)
+    return class_counts(dataset), (*by_rater, dataset.case_of_annotation, dataset.answer)
 
 
 def _without_each(

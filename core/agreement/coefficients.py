@@ -11,13 +11,15 @@ import numpy as np
 
 from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
+from ..annotations.paired_items import COMPARED, FIRST, SECOND, TIE
+from ..annotations.validation import Names
 from ..checked import checked
 from ..errors import NotApplicableError
 from ..methods import AS_IS, methods
 from .coefficient_methods import GWET, CoefficientRequest, coefficient_method
 from .cohen_conger import REPEATS, check_raters, identified, repeats_of
 from .formulas import FEW_OF_OTHERS_AC1, Draws, Formula, beyond_chance, raw_agreement
-from .intervals import WITHOUT_ERROR, Coefficient, undefined
+from .intervals import WITHOUT_ERROR, Coefficient, few_cases, undefined
 from .linearised import NO_PAIR, as_counts, estimate, observed, with_error
 from .probability import SPA_WEIGHTINGS, cut_at, share_of_agreement
 from .ranges import distance_of, least_agreement
@@ -222,12 +224,59 @@ def agreement_table(
         dataset = counts
         counts = class_counts(dataset)
     asked = CoefficientRequest(counts, dataset, level, weights, labels, metric, spa_weightings)
-    return [
-        one
-        for method in methods("coefficient").values()
-        if method.takes.get("class") == AS_IS and method.fit is not None
-        for one in method.fit(asked)
-    ]
+    mirrored = None if dataset is None else both_ways(dataset)
+    twice = asked if mirrored is dataset else replace(asked, counts=class_counts(mirrored), dataset=mirrored)
+    found: list[Coefficient] = []
+    for method in methods("coefficient").values():
+        if method.takes.get("class") == AS_IS and method.fit is not None:
+            if twice is asked or not method.beyond_chance:
+                found += method.fit(asked)
+            else:
+                found += [one_way(one, level) for one in method.fit(twice)]
+    return found
+
+
+def both_ways(dataset: Dataset) -> Dataset:
+    """Return comparisons with each pair in both orders of its items; other data unchanged.
+
+    Which item of a pair is the first one is arbitrary: by chance, both are preferred equally often.
+    """
+    if dataset.pairs is None or dataset.kind != "class" or not set(dataset.classes) <= set(COMPARED):
+        return dataset
+    names = COMPARED if TIE in dataset.classes else (FIRST, SECOND)
+    code = np.array([names.index(name) for name in dataset.classes], np.int32)[dataset.answer]
+    ptr = np.concatenate([dataset.case_ptr, dataset.case_ptr[-1] + dataset.case_ptr[1:]])
+    cases = Names(f"{place}" for place in range(2 * dataset.n_cases))
+    return Dataset(
+        dataset.name, "class", cases, dataset.raters, names, ptr, np.tile(dataset.rater, 2),
+        np.concatenate([code, len(names) - 1 - code]), raters_identified=dataset.raters_identified,
+        ordinal=dataset.ordinal,
+    )  # fmt: skip
+
+
+def one_way(found: Coefficient, level: float) -> Coefficient:
+    """Return a coefficient of pairs in both orders with the error of as many cases as there are pairs.
+
+    A pair and its mirror image have the same influence, so that the standard error is √2 times that of two cases.
+
+    Parameters
+    ----------
+    found : Coefficient
+        Coefficient of `both_ways`.
+    level : float
+    """
+    from scipy.special import stdtrit
+
+    n = found.n_cases // 2
+    found = replace(found, n_cases=n, n_annotations=found.n_annotations // 2)
+    if found.value is None or found.se is None:
+        return found
+    if n < 2:
+        return replace(found, se=None, ci_low=None, ci_high=None, note="undetermined interval: only one case")
+    se = found.se * 2**0.5
+    half = float(stdtrit(n - 1, (1 + level) / 2)) * se
+    low, high = max(found.value - half, -1.0), min(found.value + half, 1.0)
+    return replace(found, se=se, ci_low=low, ci_high=high, note=found.note or few_cases(n))
 
 
 METHODS = (

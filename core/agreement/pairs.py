@@ -15,7 +15,7 @@ from ..methods import ONE_CLASS, Method, method_named, methods
 from ..result_base import Columns, Result, named
 from ..settings import current_settings
 from ._kernels import pair_tables, rater_pairs, table_margins, table_squares
-from .coefficients import PERCENT
+from .coefficients import PERCENT, both_ways
 from .formulas import Formula, Sums, slopes_of_raters
 from .intervals import wilson
 
@@ -163,9 +163,13 @@ def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.9
             f"{(n_raters * n_classes) ** 2:,} cells; the limit is {limit:,}. Select fewer raters, or use percent "
             "agreement."
         )
-    tables = pair_tables(dataset.case_ptr, dataset.rater, dataset.answer, n_raters, n_classes)
+    twice, times = both_ways(dataset), 1
+    if twice is not dataset:
+        times, n_classes = 2, twice.n_classes
+    tables = pair_tables(twice.case_ptr, twice.rater, twice.answer, n_raters, n_classes)
     formula = method_named("coefficient", coefficient).formula
     n, agree, value, se = _symmetric(_of_tables(tables, formula), n_raters)
+    n, agree, se = n // times, agree // times, se * times**0.5
     highest = formula.highest_chance(n_classes, None) if formula.highest_chance and n_classes > 1 else 0.5
     least = -highest / (1 - highest)
     return PairMatrix(dataset.raters, n, agree, coefficient, value, se, level, least)

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, ndtri
 
+from ..agreement.coefficients import both_ways, one_way
 from ..agreement.krippendorff import krippendorff_alpha
 from ..annotations.dataset import Dataset
-from ..annotations.paired_items import COMPARED
 from ..figures.comparisons import MOST_ITEMS, above_heatmap
 from ..figures.estimates import MOST_LINES, estimates
 from ..methods import AS_IS, Verdict
@@ -101,9 +101,7 @@ def compute(dataset: Dataset, options: OrderOptions) -> ItemOrder:
 def agreement_on_pairs(dataset: Dataset, level: float = 0.95) -> tuple[float, float, float] | None:
     """Return Krippendorff's α of annotations of the same pair, with its interval; None if it is undefined.
 
-    Which item of a pair is the first one is arbitrary, so each pair counts in both orders: by chance, both items are
-    preferred equally often. A pair and its mirror image have the same influence, so that the standard error is √2 times
-    that of two independent cases. With ties, α is ordinal.
+    Each pair counts in both orders, see `both_ways`. With ties, α is ordinal.
 
     Parameters
     ----------
@@ -111,19 +109,11 @@ def agreement_on_pairs(dataset: Dataset, level: float = 0.95) -> tuple[float, fl
         Dataset of comparisons.
     level : float
     """
-    names = tuple(name for name in COMPARED if name in dataset.classes)
-    code = np.array([names.index(name) for name in dataset.classes], np.int32)[dataset.answer]
-    ptr = np.concatenate([dataset.case_ptr, dataset.case_ptr[-1] + dataset.case_ptr[1:]])
-    cases = tuple(f"{place}" for place in range(2 * dataset.n_cases))
-    both = Dataset(
-        dataset.name, "class", cases, dataset.raters, names, ptr, np.tile(dataset.rater, 2),
-        np.concatenate([code, len(names) - 1 - code]),
-    )  # fmt: skip
-    found = krippendorff_alpha(both, level, "ordinal" if len(names) == len(COMPARED) else "nominal")
-    if found.value is None or found.se is None:
+    both = both_ways(dataset)
+    found = one_way(krippendorff_alpha(both, level, "ordinal" if both.n_classes > 2 else "nominal"), level)
+    if found.value is None or found.ci_low is None or found.ci_high is None:
         return None
-    half = float(ndtri((1 + level) / 2)) * found.se * 2**0.5
-    return found.value, max(found.value - half, -1.0), min(found.value + half, 1.0)
+    return found.value, found.ci_low, found.ci_high
 
 
 def _counts(data: Comparisons, fit: ComparisonFit) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -5,11 +5,15 @@ import pandas as pd
 import pytest
 
 from core import read
-from core.agreement.krippendorff import krippendorff_alpha
+from core.agreement.applicable_coefficients import coefficients_for
+from core.agreement.by_rater import by_rater
+from core.agreement.coefficients import FLEISS_KAPPA
+from core.agreement.krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
+from core.agreement.pairs import pair_matrix
 from core.analyses.blocks import Finding, Grid, Words
 from core.analyses.comparisons import ORDER, agreement_on_pairs, lead, lead_of_raters
 from core.annotations.dataset import Dataset
-from core.annotations.paired_items import COMPARED
+from core.annotations.paired_items import COMPARED, PairedItems
 from core.figures.theme import DARK, LIGHT
 from tests.core.models.test_comparisons import simulated
 
@@ -101,11 +105,26 @@ def test_preferences_in_a_circle_are_counted():
 
 def test_agreement_on_pairs_does_not_depend_on_names():
     dataset = simulated(6, 800, CLEAR, np.ones(6))
+    pairs = dataset.pairs.of_case.copy()
+    pairs[[1, 3, 4]] = pairs[[1, 3, 4], ::-1]
     turned = Dataset(
         "turned", "class", dataset.cases, dataset.raters, COMPARED, dataset.case_ptr, dataset.rater,
         np.where(np.isin(dataset.case_of_annotation, [1, 3, 4]), 2 - dataset.answer, dataset.answer), ordinal=True,
+        pairs=PairedItems(dataset.pairs.items, pairs),
     )  # fmt: skip
     assert agreement_on_pairs(turned) == pytest.approx(agreement_on_pairs(dataset), abs=1e-12)
+    tables = [coefficients_for(each).coefficients for each in (dataset, turned)]
+    for one, other in zip(*tables, strict=True):
+        ours, theirs = ((each.value, each.ci_low, each.ci_high, each.n_cases) for each in (one, other))
+        assert ours == pytest.approx(theirs, abs=1e-12), one.name
+    assert agreement_on_pairs(dataset) == pytest.approx((tables[0][-1].value, *ours[1:3]), abs=1e-12)
+    for name in (FLEISS_KAPPA, KRIPPENDORFF_ALPHA):
+        without = [by_rater(each, name) for each in (dataset, turned)]
+        assert without[0].without == pytest.approx(without[1].without, abs=1e-12)
+        assert without[0].overall.value == pytest.approx(without[1].overall.value, abs=1e-12)
+        assert without[0].each == without[1].each and without[0].n_cases_without == without[1].n_cases_without
+    values = [pair_matrix(each, KRIPPENDORFF_ALPHA).value for each in (dataset, turned)]
+    np.testing.assert_allclose(*values, atol=1e-12)
     assert krippendorff_alpha(turned, metric="ordinal").value != pytest.approx(
         krippendorff_alpha(dataset, metric="ordinal").value, abs=0.01
     )
