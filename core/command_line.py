@@ -222,6 +222,9 @@ def _columns() -> list[click.Parameter]:
         click.Option(["--class", "answer"], metavar="COLUMN", help="Column of classes or scores."),
         click.Option(["--rank"], metavar="COLUMN", help="Column of ranks (differential diagnoses)."),
         click.Option(["--group"], metavar="COLUMN", help="Column of groups of cases, such as sites or versions."),
+        click.Option(
+            ["--first"], metavar="COLUMN", help="Column of the item that 1 prefers (comparisons with 1 and 0)."
+        ),
     ]
 
 

@@ -13,7 +13,7 @@ from ..text import plural, shorten, typed, without_controls
 from .csr import group_by_case, keep_annotations, order_blocks
 from .digest import dataset_digest, names_digest
 from .frame_reader import frame_reader
-from .paired_items import PairedItems
+from .paired_items import COMPARED, PairedItems
 from .rater_codes import coded
 from .validation import (
     LARGEST_SCORE,
@@ -547,7 +547,7 @@ class Dataset(Result):
         """Return columns of one row per annotation, or per ranked class: case, rater, (time,) (rank,) answer, (group).
 
         The answer is in a column class, labels or score. Labels of a set are in one cell, separated by a sign that no
-        class contains.
+        class contains. Comparisons have the columns of `PairedItems.columns` instead.
 
         Parameters
         ----------
@@ -570,6 +570,8 @@ class Dataset(Result):
         if self.kind == "ranking":
             columns["rank"] = self.entry_block[entries] + 1
             columns["class"] = _named(self.classes, self.entry_class[entries])
+        elif self.kind == "class" and self.pairs is not None and set(self.classes) <= set(COMPARED):
+            columns |= self.pairs.columns(case_of, _named(self.classes, self.answer[annotations]), annotations)
         elif self.kind == "class":
             columns["class"] = _named(self.classes, self.answer[annotations])
         elif self.kind == "set":

@@ -67,6 +67,29 @@ class PairedItems:
         if self.swapped is not None:
             check_length(self.swapped, n_annotations, "swapped", "annotations")
 
+    def columns(self, cases: np.ndarray, answers: np.ndarray, annotations: np.ndarray) -> dict[str, np.ndarray]:
+        """Return columns that read back as these comparisons: both items, the one shown first on the left, and answer.
+
+        If sides are unknown and there is no tie: the preferred item, and the other.
+
+        Parameters
+        ----------
+        cases : ndarray of int, shape (n,)
+        answers : ndarray of object, shape (n,)
+            Classes: some of `COMPARED`.
+        annotations : ndarray of int, shape (n,)
+        """
+        pairs, names = self.of_case[cases], np.array(self.items, object)
+        second = answers == SECOND
+        turned = second if self.swapped is None else self.swapped[annotations] == 1
+        if self.swapped is None and (answers == TIE).any():
+            turned = np.zeros(len(answers), bool)
+        left, right = (names[np.where(turned, pairs[:, 1 - side], pairs[:, side])] for side in (0, 1))
+        if self.swapped is None and not (answers == TIE).any():
+            return {"winner": left, "loser": right}
+        side = np.where(second == turned, "item_a", "item_b").astype(object)
+        return {"item_a": left, "item_b": right, "preferred": np.where(answers == TIE, TIE, side)}
+
     def in_order(self, order: np.ndarray) -> "PairedItems":
         """Return the same pairs with the annotations in another order; ``order`` has shape (n_annotations,)."""
         return PairedItems(self.items, self.of_case, None if self.swapped is None else self.swapped[order])

@@ -9,7 +9,7 @@ from .dataset import Dataset
 
 
 def long_table(dataset: Dataset, cases: range | None = None) -> pd.DataFrame:
-    """Return one row per annotation, or per ranked class: case, rater, (time,) (rank,) class, labels or score, (group).
+    """Return one row per annotation, or per ranked class; see `Dataset.long_columns`.
 
     Parameters
     ----------
@@ -39,6 +39,8 @@ def wide_table(dataset: Dataset, signs: tuple[str, str] = WIDE_SIGNS) -> pd.Data
         raise NotApplicableError(
             "Could not write a column per rater: these data do not identify raters. Use the long table."
         )
+    if dataset.pairs is not None:
+        raise NotApplicableError("Could not write a column per rater: these are comparisons. Use the long table.")
     case, rater = dataset.case_of_annotation, dataset.rater
     pair = case.astype(np.int64) * max(1, dataset.n_raters) + rater
     n_repeats = pair.size - len(np.unique(pair))

@@ -70,6 +70,7 @@ def read_file(options, kind: Kind | None = None, order: Sequence[str] | None = N
             answer=options.answer,
             rank=options.rank,
             group=options.group,
+            first=options.first,
             kind=kind or options.kind,
             classes=class_list(options.classes) if order is None else order,
             ordinal=order is not None,

@@ -24,6 +24,7 @@ _PREFERRED = words(
     "winner preferred preference choice chosen better best vote label answer selected pick picked decision "
     "verdict judgment judgement response result outcome win"
 )
+_ONES = {"1": "1", "1.0": "1", "0": "0", "0.0": "0", "0.5": "0.5"}
 _TOKENS = re.compile(r"[\s_.:|\-]+")
 _GLUED = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Za-z])")
 _MOST_ODD = 0.05  # largest share of rows whose preferred item is not understood
@@ -74,13 +75,43 @@ def with_comparisons(raw: RawTable, questions: dict[str, Mapping], doubt: Callab
     if found is None:
         return questions
     first, seen = next(iter(questions.values())), ColumnEvidence(raw)
+    if found.answer is not None and _by_one(seen.coded(found.answer), *(seen.coded(c) for c in _items(found))):
+        found = doubt(found, replace(found, first=found.second, second=found.first), doubt=_ZERO_OR_ONE)
+    if found.instead or (found.case is not None and _writes_pairs(seen, found, found.case)):
+        return {"": found}
     whole = first.layout == "long" and first.case is not None and first.rater is not None
     if not whole or first.case in (found.first, found.second) or (first.case and seen.is_id(first.case)):
         return {"": found}
     return {name: doubt(mapping, found, doubt=_TWO_READINGS) for name, mapping in questions.items()}
 
 
+_ZERO_OR_ONE = "The preferred item is written as 1 or 0, and 1 may mean either of the two items."
 _TWO_READINGS = "Each row compares two items, and also belongs to a case."
+
+
+def _items(mapping: Mapping) -> tuple[str, str]:
+    """Return the columns of both items."""
+    assert mapping.first is not None and mapping.second is not None, "the mapping was checked"
+    return mapping.first, mapping.second
+
+
+def _by_one(answer: Coded, one: Coded, other: Coded) -> bool:
+    """Return whether 1 and 0 say which item is preferred, and are not the names of items."""
+    values = {value.strip() for value in answer.values}
+    return (
+        "0" in {_ONES.get(value) for value in values}
+        and values <= {*_ONES}
+        and not (values & ({*one.values} | {*other.values}))
+    )
+
+
+def _writes_pairs(seen: ColumnEvidence, found: Mapping, column: str) -> bool:
+    """Return whether a column names the pair of each row, as Plurality writes it."""
+    texts = [np.array([*seen.coded(one).values, ""], object)[seen.coded(one).code] for one in (*_items(found), column)]
+    return all(
+        case.rstrip("'").endswith((f"{one}{BETWEEN}{other}", f"{other}{BETWEEN}{one}"))
+        for one, other, case in {*zip(*texts, strict=True)}
+    )
 
 
 def _side(name: str) -> list[tuple[str, str]]:
@@ -135,6 +166,8 @@ def _with_preferred(seen: ColumnEvidence, one: str, other: str, *, decided: bool
         one_sided = len({*code[given]} - {-1}) < 2
         if (one_sided and not named) or (bare and by_name):
             continue
+        if not named and _by_one(seen.coded(column), seen.coded(one), seen.coded(other)):
+            continue
         if best is None or named > best[0]:
             best = (int(named), column)
     if best is not None:
@@ -159,7 +192,8 @@ def _with_others(seen: ColumnEvidence, found: Mapping) -> Mapping:
             if column in (rater, time) or likeness(column, "case") < 2 or column.strip().casefold() in SHOWN:
                 continue
             code = np.column_stack([np.sort(pair, 1), seen.coded(column).code])
-            if seen.n_values(column) > 1 and len(np.unique(code, axis=0)) <= _TOGETHER * len(code):
+            several = seen.n_values(column) > 1 and len(np.unique(code, axis=0)) <= _TOGETHER * len(code)
+            if several or _writes_pairs(seen, found, column):
                 case, why = column, why | {"case": f"several raters compare the same pair in one {column!r}"}
                 break
     return replace(found, case=case, rater=rater, time=time, why=why)
@@ -184,7 +218,10 @@ def understood(answer: Coded, one: Coded, other: Coded, columns: tuple[str, str]
     bool
     """
     plain = [value.strip().casefold() for value in answer.values]
-    by_word = np.array([*(_side_of(value, columns) for value in plain), -1], np.int8)[answer.code]
+    sides = [_side_of(value, columns) for value in plain]
+    if _by_one(answer, one, other):
+        sides = [{"1": 0, "0.5": 1, "0": 2}[_ONES[value]] for value in plain]
+    by_word = np.array([*sides, -1], np.int8)[answer.code]
     place: dict[str, int] = {}
     codes = [
         np.array([*(place.setdefault(value.strip().casefold(), len(place)) for value in part), -1 - shift], np.int64)
@@ -231,15 +268,17 @@ def comparison_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], Non
     left, right = items.code[:n_rows], items.code[n_rows:]
     tell(0.2)
     if mapping.answer is None:
-        prefers, given, missing = np.zeros(n_rows, np.int8), np.ones(n_rows, bool), {}
+        prefers, given, missing, by_one = np.zeros(n_rows, np.int8), np.ones(n_rows, bool), {}, False
     else:
         answer, one, other = (encode(raw.table[column]) for column in (mapping.answer, mapping.first, mapping.second))
         prefers, _ = understood(answer, one, other, (mapping.first, mapping.second))
-        given, missing = answer.code >= 0, answer.missing
+        given, missing, by_one = answer.code >= 0, answer.missing, _by_one(answer, one, other)
     tell(0.4)
     pairs = np.stack([np.minimum(left, right), np.maximum(left, right)], 1)
     case, of_case = _cases(raw, mapping, items.values, pairs)
     swapped = left > right
+    shown = swapped if raw.columns.index(mapping.first) < raw.columns.index(mapping.second) else ~swapped
+    shown = shown if by_one else swapped
     code = np.where(swapped, 2 - prefers, prefers).astype(np.int32)
     rater = encode(raw.table[mapping.rater]) if mapping.rater is not None else _numbered(case.code)
     values = COMPARED if (prefers == 1).any() else (FIRST, SECOND)
@@ -247,7 +286,7 @@ def comparison_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], Non
     rows = Rows(case, rater, Coded(code, values, missing), np.arange(n_rows, dtype=np.int32), case.code, rater.code,
                 code)  # fmt: skip
     rows.pairs = PairedItems(items.values, of_case) if len(of_case) else None
-    rows.swapped = swapped.astype(np.int8) if mapping.answer is not None else None
+    rows.swapped = shown.astype(np.int8) if mapping.answer is not None else None
     rows.time = to_seconds(raw.table[mapping.time]) if mapping.time is not None else None
     unread = prefers < 0
     for bad, reason in (
@@ -283,7 +322,8 @@ def _cases(raw: RawTable, mapping: Mapping, items: tuple[str, ...], pairs: np.nd
     for kind, (one, other) in zip(kinds, of_case, strict=True):
         name = f"{items[one]}{BETWEEN}{items[other]}"
         if asked is not None and (question := asked.values[int(kind) // (n * n)]) != name:
-            name = f"{question}: {name}"
+            own = question.rstrip("'")  # a case that Plurality has written
+            name = question if own == name or own.endswith(f": {name}") else f"{question}: {name}"
         while name in names:  # of items whose names contain the sign
             name += "'"
         names[name] = None

@@ -85,6 +85,7 @@ def read(
     answer: str | None = None,
     rank: str | None = None,
     group: str | None = None,
+    first: str | None = None,
     layout: str | None = None,
     format: str | None = None,
     question: str | None = None,
@@ -108,6 +109,8 @@ def read(
     name : str, optional
     case, rater, answer, rank, group : str, optional
         Names of columns; guessed if omitted. ``rater="none"`` means that annotations are anonymous.
+    first : str, optional
+        Comparisons: column of the item that 1 prefers, if preferences are written as 1 and 0.
     layout, format : str, optional
         One of `core.ingest.column_mapping.LAYOUTS`, and of `core.ingest.formats.detect.formats`; detected if not given.
     question : str, optional
@@ -129,13 +132,22 @@ def read(
     if isinstance(classes, Path):
         found, classes = _with_class_list(found, classes)
     asked = _with_given(found, question, (case, rater, answer, rank), layout, separators)
-    mapping = replace(asked.mapping, empty=empty)
+    mapping = replace(_with_first(asked.mapping, first), empty=empty)
     return build_question(
         found,
         replace(asked, mapping=mapping if group is None else mapping.with_group(group)),
         title, kind=kind, classes=classes, ordinal=ordinal, repeats=repeats, treatment=treatment,
         progress=(lambda share: progress(_OPENING + (1 - _OPENING) * share)) if progress else None,
     )  # fmt: skip
+
+
+def _with_first(mapping: Mapping, first: str | None) -> Mapping:
+    """Return the reading of a table of comparisons whose first item is in that column."""
+    readings = {one.first: one for one in (mapping.clear(), *mapping.instead) if one.layout == "comparisons"}
+    if first is not None and first not in readings:
+        raise InputError(f"Could not use {first!r} as the column of the preferred item.",
+                         "Use a column of items of a table of comparisons.")  # fmt: skip
+    return mapping if first is None else readings[first]
 
 
 def dataset_of_frame(frame: Any, **reading) -> Dataset:

@@ -59,6 +59,7 @@ def _options(mapping: Mapping, *, by_columns: bool) -> str:
     if not by_columns:
         return f"--format {mapping.layout}"
     given = {"case": mapping.case, "rater": mapping.rater or "none"}
+    given = given if mapping.first is None else {"first": mapping.first}
     return " ".join(f"--{role} {quote(column)}" for role, column in given.items() if column is not None)
 
 
@@ -176,7 +177,8 @@ def _comparison(row: _Row, mapping: Mapping) -> str:
     pair = f"{_begin(who)} compared {_quoted(row[mapping.first])} with {_quoted(row[mapping.second])}"
     if mapping.answer is None:
         return f"{pair} and preferred the first."
-    return f"{pair} and answered {_quoted(row[mapping.answer])}." if row[mapping.answer] else ""
+    said = f" (1 means {mapping.first!r})" if row[mapping.answer] in ("0", "1") else ""
+    return f"{pair} and answered {_quoted(row[mapping.answer])}{said}." if row[mapping.answer] else ""
 
 
 def _labels(row: _Row, mapping: Mapping) -> str:

@@ -5,8 +5,10 @@ import pytest
 
 from core import read
 from core.annotations.paired_items import FIRST, SECOND, TIE
+from core.annotations.write import long_table
 from core.errors import InputError
 from core.ingest.formats.detect import open_source
+from core.ingest.row_in_words import readings_of
 
 ARENA = "model_a,model_b,winner,judge\nb,a,model_a,j1\na,b,tie (bothbad),j2\na,c,model_b,j1\nc,b,tie,j2\n"
 NAMED = "item_1,item_2,preferred,rater\nx,y,x,R1\ny,z,z,R1\nx,z,x,R2\nz,y,y,R2\n"
@@ -138,3 +140,46 @@ def test_a_pair_that_a_rater_compared_again_is_counted_and_no_column_is_doubted(
     again = "a,b,model_a,j1\n" * 6
     said = " ".join(read((ARENA + again).encode()).report.warnings)
     assert "the same case: 6. All are used." in said and "Check the column" not in said
+
+
+PROMPTS = "prompt,model_a,model_b,winner,judge\n" + "".join(
+    f"p{prompt},{one},{other},{won},j{judge}\n"
+    for prompt in (1, 2) for judge in (1, 2, 3) for one, other, won in (("x", "y", "model_a"), ("z", "x", "model_b"))
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [ARENA, NAMED, WON, PROMPTS, ARENA.replace("b,a", "b,tie").replace("a,c", "a,tie")])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_exported_annotations_read_back_as_the_same_dataset(text, suffix, tmp_path):
+    dataset = read(text.encode()).dataset
+    file = tmp_path / f"annotations.{suffix}"
+    table = long_table(dataset)
+    table.to_csv(file, index=False) if suffix == "csv" else table.to_parquet(file)
+    found = read(file)
+    assert not found.doubt and found.dataset.pairs is not None
+    assert found.dataset.cases == dataset.cases and found.dataset.digest == dataset.digest
+
+
+ONES = "item_a,item_b,preferred,rater\nx,y,1,R1\ny,z,0,R1\nx,z,1,R2\nz,y,1,R2\n"
+
+
+@pytest.mark.parametrize("name", ["preferred", "label"])
+def test_preferences_of_1_and_0_are_asked_about_in_one_question(name):
+    text = ONES.replace("preferred", name)
+    (question,) = open_source([("a.csv", text.encode())]).questions
+    said = [one.words for one in readings_of(question.raw, question.mapping)]
+    assert [words.endswith(f"answered “1” (1 means '{item}').") for words, item in
+            zip(said, ("item_a", "item_b"), strict=True)] == [True, True]  # fmt: skip
+    assert "--first item_a" in read(text.encode()).doubt
+    first = rows(text, first="item_a")
+    assert first == [
+        ("x | y", "R1", FIRST, 0), ("x | z", "R2", FIRST, 0), ("y | z", "R1", SECOND, 0), ("y | z", "R2", SECOND, 1),
+    ]  # fmt: skip
+    other = {FIRST: SECOND, SECOND: FIRST}
+    assert rows(text, first="item_b") == [(case, rater, other[said], side) for case, rater, said, side in first]
+
+
+def test_half_is_a_tie_and_a_column_of_other_marks_is_no_preference():
+    assert [row[2] for row in rows(ONES.replace("x,z,1", "x,z,0.5"), first="item_a")] == [FIRST, TIE, SECOND, SECOND]
+    assert read(ONES.replace("preferred", "is_test").encode(), layout="long", case="item_a", answer="is_test",
+                rater="rater").dataset.pairs is None  # fmt: skip
