@@ -15,13 +15,17 @@ _HELP = (
     "deviation."
 )
 _SIDES = {"rater": "of_raters", "case": "of_cases"}
+_PURPOSE = {
+    "rater": "to estimate how its columns affect accuracy",
+    "case": "to estimate how its columns affect prevalence and difficulty",
+}
 
 
 def choose(view: Dataset) -> CovariateOptions | None:
     """Ask for facts, columns and the positive class; return None, with a message, while no column is chosen."""
     for place, noun in zip(st.columns(2), _SIDES, strict=True):
         with place:
-            groups.ask_for(view, noun)
+            groups.ask_for(view, noun, _PURPOSE[noun])
             if names := _known(view, noun).names:
                 st.multiselect(
                     f"Columns about {noun}s", names, key=_key(noun), max_selections=MOST_COLUMNS, help=_HELP,

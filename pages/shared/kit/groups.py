@@ -21,10 +21,6 @@ _HELP = {
     "case": "A table with one row per case, or annotations with extra columns about their cases. Plurality does not "
     "save this file.",
 }
-_EMPTY = {
-    "rater": "No facts about raters yet. Add a table of raters to compare groups of raters.",
-    "case": "No facts about cases yet. Add a table of cases to use its columns.",
-}
 
 
 def facts(view: Dataset) -> RaterFacts | None:
@@ -67,17 +63,19 @@ def _names(dataset: Dataset, noun: str) -> tuple[str, ...]:
 
 def ask(view: Dataset) -> RaterFacts | None:
     """Ask for a file of facts on raters; return those with groups, or None, with a message, while there is none."""
-    found = ask_for(view, "rater")
+    found = ask_for(view, "rater", "to compare groups of raters")
     return None if found is None else found.with_groups
 
 
-def ask_for(view: Dataset, noun: str) -> RaterFacts | None:
+def ask_for(view: Dataset, noun: str, purpose: str) -> RaterFacts | None:
     """Ask for a file of facts on raters or cases; return None, with a message, while there is none.
 
     Parameters
     ----------
     view : Dataset
     noun : {"rater", "case"}
+    purpose : str
+        Benefit of the facts, as the end of a sentence.
     """
     upload = widgets.file_uploader(f"Facts about {noun}s", key=f"{noun}_facts", help=_HELP[noun])
     if upload is not None:
@@ -90,7 +88,7 @@ def ask_for(view: Dataset, noun: str) -> RaterFacts | None:
         st.session_state[_key(noun)] = (names, read)
     found = every_fact(view, noun)
     if found is None:
-        st.caption(_EMPTY[noun])
+        st.caption(f"No facts about {noun}s yet. Add a table of {noun}s {purpose}.")
         return None
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"Facts: {markdown(listed(found.names))}.")
