@@ -38,6 +38,8 @@ from . import (
 )
 from .page import printed, to_html
 
+# Each section is built from the request, the keys of the chosen sections, a token that cancels, and a callable for the
+# share done (see `core.runtime.chunks.map_chunks`).
 _SECTIONS: dict[str, tuple[str, Callable]] = {
     "agreement": ("Do the raters agree?", data_sections.agreement),
     "gate": ("Do the data meet the requirements?", data_sections.gate),

@@ -35,11 +35,8 @@ def agreement(request, sections, token, progress) -> list:
 
     Parameters
     ----------
-    request : ReportRequest
-    sections : sequence of str
-        Keys of the sections that were chosen; not used here.
-    token, progress
-        See `core.runtime.chunks.map_chunks`; not used here.
+    request, sections, token, progress
+        See `core.report.build`; the same for every section.
     """
     part, dataset = AGREEMENT.part("coefficients"), request.dataset
     verdict = part.applicable(dataset)
@@ -63,11 +60,8 @@ def gate(request, sections, token, progress) -> list:
 
     Parameters
     ----------
-    request : ReportRequest
-    sections : sequence of str
-        Keys of the sections that were chosen; not used here.
-    token, progress
-        See `core.runtime.chunks.map_chunks`; not used here.
+    request, sections, token, progress
+        See `core.report.build`; the same for every section.
     """
     if not request.requirements:
         return []
@@ -88,11 +82,8 @@ def guideline(request, sections, token, progress) -> list:
 
     Parameters
     ----------
-    request : ReportRequest
-    sections : sequence of str
-        Keys of the sections that were chosen; not used here.
-    token, progress
-        See `core.runtime.chunks.map_chunks`; not used here.
+    request, sections, token, progress
+        See `core.report.build`; the same for every section.
     """
     view, words = _classes(request)
     part = GUIDELINE.part("pairs").with_options(seed=request.seed, facts=request.facts or RaterFacts())
@@ -109,11 +100,8 @@ def order(request, sections, token, progress) -> list:
 
     Parameters
     ----------
-    request : ReportRequest
-    sections : sequence of str
-        Keys of the sections that were chosen; not used here.
-    token, progress
-        See `core.runtime.chunks.map_chunks`; not used here.
+    request, sections, token, progress
+        See `core.report.build`; the same for every section.
     """
     dataset, blocks, found = request.dataset, [], None
     possible = [part for part in ORDER.parts if part.applicable(dataset).possible]
@@ -129,11 +117,8 @@ def raters(request, sections, token, progress) -> list:
 
     Parameters
     ----------
-    request : ReportRequest
-    sections : sequence of str
-        Keys of the sections that were chosen; not used here.
-    token, progress
-        See `core.runtime.chunks.map_chunks`.
+    request, sections, token, progress
+        See `core.report.build`; the same for every section.
     """
     view, words = _classes(request)
     if view.n_annotations == 0:
@@ -188,11 +173,8 @@ def provenance(request, sections, token, progress) -> list:
 
     Parameters
     ----------
-    request : ReportRequest
-    sections : sequence of str
-        Keys of the sections that were chosen, which are among the settings.
-    token, progress
-        See `core.runtime.chunks.map_chunks`; not used here.
+    request, sections, token, progress
+        See `core.report.build`; the same for every section.
     """
     dataset = request.dataset
     raters = f"{dataset.n_raters:,}" if dataset.raters_identified else "not named"

@@ -13,11 +13,8 @@ def groups(request, sections, token, progress) -> list:
 
     Parameters
     ----------
-    request : ReportRequest
-    sections : sequence of str
-        Keys of the sections that were chosen; not used here.
-    token, progress
-        See `core.runtime.chunks.map_chunks`; not used here.
+    request, sections, token, progress
+        See `core.report.build`; the same for every section.
     """
     if request.facts is None:
         return []

@@ -39,11 +39,8 @@ def certainty(request, sections, token, progress) -> list:
 
     Parameters
     ----------
-    request : ReportRequest
-    sections : sequence of str
-        Keys of the sections that were chosen; not used here.
-    token, progress
-        See `core.runtime.chunks.map_chunks`.
+    request, sections, token, progress
+        See `core.report.build`; the same for every section.
     """
     part, options = CASES.part("certainty"), CertaintyOptions(request.threshold, _TOP, request.n_draws, request.seed)
     asked = Inputs(request.dataset, settings=request.settings)
@@ -81,11 +78,8 @@ def classifiers(request, sections, token, progress) -> list:
 
     Parameters
     ----------
-    request : ReportRequest
-    sections : sequence of str
-        Keys of the sections that were chosen; not used here.
-    token, progress
-        See `core.runtime.chunks.map_chunks`.
+    request, sections, token, progress
+        See `core.report.build`; the same for every section.
     """
     if not request.classifiers:
         return []
@@ -100,11 +94,8 @@ def sets(request, sections, token, progress) -> list:
 
     Parameters
     ----------
-    request : ReportRequest
-    sections : sequence of str
-        Keys of the sections that were chosen; not used here.
-    token, progress
-        See `core.runtime.chunks.map_chunks`.
+    request, sections, token, progress
+        See `core.report.build`; the same for every section.
     """
     if not request.classifiers:
         return []
@@ -130,11 +121,8 @@ def methods(request, sections, token, progress) -> list:
 
     Parameters
     ----------
-    request : ReportRequest
-    sections : sequence of str
-        Keys of the sections that were chosen.
-    token, progress
-        See `core.runtime.chunks.map_chunks`; not used here.
+    request, sections, token, progress
+        See `core.report.build`; the same for every section.
     """
     parts = []
     if "agreement" in sections:
