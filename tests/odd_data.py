@@ -51,5 +51,13 @@ ODD_DATA = {
         ],
     ),
     "anonymous raters": _table("case,calm,angry,sad", [*((i, 3 - i % 3, i % 3, 0) for i in range(12)), (99, 0, 0, 3)]),
+    "comparisons": _table(
+        "model_a,model_b,winner,judge",
+        [
+            (one, other, ("model_a", "tie", "model_a", "model_b")[(i * i + place) % 4], f"j{i % 3}")
+            for i in range(9)
+            for place, (one, other) in enumerate((("alpha", "beta"), ("gamma", "alpha"), ("beta", "gamma")))
+        ],
+    ),
     "markup": "case,rater,class\n<b>1</b>,![](h://x/y.png),=cmd()\n<b>1</b>,[a](b),:red[no]\n$2$,[a](b),<i>x\n",
 }

@@ -107,16 +107,14 @@ def read(
     source : path, several paths, bytes, or a frame
         Several files may be in one zip; a folder is one Parquet table. A frame is understood as the file it would be.
     name : str, optional
-    case, rater, answer, rank, group : str, optional
-        Names of columns; guessed if omitted. ``rater="none"`` means that annotations are anonymous.
-    first : str, optional
-        Comparisons: column of the item that 1 prefers, if preferences are written as 1 and 0.
+    case, rater, answer, rank, group, first : str, optional
+        Names of columns; guessed if omitted. ``rater="none"``: no raters are named; ``first``: item that 1 prefers.
     layout, format : str, optional
-        One of `core.ingest.column_mapping.LAYOUTS`, and of `core.ingest.formats.detect.formats`; detected if not given.
+        One of `core.ingest.column_mapping.LAYOUTS`, and of `core.ingest.formats.detect.formats`; detected if omitted.
     question : str, optional
         Name of the question or sheet, if the file has several.
     separators : (str, str), optional
-        Signs of whole rankings in a cell: between positions, and between tied classes.
+        Signs of rankings in a cell: between positions, and between tied classes.
     kind, ordinal, repeats, treatment, has_header, empty, most_columns, progress
         See `core.ingest.build_dataset.build_dataset`, `core.ingest.formats.detect.open_source` and, of sets of labels,
         `core.ingest.column_mapping.Mapping`.
@@ -133,10 +131,9 @@ def read(
         found, classes = _with_class_list(found, classes)
     asked = _with_given(found, question, (case, rater, answer, rank), layout, separators)
     mapping = replace(_with_first(asked.mapping, first), empty=empty)
+    asked = replace(asked, mapping=mapping if group is None else mapping.with_group(group))
     return build_question(
-        found,
-        replace(asked, mapping=mapping if group is None else mapping.with_group(group)),
-        title, kind=kind, classes=classes, ordinal=ordinal, repeats=repeats, treatment=treatment,
+        found, asked, title, kind=kind, classes=classes, ordinal=ordinal, repeats=repeats, treatment=treatment,
         progress=(lambda share: progress(_OPENING + (1 - _OPENING) * share)) if progress else None,
     )  # fmt: skip
 
