@@ -67,8 +67,8 @@ GLOSSARY: dict[str, Term] = {
         "Which items are preferred? A strength for each item, such that the difference of two strengths predicts how "
         "often raters prefer one to the other.",
         "P(i) ∝ exp(d/2), P(j) ∝ exp(−d/2), P(tie) ∝ ν (Davidson); d = a_r (θ_i − θ_j) + δ s, with the discrimination "
-        "a_r of a rater and the advantage δ of the item shown first. Laplace's approximation at the mode; the spread of "
-        "strengths is integrated out.",
+        "a_r of a rater and the advantage δ of the item shown first. Laplace's approximation at the mode; the spread "
+        "of strengths is integrated out.",
     ),
     "circular triad": Term(
         "Three items that are preferred in a circle: A to B, B to C, but C to A. Raters with a clear order have few; "

@@ -51,8 +51,11 @@ def agreement(request, sections, token, progress) -> list:
     if dataset.kind == "score" or (dataset.kind == "set" and request.threshold is None):
         return blocks
     view, words = _classes(request)
-    part = AGREEMENT.part("cases")
-    return [*blocks, *words, *part.blocks(part.answer(view), view)]
+    blocks += words
+    for part in (AGREEMENT.part(name) for name in ("cases", "weightings")):
+        if part.name == "cases" or part.applicable(view).possible:
+            blocks += printed(part.blocks(part.answer(view), view))
+    return blocks
 
 
 def gate(request, sections, token, progress) -> list:
@@ -137,8 +140,19 @@ def raters(request, sections, token, progress) -> list:
         *words,
         *_weighed(request, view, token, found.act.acceptable.own_classes),
         *part.blocks(found, view, options),
+        *_knowledge(view),
         *_to_ask(averaged, view),
     ]
+
+
+def _knowledge(view: Dataset) -> list:
+    """Return how much agreement comes from knowledge, and the guesses of each rater, by t-a-p; nothing if it fails."""
+    part = MODELS.part("tap")
+    try:
+        possible = part.applicable(view).possible
+        return [Heading(part.title), *printed(part.blocks(part.answer(view), view))] if possible else []
+    except PluralityError:
+        return []
 
 
 def _to_ask(averaged: AveragedModels | None, view: Dataset) -> list:
