@@ -224,8 +224,9 @@ def agreement_table(
         dataset = counts
         counts = class_counts(dataset)
     asked = CoefficientRequest(counts, dataset, level, weights, labels, metric, spa_weightings)
-    mirrored = None if dataset is None else both_ways(dataset)
-    twice = asked if mirrored is dataset else replace(asked, counts=class_counts(mirrored), dataset=mirrored)
+    twice = asked
+    if dataset is not None and (mirrored := both_ways(dataset)) is not dataset:
+        twice = replace(asked, counts=class_counts(mirrored), dataset=mirrored)
     found: list[Coefficient] = []
     for method in methods("coefficient").values():
         if method.takes.get("class") == AS_IS and method.fit is not None:
