@@ -113,6 +113,22 @@ def test_the_probability_of_an_order_is_that_of_its_draws_counted_one_by_one():
     assert 1 < found.n_orders <= len(list(permutations(range(3))))
 
 
+@pytest.mark.parametrize("spread", [0.6, 1.5])
+def test_probabilities_of_orders_come_true_on_few_comparisons(spread):
+    """Stated and true over 80 sets of 60 comparisons, within three standard errors of sets."""
+    gap = []
+    for seed in range(80):
+        rng = np.random.default_rng([seed, 7])
+        strength = rng.normal(0, spread, 8)
+        found = fit_comparisons(simulated(seed, 60, strength, rng.normal(1, 0.5, 10)), n_draws=100)
+        kept = strength[[int(item.split()[1]) for item in found.items]]
+        one, other = np.triu_indices(len(kept), 1)
+        known = np.isfinite(above := found.above[one, other])
+        right = (kept[one] > kept[other]) == (above > 0.5)
+        gap.append((np.maximum(above, 1 - above) - right)[known].mean())
+    assert abs(np.mean(gap)) < 3 * np.std(gap) / len(gap) ** 0.5 + 0.02
+
+
 def _order_by_grid(data):
     """P(0 above 1 above 2) of the exact posterior, on a grid."""
     axis = np.linspace(-4, 4, 81)

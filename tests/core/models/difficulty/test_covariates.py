@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from core.errors import InputError, LimitError, NotApplicableError
-from core.models.difficulty.covariate_density import CovariateDensity
+from core.models.difficulty.covariate_density import PRIOR_LOG_TAU, CovariateDensity
 from core.models.difficulty.covariate_design import covariate
-from core.models.difficulty.covariates import MOST_RATERS, Probabilities, fit_covariates
+from core.models.difficulty.covariates import MOST_RATERS, Probabilities, draw_parameters, fit_covariates
 from core.models.reparametrise import expit
 from tests.core.models.difficulty.covariate_examples import columns_of, dataset_of, density_of, simulated
 
@@ -115,6 +115,19 @@ def test_chains_and_the_mode_agree():
         width, others = (each.difference.high - each.difference.low for each in (one, other))
         assert abs(one.difference.value - other.difference.value) < 0.5 * others / 3.92
         assert 2 / 3 < width / others < 1.5
+
+
+def test_almost_without_data_the_mode_leaves_the_spread_of_raters_to_its_prior():
+    """Within three standard errors of 500 draws: both tails, which six values of the spread do not reach."""
+    dataset, of_raters, of_cases, _ = simulated(9, 10, 10, 1, CLEAR)
+    density = density_of(dataset, columns_of(of_raters, of_cases))
+    log_tau = density.split(draw_parameters(density, "map")[0]).log_tau[:, 0]
+    mean, sd = PRIOR_LOG_TAU
+    ends = np.quantile(log_tau, [0.025, 0.975])
+    assert ends == pytest.approx(
+        [mean - 1.96 * sd, mean + 1.96 * sd], abs=3 * sd * (0.025 * 0.975 / 500) ** 0.5 / 0.0584
+    )
+    assert log_tau.std() == pytest.approx(sd, abs=3 * sd / 1000**0.5)
 
 
 def test_effects_of_cases_are_found():
