@@ -22,6 +22,7 @@ APP = str(Path(__file__).resolve().parents[2] / "app.py")
 TABS = {
     "agreement": "agreement_tabs",
     "ai_rater": "ai_tabs",
+    "cases": "cases_tabs",
     "models": "model_tabs",
     "raters": "rater_tabs",
     "review": "review_tabs",
