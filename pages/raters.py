@@ -308,6 +308,7 @@ def _tabs(dataset: Dataset, view: Dataset, found: AssessedRaters) -> None:
     }
     if trusted_raters.default_model(dataset) is not None:
         parts["Trust"] = lambda: _trust(dataset)
+    parts |= {part.title: partial(blocks.answer, part, view) for part in RATERS.declared}
     for (_, show), tab in zip(parts.items(), widgets.tabs(list(parts), "rater_tabs"), strict=True):
         if tab.open:
             with tab:

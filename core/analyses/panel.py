@@ -13,7 +13,7 @@ from ..machines.marks import Machine
 from ..machines.panel import TITLES, TRUTHS, PanelWorth, panel_worth, points
 from ..methods import ONE_CLASS, Verdict
 from ..text import percent, plural, with_interval
-from .base import Analysis, AnalysisPart, PartOption
+from .base import Analysis, PartOption, part_of
 from .blocks import Block, Download, Figure, Grid, Heading, Name, Words
 from .schema import Column, frame_of
 
@@ -209,7 +209,5 @@ def _applicable(dataset: Dataset) -> Verdict:
     return Verdict("panel", "Accuracy of a panel", not reason, reason or ONE_CLASS["class"])
 
 
-_WORTH = AnalysisPart(
-    "worth", "Panel", _applicable, f"{__name__}:compute", f"{__name__}:present", f"{__name__}:table_of", PanelOptions
-)
+_WORTH = part_of(__name__, "worth", "Panel", _applicable, PanelOptions)
 PANEL = Analysis("panel", "Panel of AI raters", "How accurate is a panel of AI raters?", (_WORTH,))

@@ -113,7 +113,7 @@ def agreement(options) -> tuple[dict, "pd.DataFrame"]:
     if options.part != "coefficients":
         from ..analyses.agreement import AGREEMENT
 
-        return answer_part(AGREEMENT, options, as_classes=True)
+        return answer_part(AGREEMENT.part(options.part), options, as_classes=True)
     check_agreement(options)
     reading = read_warned(options)
     dataset = reading.dataset

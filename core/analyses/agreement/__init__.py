@@ -1,7 +1,7 @@
 """Agreement of raters: the parts of the analysis, with their options."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ...agreement.pairs import pair_coefficients
 from ...agreement.probability import SPA_WEIGHTINGS
 from ...annotations.dataset import Dataset
 from ...methods import Verdict, any_of, can_use, method_named
-from ..base import Analysis, AnalysisPart, NoOptions, PartOption
+from ..base import Analysis, AnalysisPart, PartOption, declared_in, part_of
 
 
 def _title(name: str) -> str:
@@ -97,9 +97,8 @@ def _dated(dataset: Dataset) -> Verdict:
     return Verdict(found.method, found.title, False, why)
 
 
-def _part(name: str, title: str, applicable: Callable[[Dataset], Verdict], options: type = NoOptions) -> AnalysisPart:
-    compute, present, table = (f"{__name__}.{name}:{function}" for function in ("compute", "present", "table_of"))
-    return AnalysisPart(name, title, applicable, compute, present, table, options)
+def _part(name: str, *what: Any) -> AnalysisPart:
+    return part_of(f"{__name__}.{name}", name, *what)
 
 
 AGREEMENT = Analysis(
@@ -115,5 +114,6 @@ AGREEMENT = Analysis(
         _part("weightings", "Weightings", _several),
         _part("time", "Over time", _dated, WindowOptions),
         _part("precision", "Precision and sample size", _any),
+        *declared_in(__name__),
     ),
 )

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from ...methods import Verdict
 from ...thresholds import UNCERTAIN_BELOW
-from ..base import Analysis, AnalysisPart, PartOption
+from ..base import Analysis, PartOption, part_of
 from ..inputs import Inputs
 
 RULES = {"average": "Average of models", "vote": "Majority vote", "review": "Review first"}
@@ -100,17 +100,12 @@ def _scores(inputs: Inputs) -> Verdict:
     return Verdict("score_labels", "Estimated scores", not why, why)
 
 
-def _part(name: str, title: str, applicable, options: type) -> AnalysisPart:
-    compute, present, table = (f"{__name__}.{name}:{function}" for function in ("compute", "present", "table_of"))
-    return AnalysisPart(name, title, applicable, compute, present, table, options)
-
-
 LABELS = Analysis(
     "labels",
     "Labels",
     "Which label does each case get?",
     (
-        _part("labels", "Labels", _classes, LabelsOptions),
-        _part("score_labels", "Estimated scores", _scores, ScoreLabelsOptions),
+        part_of(f"{__name__}.labels", "labels", "Labels", _classes, LabelsOptions),
+        part_of(f"{__name__}.score_labels", "score_labels", "Estimated scores", _scores, ScoreLabelsOptions),
     ),
 )

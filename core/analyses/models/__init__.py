@@ -12,7 +12,7 @@ from ...models.gold import gold_cases
 from ...models.majority import METHOD as MAJORITY
 from ...plausibility.protocol import PlausibilityModel
 from ...raters.groups import RaterFacts
-from ..base import Analysis, AnalysisPart, LongWork, NoOptions, PartOption
+from ..base import Analysis, AnalysisPart, LongWork, NoOptions, PartOption, declared_in, part_of
 
 SHARED, OWN = "Shared by all labels", "Each label alone"
 
@@ -231,9 +231,8 @@ def _part(
     needs: str = "fits:fit_models",
     work: LongWork | None = None,
 ) -> AnalysisPart:
-    compute, present, table = (f"{__name__}.{name}:{function}" for function in ("compute", "present", "table_of"))
     needs = needs and f"{__name__}.{needs}"
-    return AnalysisPart(name, title, applicable, compute, present, table, options, needs, work)
+    return part_of(f"{__name__}.{name}", name, title, applicable, options, needs=needs, work=work)
 
 
 MODELS = Analysis(
@@ -265,6 +264,7 @@ MODELS = Analysis(
         _part("average", "Average of models", needs="scores:score_models"),
         _part("labels", "All labels", LabelOptions, _labels, "labels:fit_every_label"),
         _part("vote", "Majority vote", applicable=_votes, needs=""),
+        *declared_in(__name__),
     ),
 )
 OF_A_FIT = tuple(part.name for part in MODELS.parts if part.needs.endswith("fit_models"))

@@ -11,7 +11,7 @@ from ...models.catalogue import Request
 from ...models.gold import gold_cases
 from ...plausibility.plackett_luce.trust import METHOD as TRUST
 from ...raters.plan_world import POLICIES, QUANTITIES
-from ..base import Analysis, AnalysisPart, LongWork, NoOptions, PartOption
+from ..base import Analysis, AnalysisPart, LongWork, NoOptions, PartOption, declared_in, part_of
 
 _FIT, _FITS = 1e-6, 5  # seconds of a fit, an annotation and class; fits that looking at all raters is worth
 _SCORE, _LONG = 2e-5, 60.0  # seconds of a score, and of what always takes long
@@ -175,8 +175,7 @@ def _part(
     name: str = "", of: str = "",
 ) -> AnalysisPart:  # fmt: skip
     """Return a part from the functions of a module, which end in ``of`` if it has several parts."""
-    compute, present, table = (f"{__name__}.{module}:{name}{of}" for name in ("compute", "present", "table_of"))
-    return AnalysisPart(name or module, title, applicable, compute, present, table, options, work=work)
+    return part_of(f"{__name__}.{module}", name or module, title, applicable, options, of=of, work=work)
 
 
 RATERS = Analysis(
@@ -219,5 +218,6 @@ RATERS = Analysis(
                      "these scores have no dates, so changes over time cannot be shown"), ScoreOptions,
             name="score-time", of="_time",
         ),
+        *declared_in(__name__),
     ),
 )  # fmt: skip
