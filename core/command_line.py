@@ -1148,7 +1148,7 @@ _COMMANDS: dict[str, Command] = {
         _sweep,
     ),
     "metrics": (
-        ".commands.metrics:metrics",
+        ".commands.sets:metrics",
         "Compare classifiers by rankings and probabilities with uncertain ground truth.",
         "metrics plackett-luce skin --k 3 --j 2",
         _metrics,
@@ -1208,7 +1208,7 @@ _COMMANDS: dict[str, Command] = {
         _restore,
     ),
     "bring-over": (
-        ".commands.earlier:bring_over",
+        ".commands.record:bring_over",
         "Copy reviews and settings of a file that an earlier version read differently.",
         "bring-over readings.csv --by ann@clinic.example",
         _bring_over,

@@ -29,15 +29,7 @@ from ..review.states import CaseReview
 from ..runtime.chunks import CancelToken
 from ..studies.study import ReadingStudy
 from ..text import exact, plural
-from . import (
-    data_sections,
-    gold_section,
-    machine_section,
-    part_sections,
-    review_section,
-    score_section,
-    truth_sections,
-)
+from . import data_sections, machine_section, part_sections, truth_sections
 from .page import printed, to_html
 
 _DECLARED = {name: declared_part(name) for name in declared_modules()}
@@ -49,10 +41,10 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "order": (ORDER.question, part_sections.order),
     "covariates": ("Do columns go with accuracy, prevalence or difficulty?", part_sections.covariates),
     "raters": ("Who is right?", data_sections.raters),
-    "scores": ("How do raters score, and how precise are scores?", score_section.scores),
-    "gold": ("How do raters and models compare with gold?", gold_section.gold),
+    "scores": ("How do raters score, and how precise are scores?", part_sections.scores),
+    "gold": ("How do raters and models compare with gold?", truth_sections.gold),
     "machines": ("Can an AI model replace a rater?", machine_section.machines),
-    "reviews": ("What did reviews decide?", review_section.reviews),
+    "reviews": ("What did reviews decide?", part_sections.reviews),
     "certainty": ("Which cases are uncertain?", truth_sections.certainty),
     "classifiers": ("Does the best classifier depend on γ?", truth_sections.classifiers),
     "study": ("Do readers decide better in one modality?", part_sections.study),
