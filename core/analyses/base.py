@@ -5,7 +5,7 @@ functions as "module:function", so that a command which needs no figure loads no
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
@@ -71,6 +71,18 @@ class PartOption:
             check_number(value, self.label, self.low)
         elif self.kind == "integer":
             check_whole(value, self.label, self.low)
+
+
+def option(default: Any, *what: Any, **more: Any) -> Any:
+    """Return the field of an option with its default.
+
+    Parameters
+    ----------
+    default : object
+    *what, **more
+        See `PartOption`.
+    """
+    return field(default=default, metadata={"option": PartOption(*what, **more)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +221,7 @@ class AnalysisPart:
         asked : object
             Object with an attribute for each option; None if it was not given.
         """
-        names = [field.name for field in fields(self.options) if "option" in field.metadata or field.name == "seed"]
+        names = [one.name for one in fields(self.options) if "option" in one.metadata or one.name == "seed"]
         return {name: getattr(asked, name) for name in names if getattr(asked, name, None) is not None}
 
     def resolve(self, **given: Any) -> Any:
@@ -221,13 +233,13 @@ class AnalysisPart:
             A value is not allowed, or the part has no such option.
         """
         own = self.options()
-        known = {field.name: field.metadata.get("option") for field in fields(own)} if is_dataclass(own) else {}
+        known = {one.name: one.metadata.get("option") for one in fields(own)} if is_dataclass(own) else {}
         for name, value in given.items():
             if name not in known:
                 raise InputError(f"“{self.title}” has no option {name!r}.", f"Options: {', '.join(known) or 'none'}.")
-            option = known[name]
-            if option is not None and value is not None:
-                option.check(value)
+            declared = known[name]
+            if declared is not None and value is not None:
+                declared.check(value)
         return replace(own, **{**dict(self.given_options), **given})
 
 

@@ -3,7 +3,7 @@
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import isnan, nan
 from shlex import quote
 from typing import Literal, NamedTuple
@@ -22,7 +22,7 @@ from ..raters.monitoring import monitor
 from ..result_base import Columns, Result, rows
 from ..sequential import betting_interval, level_of_look
 from ..text import listed, number, percent, plural, typed
-from .base import Analysis, PartOption, part_of
+from .base import Analysis, option, part_of
 from .blocks import Block, Details, Download, Grid, Heading, Words
 from .schema import Column, frame_of
 
@@ -195,7 +195,7 @@ class GateOptions:
     seed : int
     """
 
-    level: float = field(default=0.95, metadata={"option": PartOption("The level of the intervals")})
+    level: float = option(0.95, "The level of the intervals")
     requirements: tuple[str, ...] = ()
     confident: bool = False
     look: int = 0

@@ -11,7 +11,7 @@ from ..methods import AS_IS, Verdict
 from ..raters.group_views import FEWEST_ON_CASE, CasesApart, find_cases_apart
 from ..raters.groups import FEWEST_RATERS, GroupAgreement, GroupReview, RaterFacts, review_groups
 from ..text import number, plural, with_interval
-from .base import Analysis, PartOption, part_of
+from .base import Analysis, option, part_of
 from .blocks import Block, Download, Figure, Grid, Heading, Name, Span, Words
 from .schema import Column, frame_of
 
@@ -65,8 +65,8 @@ class GroupOptions:
     seed : int
     """
 
-    fdr: float = field(default=0.05, metadata={"option": PartOption("The false discovery rate")})
-    level: float = field(default=0.95, metadata={"option": PartOption("The level of the intervals")})
+    fdr: float = option(0.05, "The false discovery rate")
+    level: float = option(0.95, "The level of the intervals")
     facts: RaterFacts = field(default_factory=RaterFacts)
     seed: int = 0
 

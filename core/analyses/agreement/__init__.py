@@ -1,6 +1,6 @@
 """Agreement of raters: the parts of the analysis, with their options."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from ...agreement.pairs import pair_coefficients
 from ...agreement.probability import SPA_WEIGHTINGS
 from ...annotations.dataset import Dataset
 from ...methods import Verdict, any_of, can_use, method_named
-from ..base import Analysis, AnalysisPart, PartOption, declared_in, part_of
+from ..base import Analysis, AnalysisPart, declared_in, option, part_of
 
 
 def _title(name: str) -> str:
@@ -33,7 +33,7 @@ WINDOWS = {
 class ApplicableOptions:
     """Options of the coefficients that suit the annotations."""
 
-    level: float = field(default=0.95, metadata={"option": PartOption("The level of the intervals")})
+    level: float = option(0.95, "The level of the intervals")
     spa_weightings: tuple[str, ...] = SPA_WEIGHTINGS
 
 
@@ -41,9 +41,8 @@ class ApplicableOptions:
 class PairOptions:
     """Options of agreement between pairs of raters."""
 
-    coefficient: str = field(
-        default=pair_coefficients()[0],
-        metadata={"option": PartOption("Coefficient", pair_coefficients(), _title, PAIRS, "pair_coefficient")},
+    coefficient: str = option(
+        pair_coefficients()[0], "Coefficient", pair_coefficients(), _title, PAIRS, "pair_coefficient"
     )
 
 
@@ -51,14 +50,9 @@ class PairOptions:
 class RaterOptions:
     """Options of agreement of each rater with the others."""
 
-    coefficient: str = field(
-        default=KRIPPENDORFF_ALPHA,
-        metadata={
-            "option": PartOption(
-                "Coefficient, with and without each rater", tuple(OVERALL), _title,
-                "without the rater", "without_coefficient",
-            )
-        },
+    coefficient: str = option(
+        KRIPPENDORFF_ALPHA, "Coefficient, with and without each rater", tuple(OVERALL), _title, "without the rater",
+        "without_coefficient",
     )  # fmt: skip
 
 
@@ -66,12 +60,7 @@ class RaterOptions:
 class WindowOptions:
     """Options of agreement in windows of time."""
 
-    by: str = field(
-        default="period",
-        metadata={
-            "option": PartOption("Windows", tuple(WINDOWS), WINDOWS.__getitem__, key="windows", side_by_side=True)
-        },
-    )
+    by: str = option("period", "Windows", tuple(WINDOWS), WINDOWS.__getitem__, key="windows", side_by_side=True)
 
 
 def _any(dataset: Dataset) -> Verdict:
