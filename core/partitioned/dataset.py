@@ -69,7 +69,7 @@ class PartitionedDataset:
     partitions : tuple of Partition
         Partitions; their number is a power of two, and some may have no cases.
     patterns : ClassCounts
-        Counts of all cases, one row per pattern, see `core.partitioned.patterns`.
+        Counts of all cases, one row per pattern, see `core.partitioned.build`.
     annotations_of_raters : ndarray of int64, shape (n_raters,)
     raters_identified : bool
     report : ImportReport

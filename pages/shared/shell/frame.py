@@ -3,6 +3,7 @@
 import plotly.graph_objects as go
 import streamlit as st
 
+from core.analyses.questions import QUESTIONS
 from core.annotations.dataset import Dataset
 from core.annotations.ordering import order_in_words
 from core.errors import PluralityError
@@ -22,7 +23,34 @@ from pages.shared.kit import (
     store_away,
 )
 from pages.shared.kit import style as look
-from pages.shared.shell import first_start, questions, story
+from pages.shared.shell import first_start, story
+
+
+def _question_switch() -> None:
+    """Draw the switch of the question in use, with a link to compare all of them; nothing if there is only one."""
+    address = st.session_state["data"]
+    found = cached.questions(address)
+    if address not in found.values():
+        return
+    names, key = list(found), f"question_in_use-{address}"
+    st.selectbox(
+        "Question",
+        names,
+        index=list(found.values()).index(address),
+        format_func=lambda name: shorten(name, 40),
+        key=key,
+        label_visibility="collapsed",
+        width=240,
+        on_change=lambda: state.use(found[st.session_state[key]]),
+    )
+    st.button(
+        "Compare questions", icon=":material/stacks:", type="tertiary", on_click=_compare, key="compare_questions"
+    )
+
+
+def _compare() -> None:
+    st.session_state["agreement_tabs"] = QUESTIONS.title
+    st.session_state["go_to"] = "agreement"
 
 
 def sidebar(name: str) -> None:
@@ -66,7 +94,7 @@ def data_bar() -> None:
     with place, st.container(key="data_bar", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":material/database: **{markdown(shorten(dataset.name, 44))}**", width="content")
         st.caption(f"{plural(dataset.n_cases, 'case')} · {_who(dataset)} · {_annotations(dataset)}", width="content")
-        questions.switch()
+        _question_switch()
         _unkept(reading)
         with st.container(horizontal=True, horizontal_alignment="right", gap="small", key="data_actions"):
             selection.button(dataset)
