@@ -1058,7 +1058,7 @@ _COMMANDS: dict[str, Command] = {
         _guideline,
     ),
     "check": (
-        ".commands.gate:check",
+        ".commands.data:check",
         "Check whether the data meet requirements (exit status 0 if they do, 1 if not, 2 for invalid input).",
         'check readings.csv --require "alpha >= 0.6" --require "flagged_raters <= 2"',
         _check,
@@ -1082,13 +1082,13 @@ _COMMANDS: dict[str, Command] = {
         _covariates,
     ),
     "tap": (
-        ".commands.tap:tap",
+        ".commands.choices:tap",
         "Split agreement into accurate, mixed and guessed by the t-a-p model.",
         "tap readings.csv",
         _tap,
     ),
     "simulate": (
-        ".commands.tap:simulate",
+        ".commands.choices:simulate",
         "Simulate ratings with the t-a-p model, and compare coefficients and models on them.",
         "simulate --t 0.3 --a 0.7 --p 0.5 --raters 5",
         _simulate,

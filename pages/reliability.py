@@ -1,5 +1,7 @@
 """Reliability: how certain the truth is, and how good classifiers are, against how much the raters are trusted."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from core.analyses.groups import GROUPS
@@ -7,6 +9,7 @@ from core.analyses.inputs import Inputs
 from core.analyses.reliability import RELIABILITY, MetricOptions, SweepOptions, other_model
 from core.analyses.reliability import certainty as certainty_analysis
 from core.analyses.reliability import models as another_model
+from core.analyses.reliability import set_classifiers as analysis
 from core.analyses.reliability.classifiers import lines
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
@@ -15,7 +18,10 @@ from core.certainty.shares import certainty_shares
 from core.errors import PluralityError
 from core.evaluation.further_metrics import FurtherMetrics, further_metrics
 from core.evaluation.metrics import TOP, PointScores, first_metric
+from core.evaluation.set_metrics import SetMetrics, set_metrics
+from core.evaluation.set_predictions import known_sets
 from core.evaluation.sweep_table import SweepTable
+from core.plausibility.dirichlet import DirichletCounts
 from core.runtime.jobs import Job
 from core.text import exact, markdown, plural, typed
 from pages.shared.cache import datasets as cached
@@ -37,8 +43,55 @@ from pages.shared.kit import (
     widgets,
 )
 from pages.shared.kit import sweep as sweeps
-from pages.shared.reliability import anchors, prediction_sets, set_classifiers
+from pages.shared.reliability import anchors, prediction_sets
 from pages.shared.reliability import scores as score_view
+
+_KNOWN, _PLAUSIBLE = "Known sets (gold)", "Plausible truths"
+_PER_CASE = 4e-4  # seconds of 1,000 draws of a case and classifier
+
+
+def _show_set_classifiers(inputs: Inputs, options: SweepOptions) -> None:
+    """How good the sets of each classifier are, as a whole and by label."""
+    gold = known_sets(inputs.dataset)
+    if gold is not None and _asked_for_gold():
+        inputs = replace(inputs, gold=gold)
+    elif not isinstance(inputs.settings.plausibility, DirichletCounts):
+        st.info("Predicted sets are evaluated with Dirichlet counts: choose this model above.", icon=":material/info:")
+        return
+    found = _set_metrics(inputs, options)
+    if found is not None:
+        blocks.show(RELIABILITY.part("set_classifiers").blocks(found, inputs, options))
+
+
+def _asked_for_gold() -> bool:
+    asked = st.segmented_control(
+        "Judged against",
+        [_KNOWN, _PLAUSIBLE],
+        default=_KNOWN,
+        required=True,
+        key="sets_against",
+        persist_state="session",
+    )
+    return asked == _KNOWN
+
+
+def _set_metrics(inputs: Inputs, options: SweepOptions) -> SetMetrics | None:
+    dataset, found, gold, reliability = inputs.dataset, inputs.predictions, inputs.gold, inputs.settings.reliability
+    if gold is not None and not any((one.predicted & gold.predicted).any() for one in found):
+        st.info("No case has both a prediction and a gold set.", icon=":material/info:")
+        return None
+    counts = analysis.counts(inputs)
+
+    def work(job: Job) -> SetMetrics:
+        return cached.run(
+            job, set_metrics, dataset.coded, dataset.coded, found, model=counts, reliability=reliability, gold=gold,
+            n_draws=options.n_draws, seed=options.seed, seconds=_PER_CASE * dataset.n_cases * len(found),
+        )  # fmt: skip
+
+    who = tuple((one.name, predictions.fingerprint_of(one.applies, one.predicted)) for one in found)
+    what = "set metrics" if gold is None else "Set metrics by gold"
+    key = plausibility_models.job_key(dataset, counts, what, reliability, who)
+    return job_progress.result_of(key, "Predicted sets", work, of=dataset)
 
 
 def _show_plausibilities(inputs: Inputs, options: SweepOptions) -> None:
@@ -186,7 +239,7 @@ def _found(dataset: Dataset, inputs: Inputs, sweep: SweepTable, sets: tuple) -> 
     tabs = {}
     if sets:
         of_sets = Inputs(dataset, predictions=sets, settings=inputs.settings)
-        tabs["Classifiers"] = lambda: set_classifiers.show(of_sets, options)
+        tabs["Classifiers"] = lambda: _show_set_classifiers(of_sets, options)
     elif classifiers:
         tabs["Classifiers"] = lambda: part("classifiers")
     tabs["Certainty"] = lambda: part("certainty")
