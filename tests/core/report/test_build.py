@@ -206,12 +206,14 @@ def test_names_that_are_markup_are_shown_letter_for_letter():
 
 def test_every_part_of_a_file_escapes_what_it_is_given():
     mark = "\"'><b onclick=x>&amp;"
-    blocks = [Words(mark, kind) for kind in ("text", "lead", "note", "code")]
+    blocks = [Words(mark, kind) for kind in ("text", "lead", "note", "legend", "code")]
     blocks.append(Grid(pd.DataFrame({mark: [mark, None], "n": [1, 2]}), mark))
     page = parsed(to_html(mark, [Section(mark, mark, tuple(blocks))], mark))
     assert not [attrs for tag, attrs in page.tags if tag == "b" or "onclick" in attrs]
-    # Two titles, a link, a heading, four words, a caption, a head, a cell and the footer.
-    assert sum(text == mark for text in page.text) == 12
+    # Two titles, a link, a heading, five words, a caption, a head, a cell and the footer.
+    assert sum(text == mark for text in page.text) == 13
+    kinds = [attrs["class"] for tag, attrs in page.tags if tag == "p" and "class" in attrs]
+    assert kinds[:4] == ["text", "lead", "note", "note"]  # a legend is a note on paper
     assert [attrs["id"] for tag, attrs in page.tags if tag == "section"] == [mark]
 
 
