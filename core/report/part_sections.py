@@ -75,7 +75,8 @@ def of_question(part: AnalysisPart) -> Callable[..., list]:
     """
 
     def section(request, sections, token, progress) -> list:
-        data, words = request.dataset, []
+        words: list = []
+        data = request.dataset
         if not part.applicable(data).possible and not request.no_classes:  # then of single classes
             data, words = single_classes(request)
         found = of_parts(request, [part], data, token=token, progress=progress)
