@@ -95,17 +95,20 @@ class _Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """List their names, in the order of the work."""
-        return list(_COMMANDS)
+        from .analyses.base import declared_modules
+
+        return [*_COMMANDS, *declared_modules()]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return the command with that name."""
-        if name not in _COMMANDS:
+        command = _COMMANDS.get(name) or _command_of_part(name)
+        if command is None:
             return None
-        function, summary, example, parameters = _COMMANDS[name]
+        function, summary, example, parameters = command
 
         def run(**values: Any) -> tuple:
             module, _, called = function.partition(":")
-            options = SimpleNamespace(**values, cautions=[])
+            options = SimpleNamespace(**values, cautions=[], command=name)
             if "partitions" in values and import_module(_IN_PARTITIONS, __package__).wanted(options, name):
                 module = _IN_PARTITIONS
             with private_files() if module in _OF_HOME else nullcontext():
@@ -146,6 +149,20 @@ def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> Non
     if value:
         click.echo(__version__)
         ctx.exit()
+
+
+def _command_of_part(name: str) -> "Command | None":
+    """Return the command of a part that its module declares; None if there is no such part."""
+    from .analyses.base import declared_modules, declared_part
+
+    if name not in declared_modules():
+        return None
+    part = declared_part(name)
+
+    def parameters() -> list[click.Parameter]:
+        return [*_file(), *_options_of_parts([part]), _ordinal()]
+
+    return ".commands.parts:of_declared", part.question, f"{name} readings.csv", parameters
 
 
 def _none() -> list[click.Parameter]:
@@ -1016,7 +1033,8 @@ def _predictions() -> click.Option:
 
 
 # Module and function of each command, its summary, an example, and its parameters.
-_COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] = {
+Command = tuple[str, str, str, Callable[[], list[click.Parameter]]]
+_COMMANDS: dict[str, Command] = {
     "samples": (".commands.data:samples", "List the samples.", "samples", _none),
     "describe": (
         ".commands.data:describe",
@@ -1043,7 +1061,7 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         _guideline,
     ),
     "check": (
-        ".commands.gate:check",
+        ".commands.data:check",
         "Check whether the data meet requirements (exit status 0 if they do, 1 if not, 2 for invalid input).",
         'check readings.csv --require "alpha >= 0.6" --require "flagged_raters <= 2"',
         _check,
@@ -1067,13 +1085,13 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         _covariates,
     ),
     "tap": (
-        ".commands.tap:tap",
+        ".commands.choices:tap",
         "Split agreement into accurate, mixed and guessed by the t-a-p model.",
         "tap readings.csv",
         _tap,
     ),
     "simulate": (
-        ".commands.tap:simulate",
+        ".commands.choices:simulate",
         "Simulate ratings with the t-a-p model, and compare coefficients and models on them.",
         "simulate --t 0.3 --a 0.7 --p 0.5 --raters 5",
         _simulate,
@@ -1133,7 +1151,7 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         _sweep,
     ),
     "metrics": (
-        ".commands.metrics:metrics",
+        ".commands.sets:metrics",
         "Compare classifiers by rankings and probabilities with uncertain ground truth.",
         "metrics plackett-luce skin --k 3 --j 2",
         _metrics,
@@ -1193,7 +1211,7 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         _restore,
     ),
     "bring-over": (
-        ".commands.earlier:bring_over",
+        ".commands.record:bring_over",
         "Copy reviews and settings of a file that an earlier version read differently.",
         "bring-over readings.csv --by ann@clinic.example",
         _bring_over,

@@ -446,7 +446,7 @@ def explained(name: str | Method) -> str:
 def _built_in(family: Family) -> tuple[Method, ...]:
     found = [
         method
-        for module in _declaring(_FOLDERS[family])
+        for module in modules_with(_FOLDERS[family], "\nMETHOD = ", "\nMETHODS = ")
         for method in _declared(import_module(module, __package__))
         if method.family == family
     ]
@@ -454,8 +454,15 @@ def _built_in(family: Family) -> tuple[Method, ...]:
 
 
 @cache
-def _declaring(folder: str) -> tuple[str, ...]:
-    """List modules of a folder whose text declares a method."""
+def modules_with(folder: str, *texts: str) -> tuple[str, ...]:
+    """List modules of a folder that contain one of the texts, such as the declaration of a method.
+
+    Parameters
+    ----------
+    folder : str
+        Folder in this package, with its subfolders.
+    *texts : str
+    """
     found: list[str] = []
 
     def walk(place: Any, name: str) -> None:
@@ -464,7 +471,7 @@ def _declaring(folder: str) -> tuple[str, ...]:
                 walk(entry, f"{name}.{entry.name}")
             elif entry.name.endswith(".py") and not entry.name.startswith("_"):
                 text = entry.read_text(encoding="utf-8")
-                if "\nMETHOD = " in text or "\nMETHODS = " in text:
+                if any(declaration in text for declaration in texts):
                     found.append(f"{name}.{entry.name.removesuffix('.py')}")
 
     root = resources.files(__package__)

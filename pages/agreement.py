@@ -1,5 +1,6 @@
 """Agreement: how much do the raters agree, beyond chance, pairwise, by class, over time, and on which cases."""
 
+from collections.abc import Mapping
 from shlex import quote
 
 import streamlit as st
@@ -7,21 +8,91 @@ import streamlit as st
 from core.analyses.agreement import AGREEMENT
 from core.analyses.agreement.pairs import busiest
 from core.analyses.agreement.precision import adaptive_warning
-from core.analyses.gate import GATE
+from core.analyses.gate import GATE, SUGGESTED
 from core.analyses.groups import GROUPS
 from core.analyses.guideline import GUIDELINE
+from core.analyses.inputs import Inputs
 from core.analyses.questions import QUESTIONS
 from core.annotations.dataset import Dataset
 from core.annotations.ordering import scale_order
 from core.methods import any_of
 from core.text import markdown, plural
 from pages.shared.agreement import compare as agreement_compare
-from pages.shared.agreement import gate, groups, guideline, questions
+from pages.shared.agreement import guideline as agreement_guideline
 from pages.shared.agreement import pairs as agreement_pairs
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cache import analyses
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import blocks, navigation, provenance, state, widgets
+from pages.shared.kit import blocks, gate, gold_of_reviews, groups, job_progress, navigation, provenance, state, widgets
+
+
+def _questions(questions: Mapping[str, str]) -> None:
+    """Agreement, rater model and flagged raters of each question.
+
+    Parameters
+    ----------
+    questions : mapping of str to str
+        Names to digests.
+    """
+    part = QUESTIONS.parts[0]
+    found = [(name, dataset) for name, digest in questions.items() if (dataset := _as_on_its_pages(digest)) is not None]
+    inputs, options = Inputs(found[0][1], questions=tuple(found)), part.resolve()
+    digests = tuple(questions.values())  # by which it goes with data that are erased
+    key = ("questions", digests, *((name, dataset.digest, dataset.names_digest) for name, dataset in found))
+    result = job_progress.result_of(
+        key,
+        "Comparing the questions",
+        lambda job: part.answer(inputs, options, token=job.token, progress=job.report),
+    )
+    if result is not None:
+        blocks.show(part.blocks(result, inputs, options))
+
+
+def _as_on_its_pages(digest: str) -> Dataset | None:
+    """Return a question without raters who do not count and with gold of reviews, as on its own pages."""
+    with state.looking_at(digest):
+        reading = state.current()
+        return None if reading is None else gold_of_reviews.applied(reading.dataset)
+
+
+def _groups(view: Dataset) -> None:
+    """Ask for facts of the raters, and compare their groups."""
+    if not GROUPS.parts[0].applicable(view).possible:
+        blocks.answer(GROUPS.parts[0], view)
+        return
+    facts = groups.ask(view)
+    if facts is None:
+        return
+    for part in GROUPS.parts:
+        blocks.answer(part.with_options(facts=facts), view)
+
+
+def _gate(dataset: Dataset) -> None:
+    """Ask for requirements, and check them."""
+    st.multiselect(
+        "Requirements", [*dict.fromkeys((*SUGGESTED, *gate.requirements()))], key=gate.REQUIREMENTS,
+        accept_new_options=True, placeholder="Choose a requirement, or type one such as alpha >= 0.6",
+        persist_state="session",
+        help="Enter a measure, a comparison sign and a number. If the measure is unknown, Plurality lists all "
+             "measures.",
+    )  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.toggle("The whole interval must meet the requirement", key=gate.CONFIDENT, persist_state="session")
+        st.number_input(
+            "Look at growing data", 1, None, None, key=gate.LOOK, width=200, placeholder="Only this one",
+            persist_state="session",
+            help="Number of this look, if you check the data repeatedly while they grow. The intervals are then valid "
+                 "over all looks.",
+        )  # fmt: skip
+    if not gate.requirements():
+        st.caption("No requirements yet. Add one to see whether the data meet it.")
+        return
+    report = None if state.whole() is None else state.whole().report
+    part = GATE.part("requirements").with_options(**gate.options())
+    if report is not None:
+        part = part.with_options(n_rows=report.n_rows, n_dropped=report.n_rows - report.n_kept)
+    blocks.answer(part, dataset)
+
 
 MOST_ORDERED = 20
 _COMPARE = "Compare"
@@ -113,12 +184,12 @@ def _page() -> None:
     }
     parts[_COMPARE] = lambda: agreement_compare.selections(_view(dataset), state.split(dataset))
     names = [*list(parts)[:-2], _COMPARE, list(parts)[-2]]
-    parts[GUIDELINE.title] = lambda: guideline.show(_view(dataset))
-    parts[GROUPS.title] = lambda: groups.show(dataset if dataset.kind == "score" else _view(dataset))
-    parts[GATE.title] = lambda: gate.show(dataset)
+    parts[GUIDELINE.title] = lambda: agreement_guideline.show(_view(dataset))
+    parts[GROUPS.title] = lambda: _groups(dataset if dataset.kind == "score" else _view(dataset))
+    parts[GATE.title] = lambda: _gate(dataset)
     names += [GUIDELINE.title, GROUPS.title, GATE.title]
     if several := cached.questions(st.session_state["data"]):
-        parts[QUESTIONS.title] = lambda: questions.overview(several)
+        parts[QUESTIONS.title] = lambda: _questions(several)
         names.append(QUESTIONS.title)
     for name, tab in zip(names, widgets.tabs(names, "agreement_tabs"), strict=True):
         if tab.open:

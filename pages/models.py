@@ -252,15 +252,14 @@ def _tabs(dataset: Dataset, view: Dataset, models: FittedModels) -> None:
         "Soft labels": lambda: _soft_labels(view, models),
         "Covariates": lambda: _covariates(view),
     }
-    for name in ("tap", "explore"):
-        part = MODELS.part(name)
+    for part in (MODELS.part("tap"), MODELS.part("explore"), *MODELS.declared):
         own[part.title] = lambda part=part: blocks.answer(part, view)
     parts = {part.title: part for part in MODELS.parts}
     every = dataset.kind == "set" and dataset.raters_identified
     left_out = {"Raters"} if models.shown.request.way == "vote" else set()
     if not MODELS.part("calibration").applicable(models.shown.dataset).possible:
         left_out.add("Calibration")
-    names = [name for name in _TABS if name not in left_out]
+    names = [name for name in (*_TABS, *(part.title for part in MODELS.declared)) if name not in left_out]
     names = ["All labels", *names] if every else names
     for name, tab in zip(names, widgets.tabs(names, "model_tabs"), strict=True):
         if tab.open:

@@ -8,11 +8,13 @@ import numpy as np
 import streamlit as st
 
 from core.agreement.pairs import METHOD as PAIRS
+from core.analyses.agreement import AGREEMENT
 from core.analyses.blocks import Download, Words
 from core.analyses.raters import RATERS, scale
 from core.analyses.raters import rater as one
 from core.analyses.raters import scores as score_parts
 from core.analyses.raters import table as assessed
+from core.analyses.raters.scores import by_gold, digits_of, made_of, sentences
 from core.analyses.raters.table import AssessedRaters
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
@@ -28,7 +30,7 @@ from core.raters.report_card import report_card
 from core.report.rater_card import rater_report
 from core.text import markdown, percent, plural
 from core.thresholds import INTERVAL_LEVEL
-from pages.shared.cache import access
+from pages.shared.cache import access, analyses
 from pages.shared.kit import (
     blocks,
     gold_of_reviews,
@@ -39,15 +41,59 @@ from pages.shared.kit import (
     presentation,
     provenance,
     rater_accuracy,
+    scores,
     shared_errors,
     state,
     trusted_raters,
     widgets,
 )
 from pages.shared.raters import plan as raters_plan
-from pages.shared.raters import scores as raters_scores
 from pages.shared.raters import settings as raters_settings
 from pages.shared.raters import table as raters_table
+
+_SCORES, _CLASSES = "Scores", "Split scores into two classes, by a threshold"
+
+
+def _as_scores() -> bool:
+    """Return True if scores count as they are; otherwise as two classes, with flags and planning."""
+    return (
+        st.segmented_control(
+            "Scores count as",
+            [_SCORES, _CLASSES],
+            default=_SCORES,
+            required=True,
+            key="raters_scores_as",
+            persist_state="session",
+        )
+        == _SCORES
+    )
+
+
+def _of_scores(dataset: Dataset, title) -> None:
+    """Draw the page. ``title`` is the place of its first sentence."""
+    following = scores.following(dataset)
+    if following is None:
+        return
+    raters = following.scores
+    first, *rest = sentences(following)
+    title.title(markdown(first))
+    for sentence in rest:
+        st.markdown(f"{markdown(sentence)}.")
+    part, gold, time = (RATERS.part(name) for name in ("scores", "score-gold", "score-time"))
+    blocks.show(part.blocks(following, dataset))
+    if gold.applicable(dataset).possible and (found := blocks.result_of(gold, dataset)) is not None:
+        blocks.show(by_gold(found, digits_of(raters)))
+    verdict = time.applicable(dataset)
+    if verdict.possible:
+        blocks.show(time.blocks(time.answer(dataset, raters=raters), dataset))
+    else:
+        widgets.heading("Over time")
+        st.info(markdown(f"{verdict.reason[0].upper()}{verdict.reason[1:]}."), icon=":material/block:")
+    blocks.show(made_of(raters, analyses.result(AGREEMENT.part("coefficients"), dataset)))
+    provenance.show(
+        dataset, ["score raters"], "raters FILE", {"level": raters.level, "raters": "severity and spread"}, "raters"
+    )
+
 
 _SENTENCES = re.compile(r"(?<=\.) (?=[A-Z])")
 _RATES = (0.01, 0.05, 0.1, 0.2)
@@ -270,8 +316,8 @@ def _page() -> None:
     if not verdict.possible:
         _instead(dataset, verdict.reason)
         return
-    if dataset.kind == "score" and raters_scores.as_scores():
-        raters_scores.show(dataset, title)
+    if dataset.kind == "score" and _as_scores():
+        _of_scores(dataset, title)
         return
     dataset = gold_of_reviews.switched(dataset)
     view = widgets.class_view(dataset)
@@ -312,6 +358,7 @@ def _tabs(dataset: Dataset, view: Dataset, found: AssessedRaters) -> None:
     }
     if trusted_raters.default_model(dataset) is not None:
         parts["Trust"] = lambda: _trust(dataset)
+    parts |= {part.title: partial(blocks.answer, part, view) for part in RATERS.declared}
     for (_, show), tab in zip(parts.items(), widgets.tabs(list(parts), "rater_tabs"), strict=True):
         if tab.open:
             with tab:

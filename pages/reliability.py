@@ -1,26 +1,38 @@
 """Reliability: how certain the truth is, and how good classifiers are, against how much the raters are trusted."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from core.analyses.groups import GROUPS
 from core.analyses.inputs import Inputs
-from core.analyses.reliability import RELIABILITY, SweepOptions, other_model
+from core.analyses.reliability import RELIABILITY, MetricOptions, SweepOptions, other_model
 from core.analyses.reliability import certainty as certainty_analysis
 from core.analyses.reliability import models as another_model
+from core.analyses.reliability import set_classifiers as analysis
 from core.analyses.reliability.classifiers import lines
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
+from core.certainty.plausibilities import Plausibilities, plausibilities
 from core.certainty.shares import certainty_shares
 from core.errors import PluralityError
+from core.evaluation.further_metrics import FurtherMetrics, further_metrics
 from core.evaluation.metrics import TOP, PointScores, first_metric
+from core.evaluation.set_metrics import SetMetrics, set_metrics
+from core.evaluation.set_predictions import known_sets
 from core.evaluation.sweep_table import SweepTable
+from core.plausibility.dirichlet import DirichletCounts
+from core.runtime.jobs import Job
 from core.text import exact, markdown, plural, typed
+from pages.shared.cache import datasets as cached
 from pages.shared.kit import (
     blocks,
     class_order,
     evidence,
+    expected,
     gold_of_reviews,
     groups,
+    job_progress,
     navigation,
     own_predictions,
     plausibility_models,
@@ -31,8 +43,97 @@ from pages.shared.kit import (
     widgets,
 )
 from pages.shared.kit import sweep as sweeps
-from pages.shared.reliability import anchors, metrics, plausibilities, prediction_sets, set_classifiers
+from pages.shared.reliability import anchors, prediction_sets
 from pages.shared.reliability import scores as score_view
+
+_KNOWN, _PLAUSIBLE = "Known sets (gold)", "Plausible truths"
+_PER_CASE = 4e-4  # seconds of 1,000 draws of a case and classifier
+
+
+def _show_set_classifiers(inputs: Inputs, options: SweepOptions) -> None:
+    """How good the sets of each classifier are, as a whole and by label."""
+    gold = known_sets(inputs.dataset)
+    if gold is not None and _asked_for_gold():
+        inputs = replace(inputs, gold=gold)
+    elif not isinstance(inputs.settings.plausibility, DirichletCounts):
+        st.info("Predicted sets are evaluated with Dirichlet counts: choose this model above.", icon=":material/info:")
+        return
+    found = _set_metrics(inputs, options)
+    if found is not None:
+        blocks.show(RELIABILITY.part("set_classifiers").blocks(found, inputs, options))
+
+
+def _asked_for_gold() -> bool:
+    asked = st.segmented_control(
+        "Judged against",
+        [_KNOWN, _PLAUSIBLE],
+        default=_KNOWN,
+        required=True,
+        key="sets_against",
+        persist_state="session",
+    )
+    return asked == _KNOWN
+
+
+def _set_metrics(inputs: Inputs, options: SweepOptions) -> SetMetrics | None:
+    dataset, found, gold, reliability = inputs.dataset, inputs.predictions, inputs.gold, inputs.settings.reliability
+    if gold is not None and not any((one.predicted & gold.predicted).any() for one in found):
+        st.info("No case has both a prediction and a gold set.", icon=":material/info:")
+        return None
+    counts = analysis.counts(inputs)
+
+    def work(job: Job) -> SetMetrics:
+        return cached.run(
+            job, set_metrics, dataset.coded, dataset.coded, found, model=counts, reliability=reliability, gold=gold,
+            n_draws=options.n_draws, seed=options.seed, seconds=_PER_CASE * dataset.n_cases * len(found),
+        )  # fmt: skip
+
+    who = tuple((one.name, predictions.fingerprint_of(one.applies, one.predicted)) for one in found)
+    what = "set metrics" if gold is None else "Set metrics by gold"
+    key = plausibility_models.job_key(dataset, counts, what, reliability, who)
+    return job_progress.result_of(key, "Predicted sets", work, of=dataset)
+
+
+def _show_plausibilities(inputs: Inputs, options: SweepOptions) -> None:
+    """Plausibilities at the γ that the data open with, to download."""
+    dataset, model, reliability = inputs.dataset, inputs.settings.plausibility, inputs.settings.reliability
+
+    def work(job: Job) -> Plausibilities:
+        return cached.run(
+            job, plausibilities, dataset.coded, model, dataset.coded, reliability=reliability,
+            n_draws=options.n_draws, seed=options.seed, seconds=expected.of_draws(dataset, model, 1),
+        )  # fmt: skip
+
+    key = plausibility_models.job_key(dataset, model, "plausibilities", reliability)
+    found = job_progress.result_of(key, "Plausibilities", work, of=dataset)
+    if found is not None:
+        blocks.show(RELIABILITY.part("plausibilities").blocks(found, inputs, options))
+
+
+def _show_metrics(inputs: Inputs) -> None:
+    """Rankings and probabilities of the classifiers, at the γ that the data open with."""
+    part = RELIABILITY.part("metrics")
+    options = blocks.controls(part)
+    found = _further_metrics(inputs, options)
+    if found is not None:
+        blocks.show(part.blocks(found, inputs, options))
+
+
+def _further_metrics(inputs: Inputs, options: MetricOptions) -> FurtherMetrics | None:
+    dataset, found, model = inputs.dataset, inputs.predictions, inputs.settings.plausibility
+
+    def work(job: Job) -> FurtherMetrics:
+        return cached.run(
+            job, further_metrics, dataset.coded, model, dataset.coded, found,
+            reliability=inputs.settings.reliability, top=options.k, target=min(options.j, options.k),
+            n_draws=options.n_draws, seed=options.seed, seconds=expected.of_draws(dataset, model, 1),
+        )  # fmt: skip
+
+    who = tuple((one.name, predictions.fingerprint(one)) for one in found)
+    key = plausibility_models.job_key(
+        dataset, model, "further metrics", inputs.settings.reliability, options.k, options.j, who
+    )
+    return job_progress.result_of(key, "Further metrics", work, of=dataset)
 
 
 def _settings(dataset: Dataset):
@@ -138,12 +239,12 @@ def _found(dataset: Dataset, inputs: Inputs, sweep: SweepTable, sets: tuple) -> 
     tabs = {}
     if sets:
         of_sets = Inputs(dataset, predictions=sets, settings=inputs.settings)
-        tabs["Classifiers"] = lambda: set_classifiers.show(of_sets, options)
+        tabs["Classifiers"] = lambda: _show_set_classifiers(of_sets, options)
     elif classifiers:
         tabs["Classifiers"] = lambda: part("classifiers")
     tabs["Certainty"] = lambda: part("certainty")
     if classifiers:
-        tabs["Further metrics"] = lambda: metrics.show(inputs)
+        tabs["Further metrics"] = lambda: _show_metrics(inputs)
         tabs["Prediction sets"] = lambda: prediction_sets.show(inputs, reliabilities)
     if classifiers and GROUPS.parts[0].applicable(inputs.dataset).possible:
         tabs[GROUPS.title] = lambda: _groups(inputs)
@@ -151,7 +252,7 @@ def _found(dataset: Dataset, inputs: Inputs, sweep: SweepTable, sets: tuple) -> 
         tabs["Risk"] = lambda: part("risk")
     tabs["Relations"] = lambda: _relations(dataset, inputs, sweep, options)
     if inputs.dataset.kind in ("class", "ranking"):
-        tabs["Soft labels"] = lambda: plausibilities.show(inputs, options)
+        tabs["Soft labels"] = lambda: _show_plausibilities(inputs, options)
     tabs["What anchors γ"] = lambda: anchors.show(inputs.dataset, model)
     # Only the open tab is worked out: another model on many cases takes a while, and other pages wait for it.
     for name, tab in zip(tabs, widgets.tabs(list(tabs), "reliability_tabs"), strict=True):

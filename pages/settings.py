@@ -2,16 +2,74 @@
 
 import os
 import platform
+import time
 from importlib.metadata import PackageNotFoundError, version
 
+import pandas as pd
 import streamlit as st
 
 from core.review.database import store_url
 from core.runtime.cluster import elsewhere
 from core.settings import current_settings
-from core.text import html_text
+from core.tables import to_csv
+from core.text import html_text, markdown, plural
 from core.version import __version__
-from pages.shared.kit import administration, job_progress, navigation
+from pages.shared.cache import access, sign_in
+from pages.shared.kit import job_progress, navigation
+
+_SHOWN = 200  # lines of the record
+_SESSIONS = 50
+
+
+def _administration() -> None:
+    """Draw both for an administrator who signed in; nothing for anybody else."""
+    if sign_in.person() is None or not sign_in.may("administrator"):
+        return
+    _sessions()
+    _record()
+
+
+def _sessions() -> None:
+    st.subheader("Open sessions", anchor=False)
+    found = access.open_sign_ins()
+    st.caption(f"{plural(len(found), 'sign-in')}. Ending a session closes it in all tabs at the next click.")
+    for one in found[:_SESSIONS]:
+        who, when, end = st.columns([3, 4, 2], vertical_alignment="center")
+        who.text(f"{one.name}, {one.role}")
+        when.text(f"Last used {_moment(one.used)}, ends by {_moment(one.until)}")
+        end.button("End session", key=f"end-{one.which}", on_click=access.end_sign_in, args=(one.which, one.name))
+
+
+def _record() -> None:
+    st.subheader("Record of access", anchor=False)
+    lines, faults = access.access_record()
+    if faults:
+        st.error(f"The access record is incomplete: {markdown(faults[0])}.", icon=":material/error:")
+    days = current_settings().access_days
+    st.caption(
+        f"{plural(len(lines), 'line')}, kept for {plural(days, 'day')}. The table shows the latest {_SHOWN} lines, "
+        "the file contains all. Check them with the command plurality access."
+    )
+    table = pd.DataFrame(
+        [(line.time, line.who, line.what, line.dataset, ", ".join(line.details)) for line in reversed(lines)],
+        columns=["at", "who", "what", "dataset", "details"],
+    )
+    st.dataframe(table.head(_SHOWN), hide_index=True, key="access_record")
+    st.download_button(
+        "Download the record",
+        lambda: to_csv(table),
+        file_name="access.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        type="tertiary",
+        on_click="ignore",
+        key="take_access_record",
+    )
+
+
+def _moment(seconds: float) -> str:
+    return time.strftime("%d %b %H:%M UTC", time.gmtime(seconds))
+
 
 PACKAGES = ("streamlit", "plotly", "numpy", "scipy", "pandas", "pyarrow", "numba", "nutpie", "sqlalchemy")
 
@@ -36,6 +94,9 @@ if elsewhere(settings.cluster):
         else f"{leaves}, and data sent to the cluster"
     )
 st.markdown(f"**Plurality {__version__}** · {leaves}, no usage statistics are sent.")
+st.subheader("Running computations", anchor=False)
+job_progress.every_computation()
+st.subheader("Folders and limits", anchor=False)
 rows = {
     "Folder of saved datasets (PLURALITY_HOME)": str(settings.home),
     "Reviews (PLURALITY_DATABASE_URL)": store_url().render_as_string(hide_password=True),
@@ -64,8 +125,6 @@ if settings.images is not None and not settings.images.is_dir():
         "Could not find the image folder, so no image is shown. Set PLURALITY_IMAGES to a folder on this computer.",
         icon=":material/folder_off:",
     )
-st.subheader("Running computations", anchor=False)
-job_progress.every_computation()
 st.subheader("Details for a bug report", anchor=False)
 details = [
     f"Plurality {__version__}",
@@ -75,4 +134,4 @@ details = [
 ]
 st.code("\n".join(details), language=None)
 st.caption("Use the copy icon. The text contains folder paths, but no data.")
-administration.sections()
+_administration()

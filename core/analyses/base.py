@@ -5,13 +5,14 @@ functions as "module:function", so that a command which needs no figure loads no
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError
-from ..methods import Method, Verdict
+from ..methods import Method, Verdict, modules_with
 from ..options import check_choice, check_flag, check_level, check_number, check_whole
 
 if TYPE_CHECKING:
@@ -72,6 +73,18 @@ class PartOption:
             check_whole(value, self.label, self.low)
 
 
+def option(default: Any, *what: Any, **more: Any) -> Any:
+    """Return the field of an option with its default.
+
+    Parameters
+    ----------
+    default : object
+    *what, **more
+        See `PartOption`.
+    """
+    return field(default=default, metadata={"option": PartOption(*what, **more)})
+
+
 @dataclass(frozen=True, slots=True)
 class LongWork:
     """Computation that takes time: a page shows its progress, and it can be cancelled.
@@ -125,6 +138,9 @@ class AnalysisPart:
         Options set by the caller of the part, such as who is an AI rater; see `with_options`.
     work : LongWork, optional
         Description of the work if the computation takes time; it then takes ``token`` and ``progress``.
+    question : str
+        Question of a part that its module declares as ``PART``. The part then has its own tab, section of the report
+        and command; it takes annotations, and single classes if it does not apply to them as they are.
     """
 
     name: str
@@ -137,6 +153,7 @@ class AnalysisPart:
     needs: str = ""
     work: LongWork | None = None
     given_options: tuple[tuple[str, Any], ...] = ()
+    question: str = ""
 
     def with_options(self, **given: Any) -> "AnalysisPart":
         """Return the same part with options that no control offers."""
@@ -204,7 +221,7 @@ class AnalysisPart:
         asked : object
             Object with an attribute for each option; None if it was not given.
         """
-        names = [field.name for field in fields(self.options) if "option" in field.metadata or field.name == "seed"]
+        names = [one.name for one in fields(self.options) if "option" in one.metadata or one.name == "seed"]
         return {name: getattr(asked, name) for name in names if getattr(asked, name, None) is not None}
 
     def resolve(self, **given: Any) -> Any:
@@ -216,13 +233,13 @@ class AnalysisPart:
             A value is not allowed, or the part has no such option.
         """
         own = self.options()
-        known = {field.name: field.metadata.get("option") for field in fields(own)} if is_dataclass(own) else {}
+        known = {one.name: one.metadata.get("option") for one in fields(own)} if is_dataclass(own) else {}
         for name, value in given.items():
             if name not in known:
                 raise InputError(f"“{self.title}” has no option {name!r}.", f"Options: {', '.join(known) or 'none'}.")
-            option = known[name]
-            if option is not None and value is not None:
-                option.check(value)
+            declared = known[name]
+            if declared is not None and value is not None:
+                declared.check(value)
         return replace(own, **{**dict(self.given_options), **given})
 
 
@@ -244,6 +261,11 @@ class Analysis:
     question: str
     parts: tuple[AnalysisPart, ...]
 
+    @property
+    def declared(self) -> tuple[AnalysisPart, ...]:
+        """Parts that their modules declare, each with a question of its own."""
+        return tuple(part for part in self.parts if part.question)
+
     def part(self, name: str) -> AnalysisPart:
         """Return the part with that name.
 
@@ -254,6 +276,57 @@ class Analysis:
         """
         check_choice(name, "The part", [part.name for part in self.parts])
         return next(part for part in self.parts if part.name == name)
+
+
+def part_of(
+    module: str, name: str, title: str, applicable: Callable[[Any], Verdict], options: type = NoOptions,
+    *, of: str = "", **more: Any,
+) -> AnalysisPart:  # fmt: skip
+    """Return the part whose functions are ``compute``, ``present`` and ``table_of`` of a module.
+
+    Parameters
+    ----------
+    module, name, title, applicable, options
+        See `AnalysisPart`; a module is named as in ``__name__``.
+    of : str
+        Ending of the names of the functions, if the module has several parts.
+    **more
+        Other fields of the part.
+    """
+    compute, present, table = (f"{module}:{function}{of}" for function in ("compute", "present", "table_of"))
+    return AnalysisPart(name, title, applicable, compute, present, table, options, **more)
+
+
+@cache
+def declared_modules() -> dict[str, str]:
+    """Return the modules that declare a part, by the name of the part: the name of the module with hyphens."""
+    found = modules_with("analyses", "\nPART = ")
+    return {module.rpartition(".")[2].replace("_", "-"): module for module in found}
+
+
+def declared_part(name: str) -> AnalysisPart:
+    """Return the part that its module declares.
+
+    Parameters
+    ----------
+    name : str
+        One of `declared_modules`.
+    """
+    part = import_module(declared_modules()[name], __package__.rpartition(".")[0]).PART
+    assert part.name == name, "a part is called like its module"
+    return part
+
+
+def declared_in(package: str) -> tuple[AnalysisPart, ...]:
+    """Return the parts that the modules of an analysis declare.
+
+    Parameters
+    ----------
+    package : str
+        Package of the analysis, as in ``__name__``.
+    """
+    folder = f".{package.rpartition('analyses.')[2]}."
+    return tuple(declared_part(name) for name, module in declared_modules().items() if folder in module)
 
 
 def _function(named: str) -> Callable[..., Any]:

@@ -3,7 +3,7 @@
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import isnan, nan
 from shlex import quote
 from typing import Literal, NamedTuple
@@ -22,7 +22,7 @@ from ..raters.monitoring import monitor
 from ..result_base import Columns, Result, rows
 from ..sequential import betting_interval, level_of_look
 from ..text import listed, number, percent, plural, typed
-from .base import Analysis, AnalysisPart, PartOption
+from .base import Analysis, option, part_of
 from .blocks import Block, Details, Download, Grid, Heading, Words
 from .schema import Column, frame_of
 
@@ -195,7 +195,7 @@ class GateOptions:
     seed : int
     """
 
-    level: float = field(default=0.95, metadata={"option": PartOption("The level of the intervals")})
+    level: float = option(0.95, "The level of the intervals")
     requirements: tuple[str, ...] = ()
     confident: bool = False
     look: int = 0
@@ -436,8 +436,5 @@ def _applicable(dataset: Dataset) -> Verdict:
     return Verdict("check", "Quality gate", True, AS_IS)
 
 
-_REQUIREMENTS = AnalysisPart(
-    "requirements", "Quality gate", _applicable, f"{__name__}:compute", f"{__name__}:present", f"{__name__}:table_of",
-    GateOptions,
-)  # fmt: skip
+_REQUIREMENTS = part_of(__name__, "requirements", "Quality gate", _applicable, GateOptions)
 GATE = Analysis("check", "Quality gate", "Do the data meet the requirements?", (_REQUIREMENTS,))

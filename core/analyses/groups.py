@@ -11,7 +11,7 @@ from ..methods import AS_IS, Verdict
 from ..raters.group_views import FEWEST_ON_CASE, CasesApart, find_cases_apart
 from ..raters.groups import FEWEST_RATERS, GroupAgreement, GroupReview, RaterFacts, review_groups
 from ..text import number, plural, with_interval
-from .base import Analysis, AnalysisPart, PartOption
+from .base import Analysis, option, part_of
 from .blocks import Block, Download, Figure, Grid, Heading, Name, Span, Words
 from .schema import Column, frame_of
 
@@ -65,8 +65,8 @@ class GroupOptions:
     seed : int
     """
 
-    fdr: float = field(default=0.05, metadata={"option": PartOption("The false discovery rate")})
-    level: float = field(default=0.95, metadata={"option": PartOption("The level of the intervals")})
+    fdr: float = option(0.05, "The false discovery rate")
+    level: float = option(0.95, "The level of the intervals")
     facts: RaterFacts = field(default_factory=RaterFacts)
     seed: int = 0
 
@@ -236,22 +236,6 @@ def table_of_cases(found: CasesApart, dataset: Dataset, options: GroupOptions) -
     return frame_of(rows, CASES)
 
 
-_GROUPS = AnalysisPart(
-    "groups",
-    "Groups of raters",
-    _applicable,
-    f"{__name__}:compute",
-    f"{__name__}:present",
-    f"{__name__}:table_of",
-    GroupOptions,
-)
-_CASES = AnalysisPart(
-    "cases",
-    "Cases on which groups differ",
-    _applicable,
-    f"{__name__}:compute_cases",
-    f"{__name__}:present_cases",
-    f"{__name__}:table_of_cases",
-    GroupOptions,
-)
+_GROUPS = part_of(__name__, "groups", "Groups of raters", _applicable, GroupOptions)
+_CASES = part_of(__name__, "cases", "Cases on which groups differ", _applicable, GroupOptions, of="_cases")
 GROUPS = Analysis("groups", "Groups of raters", "On which cases do groups of raters differ?", (_GROUPS, _CASES))

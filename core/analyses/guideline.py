@@ -18,7 +18,7 @@ from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..models.dawid_skene import DawidSkene
 from ..raters.groups import FEWEST_RATERS, RaterFacts, sides_of
 from ..text import number, percent, percent_with_interval, plural, utc, with_interval
-from .base import Analysis, AnalysisPart, PartOption
+from .base import Analysis, option, part_of
 from .blocks import Block, Control, Download, Figure, Grid, Heading, Name, OnPage, Selector, Slot, Span, Words
 from .schema import Column, frame_of, intervals
 
@@ -79,7 +79,7 @@ class GuidelineOptions:
     seed : int
     """
 
-    level: float = field(default=0.95, metadata={"option": PartOption("The level of the intervals")})
+    level: float = option(0.95, "The level of the intervals")
     since: int | None = None
     version: str = ""
     facts: RaterFacts = field(default_factory=RaterFacts)
@@ -317,13 +317,5 @@ def _applicable(dataset: Dataset) -> Verdict:
     return any_of("coefficient", dataset)
 
 
-_PAIRS = AnalysisPart(
-    "pairs",
-    "Guideline",
-    _applicable,
-    f"{__name__}:compute",
-    f"{__name__}:present",
-    f"{__name__}:table_of",
-    GuidelineOptions,
-)
+_PAIRS = part_of(__name__, "pairs", "Guideline", _applicable, GuidelineOptions)
 GUIDELINE = Analysis("guideline", "Guideline", "Which classes to merge, split or rewrite?", (_PAIRS,))

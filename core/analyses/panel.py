@@ -1,7 +1,7 @@
 """Worth of a panel of AI raters: its number of independent raters, its vote, and each of its members."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -13,7 +13,7 @@ from ..machines.marks import Machine
 from ..machines.panel import TITLES, TRUTHS, PanelWorth, panel_worth, points
 from ..methods import ONE_CLASS, Verdict
 from ..text import percent, plural, with_interval
-from .base import Analysis, AnalysisPart, PartOption
+from .base import Analysis, option, part_of
 from .blocks import Block, Download, Figure, Grid, Heading, Name, Words
 from .schema import Column, frame_of
 
@@ -54,11 +54,8 @@ class PanelOptions:
     seed : int
     """
 
-    truth: str = field(
-        default=TRUTHS[0],
-        metadata={"option": PartOption("Truth", TRUTHS, TITLES.__getitem__, TERM, "panel_truth")},
-    )
-    level: float = field(default=0.95, metadata={"option": PartOption("The level of the intervals")})
+    truth: str = option(TRUTHS[0], "Truth", TRUTHS, TITLES.__getitem__, TERM, "panel_truth")
+    level: float = option(0.95, "The level of the intervals")
     machines: tuple[int, ...] = ()
     families: tuple[tuple[str, tuple[int, ...]], ...] = ()
     seed: int = 0
@@ -209,7 +206,5 @@ def _applicable(dataset: Dataset) -> Verdict:
     return Verdict("panel", "Accuracy of a panel", not reason, reason or ONE_CLASS["class"])
 
 
-_WORTH = AnalysisPart(
-    "worth", "Panel", _applicable, f"{__name__}:compute", f"{__name__}:present", f"{__name__}:table_of", PanelOptions
-)
+_WORTH = part_of(__name__, "worth", "Panel", _applicable, PanelOptions)
 PANEL = Analysis("panel", "Panel of AI raters", "How accurate is a panel of AI raters?", (_WORTH,))

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import pandas as pd
@@ -15,7 +15,7 @@ from ..methods import AS_IS, Verdict, any_of, method_named
 from ..result_base import Columns, Result, rows
 from ..runtime.chunks import CancelToken
 from ..text import listed, plural, shorten, with_interval
-from .base import Analysis, AnalysisPart, PartOption
+from .base import Analysis, option, part_of
 from .blocks import Block, Download, Figure, Grid, Name, Span, Words
 from .inputs import Inputs
 from .raters import RATERS
@@ -106,7 +106,7 @@ class QuestionOptions:
     seed : int
     """
 
-    level: float = field(default=0.95, metadata={"option": PartOption("The level of the intervals")})
+    level: float = option(0.95, "The level of the intervals")
     seed: int = 0
 
 
@@ -256,8 +256,5 @@ def _applicable(inputs: Inputs) -> Verdict:
     return Verdict("questions", "Questions", possible, AS_IS if possible else "this upload has one question")
 
 
-_OVERVIEW = AnalysisPart(
-    "questions", "Questions", _applicable, f"{__name__}:compute", f"{__name__}:present", f"{__name__}:table_of",
-    QuestionOptions,
-)  # fmt: skip
+_OVERVIEW = part_of(__name__, "questions", "Questions", _applicable, QuestionOptions)
 QUESTIONS = Analysis("questions", "Questions", "How do the questions in this upload compare?", (_OVERVIEW,))

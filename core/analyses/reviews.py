@@ -12,7 +12,7 @@ from ..review.random_sample import ReviewedBy
 from ..review.states import STATES
 from ..review.summary import DIRECTIONS, Reviewer, Summary, by_reviewer, summarise_reviews
 from ..text import duration, exact, percent, percent_range, percent_with_interval, plural, with_interval
-from .base import Analysis, AnalysisPart
+from .base import Analysis, part_of
 from .blocks import Block, Grid, Heading, KeyFigure, Name, Row, Stack, Words
 from .inputs import Inputs
 from .schema import Column
@@ -150,10 +150,5 @@ REVIEWS = Analysis(
     "reviews",
     "Reviews",
     "What do the reviews show?",
-    (
-        AnalysisPart(
-            "reviews", "Reviews", applicable, f"{__name__}:compute", f"{__name__}:present", f"{__name__}:table_of",
-            ReviewOptions,
-        ),
-    ),
-)  # fmt: skip
+    (part_of(__name__, "reviews", "Reviews", applicable, ReviewOptions),),
+)

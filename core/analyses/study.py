@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ from ..studies.roc import RocCurves, compute_roc_curves
 from ..studies.study import ReadingStudy, reason_against
 from ..studies.truth import FEWEST_DRAWS, majority_truth
 from ..text import number, percent, plural
-from .base import Analysis, AnalysisPart, PartOption
+from .base import Analysis, AnalysisPart, option
 from .blocks import Block, Download, Figure, Grid, Heading, Name, Span, Words
 from .schema import Column, frame_of, intervals
 
@@ -84,29 +84,14 @@ class ModalityOptions:
     seed : int
     """
 
-    measure: Measure = field(
-        default="auc",
-        metadata={
-            "option": PartOption(
-                "Measure", MEASURES, _MEASURES.__getitem__, TERM, "study_measure", look="side by side",
-                help="Measure of accuracy",
-            )
-        },
+    measure: Measure = option(
+        "auc", "Measure", MEASURES, _MEASURES.__getitem__, TERM, "study_measure", look="side by side",
+        help="Measure of accuracy",
     )  # fmt: skip
-    method: Method = field(
-        default="automatic",
-        metadata={"option": PartOption("Method", METHODS, METHOD_TITLES.__getitem__, help="Method of the analysis")},
-    )
-    level: float = field(
-        default=0.95, metadata={"option": PartOption("Level", help="Confidence level of intervals, 0 to 1")}
-    )
-    draws: int = field(
-        default=100,
-        metadata={
-            "option": PartOption(
-                "Draws of the truth", kind="integer", low=FEWEST_DRAWS, help="Draws of the truth from a panel"
-            )
-        },
+    method: Method = option("automatic", "Method", METHODS, METHOD_TITLES.__getitem__, help="Method of the analysis")
+    level: float = option(0.95, "Level", help="Confidence level of intervals, 0 to 1")
+    draws: int = option(
+        100, "Draws of the truth", kind="integer", low=FEWEST_DRAWS, help="Draws of the truth from a panel"
     )
     threshold: float | None = None
     seed: int = 0
@@ -123,13 +108,8 @@ class SizeOptions(ModalityOptions):
     power : float
     """
 
-    effect: float = field(
-        default=0.05,
-        metadata={"option": PartOption("Difference to find", help="Difference that the next study should detect")},
-    )
-    power: float = field(
-        default=0.8, metadata={"option": PartOption("Power", help="Probability that the next study detects it")}
-    )
+    effect: float = option(0.05, "Difference to find", help="Difference that the next study should detect")
+    power: float = option(0.8, "Power", help="Probability that the next study detects it")
 
 
 class AnalysedStudy(NamedTuple):

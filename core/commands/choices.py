@@ -1,12 +1,14 @@
-"""Held-out scores of rater models and their average, on the command line."""
+"""Choice among rater models, and the t-a-p model, on the command line."""
 
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ..analyses.models import MODELS
 from ..analysis_settings import rater_request
 from ..annotations.dataset import Dataset
+from ..annotations.write import long_table
 from ..errors import InputError, NotApplicableError
 from ..models.average import average_models
 from ..models.choice_cost import seconds_to_choose
@@ -16,7 +18,8 @@ from ..models.gold import gold_cases
 from ..models.result import RaterModelFit
 from ..models.tempering import OPTION
 from .fits import with_gold
-from .inputs import progress, read_classes, say_duration, stamp, with_declared_order
+from .inputs import progress, read_classes, rows_of, say_duration, stamp, with_declared_order, write_table
+from .parts import answered
 
 MOST_LISTED = 100
 
@@ -146,3 +149,37 @@ def _beta_by_gold(dataset: Dataset, found: Choice, seed: int) -> dict:
     except (NotApplicableError, InputError):  # too few gold cases; or the model takes no β afterwards
         return {}
     return {"beta_by_gold": {"beta": by_gold.beta, "log_loss": by_gold.log_loss, "n": by_gold.n}}
+
+
+_NO_DATA: Any = None  # ratings are simulated, whatever the data are
+
+
+def tap(options) -> tuple[dict, pd.DataFrame]:
+    """Compute the parts of agreement, the test of t = p, and accuracy and guesses of each rater."""
+    dataset, left_out = read_classes(options)
+    more: dict = {}
+
+    def words(found) -> str:
+        rates, test = found.rates, found.test
+        more["agreement"] = {name: getattr(rates, name) for name in rates.__slots__} | {
+            "expected": rates.total,
+            "observed": found.observed.value,
+            "kappa_expected": rates.kappa,
+            "kappa": found.kappa.value,
+        }
+        more["guesses_follow_prevalence"] = {name: getattr(test, name) for name in test.__slots__}
+        return test.words
+
+    answer, table = answered(MODELS.part("tap"), options, dataset, left_out, words)
+    return answer | more, table
+
+
+def simulate(options) -> tuple[dict, pd.DataFrame]:
+    """Compute coefficients and models on simulated ratings, next to their expected values under t, a and p."""
+    part = MODELS.part("explore")
+    chosen = part.resolve(**part.given(options))
+    found = part.answer(_NO_DATA, chosen)
+    table = part.frame(found, _NO_DATA, chosen)
+    write_table(options.out, long_table(found.ratings))
+    rates = {name: getattr(found.rates, name) for name in found.rates.__slots__}
+    return {"agreement": rates, "rows": rows_of(table), "seed": options.seed}, table

@@ -1,4 +1,4 @@
-"""Commands on samples, files and agreement: each returns a tree for JSON and a table for CSV."""
+"""Commands on samples, files, agreement and requirements: each returns a tree for JSON and a table for CSV."""
 
 from collections.abc import Callable
 from datetime import UTC
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..agreement.guideline import GuidelineReview
+    from ..analyses.gate import GateResult
     from ..annotations.dataset import Dataset
     from ..raters.groups import RaterFacts
 
@@ -113,7 +114,7 @@ def agreement(options) -> tuple[dict, "pd.DataFrame"]:
     if options.part != "coefficients":
         from ..analyses.agreement import AGREEMENT
 
-        return answer_part(AGREEMENT, options, as_classes=True)
+        return answer_part(AGREEMENT.part(options.part), options, as_classes=True)
     check_agreement(options)
     reading = read_warned(options)
     dataset = reading.dataset
@@ -325,3 +326,39 @@ def _frame(rows, **how) -> "pd.DataFrame":
     import pandas as pd  # loading it takes longer than reading a small file, so it is loaded only to write a table
 
     return pd.DataFrame(rows, **how)
+
+
+def check(options) -> tuple[dict, "pd.DataFrame"]:
+    """Check requirements; append a summary to a file if one is named."""
+    from ..analyses.gate import GATE
+
+    reading = read_warned(options)
+    dataset, left_out, report = reading.dataset, 0, reading.report
+    if split(options) is not None:
+        dataset, left_out = dataset.as_classes(split(options))
+    if dataset.kind == "class":
+        dataset = with_declared_order(dataset, options)
+    found: list[GateResult] = []
+    part = GATE.part("requirements").with_options(
+        requirements=tuple(options.require), confident=options.confident, look=options.look or 0, seed=options.seed,
+        n_rows=report.n_rows if report else 0, n_dropped=report.n_rows - report.n_kept if report else 0,
+    )  # fmt: skip
+
+    def words(result: "GateResult") -> str:
+        found.append(result)
+        return result.words()
+
+    answer, table = answered(part, options, dataset, left_out, words)
+    if options.summary:
+        _append(options.summary, found[0], dataset.name)
+    return {"ok": found[0].passed, "confident": found[0].confident, "look": options.look, **answer}, table
+
+
+def _append(path: str, found: "GateResult", name: str) -> None:
+    from ..analyses.gate import summary
+
+    try:
+        with open(path, "a", encoding="utf-8", newline="\n") as file:
+            file.write(summary(found, name))
+    except OSError as error:
+        raise InputError(f"Could not write {path}: {error.strerror}.", "Check the path.") from None

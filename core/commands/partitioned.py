@@ -241,7 +241,7 @@ def fit(options) -> Answer:
 
 def choose(options) -> Answer:
     """Choose a model as `core.commands.choices.choose` does, on as many partitions as can be scored at once."""
-    from ..partitioned.sample import sampled
+    from ..partitioned.dataset import sampled
     from .choices import answer_of
 
     with opened(options) as data:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..analyses.base import Analysis, AnalysisPart
+from ..analyses.base import AnalysisPart, declared_part
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
 from .inputs import progress, read_warned, rows_of, split, stamp, with_declared_order
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 
 def answer_part(
-    analysis: Analysis,
+    part: AnalysisPart,
     options,
     with_more: Callable[[Dataset], Dataset] = lambda dataset: dataset,
     *,
     as_classes: bool = False,
 ) -> tuple[dict, "pd.DataFrame"]:
-    """Return the part that the options name, for unsplit scores if the part takes them.
+    """Return the rows of a part, for unsplit scores if the part takes them.
 
     Parameters
     ----------
-    analysis : Analysis
+    part : AnalysisPart
     options
         Options of the command line.
     with_more : callable
@@ -36,7 +36,6 @@ def answer_part(
     NotApplicableError
         The part is not possible with these data.
     """
-    part = analysis.part(options.part)
     dataset, left_out = read_warned(options).dataset, 0
     if dataset.kind == "score" and options.threshold is None:
         dataset = with_more(dataset)
@@ -44,6 +43,17 @@ def answer_part(
         dataset, left_out = dataset.as_classes(split(options))
         dataset = with_more(with_declared_order(dataset, options))
     return answered(part, options, dataset, left_out)
+
+
+def of_declared(options) -> tuple[dict, "pd.DataFrame"]:
+    """Return the rows of the part that is called like the command; of single classes if it needs them.
+
+    Parameters
+    ----------
+    options
+        Options of the command line.
+    """
+    return answer_part(declared_part(options.command), options, as_classes=split(options) is not None)
 
 
 def answered(

@@ -33,7 +33,7 @@ def raters(options) -> tuple[dict, pd.DataFrame]:
     if options.costs:
         options.costs = tuple(known_scores(options.costs).items())
     if part is not RATERS.parts[0]:
-        return answer_part(RATERS, options, lambda dataset: _with_gold(dataset, options))
+        return answer_part(part, options, lambda dataset: _with_gold(dataset, options))
     whole = read_warned(options).dataset
     if whole.kind == "score" and options.threshold is None:
         return _of_scores(options, whole)

@@ -1,13 +1,17 @@
-"""Prediction sets on the command line: their threshold, size and coverage, and the set of every case."""
+"""Metrics of classifiers, and prediction sets, on the command line."""
 
 import pandas as pd
 
+from ..analyses.inputs import Inputs
+from ..analyses.reliability import RELIABILITY
+from ..analyses.reliability.metrics import verdict
+from ..analysis_settings import AnalysisSettings
 from ..errors import InputError
 from ..evaluation.prediction_sets import CoveredShare, PredictionSets, majority_votes, prediction_sets, sets_table
 from ..evaluation.sweep_table import kept_plausibilities
 from ..methods import offered
 from .fits import with_gold
-from .inputs import progress, read_warned, stamp, write_table
+from .inputs import progress, read_warned, rows_of, stamp, write_table
 from .plausibilities import chosen_model, learned_of, opened_reliability, read_classifiers, read_input
 
 
@@ -87,3 +91,35 @@ def _row(found: PredictionSets, reliability: float) -> dict:
 
 def _ends(share: CoveredShare | None) -> list[float] | None:
     return None if share is None else [share.low, share.high]
+
+
+def metrics(options) -> tuple[dict, pd.DataFrame]:
+    """Compute each metric of each classifier, with the sentence of its page."""
+    dataset, left_out = read_input(options)
+    if dataset.kind in ("score", "set"):
+        raise InputError(
+            "Could not compute further metrics: they need single classes or rankings.", "Use sweep for scores and sets."
+        )
+    classifiers = read_classifiers(options, dataset)
+    if not classifiers:
+        raise InputError("No predictions.", "Provide --predictions NAME=FILE.")
+    options.reliability = opened_reliability(options, dataset)
+    inputs = Inputs(
+        dataset,
+        predictions=tuple(classifiers),
+        settings=AnalysisSettings(chosen_model(options), options.reliability),
+    )
+    part = RELIABILITY.part("metrics")
+    chosen = part.resolve(**part.given(options), n_draws=options.draws)
+    found = part.answer(inputs, chosen, progress=progress)
+    table = part.frame(found, inputs, chosen)
+    words = {one.name: verdict(found, one) for one in found.metrics if found.values[one.name]}
+    answer = {
+        "model": options.model,
+        "reliability": options.reliability,
+        "words": words,
+        "rows": rows_of(table),
+        "left_out": left_out,
+        **stamp(options, dataset),
+    }
+    return answer, table

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
+import pyarrow as pa
 from pyarrow import parquet
 
 from ..annotations.counts import ClassCounts
+from ..annotations.csr import group_by_case
 from ..annotations.dataset import Dataset
 from ..annotations.validation import Names
+from ..annotations.vocabulary import encode
 from ..errors import NotApplicableError
 from ..ingest.build_dataset import ImportReport
 from ..runtime.files import load_array
@@ -66,7 +69,7 @@ class PartitionedDataset:
     partitions : tuple of Partition
         Partitions; their number is a power of two, and some may have no cases.
     patterns : ClassCounts
-        Counts of all cases, one row per pattern, see `core.partitioned.patterns`.
+        Counts of all cases, one row per pattern, see `core.partitioned.build`.
     annotations_of_raters : ndarray of int64, shape (n_raters,)
     raters_identified : bool
     report : ImportReport
@@ -179,3 +182,29 @@ def arrays_of(block: tuple[Partition, ...]) -> tuple[np.ndarray, np.ndarray]:
     )
     case_ptr.flags.writeable = False
     return case_ptr, np.concatenate([np.empty(0, np.int32), *(cell for _, cell in found)])
+
+
+def sampled(data: PartitionedDataset, most: int) -> Dataset:
+    """Read the first partitions with at most ``most`` annotations together, at least one; all if they have no more.
+
+    Cases are in the same order as in memory. Raters are those who annotated them; all classes are included.
+    """
+    parts = [part for part in data.partitions if part.n_cases]
+    total = np.cumsum([part.n_annotations for part in parts])
+    taken = tuple(parts[: max(1, int(np.searchsorted(total, most, side="right")))])
+    case_ptr, cell = arrays_of(taken)
+    names = encode(pa.chunked_array([pa.array(part.names(), pa.string()) for part in taken]))
+    case_ptr, order = group_by_case(np.repeat(names.code, np.diff(case_ptr)), len(names.values))
+    rater, answer = np.divmod(cell[order], np.int32(data.n_classes))
+    used, rater = np.unique(rater, return_inverse=True)
+    return Dataset(
+        data.name,
+        "class",
+        names.values,
+        Names(data.raters[code] for code in used.tolist()),
+        data.classes,
+        case_ptr,
+        rater.astype(np.int32),
+        answer,
+        raters_identified=data.raters_identified,
+    )

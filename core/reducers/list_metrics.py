@@ -7,7 +7,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..plausibility.protocol import CaseDraws
-from ._list_kernels import N_LIST, N_SOFT, list_scores, soft_scores
+from ._kernels import N_LIST, N_SOFT, list_scores, soft_scores
 from .metrics import Ranked
 
 N_FURTHER = N_LIST + N_SOFT

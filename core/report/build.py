@@ -5,7 +5,10 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
+from ..analyses.base import declared_modules, declared_part
 from ..analyses.blocks import Block, Grid, Section, Words
+from ..analyses.comparisons import ORDER
+from ..analyses.gate import GATE
 from ..analyses.inputs import Inputs
 from ..analyses.models import CovariateOptions
 from ..analyses.questions import QUESTIONS
@@ -26,36 +29,29 @@ from ..review.states import CaseReview
 from ..runtime.chunks import CancelToken
 from ..studies.study import ReadingStudy
 from ..text import exact, plural
-from . import (
-    data_sections,
-    gold_section,
-    group_section,
-    machine_section,
-    review_section,
-    score_section,
-    study_section,
-    truth_sections,
-)
+from . import data_sections, machine_section, part_sections, truth_sections
 from .page import printed, to_html
 
 # Each section is built from the request, the keys of the chosen sections, a token that cancels, and a callable for the
 # share done (see `core.runtime.chunks.map_chunks`).
+_DECLARED = {name: declared_part(name) for name in declared_modules()}
 _SECTIONS: dict[str, tuple[str, Callable]] = {
     "agreement": ("Do the raters agree?", data_sections.agreement),
-    "gate": ("Do the data meet the requirements?", data_sections.gate),
-    "guideline": ("Which classes to merge or rewrite?", data_sections.guideline),
-    "groups": ("Do groups of raters differ?", group_section.groups),
-    "order": ("Which items are preferred?", data_sections.order),
-    "covariates": ("Do columns go with accuracy, prevalence or difficulty?", group_section.covariates),
+    "gate": (GATE.question, part_sections.gate),
+    "guideline": ("Which classes to merge or rewrite?", part_sections.guideline),
+    "groups": ("Do groups of raters differ?", part_sections.groups),
+    "order": (ORDER.question, part_sections.order),
+    "covariates": ("Do columns go with accuracy, prevalence or difficulty?", part_sections.covariates),
     "raters": ("Who is right?", data_sections.raters),
-    "scores": ("How do raters score, and how precise are scores?", score_section.scores),
-    "gold": ("How do raters and models compare with gold?", gold_section.gold),
+    "scores": ("How do raters score, and how precise are scores?", part_sections.scores),
+    "gold": ("How do raters and models compare with gold?", truth_sections.gold),
     "machines": ("Can an AI model replace a rater?", machine_section.machines),
-    "reviews": ("What did reviews decide?", review_section.reviews),
+    "reviews": ("What did reviews decide?", part_sections.reviews),
     "certainty": ("Which cases are uncertain?", truth_sections.certainty),
     "classifiers": ("Does the best classifier depend on γ?", truth_sections.classifiers),
-    "study": ("Do readers decide better in one modality?", study_section.study),
+    "study": ("Do readers decide better in one modality?", part_sections.study),
     "sets": ("How many classes must a classifier list?", truth_sections.sets),
+    **{name: (part.question, part_sections.of_question(part)) for name, part in _DECLARED.items()},
     "methods": ("Methods", truth_sections.methods),
     "data": ("Data, and how to reproduce these numbers", data_sections.provenance),
 }
@@ -160,6 +156,16 @@ class ReportRequest:
     def reliability(self) -> float:
         """Reliability γ of the settings."""
         return self.settings.reliability
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the file; 0 if unknown."""
+        return 0 if self.report is None else self.report.n_rows
+
+    @property
+    def n_dropped(self) -> int:
+        """Number of rows that were left out."""
+        return 0 if self.report is None else self.report.n_rows - self.report.n_kept
 
     @property
     def no_classes(self) -> bool:

@@ -7,9 +7,6 @@ import pandas as pd
 
 from ..analyses.agreement import AGREEMENT
 from ..analyses.blocks import Grid, Heading, Words
-from ..analyses.comparisons import ORDER
-from ..analyses.gate import GATE
-from ..analyses.guideline import GUIDELINE
 from ..analyses.models import MODELS
 from ..analyses.models.fits import headline, of_fits
 from ..analyses.raters import RATERS
@@ -22,7 +19,6 @@ from ..methods import can_use
 from ..models.average import AveragedModels
 from ..models.catalogue import Fitted, command_of
 from ..models.dawid_skene import METHOD as DAWID_SKENE
-from ..raters.groups import RaterFacts
 from ..text import exact, plural, typed
 from ..version import __version__
 from .page import printed
@@ -50,68 +46,11 @@ def agreement(request, sections, token, progress) -> list:
     ]
     if dataset.kind == "score" or (dataset.kind == "set" and request.threshold is None):
         return blocks
-    view, words = _classes(request)
+    view, words = single_classes(request)
     blocks += words
     for part in (AGREEMENT.part(name) for name in ("cases", "weightings")):
         if part.name == "cases" or part.applicable(view).possible:
             blocks += printed(part.blocks(part.answer(view), view))
-    return blocks
-
-
-def gate(request, sections, token, progress) -> list:
-    """Compare the data with the requirements; nothing if there are none.
-
-    Parameters
-    ----------
-    request, sections, token, progress
-        See `core.report.build`; the same for every section.
-    """
-    if not request.requirements:
-        return []
-    part = GATE.part("requirements").with_options(
-        requirements=request.requirements, confident=request.confident, look=request.look, seed=request.seed
-    )
-    if request.report is not None:
-        n_rows, n_kept = request.report.n_rows, request.report.n_kept
-        part = part.with_options(n_rows=n_rows, n_dropped=n_rows - n_kept)
-    try:
-        return part.blocks(part.answer(request.dataset), request.dataset)
-    except PluralityError as error:
-        return [Words(str(error))]
-
-
-def guideline(request, sections, token, progress) -> list:
-    """Return pairs of classes that raters confuse; nothing if there are none to merge.
-
-    Parameters
-    ----------
-    request, sections, token, progress
-        See `core.report.build`; the same for every section.
-    """
-    view, words = _classes(request)
-    part = GUIDELINE.part("pairs").with_options(seed=request.seed, facts=request.facts or RaterFacts())
-    if not part.applicable(view).possible:
-        return []
-    try:
-        return [*words, *part.blocks(part.answer(view), view)]
-    except PluralityError as error:
-        return [*words, Words(str(error))]
-
-
-def order(request, sections, token, progress) -> list:
-    """Return the items of paired comparisons in order, and raters; nothing for other data.
-
-    Parameters
-    ----------
-    request, sections, token, progress
-        See `core.report.build`; the same for every section.
-    """
-    dataset, blocks, found = request.dataset, [], None
-    possible = [part for part in ORDER.parts if part.applicable(dataset).possible]
-    for part in possible:
-        options = part.resolve(seed=request.seed)
-        found = found or part.answer(dataset, options)
-        blocks += part.blocks(found, dataset, options)
     return blocks
 
 
@@ -123,7 +62,7 @@ def raters(request, sections, token, progress) -> list:
     request, sections, token, progress
         See `core.report.build`; the same for every section.
     """
-    view, words = _classes(request)
+    view, words = single_classes(request)
     if view.n_annotations == 0:
         return [*words, Words("No annotation can be used.")]
     verdict = can_use(DAWID_SKENE, view)
@@ -279,7 +218,13 @@ def of_label(label: str) -> str:
     return f"For sets of labels, this report uses one label, {label}: each annotation is with or without it."
 
 
-def _classes(request) -> tuple[Dataset, list]:
+def single_classes(request) -> tuple[Dataset, list]:
+    """Return the data as single classes, and what a reader of the report must know about it.
+
+    Parameters
+    ----------
+    request : ReportRequest
+    """
     view, left_out = request.dataset.as_classes(request.threshold)
     words = []
     if request.dataset.kind == "ranking":

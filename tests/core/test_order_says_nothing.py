@@ -26,7 +26,7 @@ from core.raters.coverage import coverage
 from core.raters.flagged_raters import flag_raters
 from core.raters.influence import influence
 from core.raters.monitoring import monitor
-from core.report import data_sections, gold_section
+from core.report import data_sections, truth_sections
 from core.report.build import ReportRequest
 
 RATERS = ("eve", "ann", "dan", "bob", "cem", "gpt")
@@ -202,7 +202,7 @@ def test_sections_of_a_report_are_the_same(lists):
     for known in lists:
         request = ReportRequest(known.data, "data", AnalysisSettings(core.DirichletCounts(), 1.0), (1.0,), n_draws=50)
         parts = [section(request, (), None, None) for section in (data_sections.agreement, data_sections.raters)]
-        told.append([*parts[0], *parts[1], gold_section._raters(known.data)])
+        told.append([*parts[0], *parts[1], truth_sections._raters(known.data)])
     for one, other in zip(*told, strict=True):
         assert type(one) is type(other)
         if isinstance(one, Words):

@@ -8,9 +8,9 @@ import pytest
 
 from core import load_sample, read, story
 from core.agreement.coefficients import agreement_table
-from core.annotations.anonymous import without_names
 from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
+from core.annotations.rater_codes import without_names
 from core.certainty.top_sets import annotation_certainty
 from core.errors import NotApplicableError
 from core.evaluation.predictions import read_predictions

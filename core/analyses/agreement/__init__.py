@@ -1,7 +1,7 @@
 """Agreement of raters: the parts of the analysis, with their options."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ...agreement.pairs import pair_coefficients
 from ...agreement.probability import SPA_WEIGHTINGS
 from ...annotations.dataset import Dataset
 from ...methods import Verdict, any_of, can_use, method_named
-from ..base import Analysis, AnalysisPart, NoOptions, PartOption
+from ..base import Analysis, AnalysisPart, declared_in, option, part_of
 
 
 def _title(name: str) -> str:
@@ -33,7 +33,7 @@ WINDOWS = {
 class ApplicableOptions:
     """Options of the coefficients that suit the annotations."""
 
-    level: float = field(default=0.95, metadata={"option": PartOption("The level of the intervals")})
+    level: float = option(0.95, "The level of the intervals")
     spa_weightings: tuple[str, ...] = SPA_WEIGHTINGS
 
 
@@ -41,9 +41,8 @@ class ApplicableOptions:
 class PairOptions:
     """Options of agreement between pairs of raters."""
 
-    coefficient: str = field(
-        default=pair_coefficients()[0],
-        metadata={"option": PartOption("Coefficient", pair_coefficients(), _title, PAIRS, "pair_coefficient")},
+    coefficient: str = option(
+        pair_coefficients()[0], "Coefficient", pair_coefficients(), _title, PAIRS, "pair_coefficient"
     )
 
 
@@ -51,14 +50,9 @@ class PairOptions:
 class RaterOptions:
     """Options of agreement of each rater with the others."""
 
-    coefficient: str = field(
-        default=KRIPPENDORFF_ALPHA,
-        metadata={
-            "option": PartOption(
-                "Coefficient, with and without each rater", tuple(OVERALL), _title,
-                "without the rater", "without_coefficient",
-            )
-        },
+    coefficient: str = option(
+        KRIPPENDORFF_ALPHA, "Coefficient, with and without each rater", tuple(OVERALL), _title, "without the rater",
+        "without_coefficient",
     )  # fmt: skip
 
 
@@ -66,12 +60,7 @@ class RaterOptions:
 class WindowOptions:
     """Options of agreement in windows of time."""
 
-    by: str = field(
-        default="period",
-        metadata={
-            "option": PartOption("Windows", tuple(WINDOWS), WINDOWS.__getitem__, key="windows", look="side by side")
-        },
-    )
+    by: str = option("period", "Windows", tuple(WINDOWS), WINDOWS.__getitem__, key="windows", look="side by side")
 
 
 def _any(dataset: Dataset) -> Verdict:
@@ -97,9 +86,8 @@ def _dated(dataset: Dataset) -> Verdict:
     return Verdict(found.method, found.title, False, why)
 
 
-def _part(name: str, title: str, applicable: Callable[[Dataset], Verdict], options: type = NoOptions) -> AnalysisPart:
-    compute, present, table = (f"{__name__}.{name}:{function}" for function in ("compute", "present", "table_of"))
-    return AnalysisPart(name, title, applicable, compute, present, table, options)
+def _part(name: str, *what: Any) -> AnalysisPart:
+    return part_of(f"{__name__}.{name}", name, *what)
 
 
 AGREEMENT = Analysis(
@@ -115,5 +103,6 @@ AGREEMENT = Analysis(
         _part("weightings", "Weightings", _several),
         _part("time", "Over time", _dated, WindowOptions),
         _part("precision", "Precision and sample size", _any),
+        *declared_in(__name__),
     ),
 )

@@ -10,7 +10,7 @@ from typing import Any
 from ...methods import Method, Verdict, as_taken, can_use, method_named
 from ...plausibility.dirichlet import METHOD as COUNTS
 from ...plausibility.gaussian import METHOD as GAUSSIAN
-from ..base import Analysis, AnalysisPart, NoOptions
+from ..base import Analysis, AnalysisPart, part_of
 from ..inputs import Inputs
 
 
@@ -85,9 +85,8 @@ def _scores(inputs: Inputs) -> Verdict:
     return Verdict(GAUSSIAN.name, GAUSSIAN.title, possible, "" if possible else "the annotations are not scores")
 
 
-def _part(name: str, title: str, applicable, options: type = NoOptions) -> AnalysisPart:
-    compute, present, table = (f"{__name__}.{name}:{function}" for function in ("compute", "present", "table_of"))
-    return AnalysisPart(name, title, applicable, compute, present, table, options)
+def _part(name: str, *what: Any) -> AnalysisPart:
+    return part_of(f"{__name__}.{name}", name, *what)
 
 
 CASES = Analysis(

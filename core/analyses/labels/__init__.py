@@ -1,10 +1,11 @@
 """Labels of all cases, to use or to train on: the parts of the analysis, with their options."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 from ...methods import Verdict
 from ...thresholds import UNCERTAIN_BELOW
-from ..base import Analysis, AnalysisPart, PartOption
+from ..base import Analysis, option, part_of
 from ..inputs import Inputs
 
 RULES = {"average": "Average of models", "vote": "Majority vote", "review": "Review first"}
@@ -12,16 +13,15 @@ SCORE_RULES = {"average": "Plausible score", "vote": "Mean score", "review": "Re
 BELOW = {"mark": "Keep, marked", "blank": "Leave blank", "out": "Leave out"}
 
 
-def _rule(titles: dict[str, str]) -> dict:
-    option = PartOption(
-        "Label by", tuple(titles), titles.__getitem__, key="label_rule", look="radio",
+def _rule(titles: dict[str, str]) -> Any:
+    return option(
+        "average", "Label by", tuple(titles), titles.__getitem__, key="label_rule", look="radio",
         help="Rule that chooses each label; review uses reviewed cases first, then the average",
     )  # fmt: skip
-    return {"option": option}
 
 
-def _flag(label: str, key: str, words: str) -> dict:
-    return {"option": PartOption(label, key=key, flag=True, help=words)}
+def _flag(label: str, key: str, words: str) -> Any:
+    return option(False, label, key=key, flag=True, help=words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,38 +45,21 @@ class LabelsOptions:
         Seed of all draws.
     """
 
-    rule: str = field(default="average", metadata=_rule(RULES))
-    bar: float = field(
-        default=UNCERTAIN_BELOW,
-        metadata={
-            "option": PartOption(
-                "Lowest certainty", term="annotation certainty", key="label_bar",
-                help="Lowest certainty at which a label can be used as it is, 0 to 1 [0.9]",
-            )
-        },
+    rule: str = _rule(RULES)
+    bar: float = option(
+        UNCERTAIN_BELOW, "Lowest certainty", term="annotation certainty", key="label_bar",
+        help="Lowest certainty at which a label can be used as it is, 0 to 1 [0.9]",
     )  # fmt: skip
-    below: str = field(
-        default="mark",
-        metadata={
-            "option": PartOption(
-                "Cases below", tuple(BELOW), BELOW.__getitem__, key="label_below", look="radio",
-                help="Treatment of cases below that certainty",
-            )
-        },
+    below: str = option(
+        "mark", "Cases below", tuple(BELOW), BELOW.__getitem__, key="label_below", look="radio",
+        help="Treatment of cases below that certainty",
     )  # fmt: skip
-    soft_labels: bool = field(
-        default=False, metadata=_flag("Soft labels", "label_soft", "Add the probability of each class")
-    )
-    weights: bool = field(default=False, metadata=_flag("Weights", "label_weights", "Add the weight for training"))
-    text: bool = field(default=False, metadata=_flag("Text and links", "label_text", "Add text and link of each case"))
-    samples: int = field(
-        default=0,
-        metadata={
-            "option": PartOption(
-                "Number of sampled labels per case", kind="integer", key="label_samples",
-                help="Number of labels to draw per case from its probabilities",
-            )
-        },
+    soft_labels: bool = _flag("Soft labels", "label_soft", "Add the probability of each class")
+    weights: bool = _flag("Weights", "label_weights", "Add the weight for training")
+    text: bool = _flag("Text and links", "label_text", "Add text and link of each case")
+    samples: int = option(
+        0, "Number of sampled labels per case", kind="integer", key="label_samples",
+        help="Number of labels to draw per case from its probabilities",
     )  # fmt: skip
     n_draws: int = 1000
     seed: int = 0
@@ -86,8 +69,8 @@ class LabelsOptions:
 class ScoreLabelsOptions:
     """Options of labels that are scores."""
 
-    rule: str = field(default="average", metadata=_rule(SCORE_RULES))
-    text: bool = field(default=False, metadata=_flag("Text and links", "label_text", "Add text and link of each case"))
+    rule: str = _rule(SCORE_RULES)
+    text: bool = _flag("Text and links", "label_text", "Add text and link of each case")
 
 
 def _classes(inputs: Inputs) -> Verdict:
@@ -100,17 +83,12 @@ def _scores(inputs: Inputs) -> Verdict:
     return Verdict("score_labels", "Estimated scores", not why, why)
 
 
-def _part(name: str, title: str, applicable, options: type) -> AnalysisPart:
-    compute, present, table = (f"{__name__}.{name}:{function}" for function in ("compute", "present", "table_of"))
-    return AnalysisPart(name, title, applicable, compute, present, table, options)
-
-
 LABELS = Analysis(
     "labels",
     "Labels",
     "Which label does each case get?",
     (
-        _part("labels", "Labels", _classes, LabelsOptions),
-        _part("score_labels", "Estimated scores", _scores, ScoreLabelsOptions),
+        part_of(f"{__name__}.labels", "labels", "Labels", _classes, LabelsOptions),
+        part_of(f"{__name__}.score_labels", "score_labels", "Estimated scores", _scores, ScoreLabelsOptions),
     ),
 )

@@ -12,7 +12,7 @@ from ...models.gold import gold_cases
 from ...models.majority import METHOD as MAJORITY
 from ...plausibility.protocol import PlausibilityModel
 from ...raters.groups import RaterFacts
-from ..base import Analysis, AnalysisPart, LongWork, NoOptions, PartOption
+from ..base import Analysis, AnalysisPart, LongWork, NoOptions, declared_in, option, part_of
 
 SHARED, OWN = "Shared by all labels", "Each label alone"
 
@@ -34,7 +34,7 @@ class ModelOptions:
 class CasesOptions(ModelOptions):
     """Options of the table of cases."""
 
-    every: bool = field(default=False, metadata={"option": PartOption("All cases", key="all_cases", flag=True)})
+    every: bool = option(False, "All cases", key="all_cases", flag=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,72 +60,36 @@ class CalibrationOptions(ModelOptions):
 class LabelOptions:
     """Options for sets of labels."""
 
-    trust: str = field(
-        default=SHARED,
-        metadata={"option": PartOption("Trust in a rater", (SHARED, OWN), key="label_trust", look="side by side")},
-    )
+    trust: str = option(SHARED, "Trust in a rater", (SHARED, OWN), key="label_trust", look="side by side")
 
 
 @dataclass(frozen=True, slots=True)
 class ExploreOptions:
     """Options of ratings that are simulated under t-a-p."""
 
-    t: float = field(
-        default=0.3,
-        metadata={
-            "option": PartOption(
-                "t: prevalence of class 1", kind="number", key="explore_t", help="Prevalence of class 1, 0 to 1"
-            )
-        },
+    t: float = option(
+        0.3, "t: prevalence of class 1", kind="number", key="explore_t", help="Prevalence of class 1, 0 to 1"
     )
-    a: float = field(
-        default=0.7,
-        metadata={
-            "option": PartOption(
-                "a: accuracy of raters",
-                kind="number",
-                key="explore_a",
-                help="Probability that a rater knows the class, 0 to 1",
-            )
-        },
+    a: float = option(
+        0.7,
+        "a: accuracy of raters",
+        kind="number",
+        key="explore_a",
+        help="Probability that a rater knows the class, 0 to 1",
     )
-    p: float = field(
-        default=0.3,
-        metadata={
-            "option": PartOption(
-                "p: guesses of class 1",
-                kind="number",
-                key="explore_p",
-                help="Share of guesses for class 1, 0 to 1",
-            )
-        },
+    p: float = option(
+        0.3, "p: guesses of class 1", kind="number", key="explore_p", help="Share of guesses for class 1, 0 to 1"
     )
-    classes: int = field(
-        default=2,
-        metadata={
-            "option": PartOption(
-                "Number of classes",
-                kind="integer",
-                low=2,
-                key="explore_classes",
-                help="Number of classes; classes after the first have equal prevalence",
-            )
-        },
+    classes: int = option(
+        2,
+        "Number of classes",
+        kind="integer",
+        low=2,
+        key="explore_classes",
+        help="Number of classes; classes after the first have equal prevalence",
     )
-    cases: int = field(
-        default=200,
-        metadata={
-            "option": PartOption("Number of cases", kind="integer", low=2, key="explore_cases", help="Number of cases")
-        },
-    )
-    raters: int = field(
-        default=5,
-        metadata={
-            "option": PartOption(
-                "Number of raters", kind="integer", low=2, key="explore_raters", help="Number of raters"
-            )
-        },
-    )
+    cases: int = option(200, "Number of cases", kind="integer", low=2, key="explore_cases", help="Number of cases")
+    raters: int = option(5, "Number of raters", kind="integer", low=2, key="explore_raters", help="Number of raters")
     seed: int = 0
 
 
@@ -145,26 +109,14 @@ class CovariateOptions:
     seed : int
     """
 
-    method: str = field(
-        default="map",
-        metadata={
-            "option": PartOption(
-                "Estimation", tuple(WAYS), WAYS.__getitem__, key="covariate_method", look="side by side",
-                help="Posterior mode with Laplace's approximation, or chains by NUTS [map]",
-            )
-        },
+    method: str = option(
+        "map", "Estimation", tuple(WAYS), WAYS.__getitem__, key="covariate_method", look="side by side",
+        help="Posterior mode with Laplace's approximation, or chains by NUTS [map]",
     )  # fmt: skip
-    positive: str = field(
-        default="",
-        metadata={
-            "option": PartOption(
-                "Positive class", kind="text", help="Class compared with all others; needed for more than two classes"
-            )
-        },
+    positive: str = option(
+        "", "Positive class", kind="text", help="Class compared with all others; needed for more than two classes"
     )
-    level: float = field(
-        default=0.95, metadata={"option": PartOption("The level of the intervals", help="Confidence level [0.95]")}
-    )
+    level: float = option(0.95, "The level of the intervals", help="Confidence level [0.95]")
     of_raters: RaterFacts = field(default_factory=RaterFacts)
     of_cases: RaterFacts = field(default_factory=RaterFacts)
     seed: int = 0
@@ -231,9 +183,8 @@ def _part(
     needs: str = "fits:fit_models",
     work: LongWork | None = None,
 ) -> AnalysisPart:
-    compute, present, table = (f"{__name__}.{name}:{function}" for function in ("compute", "present", "table_of"))
     needs = needs and f"{__name__}.{needs}"
-    return AnalysisPart(name, title, applicable, compute, present, table, options, needs, work)
+    return part_of(f"{__name__}.{name}", name, title, applicable, options, needs=needs, work=work)
 
 
 MODELS = Analysis(
@@ -265,6 +216,7 @@ MODELS = Analysis(
         _part("average", "Average of models", needs="scores:score_models"),
         _part("labels", "All labels", LabelOptions, _labels, "labels:fit_every_label"),
         _part("vote", "Majority vote", applicable=_votes, needs=""),
+        *declared_in(__name__),
     ),
 )
 OF_A_FIT = tuple(part.name for part in MODELS.parts if part.needs.endswith("fit_models"))

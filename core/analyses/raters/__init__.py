@@ -1,7 +1,7 @@
 """Quality of the raters: the parts of the analysis, with their options."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from ...agreement.pairs import METHOD as PAIRS
@@ -11,18 +11,14 @@ from ...models.catalogue import Request
 from ...models.gold import gold_cases
 from ...plausibility.plackett_luce.trust import METHOD as TRUST
 from ...raters.plan_world import POLICIES, QUANTITIES
-from ..base import Analysis, AnalysisPart, LongWork, NoOptions, PartOption
+from ..base import Analysis, AnalysisPart, LongWork, NoOptions, declared_in, option, part_of
 
 _FIT, _FITS = 1e-6, 5  # seconds of a fit, an annotation and class; fits that looking at all raters is worth
 _SCORE, _LONG = 2e-5, 60.0  # seconds of a score, and of what always takes long
 
 
-def _option(default: Any, label: str, **what: Any) -> Any:
-    return field(default=default, metadata={"option": PartOption(label, **what)})
-
-
 def _integer(default: int, label: str, low: int = 0, key: str = "") -> Any:
-    return _option(default, label, kind="integer", low=low, key=key)
+    return option(default, label, kind="integer", low=low, key=key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +35,10 @@ class ScoreOptions:
     level : float
     """
 
-    acceptable: float | None = _option(None, "The acceptable accuracy or correlation")
-    fdr: float = _option(0.05, "The false discovery rate")
-    judged_by: Literal["gold", "model"] | None = _option(None, "Who judges", choices=("gold", "model"))
-    level: float = _option(0.95, "The level of the intervals")
+    acceptable: float | None = option(None, "The acceptable accuracy or correlation")
+    fdr: float = option(0.05, "The false discovery rate")
+    judged_by: Literal["gold", "model"] | None = option(None, "Who judges", choices=("gold", "model"))
+    level: float = option(0.95, "The level of the intervals")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +63,7 @@ class AssessedOptions(ScoreOptions):
 class OneRaterOptions(AssessedOptions):
     """Options of one rater; the one flagged first if nobody is named."""
 
-    who: str = _option("", "The rater", kind="text", help="Name of the rater")
+    who: str = option("", "The rater", kind="text", help="Name of the rater")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +82,7 @@ class PlansOptions:
     new_cases: int = _integer(20, "The number of new cases")
     least_certain: int = _integer(100, "The number of least certain cases")
     each: int = _integer(2, "The number of annotations on each", 1)
-    cost: float | None = _option(None, "The cost per annotation", kind="number")
+    cost: float | None = option(None, "The cost per annotation", kind="number")
     right: bool = True
     n_worlds: int = 100
     seed: int = 0
@@ -96,10 +92,10 @@ class PlansOptions:
 class PlanOptions:
     """Options of one plan: its target, for which rater or class, and on which cases."""
 
-    quantity: str = _option("certainty", "The quantity", choices=tuple(QUANTITIES))
-    target: float = _option(0.9, "The target")
-    name: str = _option("", "The rater or class", kind="text", help="Rater or class whose interval you want to narrow")
-    policy: str = _option("random", "Which cases", choices=POLICIES)
+    quantity: str = option("certainty", "The quantity", choices=tuple(QUANTITIES))
+    target: float = option(0.9, "The target")
+    name: str = option("", "The rater or class", kind="text", help="Rater or class whose interval you want to narrow")
+    policy: str = option("random", "Which cases", choices=POLICIES)
     budget: int = _integer(1000, "The number of annotations", 1)
     n_worlds: int = 100
     seed: int = 0
@@ -111,7 +107,7 @@ class AskNextOptions:
 
     pairs: int = _integer(20, "Annotations to ask for", 1, "ask_pairs")
     most_each: int = _integer(5, "At most per rater", 1, "ask_each")
-    costs: tuple[tuple[str, float], ...] = _option((), "The costs", kind="text", help="Table of raters and their costs")
+    costs: tuple[tuple[str, float], ...] = option((), "The costs", kind="text", help="Table of raters and their costs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +171,7 @@ def _part(
     name: str = "", of: str = "",
 ) -> AnalysisPart:  # fmt: skip
     """Return a part from the functions of a module, which end in ``of`` if it has several parts."""
-    compute, present, table = (f"{__name__}.{module}:{name}{of}" for name in ("compute", "present", "table_of"))
-    return AnalysisPart(name or module, title, applicable, compute, present, table, options, work=work)
+    return part_of(f"{__name__}.{module}", name or module, title, applicable, options, of=of, work=work)
 
 
 RATERS = Analysis(
@@ -219,5 +214,6 @@ RATERS = Analysis(
                      "these scores have no dates, so changes over time cannot be shown"), ScoreOptions,
             name="score-time", of="_time",
         ),
+        *declared_in(__name__),
     ),
 )  # fmt: skip

@@ -1,14 +1,14 @@
 """Change of certainty and classifiers with the reliability γ: the parts of the analysis, with their options."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import log
 
 from ...analysis_settings import AnalysisSettings, plausibility_names
 from ...errors import InputError
 from ...methods import Verdict, can_use, method_named
 from ...text import exact
-from ..base import Analysis, AnalysisPart, PartOption
+from ..base import Analysis, AnalysisPart, option
 from ..blocks import Control
 from ..groups import GroupOptions
 from ..inputs import Inputs
@@ -49,25 +49,16 @@ class MetricOptions:
     n_draws, seed : int
     """
 
-    k: int = field(
-        default=3,
-        metadata={
-            "option": PartOption(
-                "Length of the lists, k", kind="integer", low=1, key="metrics_k", help="Length of the compared lists"
-            )
-        },
+    k: int = option(
+        3, "Length of the lists, k", kind="integer", low=1, key="metrics_k", help="Length of the compared lists"
     )
-    j: int = field(
-        default=2,
-        metadata={
-            "option": PartOption(
-                "Size of the target, j",
-                kind="integer",
-                low=1,
-                key="metrics_j",
-                help="Number of leading classes that the predicted list must contain",
-            )
-        },
+    j: int = option(
+        2,
+        "Size of the target, j",
+        kind="integer",
+        low=1,
+        key="metrics_j",
+        help="Number of leading classes that the predicted list must contain",
     )
     n_draws: int = 1000
     seed: int = 0

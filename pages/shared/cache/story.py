@@ -13,7 +13,7 @@ from pages.shared.cache.remembered import known_of_content, of_content
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _without_names(digest: str, names: str, machines: tuple[str, ...], version: str, _dataset: Dataset) -> Dataset:
-    from core.annotations.anonymous import without_names
+    from core.annotations.rater_codes import without_names
 
     return without_names(_dataset, machines)
 

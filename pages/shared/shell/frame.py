@@ -3,6 +3,8 @@
 import plotly.graph_objects as go
 import streamlit as st
 
+from core import read_anew
+from core.analyses.questions import QUESTIONS
 from core.annotations.dataset import Dataset
 from core.annotations.ordering import order_in_words
 from core.errors import PluralityError
@@ -11,18 +13,92 @@ from core.ingest.read_files import Reading
 from core.text import html_text, markdown, plural, shorten, without_controls
 from pages.shared.cache import access, operations, sign_in
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import (
-    documentation,
-    earlier_reading,
-    job_progress,
-    opening,
-    presentation,
-    selection,
-    state,
-    store_away,
-)
+from pages.shared.kit import documentation, job_progress, opening, presentation, selection, state, store_away
 from pages.shared.kit import style as look
-from pages.shared.shell import first_start, questions, story
+from pages.shared.shell import first_start, story
+
+_SINCE = (
+    "Plurality now sorts classes by value, recognises scales in words, and treats codes such as #N/A as missing. "
+    "This file therefore gives a different dataset than before."
+)
+
+
+def _ask_about_earlier(reading: Reading | None) -> None:
+    """Ask once whether what is kept under earlier readings is brought over; nothing if nothing is kept.
+
+    Parameters
+    ----------
+    reading : Reading or None
+        All of the dataset in use, by the names in its file.
+    """
+    if reading is None:
+        return
+    if found := cached.kept_before(reading):
+        words = "; ".join(one.words for one in found)
+        said = f"**Reuse what you saved when an older version read this file?** Found: {words}."
+        _question(said, _SINCE, ("Bring over", "Keep separate"), [one.digest for one in found], reading)
+    elif (now := cached.read_now(reading)) is not None:
+        said = f"**Update this dataset?** {markdown(read_anew.differences(reading.dataset, now.dataset))}"
+        why = "Reviews, predictions, settings and access rights stay."
+        _question(said, why, ("Update dataset", "Keep as saved"), [reading.dataset.digest], now)
+
+
+def _question(said: str, why: str, labels: tuple[str, str], earlier: list[str], reading: Reading) -> None:
+    with st.container(border=True, key="earlier_reading"):
+        st.markdown(said)
+        st.caption(why)
+        with st.container(horizontal=True):
+            st.button(labels[0], type="primary", key="bring_over", on_click=_bring, args=(earlier, reading))
+            st.button(labels[1], key="leave_apart", on_click=_leave, args=(earlier, reading.dataset.digest))
+
+
+def _bring(earlier: list[str], reading: Reading) -> None:
+    n_left = 0
+    try:
+        for digest in earlier:
+            n_left += cached.bring_over(digest, reading)[1]
+    except PluralityError as error:
+        st.session_state["data_error"] = str(error)
+        return
+    if st.session_state.get("data") in earlier:
+        state.use(reading.dataset.digest)
+    left = f" {plural(n_left, 'review step remains', 'review steps remain')} in the earlier record." if n_left else ""
+    st.toast(f"Reviews and settings were copied.{left}", icon=":material/check:")
+
+
+def _leave(earlier: list[str], present: str) -> None:
+    try:
+        for digest in earlier:
+            cached.leave_apart(digest, present)
+    except PluralityError as error:
+        st.session_state["data_error"] = str(error)
+
+
+def _question_switch() -> None:
+    """Draw the switch of the question in use, with a link to compare all of them; nothing if there is only one."""
+    address = st.session_state["data"]
+    found = cached.questions(address)
+    if address not in found.values():
+        return
+    names, key = list(found), f"question_in_use-{address}"
+    st.selectbox(
+        "Question",
+        names,
+        index=list(found.values()).index(address),
+        format_func=lambda name: shorten(name, 40),
+        key=key,
+        label_visibility="collapsed",
+        width=240,
+        on_change=lambda: state.use(found[st.session_state[key]]),
+    )
+    st.button(
+        "Compare questions", icon=":material/stacks:", type="tertiary", on_click=_compare, key="compare_questions"
+    )
+
+
+def _compare() -> None:
+    st.session_state["agreement_tabs"] = QUESTIONS.title
+    st.session_state["go_to"] = "agreement"
 
 
 def title(page) -> None:
@@ -73,7 +149,7 @@ def data_bar() -> None:
     with place, st.container(key="data_bar", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":material/database: **{markdown(shorten(dataset.name, 44))}**", width="content")
         st.caption(f"{plural(dataset.n_cases, 'case')} · {_who(dataset)} · {_annotations(dataset)}", width="content")
-        questions.switch()
+        _question_switch()
         _unkept(reading)
         with st.container(horizontal=True, horizontal_alignment="right", gap="small", key="data_actions"):
             selection.button(dataset)
@@ -171,7 +247,7 @@ def _drawn(page, name: str, told, asked) -> None:
     finally:  # also where a page stops early
         if not presentation.on():
             with asked:  # once the page is drawn, which may have opened other data
-                earlier_reading.ask(state.whole())
+                _ask_about_earlier(state.whole())
         opening.begin()
         if said or story.show(told, name):
             story.ahead()

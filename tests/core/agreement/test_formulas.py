@@ -18,7 +18,7 @@ from core.agreement.over_time import over_time
 from core.agreement.pairs import pair_coefficients, pair_matrix
 from core.annotations.counts import class_counts
 from core.annotations.dataset import keep_only
-from core.partitioned.patterns import patterns_of
+from core.partitioned.build import patterns_of
 from tests.core.agreement.examples import answers_of, counts_of, dataset_of, jackknife, random_panel
 
 ROOT = Formula(

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from core.annotations.anonymous import without_names
 from core.annotations.dataset import Dataset
-from core.annotations.rater_codes import code_names, coded, with_codes, with_names, with_names_in
+from core.annotations.rater_codes import code_names, coded, with_codes, with_names, with_names_in, without_names
 from core.errors import InputError, NotFoundError
 from core.raters.monitoring import monitor
 

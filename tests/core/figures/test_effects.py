@@ -131,5 +131,7 @@ def test_the_hover_stands_on_the_box_of_its_effect():
     ],
 )
 def test_below_the_tag_stands_what_it_is_without(tag, said):
-    texts = [note.text for note in effects_diagram(switches(tag), tag, LIGHT, "").layout.annotations]
+    notes = effects_diagram(switches(tag), tag, LIGHT, "").layout.annotations
+    texts = [note.text for note in notes]
+    assert {note.x for note in notes[-3:]} == {0.5}  # formula, tag and words are one below the other
     assert said in texts and f"P(right) = {formula(switches(tag))}" in texts

@@ -85,6 +85,8 @@ def test_on_the_diagonal_a_rater_is_not_worse_than_guessing():
 
 
 def test_many_raters_have_their_intervals_in_the_hover_only():
+    drawn = sensitivity_specificity(fit(INTERVAL_RATERS), LIGHT, "").data[1]
+    assert drawn.error_x.array is not None and drawn.error_y.array is not None
     raters = sensitivity_specificity(fit(INTERVAL_RATERS + 1), LIGHT, "").data[1]
     assert raters.error_x.array is None and "to" in raters.customdata[0][1]
 

@@ -15,10 +15,9 @@ from core.models.one_coin import OneCoin
 from core.models.ordinal import Ordinal
 from core.models.tap import TAP
 from core.partitioned.agreement import partitioned_agreement
-from core.partitioned.build import partitioned
+from core.partitioned.build import partitioned, patterns_of
 from core.partitioned.certainty import MeanCertainty, certainties
 from core.partitioned.fits import class_probabilities, fit_partitioned
-from core.partitioned.patterns import patterns_of
 from core.partitioned.scatter import rows_of
 from core.plausibility.dirichlet import DirichletCounts
 from core.runtime.executors import LocalExecutor, add_results, branches_of, reduction_steps

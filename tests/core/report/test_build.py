@@ -17,6 +17,7 @@ import pytest
 from core import load_sample, read
 from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.coefficients import agreement_table
+from core.analyses.base import declared_modules
 from core.analyses.blocks import Figure, Grid, Section, Words
 from core.analyses.raters.scores import sentences
 from core.analysis_settings import AnalysisSettings
@@ -52,7 +53,7 @@ from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
 from core.raters.score_gold import score_gold
 from core.raters.score_raters import score_raters
-from core.report import data_sections, machine_section, review_section, score_section, truth_sections
+from core.report import data_sections, machine_section, part_sections, truth_sections
 from core.report.build import SECTIONS, ReportRequest, build_report
 from core.report.data_sections import provenance
 from core.report.methods import SENTENCES, methods_text
@@ -132,7 +133,8 @@ def test_every_sample_has_a_report_that_loads_nothing(sample):
     page = parsed(report)
     assert page.loaded == []
     assert len(report) <= 8_000_000
-    there = [key for key in SECTIONS if key not in ("reviews", "gate", "groups", "order", "covariates", "study")]
+    absent = {"reviews", "gate", "groups", "order", "covariates", "study", *declared_modules()}
+    there = [key for key in SECTIONS if key not in absent]
     there.remove("gold") if dataset.gold is None else None
     there.remove("scores") if not scored else None
     there = [key for key in there if found or key not in ("classifiers", "sets")]
@@ -204,12 +206,14 @@ def test_names_that_are_markup_are_shown_letter_for_letter():
 
 def test_every_part_of_a_file_escapes_what_it_is_given():
     mark = "\"'><b onclick=x>&amp;"
-    blocks = [Words(mark, kind) for kind in ("text", "lead", "note", "code")]
+    blocks = [Words(mark, kind) for kind in ("text", "lead", "note", "legend", "code")]
     blocks.append(Grid(pd.DataFrame({mark: [mark, None], "n": [1, 2]}), mark))
     page = parsed(to_html(mark, [Section(mark, mark, tuple(blocks))], mark))
     assert not [attrs for tag, attrs in page.tags if tag == "b" or "onclick" in attrs]
-    # Two titles, a link, a heading, four words, a caption, a head, a cell and the footer.
-    assert sum(text == mark for text in page.text) == 12
+    # Two titles, a link, a heading, five words, a caption, a head, a cell and the footer.
+    assert sum(text == mark for text in page.text) == 13
+    kinds = [attrs["class"] for tag, attrs in page.tags if tag == "p" and "class" in attrs]
+    assert kinds[:4] == ["text", "lead", "note", "note"]  # a legend is a note on paper
     assert [attrs["id"] for tag, attrs in page.tags if tag == "section"] == [mark]
 
 
@@ -317,7 +321,7 @@ def test_decisions_of_reviews_have_a_section_with_what_waits():
             review = review_of(case, [*review.events, event])
         reviews[case] = review
     request = request_of(dataset, reviews=reviews)
-    lead, todo, rests, *_, listed = review_section.reviews(request, ["reviews"], None, None)
+    lead, todo, rests, *_, listed = part_sections.reviews(request, ["reviews"], None, None)
     assert rests.text.startswith("1 case is settled: 1 by one reviewer. One reviewer's opinion is one more opinion")
     assert lead.text == "2 of 2 cases reviewed, 1 settled, 1 in arbitration."
     assert (todo.kind, todo.text) == ("todo", "Decide 1 case in arbitration.")
@@ -325,15 +329,15 @@ def test_decisions_of_reviews_have_a_section_with_what_waits():
         ["1", "x", "closed"], ["2", "x", "in arbitration"]
     ]  # fmt: skip
     by = ReviewedBy({}, 3, 0)
-    blocks = review_section.reviews(replace(request, reviewed=by), ["reviews"], None, None)
+    blocks = part_sections.reviews(replace(request, reviewed=by), ["reviews"], None, None)
     assert by.words() in [block.plain for block in blocks if isinstance(block, Words)]
-    nobody = review_section.reviews(request_of(dataset, reviews={"1": reviews["1"]}), ["reviews"], None, None)
+    nobody = part_sections.reviews(request_of(dataset, reviews={"1": reviews["1"]}), ["reviews"], None, None)
     assert any("– (undefined: no" in block.plain for block in printed(nobody) if isinstance(block, Words))
-    assert review_section.reviews(request_of(dataset), ["reviews"], None, None) == []
+    assert part_sections.reviews(request_of(dataset), ["reviews"], None, None) == []
     assert open_to(reviews, "Ada") == (reviews, 0)
     shown, n_kept_back = open_to(reviews, "Bob")
     assert (shown, n_kept_back) == ({}, 2), "he can read both blind"
-    (said,) = review_section.reviews(request_of(dataset, reviews=shown, n_kept_back=2), ["reviews"], None, None)
+    (said,) = part_sections.reviews(request_of(dataset, reviews=shown, n_kept_back=2), ["reviews"], None, None)
     assert said.text.startswith("Reviews of 2 cases by others are left out")
     bobs = admit(reviews["1"], Draft(dataset=dataset.digest, case_id="1", reviewer="Bob", kind="opinion", opinion=y), 0)
     shown, n_kept_back = open_to({"1": review_of("1", [*reviews["1"].events, bobs])}, "Bob")
@@ -491,7 +495,7 @@ def test_the_methods_number_their_sources_and_name_each_once():
 def test_a_report_of_scores_has_raters_and_plausible_scores_of_the_threshold():
     dataset = load_sample("essays")
     request = request_of(dataset, "essays", threshold=6.0)
-    blocks = score_section.scores(request, ["scores"], None, None)
+    blocks = part_sections.scores(request, ["scores"], None, None)
     raters = score_raters(dataset)
     following = following_of(dataset)
     first, *rest = sentences(following)
@@ -506,9 +510,9 @@ def test_a_report_of_scores_has_raters_and_plausible_scores_of_the_threshold():
     assert table["P(above 6)"].iloc[0] == trust.above[0, widest]
     said = " ".join(block.plain for block in blocks if isinstance(block, Words))
     assert f"± {np.median(trust.width) / 2:.1f} or better" in said
-    assert score_section.scores(request_of(load_sample("anaesthesia"), "anaesthesia"), ["scores"], None, None) == []
+    assert part_sections.scores(request_of(load_sample("anaesthesia"), "anaesthesia"), ["scores"], None, None) == []
     gold = replace(dataset, gold_scores=np.linspace(1, 9, dataset.n_cases))
-    more = score_section.scores(request_of(gold, "essays", threshold=6.0), ["scores"], None, None)
+    more = part_sections.scores(request_of(gold, "essays", threshold=6.0), ["scores"], None, None)
     against = score_gold(gold)
     said = [block.plain for block in more if isinstance(block, Words)]
     assert f"{against.words(1)}." in said and scores_by_gold(gold, trust).words(0, 2) in said
@@ -523,7 +527,7 @@ def test_a_report_of_scores_has_raters_and_plausible_scores_of_the_threshold():
 )  # fmt: skip
 def test_of_scores_that_tell_nothing_of_raters_or_cases_the_report_says_why(rows, raters, prior):
     dataset = read(f"case,rater,score\n{rows}".encode()).dataset
-    of_raters, of_cases = score_section.scores(request_of(dataset, "few"), ["scores"], None, None)
+    of_raters, of_cases = part_sections.scores(request_of(dataset, "few"), ["scores"], None, None)
     assert of_raters.text.startswith(raters) and of_raters.text.count(":") == 1
     assert of_cases.text.startswith(f"Plausible scores need a prior. Could not fit the prior: {prior}")
     assert of_raters.kind == of_cases.kind == "note"
@@ -589,12 +593,12 @@ def test_the_section_on_reviews_says_what_was_assigned_also_before_anybody_revie
         Assignment(whom="Cem", title="taken back", number=3, withdrawn=True, **said),
     ]
     request = request_of(dataset, assigned=assignment_table(given, []))
-    (grid,) = review_section.reviews(request, (), CancelToken(), None)
+    (grid,) = part_sections.reviews(request, (), CancelToken(), None)
     assert grid.caption.startswith("2 assignments of cases, 1 overdue. Each group member")
     assert grid.table["whom"].tolist() == ["Bob", "night"] and grid.table["n_done"].tolist()[0] == 0
     content = build_report(request, ("reviews",)).decode()
     assert "&lt;b&gt;Mia" in content and "<b>Mia" not in content and "taken back" not in content
-    assert review_section.reviews(request_of(dataset), (), CancelToken(), None) == []
+    assert part_sections.reviews(request_of(dataset), (), CancelToken(), None) == []
 
 
 def test_without_names_of_raters_none_are_counted_and_the_commonest_class_comes_first():

@@ -18,7 +18,7 @@ from core.analyses.cases import scores as case_scores
 from core.analyses.raters import scores
 from core.analyses.raters import table as all_raters
 from core.analyses.reliability import predictors
-from core.analyses.schema import SHARES
+from core.analyses.schema import SHARES, Column
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import RISK_LEVELS, Dataset
 from core.certainty.explain import why
@@ -43,7 +43,7 @@ from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian_prior import fit_prior
 from core.raters.following import following_of
 from core.raters.score_raters import score_raters
-from core.report import data_sections, gold_section, machine_section, page, review_section, score_section
+from core.report import data_sections, machine_section, page, part_sections, truth_sections
 from core.report.build import ReportRequest, build_report
 from core.report.truth_sections import certainty, sets
 from core.review.assignments import ASSIGNMENT_COLUMNS
@@ -133,7 +133,7 @@ def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
     following = replace(made_up(following_of(dataset), never_twice()), scores=raters)
     monkeypatch.setattr(scores, "following_of", lambda *_, **__: following)
     monkeypatch.setattr(case_scores, "score_trust", trusted)
-    blocks = score_section.scores(request, ["scores"], None, None)
+    blocks = part_sections.scores(request, ["scores"], None, None)
     blocks = list(page.printed(blocks))
     first, second = grids(blocks)
     severity, spread = (block.draw(LIGHT).layout.xaxis.title.text for block in blocks if isinstance(block, Figure))
@@ -164,7 +164,7 @@ def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
     (words,) = [line for line in said(blocks) if "or better" in line]
     known = float(words.partition("± ")[2].split()[0])
     assert words.endswith("or better (95%, γ = 2).") and known == pytest.approx(half, abs=0.051)
-    without = score_section.scores(replace(request, threshold=None), ["scores"], None, None)
+    without = part_sections.scores(replace(request, threshold=None), ["scores"], None, None)
     assert list(grids(without)[-1]) == ["case", "score", "ci_low", "ci_high"]
 
 
@@ -259,12 +259,12 @@ def test_reviews_and_decisions_stand_under_their_own_names(monkeypatch):
     ]
     monkeypatch.setattr(review_figures, "summarise_reviews", lambda *_: summary)
     monkeypatch.setattr(review_figures, "by_reviewer", lambda *_: [])
-    monkeypatch.setattr(review_section, "decisions", lambda *_: listed)
+    monkeypatch.setattr(part_sections, "decisions", lambda *_: listed)
     here = {dataset.cases[0]: None}
     rows = [["2026-01-02", "Mia", "Bob", False, "late", 7, 3, "Bob 3", "2026-02-03", True, 12, False, 1],
             ["2026-01-05", "Mia", "Cem", False, "back", 9, 2, "", "", False, None, True, 2]]  # fmt: skip
     assigned = pd.DataFrame(rows, columns=ASSIGNMENT_COLUMNS)
-    blocks = review_section.reviews(request_of(dataset, reviews=here, assigned=assigned), ["reviews"], None, None)
+    blocks = part_sections.reviews(request_of(dataset, reviews=here, assigned=assigned), ["reviews"], None, None)
     assert said(blocks)[:2] == ["27 of 431 cases reviewed, 17 settled, 3 in arbitration.",
                                 "Decide 3 cases in arbitration."]  # fmt: skip
     assert said(blocks)[2] == summary.settled.words() and summary.settled.words().startswith(
@@ -302,12 +302,12 @@ def test_gold_stands_by_measure_and_by_rater_with_its_own_ends_and_number_of_cas
     chosen = choose(data, seed=0)
     opened = next(one for one in chosen.standings if one.candidate.name == chosen.chosen)
     measured = replace(made_up(gold_measures(data, opened.fit), never_twice()), n_certain=23)
-    by_rater = made_up(gold_section.gold_rates(data), never_twice(300))
+    by_rater = made_up(truth_sections.gold_rates(data), never_twice(300))
     by_rater = replace(by_rater, n=np.where(np.arange(4) == 1, 0, by_rater.n))
-    monkeypatch.setattr(gold_section, "gold_measures", lambda *_, **__: measured)
-    monkeypatch.setattr(gold_section, "gold_rates", lambda view: by_rater)
+    monkeypatch.setattr(truth_sections, "gold_measures", lambda *_, **__: measured)
+    monkeypatch.setattr(truth_sections, "gold_rates", lambda view: by_rater)
     asked = replace(request_of(data), settings=AnalysisSettings(DirichletCounts(), 1.0, chosen.request(), chosen))
-    blocks = gold_section.gold(asked, ["gold"], None, None)
+    blocks = truth_sections.gold(asked, ["gold"], None, None)
     first, second = grids(blocks)
     names = {
         "accuracy": measured.accuracy,
@@ -449,17 +449,18 @@ def test_all_tables_of_a_report_are_printed_cell_by_cell(sample, monkeypatch):
         assert shown == [head, *rows]
         names = [one.name for one in grid.columns if not one.hidden] or list(grid.table.columns)
         counts = {one.name for one in grid.columns if one.unit == "count"}
-        in_percent = {one.name for one in grid.columns if one.unit in SHARES}
+        columns = {one.name: one for one in grid.columns}
         assert len(head) == len(names)
         for name in set(grid.table[names].select_dtypes("float")) - counts:
             place = names.index(name)
             for row, value in zip(rows, grid.table[name], strict=False):
-                assert row[place] == ("–" if np.isnan(value) else printed(value, name in in_percent)), name
+                assert row[place] == ("–" if np.isnan(value) else printed(value, columns.get(name))), name
 
 
-def printed(value: float, in_percent: bool) -> str:
-    """A number with three digits, or a share in whole per cents."""
-    return percent(value) if in_percent else f"{value:z,.3f}"
+def printed(value: float, column: Column | None) -> str:
+    """A number with the digits of its column, three of them if it states none, or a share in whole per cents."""
+    digits = column and column.digits or 3
+    return percent(value) if column and column.unit in SHARES else f"{value:z,.{digits}f}"
 
 
 class Tables(HTMLParser):
@@ -503,14 +504,14 @@ def test_the_seed_the_draws_and_the_trust_of_a_report_reach_all_that_is_drawn_fo
 
         monkeypatch.setattr(section, name, given)
 
-    noted(gold_section, "gold_measures")
+    noted(truth_sections, "gold_measures")
     noted(all_raters, "monitor")
     noted(machine_section, "alternative_test")
     noted(machine_section, "version_drift")
     noted(predictors, "score_errors")
     data, truth = simulated(1, [0.9, 0.8, 0.7, 0.6], n_cases=60, times=False)
     known = request_of(replace(data, gold=truth.astype(np.int32)), seed=7)
-    gold_section.gold(known, ["gold"], None, None)
+    truth_sections.gold(known, ["gold"], None, None)
     data_sections.raters(known, ["raters"], None, None)
     whole = load_sample("replies")
     people = whole.select(raters=[name for name in whole.raters if name.startswith("reader")])
@@ -522,7 +523,7 @@ def test_the_seed_the_draws_and_the_trust_of_a_report_reach_all_that_is_drawn_fo
     own = fit_prior(essays).model()
     scored = request_of(essays, classifiers=tuple(predicted), seed=9)
     scored = replace(scored, settings=AnalysisSettings(own, 2.0), n_draws=50)
-    score_section.scores(scored, ["scores"], None, None)
+    part_sections.scores(scored, ["scores"], None, None)
     assert asked == {
         "gold_measures": {"seed": 7},
         "monitor": {"model": None, "level": 0.95, "false_alarms": 0.05, "seed": 7},

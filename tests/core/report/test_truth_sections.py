@@ -12,7 +12,7 @@ from core.models.choose import choose
 from core.models.gold_measures import gold_measures
 from core.plausibility.dirichlet import DirichletCounts
 from core.report.build import ReportRequest
-from core.report.gold_section import gold
+from core.report.truth_sections import gold
 from tests.core.raters.raters_simulated import simulated
 
 
