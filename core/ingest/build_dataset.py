@@ -22,7 +22,7 @@ from .companion_files import SideFiles, with_side_files
 from .comparison_rows import comparison_rows
 from .data_warnings import cautions_about, of_several_files, perhaps_missing, repeated, unnamed, unsure
 from .formats.raw_table import Dropped, RawTable
-from .label_columns import annotation_of, drop_whole, label_rows, labels_apart, likely_sign, none_of
+from .label_columns import IN_ROWS, annotation_of, drop_whole, label_rows, labels_apart, likely_sign, none_of
 from .long_rows import Rows, drop, long_rows, transposed_rows, wide_rows
 from .missing_codes import codes_of
 from .repeated_answers import entries_of_rankings, treat_repeats
@@ -221,7 +221,13 @@ def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, said: tuple[
     columns = [mapping.answer] if mapping.layout == "long" else list(mapping.raters)
     named = [column for column in columns if column is not None]
     sign = mapping.label_sign or (likely_sign(raw, named) if rows.annotation is None else None)
-    if sign is not None:
+    if sign == IN_ROWS:
+        rows.annotation = annotation_of(rows)
+        notes.append(
+            "The rows of a rater on a case were read as one set of labels. If they are repeated annotations, choose "
+            "classes as the kind of annotation."
+        )
+    elif sign is not None:
         labels_apart(rows, raw, sign)
         notes.append(
             f"Annotations were read as sets of labels separated by {sign!r}. If {sign!r} is part of a name, choose "

@@ -25,13 +25,17 @@ _GOLD = re.compile(
     r"(?:.+[\W_]+)?consensus|consensus.*|(?:.+[\W_]+)?majority(?:[\W_]+(?:vote|label|class|diagnosis|decision|grade))?"
     r"|adjudicat\w*(?:[\W_].*)?"
     r"|curator|curated|final[\W_]+(?:label|class|diagnosis|decision|annotation|answer|vote|call|rating|score|grade)"
-    r"|(?:label|class|diagnosis|decision|annotation|answer|vote|call|rating|score|grade)[\W_]+final"
+    r"|(?:label|class|diagnosis|decision|annotation|answer|vote|call|rating|score|grade)[\W_]+(?:final|true|gold|clean|gt)"
+    r"|(?:clean|true|correct|gold|aggr\w*)[\W_]+(?:label|class|diagnosis|decision|annotation|answer|rating|score|grade)"
+    r"|gt(?:[\W_]+(?:label|class))?"
 )
 _MACHINE = re.compile(
     r"(?:ai|algorithm|cad|classifier|machine|software)(?:[\W_]+(?:label|class|diagnosis|output|read))?"
 )
 _SUMMARY = re.compile(
     r"conflict[\W_]+resolution|totals?|sums?|means?|average|avg|median|std|sd|kappa|entropy|n|count"
+    r"|(?:humans?|raters?|annotators?|overall|group|crowd)[\W_]+(?:mean|average|avg|median)\W?"
+    r"|(?:mean|average|avg|median)[\W_]+(?:human|rating|score|grade|rater|annotat\w+)s?"
     r"|agree(?:d|s|ment)?(?:[\W_].*)?|disagree\w*|(?:.+[\W_]+)?(?:kappa|agreement)|unanimous|matche?[sd]?"
 )
 _FACTS = words(
@@ -68,6 +72,11 @@ class ColumnEvidence:
         if column not in self._coded:
             self._coded[column] = encode(self._part[column])
         return self._coded[column]
+
+    def texts(self, column: str) -> np.ndarray:
+        """Return the cells as texts in lower case, empty if missing."""
+        coded = self.coded(column)
+        return np.array([*(value.casefold() for value in coded.values), ""], object)[coded.code]
 
     def n_given(self, column: str) -> int:
         """Return the number of cells that are not empty."""
@@ -139,6 +148,18 @@ class ColumnEvidence:
             return 0.0
         pairs = first.code[given].astype(np.int64) * (len(second.values) + 1) + second.code[given]
         return len(np.unique(pairs)) / int(given.sum())
+
+    def n_pairs(self, *columns: str) -> int:
+        """Return the number of different combinations of the values of columns."""
+        codes = np.zeros(self.n_rows, np.int64)
+        for column in columns:
+            coded = self.coded(column)
+            codes = np.unique(codes * (len(coded.values) + 1) + coded.code + 1, return_inverse=True)[1].ravel()
+        return int(codes.max(initial=-1)) + 1
+
+    def share_in(self, one: str, other: str) -> float:
+        """Return the share of the cells of a column whose values another column has, too."""
+        return _share_in(self.coded(one), self.coded(other))
 
     def is_fact_of(self, column: str, whole: str) -> bool:
         """Return whether a column has one value for each value of another, of which some are repeated."""
@@ -219,7 +240,12 @@ def is_fact_by_name(column: str) -> bool:
     column = column.rsplit(HEADERS_JOINED, 1)[-1]
     if any(likeness(column, role) == 2 for role in ("time", "group", "confidence", "gold", "count")):
         return True
-    return bool(words_of_name(column) & _FACTS) or _PLACE_IN_IMAGE.fullmatch(column.strip().casefold()) is not None
+    return bool(words_of_name(column) & _FACTS) or is_place_by_name(column)
+
+
+def is_place_by_name(column: str) -> bool:
+    """Return whether the name of a column is one of a corner, centre or size of a box in an image."""
+    return _PLACE_IN_IMAGE.fullmatch(column.strip().casefold()) is not None
 
 
 def are_numbered_alike(one: str, other: str) -> bool:

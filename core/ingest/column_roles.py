@@ -39,6 +39,7 @@ _MORE_CASES, _SAME_SPREAD = 3, 0.01
 _NEARLY_EACH = 0.8  # share of the annotations with a rater of their own beyond which a column has no raters
 _MOST_PAIRED = 40  # number of columns among which a case and a rater are searched
 _GOLD = words("gold golden truth groundtruth reference consensus")
+_TRUE = words("clean true correct gold gt")
 _CLASSIFIERS = words("classifier model system predictor")
 _QUESTION = re.compile(r"q\W*\d|question|frage|item|task", re.IGNORECASE)
 _PIECE = re.compile(r"[A-Z]?[a-z]+|\d+|[^\W\d_]+")
@@ -65,7 +66,7 @@ def with_gold(seen: ColumnEvidence, guess: Mapping) -> Mapping:
 
     Several such columns with different values, or in a grid of questions, are gold of one question each.
     """
-    golds = list(filter(is_gold_by_name, seen.columns))
+    golds = sorted(filter(is_gold_by_name, seen.columns), key=lambda column: not words_of_name(column) & _TRUE)
     apart = any(not seen.share_values(*pair) for pair in combinations(golds, 2))
     if apart or (len(golds) > 1 and _grid(seen, guess.raters) is not None):
         return guess
@@ -151,7 +152,7 @@ def wide_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     if guess.gold is not None and is_gold_by_name(guess.gold):  # "adjudicated quality" next to "adjudicated grade"
         others = [column for column in candidates if not is_gold_by_name(column)]
         candidates = others if len(others) > 1 else candidates
-    candidates = _without_measures(seen, candidates)
+    candidates = _without_derived(seen, _without_measures(seen, candidates))
     if len(candidates) < 2:
         return long_questions(seen, _by_rows(guess))
     if (grid := _grid(seen, candidates)) is not None:
@@ -283,6 +284,25 @@ def _without_measures(seen: ColumnEvidence, candidates: list[str]) -> list[str]:
         return candidates
     numbered = [c for c in candidates if sum(are_numbered_alike(c, one) for one in candidates if one != c) > 1]
     return [c for c in candidates if c in whole] if numbered and set(numbered) <= set(whole) else candidates
+
+
+def _without_derived(seen: ColumnEvidence, candidates: list[str]) -> list[str]:
+    """Return the candidates without columns that always repeat one of three numbered ones, such as a majority.
+
+    Each of the numbered columns has a value of its own in several rows.
+    """
+    numbered = [c for c in candidates if sum(are_numbered_alike(c, one) for one in candidates if one != c) > 1]
+    if len(numbered) < 3 or len(numbered) == len(candidates):
+        return candidates
+    values = {column: seen.texts(column) for column in candidates}
+
+    def n_alone(column: str) -> int:
+        others = [values[one] for one in numbered if one != column]
+        return int((~np.any([values[column] == one for one in others], axis=0)).sum())
+
+    if min(map(n_alone, numbered)) < _ENOUGH_CASES:
+        return candidates
+    return [column for column in candidates if column in numbered or n_alone(column)]
 
 
 def _by_rows(guess: Mapping) -> Mapping:

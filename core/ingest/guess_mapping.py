@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from ..annotations.dataset import MISSING_TIME
 from ..annotations.vocabulary import encode, to_numbers
 from .aggregated_tables import MOST_ANSWERS
-from .column_evidence import ColumnEvidence
+from .column_evidence import ColumnEvidence, is_place_by_name
 from .column_mapping import IDS, SHOWN, Layout, Mapping, guess_mapping, likeness, rater_columns
 from .column_roles import (
     SWAPPED,
@@ -29,11 +29,13 @@ from .column_roles import (
 from .comparison_rows import comparison_mapping, with_comparisons
 from .counts_or_raters import weigh
 from .formats.raw_table import RawTable
-from .label_columns import label_columns, sign_of_labels
+from .id_columns import questions_of_number_ids
+from .label_columns import label_columns, sign_of_labels, with_labels_in_rows
 from .times import to_seconds
 
 _LOOKED_AT = 5_000
 _FEW = 10
+_CORNERS = 4  # columns of a box: rows are then regions of a case
 _DATE = re.compile(r"\d{4}([./-])\d\d?\1\d\d?(?:\D|$)|\d\d?([./-])\d\d?\2(?:\d{4}|\d\d)(?:\D|$)")
 _SIGNS = ((">", "="), ("≻", "~"), ("≻", "="))
 _TOTALS = frozenset(["total", "totals", "sum", "all", "n", "count", "annotations", "votes"])
@@ -73,12 +75,17 @@ def _without_comparisons(raw: RawTable, classes: Collection[str]) -> dict[str, M
     seen = ColumnEvidence(raw)
     guess = with_grid(seen, _by_id(raw, with_gold(seen, _by_filled_case(seen, guess_mapping(raw.columns)))))
     guess = with_raters_by_values(seen, guess if raw.has_header else first_column_as_rater(seen, guess))
+    if found := questions_of_number_ids(seen, guess):
+        return found
     for found in (_patterns_by_group(raw, guess), _counts_without_cases(seen, guess), _by_layout(raw, guess, classes)):
         if found is not None:
             return {"": found}
     guess = _groups_of_cases(raw, _left_over(raw, _oriented(seen, guess, _long_by_content(raw, guess))))
     questions = wide_questions(seen, guess) if guess.layout == "wide" else long_questions(seen, guess)
-    return {name: _as_written(raw, mapping) for name, mapping in questions.items()}
+    written = {name: _as_written(raw, mapping) for name, mapping in questions.items()}
+    if sum(map(is_place_by_name, raw.columns)) < _CORNERS:
+        return written
+    return {name: with_labels_in_rows(raw, mapping) for name, mapping in written.items()}
 
 
 def mapping_before(raw: RawTable, classes: Collection[str] = ()) -> Mapping:

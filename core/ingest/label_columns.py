@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,7 @@ from .formats.raw_table import RawTable
 from .long_rows import Rows, cases_or_numbers, drop, empty_cells, names_as_codes, number_within
 
 LISTS = "[ ]"  # in place of a sign: every annotation is a list, as JSON or Python writes it
+IN_ROWS = "rows"  # in place of a sign: every row of a rater on a case has one label
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 _LIST_OF_QUOTED = re.compile(r"(?:'[^']*'|\"[^\"]*\")(?:\s*,\s*(?:'[^']*'|\"[^\"]*\"))*,?")
 _LONGEST_LINE = 40  # letters of a label, of several in one cell
@@ -25,6 +27,7 @@ NO = frozenset({"0", "0.0", "false", "no"})
 _LOOKED_AT = 5_000
 _DIFFERENT = 20  # texts needed before repeated parts distinguish labels from parts of a name
 _NAMED = 6
+_ROWS_PER_PAIR = 20  # one of so many annotations must have a second class
 _BLANK, _ODD = -1, -2
 UNDECIDED = "neither 0 nor 1 for the label"
 
@@ -264,6 +267,28 @@ def _come_again(sets: Sequence[frozenset[str]], together: Collection[str], sign:
     in_front, behind = {one[0] for one in listed if one}, {name for one in listed for name in one[1:]}
     often = {name for name, n in times.items() if n > 2}
     return len({len(one) for one in listed}) > 1 and 4 * len(in_front & behind & often) >= len(often) > 0
+
+
+def with_labels_in_rows(raw: RawTable, mapping: Mapping) -> Mapping:
+    """Return the mapping with sets of labels, one in each row, if raters have rows with different classes of a case.
+
+    Parameters
+    ----------
+    raw : RawTable
+    mapping : Mapping
+    """
+    case, rater, answer = mapping.case, mapping.rater, mapping.answer
+    if mapping.layout != "long" or case is None or rater is None or answer is None:
+        return mapping
+    if mapping.ranked or mapping.time is not None or mapping.label_sign is not None:
+        return mapping
+    cases, raters, answers = (encode(raw.table[column].slice(0, _LOOKED_AT)) for column in (case, rater, answer))
+    pairs = cases.code.astype(np.int64) * (len(raters.values) + 1) + raters.code
+    different = np.unique(pairs * (len(answers.values) + 1) + answers.code)
+    if _ROWS_PER_PAIR * len(different) < (_ROWS_PER_PAIR + 1) * len(np.unique(pairs)):
+        return mapping
+    why = mapping.why | {"labels": "raters have a row for each of several classes of a case"}
+    return replace(mapping, label_sign=IN_ROWS, why=why)
 
 
 def likely_sign(raw: RawTable, columns: Sequence[str]) -> str | None:

@@ -1,7 +1,7 @@
 """Headers of tables: whether there is one, and the names of the columns."""
 
 from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ from ..column_mapping import is_known_column
 
 HEADERS_JOINED = " / "  # between the cells of several header rows
 _MOST_ABOVE, _MOST_HEADERS, _COUNTED = 20, 5, 3
+_COUNTED_FROM_1 = 5  # annotations of a first row seldom count so far
 
 
 def knows_columns(cells: list[str]) -> bool:
@@ -103,8 +104,16 @@ def looks_like_header(header: list[str], head: list[list[str]]) -> bool:
 
 
 def _numbers_raters(header: list[str], head: list[list[str]]) -> bool:
-    """Return whether a name without digits is above ids with digits, and the other columns are counted: 1, 2, 3."""
+    """Return whether a name without digits is above ids with digits, and the other columns are counted: 1, 2, 3.
+
+    Or names in words, such as "word 1", are before at least five columns that are counted from 0 or 1.
+    """
     first, *others = (name.strip() for name in header)
+    counted = list(takewhile(lambda name: name.isascii() and name.isdigit(), (name.strip() for name in header[::-1])))
+    if _COUNTED_FROM_1 <= len(counted) < len(header) - 1 and counted[-1] in ("0", "1"):
+        named = not any(_is_number(name) or not name.strip() for name in header[: -len(counted)])
+        if named and all(int(after) == int(before) + 1 for after, before in pairwise(counted)):
+            return True
     if len(others) < _COUNTED or not all(name.isascii() and name.isdigit() for name in others):
         return False
     ids = [row[0] for row in head if row and row[0].strip()]

@@ -12,12 +12,14 @@ from ...annotations.dataset import LABEL_SIGNS
 from ...annotations.none_of_these import NONE_APPLIES
 from ...annotations.vocabulary import encode
 from ..column_evidence import MOST_CLASSES, NEARLY, ColumnEvidence
-from ..column_mapping import LAYOUTS, Mapping, guess_mapping, likeness, words, words_of_name
+from ..column_mapping import LAYOUTS, Mapping, guess_mapping, likeness, numbers_apart, words, words_of_name
 from ..companion_files import SideFiles
 from ..guess_mapping import likeliest_mapping, likely_questions, mapping_before
-from ..label_columns import YES
+from ..id_columns import with_joined_case
+from ..label_columns import NO, YES
 from .budget import plain_text
 from .raw_table import Dropped, RawTable, RowLocations
+from .records import RATER_OF_POSITION
 from .reshaped import objects_as_columns, pairs_as_rows, without_totals
 from .source import Question, Source
 
@@ -96,8 +98,14 @@ def _questions(name: str, raw: RawTable, classes: frozenset[str], several: bool)
         before = mapping_before(raw, classes)
         known = before.instead or (len(found) == 1 and before == first)
         found = found if known else {asked: replace(mapping, before=before) for asked, mapping in found.items()}
+    raw, found = with_joined_case(raw, found)
     names = {asked: f"{name}: {asked}" if several else asked for asked in found} if len(found) > 1 else {}
-    return [Question(names.get(asked, name), raw, _with_rater(mapping, raw)) for asked, mapping in found.items()]
+    return [
+        Question(
+            names.get(asked, name), raw, _with_rater(mapping, raw), raters_identified=mapping.rater != RATER_OF_POSITION
+        )
+        for asked, mapping in found.items()
+    ]
 
 
 def _by_question(raw: RawTable, whole: Mapping, classes: frozenset[str]) -> list[Question]:
@@ -141,10 +149,26 @@ def _with_rater(mapping: Mapping, raw: RawTable) -> Mapping:
     return replace(mapping, why=mapping.why | {"rater": "one file per rater, and no rater column"})
 
 
+def _are_labels_of_files(tables: Sequence[tuple[str, RawTable]], mapping: Mapping) -> bool:
+    """Return whether tables have columns of 0 and 1 for labels and the same cases, each once: a rater each."""
+    if mapping.layout != "wide" or mapping.case is None or len(mapping.raters) < 3:
+        return False
+    if any(likeness(column, "rater") or "#" in numbers_apart(column) for column in mapping.raters):
+        return False
+    seen = [ColumnEvidence(raw) for _, raw in tables]
+    marked = (seen[0].coded(column).values for column in mapping.raters)
+    if any(not values or not {value.casefold() for value in values} <= YES | NO for values in marked):
+        return False
+    cases = [set(one.coded(mapping.case).values) for one in seen]
+    return all(
+        len(own) == one.n_rows and 2 * len(own & cases[0]) >= len(own) for own, one in zip(cases, seen, strict=True)
+    )
+
+
 def _together(tables: Sequence[tuple[str, RawTable]]) -> RawTable:
     """Return tables one below the other; if no column has raters, the files are the raters."""
     mapping = likeliest_mapping(tables[0][1])
-    per_file = mapping.layout == "long" and mapping.rater is None
+    per_file = (mapping.layout == "long" and mapping.rater is None) or _are_labels_of_files(tables, mapping)
     parts, dropped, notes = [], [], []
     names = tuple(name for name, _ in tables)
     for name, raw in tables:

@@ -2,18 +2,24 @@
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
 
 from ...errors import InputError
 from ...text import first_twice
-from ..column_mapping import likeness
+from ..column_mapping import likeness, words_of_name
 from .budget import check_columns, spend
 from .json_text import JsonFile, Progress, all_heads, all_records
 from .parquet import as_text
-from .questionnaire import TextCodes, text_of
+from .questionnaire import TextCodes, strings, text_of
 from .raw_table import Dropped, RawTable, RowLocations
+
+RATER_OF_POSITION = "rater (position in the list)"
+_CASE = "case"
+_IDS = frozenset(("id", "uid", "key"))
+_FEW_RECORDS = 10
 
 
 def read_records(files: Sequence[JsonFile], progress: Progress | None = None) -> RawTable:
@@ -129,15 +135,88 @@ def read_lists(files: Sequence[JsonFile], progress: Progress | None = None) -> R
     if not any(isinstance(value, list) for value in first.values()):
         return None
     records = [record for *_, record in all_records(files, progress)]
-    if len(records) == 1 and (inner := records_of_object(records[0])):
+    if len(records) == 1 and (inner := records_of_object(records[0]) or _only_list(records[0])):
         records = [*inner]
     if not all(isinstance(record, dict) for record in records):
         return None
+    if (raw := _entries_as_rows(records, counted=True)) is not None:
+        return raw
     try:
         raw = as_text(pa.Table.from_pylist(records))
     except (pa.ArrowException, OverflowError, UnicodeError, TypeError, AttributeError, InputError):
+        raw = None
+    return raw if raw is not None and raw.places is not None else _entries_as_rows(records)
+
+
+def _only_list(value: object) -> list[dict]:
+    """Return the objects in the only list of an object whose other parts are facts on the file; else an empty list."""
+    lists = [part for part in value.values() if isinstance(part, list)] if isinstance(value, dict) else []
+    if len(lists) != 1 or len(lists[0]) < _FEW_RECORDS or not all(isinstance(one, dict) for one in lists[0]):
+        return []
+    return lists[0]
+
+
+def _entries_as_rows(records: Sequence[dict], *, counted: bool = False) -> RawTable | None:
+    """Return one row per object in the lists of records, with its position as the rater; None for other records.
+
+    Each record has lists of objects with the same names, one object for each annotation, and is a case.
+
+    Parameters
+    ----------
+    records : sequence of dict
+    counted : bool
+        True for lists in which a name counts the objects, and none has raters.
+    """
+    named = [name for name, value in records[0].items() if _annotations_in(value)] if len(records) > 1 else []
+    keys = [*records[0][named[0]][0]] if named else []
+    named = [name for name in named if records[0][name][0].keys() == set(keys)]
+    if not keys or any(not _annotations_in(record.get(name), keys) for record in records for name in named):
         return None
-    return raw if raw.places is not None else None
+    entries = [
+        (number, place, f"{name} {place}" if len(named) > 1 else str(place), entry)
+        for number, record in enumerate(records)
+        for name in named
+        for place, entry in enumerate(record[name], 1)
+    ]
+    places = [key for key in keys if all(entry[key] in (place, place - 1) for _, place, _, entry in entries)]
+    if len(entries) == len(records) or any(likeness(key, "rater") == 2 for key in keys) or (counted and not places):
+        return None
+    facts = [name for name, value in records[0].items() if not isinstance(value, list | dict)]
+    keys = [key for key in keys if key not in places]
+    if not keys or set(keys) & set(facts) or any(likeness(name, "rater") == 2 for name in facts):
+        return None
+    spend(cells=len(entries) * (len(facts) + len(keys) + 2))
+    of_case = {name: [text_of(record.get(name)) for record in records] for name in facts}
+    columns = _with_case(of_case, len(records))
+    columns = {name: [cells[number] for number, *_ in entries] for name, cells in columns.items()}
+    columns[RATER_OF_POSITION] = [rater for _, _, rater, _ in entries]
+    columns |= {key: [text_of(entry[key]) for *_, entry in entries] for key in keys}
+    line = np.array([number for number, *_ in entries], np.int64) + 1
+    located = RowLocations(("record", "entry"), (line, np.array([place for _, place, *_ in entries])))
+    note = f"The objects in {' and '.join(map(repr, named))} were read as one row each. Raters are their positions."
+    table = pa.table({name: strings(cells) for name, cells in columns.items()})
+    return RawTable(table, line, (), (note,), places=located)
+
+
+def _with_case(facts: dict[str, list[str]], n_records: int) -> dict[str, list[str]]:
+    """Return facts of records with a column that names each: two ids together, or a number, if none does alone."""
+    ids = [name for name in facts if words_of_name(name) & _IDS]
+    if any(len(set(facts[name])) == n_records for name in ids) or _CASE in facts:
+        return facts
+    for one, other in combinations(ids, 2):
+        names = [f"{first} / {second}" for first, second in zip(facts[one], facts[other], strict=True)]
+        if len(set(names)) == n_records:
+            return {_CASE: names} | {name: cells for name, cells in facts.items() if name not in (one, other)}
+    return {_CASE: [str(number) for number in range(1, n_records + 1)]} | facts
+
+
+def _annotations_in(value: object, keys: Sequence[str] | None = None) -> bool:
+    """Return whether a value is a list of objects with the same names, all for single values."""
+    if not isinstance(value, list) or not value or not all(isinstance(one, dict) and one for one in value):
+        return False
+    wanted = set(keys if keys is not None else value[0])
+    plain = all(not isinstance(part, list | dict) for one in value for part in one.values())
+    return plain and all(one.keys() == wanted for one in value)
 
 
 def records_of_object(value: object) -> list[dict]:

@@ -13,6 +13,7 @@ from ..column_evidence import is_fact_by_name
 from ..column_mapping import guess_mapping, likeness
 from ..companion_files import CaseTable, ClassTable, SideFiles
 from ..images import is_picture
+from ..label_columns import NO, YES
 from .archive import is_archive, unpack
 from .encoding import to_utf8
 from .raw_table import RawTable
@@ -231,6 +232,8 @@ def _gold(raw: RawTable) -> SideFiles | None:
     case = guess.case or (raw.columns[0] if len(raw.columns) == 2 else None)
     gold = next((column for column in raw.columns if likeness(column, "gold") == 2), guess.answer)
     gold = gold or next((column for column in raw.columns if column != case and len(raw.columns) == 2), None)
+    if gold is None and case is not None and _are_marks(raw, [column for column in raw.columns if column != case]):
+        gold = next(column for column in raw.columns if column != case)
     if case is None or gold is None or gold == case:
         return None
     given = _pairs(raw, case, gold)
@@ -239,6 +242,12 @@ def _gold(raw: RawTable) -> SideFiles | None:
     others = [column for column in raw.columns if column != case and not is_fact_by_name(column)]
     several = gold in others and len(others) > 1 and likeness(gold, "gold") < 2
     return SideFiles(gold=dict(given), golds={c: dict(_pairs(raw, case, c)) for c in others} if several else None)
+
+
+def _are_marks(raw: RawTable, columns: Sequence[str]) -> bool:
+    """Return whether at least two columns have nothing but 0 and 1, as labels of a case have."""
+    given = ({text.strip().casefold() for text in raw.table[column].to_pylist()} for column in columns)
+    return len(columns) > 1 and all(values - {""} and values - {""} <= YES | NO for values in given)
 
 
 def _pairs(raw: RawTable, case: str, column: str) -> list[tuple[str, str]]:

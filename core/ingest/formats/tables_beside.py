@@ -1,8 +1,13 @@
 """Tables of gold, classes and costs that come with annotations, recognised by their values, also without headers."""
 
+import io
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pyarrow as pa
+from pyarrow.csv import write_csv
+
+from ...errors import InputError
 from ...text import plural, shorten
 from ..column_evidence import NEARLY, ColumnEvidence
 from ..companion_files import ClassTable, SideFiles
@@ -30,12 +35,13 @@ def set_apart(
     with_annotations : bool
         True if one of the tables has the annotations.
     """
+    tables, side, notes = _without_probabilities(tables, side)
     able = [raw for name, raw in tables if with_annotations and not is_named_gold(name, raw)]
     main = max(able, key=lambda raw: raw.table.num_rows, default=None)
     if with_annotations and (main is None or len(tables) < 2):
-        return list(tables), side, []
+        return list(tables), side, notes
     cases, classes = _names_in(main) if main is not None else (set(), set())
-    kept, notes = [], []
+    kept = []
     for name, raw in tables:
         if raw is main:
             kept.append((name, raw))
@@ -49,6 +55,51 @@ def set_apart(
         side = side.joined(replace(found, gold=side.gold or found.gold, classes=side.classes or found.classes))
         notes += [f"{shorten(name, 60)}: {note}."] * bool(note)
     return kept, side, notes
+
+
+def _without_probabilities(tables: Sequence[Named], side: SideFiles) -> tuple[Sequence[Named], SideFiles, list[str]]:
+    """Return tables without those of probabilities of labels, which are predictions, the side files, and notes.
+
+    Other tables with the same columns, or gold, have 0 and 1 in their place.
+
+    Raises
+    ------
+    InputError
+        Only gold and predictions are left.
+    """
+    golds = side.golds or {}
+    if len(tables) + bool(golds) < 2:
+        return tables, side, []
+    kept, notes = list(tables), []
+    for name, raw in tables:
+        shares, _ = _shares_and_marks(raw)
+        known = [
+            other for other in tables if other[1] is not raw and set(shares) <= set(_shares_and_marks(other[1])[1])
+        ]
+        if len(shares) < 2 or not (known or set(shares) <= golds.keys()):
+            continue
+        kept.remove((name, raw))
+        content = io.BytesIO()
+        write_csv(raw.table.cast(pa.schema([(column, pa.string()) for column in raw.columns])), content)
+        side = side.joined(SideFiles(predictions=((name, content.getvalue()),)))
+        notes.append(f"{shorten(name, 60)}: probabilities of labels, used as predictions.")
+    if tables and not kept:
+        raise InputError(
+            f"Could not find annotations: {shorten(tables[0][0], 60)} has predictions, and the other file gold.",
+            "Add the files with the annotations of each rater.",
+        )
+    return kept, side, notes
+
+
+def _shares_and_marks(raw: RawTable) -> tuple[list[str], list[str]]:
+    """Return the columns of numbers from 0 to 1 of which many have decimals, and those of 0 and 1."""
+    seen = ColumnEvidence(raw)
+    numbers = {column: seen.numbers(column) for column in raw.columns}
+    within = {
+        c: one for c, one in numbers.items() if one is not None and len(one) and one.min() >= 0 and one.max() <= 1
+    }
+    shares = [column for column, one in within.items() if 2 * (one % 1 > 0).sum() > len(one)]
+    return shares, [column for column, one in within.items() if not (one % 1).any()]
 
 
 def _names_in(raw: RawTable) -> tuple[set[str], set[str]]:

@@ -864,6 +864,6 @@ def test_many_repeats_point_to_the_column_of_cases():
     rows = [
         [f"d{row // 20}", row % 20, f"r{place}", CLASSES[(row * place) % 3]] for row in range(60) for place in (1, 2)
     ]
-    reading = read(delimited([["doc", "segment", "rater", "category"], *rows]))
+    reading = read(delimited([["doc", "paragraph", "rater", "category"], *rows]))
     assert reading.report is not None
     assert any("join them in one column" in caution for caution in reading.report.warnings)
