@@ -5,7 +5,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import library, read
+from core import belongings, library, read
 from core.changes import recorded_changes
 from core.ingest import saved_mappings
 from core.ingest.formats.detect import open_source
@@ -57,6 +57,16 @@ def test_a_file_is_asked_about_once_and_everything_is_brought_over():
     assert (present_digest(SIGNED), reviews.n_reviews(now)) == (now, 10)
     assert [(one.what, one.details) for one in recorded_changes(now)][-1] == ("bring over", (SIGNED,))
     assert asked(brought("signed.csv")) == []
+
+
+@pytest.mark.parametrize("n_others", [0, 2])
+def test_what_other_questions_of_the_file_do_not_get_is_stated(n_others):
+    now = brought("signed.csv").session_state["data"]
+    others = {f"q{place}": DIGESTS[name] for place, name in enumerate(["excel.csv", "signed.csv"][:n_others])}
+    belongings.set_questions(now, {"signed": now} | others)
+    captions = [one.value for one in opened("home", now).caption]
+    assert any("For the other 2 questions of the file" in one for one in captions) == (n_others == 2)
+    assert any("other" in one and "of the file, mark AI raters" in one for one in captions) == (n_others > 0)
 
 
 def test_nothing_is_lost_or_asked_again_if_the_answer_is_to_keep_it_separate():

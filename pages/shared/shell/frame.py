@@ -21,6 +21,10 @@ _SINCE = (
     "Plurality now sorts classes by value, recognises scales in words, and treats codes such as #N/A as missing. "
     "This file therefore gives a different dataset than before."
 )
+_ONLY_THIS = (
+    "Everything goes to the question on screen only. For the other {} of the file, mark AI raters and save selections "
+    "again."
+)
 
 
 def _ask_about_earlier(reading: Reading | None) -> None:
@@ -36,7 +40,9 @@ def _ask_about_earlier(reading: Reading | None) -> None:
     if found := cached.kept_before(reading):
         words = "; ".join(one.words for one in found)
         said = f"**Reuse what you saved when an older version read this file?** Found: {words}."
-        _question(said, _SINCE, ("Bring over", "Keep separate"), [one.digest for one in found], reading)
+        n_others = len(cached.questions(reading.dataset.digest)) - 1
+        only = f" {_ONLY_THIS.format(plural(n_others, 'question'))}" if n_others > 0 else ""
+        _question(said, _SINCE + only, ("Bring over", "Keep separate"), [one.digest for one in found], reading)
     elif (now := cached.read_now(reading)) is not None:
         said = f"**Update this dataset?** {markdown(read_anew.differences(reading.dataset, now.dataset))}"
         why = "Reviews, predictions, settings and access rights stay."
