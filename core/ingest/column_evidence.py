@@ -41,7 +41,7 @@ _SUMMARY = re.compile(
 _FACTS = words(
     "confidence seconds duration time timestamp date comment comments note notes remark remarks reason weight trust "
     "age sex gender experience country city region channel device browser ip session visit round batch page split "
-    "fold scenario phase url link email language lang status tags title"
+    "fold scenario phase url link email language lang status tags title std stderr"
 )
 _PLACE_IN_IMAGE = re.compile(
     r"(?:bbox|box)?[\W_]*(?:[xy][\W_]*(?:min|max|center|centre|[12])|(?:min|max)[\W_]*[xy])|(?:bbox|box)[\W_]*(?:[xywh]|"

@@ -37,6 +37,7 @@ _ROUNDED = 0.02  # tolerance per column for shares that add up to the same in ev
 _ENOUGH_CASES, _OF_ITS_OWN = 10, 0.75
 _MORE_CASES, _SAME_SPREAD = 3, 0.01
 _NEARLY_EACH = 0.8  # share of the annotations with a rater of their own beyond which a column has no raters
+_HALF = 0.5
 _MOST_PAIRED = 40  # number of columns among which a case and a rater are searched
 _GOLD = words("gold golden truth groundtruth reference consensus")
 _TRUE = words("clean true correct gold gt")
@@ -167,6 +168,9 @@ def wide_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     if len(groups) > 1:
         return _questions(guess, {_name_of(group): group for group in groups})
     (group,) = groups
+    group = _without_other_numbers(seen, group)
+    if not seen.raw.has_header and 2 * len(group) < len(seen.columns) - 1 and _repeats_by_place(seen, guess):
+        return long_questions(seen, _by_rows(replace(guess, case=None)))
     left = [column for column in candidates if column not in group and _may_be_a_rater(seen, column, group)]
     if left:
         several = sorted([*group, *left], key=seen.columns.index)
@@ -303,6 +307,24 @@ def _without_derived(seen: ColumnEvidence, candidates: list[str]) -> list[str]:
     if min(map(n_alone, numbered)) < _ENOUGH_CASES:
         return candidates
     return [column for column in candidates if column in numbered or n_alone(column)]
+
+
+def _without_other_numbers(seen: ColumnEvidence, group: list[str]) -> list[str]:
+    """Return the columns of raters without a column of numbers that is not numbered like three others.
+
+    Most of its values are none of theirs: it rather counts parts of cases.
+    """
+    numbered = [c for c in group if sum(are_numbered_alike(c, one) for one in group if one != c) > 1]
+    if len(numbered) < 3 or any(map(seen.is_measured, numbered)):
+        return group
+    return [c for c in group if c in numbered or not seen.are_numbers(c) or seen.share_in(c, numbered[0]) >= _HALF]
+
+
+def _repeats_by_place(seen: ColumnEvidence, guess: Mapping) -> bool:
+    """Return whether the first column, which is the case only by its place, has most of its values several times."""
+    case = guess.case
+    by_place = case is not None and guess.why.get("case") == "it is the first column"
+    return by_place and case is not None and 2 * seen.n_values(case) <= seen.n_given(case)
 
 
 def _by_rows(guess: Mapping) -> Mapping:

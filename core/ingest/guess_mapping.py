@@ -29,7 +29,7 @@ from .column_roles import (
 from .comparison_rows import comparison_mapping, with_comparisons
 from .counts_or_raters import weigh
 from .formats.raw_table import RawTable
-from .id_columns import questions_of_number_ids
+from .id_columns import questions_of_ids
 from .label_columns import label_columns, sign_of_labels, with_labels_in_rows
 from .times import to_seconds
 
@@ -75,7 +75,7 @@ def _without_comparisons(raw: RawTable, classes: Collection[str]) -> dict[str, M
     seen = ColumnEvidence(raw)
     guess = with_grid(seen, _by_id(raw, with_gold(seen, _by_filled_case(seen, guess_mapping(raw.columns)))))
     guess = with_raters_by_values(seen, guess if raw.has_header else first_column_as_rater(seen, guess))
-    if found := questions_of_number_ids(seen, guess):
+    if found := questions_of_ids(seen, guess):
         return found
     for found in (_patterns_by_group(raw, guess), _counts_without_cases(seen, guess), _by_layout(raw, guess, classes)):
         if found is not None:

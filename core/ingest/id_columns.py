@@ -1,6 +1,6 @@
 """Cases and raters by columns of ids: tables of numbers without a header, and cases that two columns name together."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -17,6 +17,7 @@ from .label_columns import with_labels_in_rows
 
 JOINED = " + "  # in the name of a column that joins two
 _FEW_ROWS = 30
+_MANY_PARTS = 10  # more than sessions in which raters annotate the same case again
 _MOST_SHARED = 0.5  # share of the rows of ids that may also be annotations
 _REPEATED = 0.9  # share of distinct pairs of case and rater below which the case may lack a column
 _MORE = 1.5  # how many times more pairs another column of ids must distinguish
@@ -24,10 +25,10 @@ _OF_CASES = words("id system model method seg segment sentence word term aspect 
 _JOINTLY = "Raters have several rows for most cases, so two columns may name a case together."
 
 
-def questions_of_number_ids(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
-    """Return the questions of a table of numbers without a header that has two columns of ids; empty for others.
+def questions_of_ids(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
+    """Return the questions of a table without a header that has two columns of ids; empty for others.
 
-    Both have whole numbers, of which most are no annotations, and together they identify the rows.
+    Most of the ids are no annotations, and together they identify the rows. A table of three columns has only numbers.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ def questions_of_number_ids(seen: ColumnEvidence, guess: Mapping) -> dict[str, M
     columns = seen.columns
     if seen.raw.has_header or guess.layout != "wide" or len(columns) < 3 or seen.n_rows < _FEW_ROWS:
         return {}
-    if not all(map(seen.are_numbers, columns)):
+    if len(columns) == 3 and not all(map(seen.are_numbers, columns)):
         return {}
     whole = [column for column in columns if not seen.is_measured(column)]
     for one, other in combinations(whole, 2):
@@ -49,29 +50,48 @@ def questions_of_number_ids(seen: ColumnEvidence, guess: Mapping) -> dict[str, M
         if not answers or any(share >= _MOST_SHARED for share in shared):
             continue
         if max(map(seen.n_values, (one, other))) < seen.n_rows and seen.tells_rows(one, other) >= NEARLY:
-            found = {answer: _by_counts(seen.raw, one, other, answer) for answer in answers}
-            return found if len(found) > 1 else {"": found[answers[0]]}
+            found = {answer: _by_counts(seen, (one, other), answer, answers) for answer in answers}
+            found = {answer: one for answer, one in found.items() if not _is_gold_of(answer, found.values())}
+            return found if len(found) > 1 else dict(zip([""], found.values(), strict=True))
     return {}
 
 
-def _by_counts(raw: RawTable, one: str, other: str, answer: str) -> Mapping:
+def _is_gold_of(answer: str, others: Iterable[Mapping]) -> bool:
+    return any(one.gold == answer for one in others)
+
+
+def _by_counts(seen: ColumnEvidence, ids: tuple[str, str], answer: str, answers: Sequence[str]) -> Mapping:
     """Return the reading with cases and raters as their counts show, or both readings.
 
-    Numbers of rows show nothing if every case has every rater.
+    Numbers of rows show nothing if every case has every rater. Gold is the only further column of the same classes that
+    has one of them for each case.
     """
-    first, second = (np.bincount(encode(raw.table[column]).code + 1)[1:] for column in (one, other))
-    crossed = len(first) * len(second) <= raw.table.num_rows
-    leaning = 0 if crossed else leaning_of_counts(first, second)
+    one, other = ids
+    first, second = (np.bincount(encode(seen.raw.table[column]).code + 1)[1:] for column in ids)
+    crossed = len(first) * len(second) <= seen.raw.table.num_rows
+    leaning = 0 if crossed else leaning_of_counts(first, second) or _evenly(first, second)
     case, rater = (one, other) if (leaning or len(first) - len(second)) >= 0 else (other, one)
-    why = {"case": f"{case!r} and {rater!r} identify each row", "answer": "it has few different numbers"}
+    why = {"case": f"{case!r} and {rater!r} identify each row", "answer": "it has few different values"}
     found = Mapping("long", case=case, rater=rater, answer=answer, why=why)
-    return found if leaning else in_doubt(found, replace(found, case=rater, rater=case), doubt=SWAPPED)
+    if not leaning:
+        return in_doubt(found, replace(found, case=rater, rater=case), doubt=SWAPPED)
+    facts = [c for c in answers if c != answer and seen.is_fact_of(c, case) and seen.share_values(c, answer)]
+    if len(facts) == 1 and not seen.is_fact_of(answer, case):
+        found = replace(found, gold=facts[0], why=why | {"gold": f"{facts[0]!r} is the same in all rows of a case"})
+    return found
+
+
+def _evenly(first: np.ndarray, second: np.ndarray) -> int:
+    """Return 1 if only the first ids have the same number of rows each, as cases have, -1 if only the second have."""
+    even = [np.ptp(counts) == 0 for counts in (first, second)]
+    return int(even[0]) - int(even[1])
 
 
 def with_joined_case(raw: RawTable, questions: dict[str, Mapping]) -> tuple[RawTable, dict[str, Mapping]]:
     """Return a table with a column that joins the two that name a case together, and its questions; else both as given.
 
-    Two texts that are numbered alike ("word1", "word2") are joined if they identify the rows. If raters have several
+    Two texts that are numbered alike ("word1", "word2") are joined if they identify the rows, and so are, with a column
+    per rater, a case and the number of its part ("record", "epoch"). If raters have several
     rows for most cases and another column of ids distinguishes them, both readings are returned.
 
     Parameters
@@ -91,7 +111,7 @@ def with_joined_case(raw: RawTable, questions: dict[str, Mapping]) -> tuple[RawT
     taken = {column for one in questions.values() for column in _taken(one)}
     free = [c for c in seen.columns if c not in taken and not is_fact_by_name(c) and seen.n_values(c) > 1]
     for other in free:
-        if are_numbered_alike(first.case, other) and _identify(seen, first, other):
+        if _identify(seen, first, other):
             raw, name = _joined(raw, (first.case, other))
             why = {"case": f"{first.case!r} and {other!r} identify a case together"}
             return raw, {asked: _named(one, name, one.why | why) for asked, one in questions.items()}
@@ -110,9 +130,16 @@ def _taken(mapping: Mapping) -> Iterator[str | None]:
 
 
 def _identify(seen: ColumnEvidence, mapping: Mapping, other: str) -> bool:
-    """Return whether another text identifies, with the case and its rater, rows that the case alone does not."""
+    """Return whether another column identifies, with the case and its rater, rows that the case alone does not.
+
+    It is a text that is numbered like the case, or, with a column per rater, counts parts of most cases.
+    """
     case = mapping.case
-    if case is None or seen.are_numbers(other) or seen.n_values(other) <= MOST_CLASSES:
+    if case is None or seen.is_measured(other):
+        return False
+    if mapping.layout == "wide" and seen.are_numbers(other) and seen.n_values(other) > _MANY_PARTS:
+        return 2 * seen.n_values(case) <= seen.n_rows == seen.n_pairs(case, other)
+    if seen.are_numbers(other) or seen.n_values(other) <= MOST_CLASSES or not are_numbered_alike(case, other):
         return False
     ends = [column for column in (case, mapping.rater) if column is not None]
     return seen.n_pairs(*ends) < _REPEATED * seen.n_rows and seen.n_pairs(*ends, other) >= NEARLY * seen.n_rows

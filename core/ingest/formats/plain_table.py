@@ -83,6 +83,9 @@ def _questions(name: str, raw: RawTable, classes: frozenset[str], several: bool)
     """Return the questions of a table, named like the table if there is one."""
     as_it_came = raw
     raw, counted = objects_as_columns(pairs_as_rows(raw))
+    deeper, _ = (raw, ()) if counted or raw is as_it_came else objects_as_columns(raw)
+    if deeper is not raw and _lacks_annotations(likeliest_mapping(raw)):
+        raw = deeper
     if counted and not any(likeness(column, "rater") == 2 for column in raw.columns):
         guess = likeliest_mapping(replace(raw, table=raw.table.drop_columns(counted)))
         why = {"across": "one object per case counts the annotations of each class"}
@@ -106,6 +109,10 @@ def _questions(name: str, raw: RawTable, classes: frozenset[str], several: bool)
         )
         for asked, mapping in found.items()
     ]
+
+
+def _lacks_annotations(mapping: Mapping) -> bool:
+    return mapping.layout == "long" and mapping.answer is None
 
 
 def _by_question(raw: RawTable, whole: Mapping, classes: frozenset[str]) -> list[Question]:
