@@ -30,7 +30,7 @@ from .comparison_rows import comparison_mapping, with_comparisons
 from .counts_or_raters import weigh
 from .formats.raw_table import RawTable
 from .id_columns import questions_of_ids
-from .label_columns import label_columns, sign_of_labels, with_labels_in_rows
+from .label_columns import LISTS, label_columns, sign_of_labels, with_labels_in_rows
 from .times import to_seconds
 
 _LOOKED_AT = 5_000
@@ -94,7 +94,8 @@ def mapping_before(raw: RawTable, classes: Collection[str] = ()) -> Mapping:
     if raw.table.num_rows == 0 or len(raw.columns) > _MOST_COLUMNS:
         return guess
     found = _by_layout(raw, guess, classes, alike=False)
-    return found or _as_written(raw, _groups_of_cases(raw, _left_over(raw, _long_by_content(raw, guess))))
+    found = found or _as_written(raw, _groups_of_cases(raw, _left_over(raw, _long_by_content(raw, guess))))
+    return replace(found, label_sign=None) if found.label_sign in (LISTS, "\n") else found
 
 
 def _by_layout(raw: RawTable, guess: Mapping, classes: Collection[str], *, alike: bool = True) -> Mapping | None:

@@ -36,10 +36,13 @@ def read_plain(tables: Sequence[tuple[str, RawTable]], side: SideFiles) -> Sourc
         tables = [("all files", _together(tables))]
     classes = named_classes(side)
     questions = tuple(question for name, raw in tables for question in _questions(name, raw, classes, len(tables) > 1))
+    before = None
+    if len(questions) == 1 and questions[0].raw.table.num_rows != tables[0][1].table.num_rows:  # reshaped since
+        before = Question("", tables[0][1], mapping_before(tables[0][1], classes))
     questions, side = _with_own_gold(questions, side)
     first = questions[0].mapping
     why = "; ".join(first.reasons()) or "no column was recognised"
-    return Source(NAME, title_of(first), why, questions, side)
+    return Source(NAME, title_of(first), why, questions, side, before=before)
 
 
 def _with_own_gold(questions: tuple[Question, ...], side: SideFiles) -> tuple[tuple[Question, ...], SideFiles]:

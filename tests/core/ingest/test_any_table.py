@@ -418,6 +418,28 @@ def test_a_table_read_anew_knows_the_digest_that_it_had(after):
     assert found.dataset.digest != had and had in found.earlier
 
 
+def test_a_table_without_its_totals_knows_the_digest_that_it_had_with_them():
+    content = wide(panel(28, 12, 3, CLASSES), ("ann", "bob", "cid")) + b"Total,cat,cat,dog\n"
+    (question,) = open_source([("t.csv", content.replace(b"Total", b"c99"))]).questions
+    every = replace(question.raw, table=open_source([("t.csv", content)]).before.raw.table)
+    had = build_question(open_source([("t.csv", content)]), replace(question, raw=every), "t").dataset.digest
+    found = read(content)
+    assert found.dataset.n_cases == 12 and had in found.earlier
+
+
+def test_lists_in_cells_know_the_digest_that_they_had_as_classes():
+    rows = [
+        [f"c{row}", *(json.dumps([CLASSES[k], CLASSES[k - 1]]) for k in (row % 3, (row + 1) % 3))] for row in range(9)
+    ]
+    content = delimited([["case", "rater1", "rater2"], *rows])
+    source = open_source([("t.csv", content)])
+    (question,) = source.questions
+    as_classes = replace(question, mapping=replace(question.mapping, label_sign=None))
+    found = read(content)
+    assert found.dataset.kind == "set"
+    assert build_question(source, as_classes, "t").dataset.digest in found.earlier
+
+
 def test_a_table_read_as_ever_has_no_earlier_digest():
     assert read(wide(panel(29, 12, 3, CLASSES), ("ann", "bob", "cid"))).earlier == ()
 

@@ -51,6 +51,39 @@ def test_numbers_of_cases_and_raters_without_a_header_are_told_by_counts(start, 
     assert (dataset.n_cases, dataset.n_raters, dataset.classes) == (150, 25, ("0", "1", "2"))
 
 
+def test_a_log_of_workers_and_tasks_without_a_header_has_its_gold():
+    rng = random.Random(13)
+    rows = [
+        [f"A{worker:03d}", 7_000 + task, rng.choice((task % 4, rng.randint(0, 3))), task % 4, rng.randint(5, 90)]
+        for task in range(60)
+        for worker in rng.sample(range(80), 6)
+    ]
+    dataset = read(delimited(rows)).dataset
+    assert (dataset.n_cases, dataset.n_raters, dataset.classes) == (60, 80, ("0", "1", "2", "3"))
+    assert dataset.gold is not None
+
+
+def test_a_table_without_a_header_whose_first_column_repeats_is_asked_for_its_columns():
+    rng = random.Random(14)
+    rows = [
+        [
+            f"user{user}",
+            f"sys{system}",
+            segment,
+            "TGT",
+            "eng",
+            rng.randint(0, 100),
+            f"doc{segment // 8}",
+            16e8 + segment,
+        ]
+        for system in range(4)
+        for segment in range(30)
+        for user in rng.sample(range(12), 2)
+    ]
+    with pytest.raises(InputError, match="Could not recognise the column of the case"):
+        read(delimited(rows))
+
+
 def test_scores_without_a_header_stay_one_column_per_rater():
     rng = random.Random(4)
     rows = [[min(100, max(0, truth + rng.randint(-9, 9))) for _ in range(4)] for truth in rng.choices(range(101), k=90)]
@@ -109,6 +142,19 @@ def test_two_columns_of_few_names_that_are_numbered_alike_are_not_joined():
     rows = [[f"c{row % 40}", "ab"[row % 2], *CLASSES[:2]] for row in range(80)]
     question = open_source([("t.csv", delimited([["case 1", "case 2", "r1", "r2"], *rows]))]).questions[0]
     assert " + " not in (question.mapping.case or "")
+
+
+def test_parts_of_a_record_are_cases_and_no_raters():
+    answers = panel(15, 80, 4, DIGITS[:5])
+    rows = [[f"rec{row // 40}", row % 40, *each] for row, each in enumerate(answers)]
+    dataset = read(delimited([["record", "epoch", *(f"scorer_{place}" for place in range(4))], *rows])).dataset
+    assert (dataset.n_cases, dataset.n_raters) == (80, 4)
+
+
+def test_sessions_of_a_case_stay_repeated_annotations():
+    answers = panel(16, 60, 3, CLASSES)
+    rows = [[f"c{row // 2}", row % 2, *each] for row, each in enumerate(answers)]
+    assert read(delimited([["case", "occasion", "r1", "r2", "r3"], *rows])).dataset.n_cases == 30
 
 
 def spans() -> bytes:
@@ -173,6 +219,26 @@ def test_lists_of_scores_in_records_are_questions_with_a_row_for_each_rater():
     dataset = read(lines_of_json(records), question="fluency").dataset
     assert (dataset.n_cases, dataset.n_raters, dataset.n_annotations) == (40, 8, 320)
     assert dataset.cases[0] == "t0 / M0" and not dataset.raters_identified
+
+
+def test_scores_within_objects_of_records_are_questions():
+    rng = random.Random(17)
+    records = [
+        {"item": f"t{row // 3}", "worker": f"w{row % 3}",
+         "summary": {"policy": "p", "axes": {"overall": rng.randint(1, 7), "accuracy": rng.randint(1, 7)}}}
+        for row in range(60)
+    ]  # fmt: skip
+    questions = open_source([("axis.jsonl", lines_of_json(records))]).questions
+    assert [question.name.rsplit(".", 1)[-1] for question in questions] == ["overall", "accuracy"]
+
+
+def test_lists_of_what_a_named_rater_compared_are_no_raters():
+    records = [
+        {"item": f"t{row // 3}", "worker": f"w{row % 3}", "choice": row % 2, "texts": [{"text": "a"}, {"text": "b"}]}
+        for row in range(60)
+    ]
+    dataset = read(lines_of_json(records)).dataset
+    assert (dataset.n_raters, dataset.n_annotations) == (3, 60)
 
 
 def test_records_in_the_only_list_of_an_object_are_read_with_their_answers():
