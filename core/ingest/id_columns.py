@@ -19,6 +19,7 @@ JOINED = " + "  # in the name of a column that joins two
 _FEW_ROWS = 30
 _MANY_PARTS = 10  # more than sessions in which raters annotate the same case again
 _MOST_SHARED = 0.5  # share of the rows of ids that may also be annotations
+_CROSSED = 0.9  # share of all pairs that must have a row
 _REPEATED = 0.9  # share of distinct pairs of case and rater below which the case may lack a column
 _MORE = 1.5  # how many times more pairs another column of ids must distinguish
 _OF_CASES = words("id system model method seg segment sentence word term aspect entity turn")
@@ -46,14 +47,29 @@ def questions_of_ids(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]
         answers = [column for column in rest if 1 < seen.n_values(column) <= MOST_CLASSES]
         if not rest:
             answers = [column for column in columns if column not in whole]
-        shared = (seen.share_in(id_, answer) for id_ in (one, other) for answer in rest)
-        if not answers or any(share >= _MOST_SHARED for share in shared):
+        if not answers or max(map(seen.n_values, (one, other))) == seen.n_rows:
             continue
-        if max(map(seen.n_values, (one, other))) < seen.n_rows and seen.tells_rows(one, other) >= NEARLY:
+        if seen.tells_rows(one, other) >= NEARLY and _are_ids(seen, (one, other), rest):
             found = {answer: _by_counts(seen, (one, other), answer, answers) for answer in answers}
             found = {answer: one for answer, one in found.items() if not _is_gold_of(answer, found.values())}
             return found if len(found) > 1 else dict(zip([""], found.values(), strict=True))
     return {}
+
+
+def _are_ids(seen: ColumnEvidence, ids: tuple[str, str], rest: Sequence[str]) -> bool:
+    """Return whether two columns have nearly every pair of their values, or mostly values beyond the annotations."""
+    one, other = ids
+    if seen.n_rows >= _CROSSED * seen.n_values(one) * seen.n_values(other):
+        return True
+    return all(_share_among(seen, id_, answer) < _MOST_SHARED for id_ in ids for answer in rest)
+
+
+def _share_among(seen: ColumnEvidence, id_: str, answer: str) -> float:
+    """Return the share of the ids within the range of numbers of another column, or among its texts."""
+    here, there = seen.numbers(id_), seen.numbers(answer)
+    if here is None or there is None:
+        return seen.share_in(id_, answer)
+    return float(np.mean((here >= there.min()) & (here <= there.max())))
 
 
 def _is_gold_of(answer: str, others: Iterable[Mapping]) -> bool:

@@ -84,6 +84,20 @@ def test_a_table_without_a_header_whose_first_column_repeats_is_asked_for_its_co
         read(delimited(rows))
 
 
+def test_every_pair_of_a_case_and_one_of_few_raters_is_found_among_labels_of_the_same_numbers():
+    rng = random.Random(18)
+    rows = [[case, rater, rng.randint(1, 5)] for case in range(1, 101) for rater in range(1, 6)]
+    (question,) = open_source([("t.csv", delimited(rows))]).questions
+    assert question.mapping.layout == "long" and question.mapping.instead
+
+
+def test_a_rater_of_few_scores_without_a_header_stays_a_rater():
+    rng = random.Random(19)
+    rows = [[min(100, max(0, t + rng.randint(-20, 20))) for _ in range(3)] + [25 * round(t / 25)] for t in range(100)]
+    dataset = read(delimited(rows)).dataset
+    assert (dataset.n_cases, dataset.n_raters) == (100, 4)
+
+
 def test_scores_without_a_header_stay_one_column_per_rater():
     rng = random.Random(4)
     rows = [[min(100, max(0, truth + rng.randint(-9, 9))) for _ in range(4)] for truth in rng.choices(range(101), k=90)]
