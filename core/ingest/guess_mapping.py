@@ -75,8 +75,8 @@ def _without_comparisons(raw: RawTable, classes: Collection[str]) -> dict[str, M
     seen = ColumnEvidence(raw)
     guess = with_grid(seen, _by_id(raw, with_gold(seen, _by_filled_case(seen, guess_mapping(raw.columns)))))
     guess = with_raters_by_values(seen, guess if raw.has_header else first_column_as_rater(seen, guess))
-    if found := questions_of_ids(seen, guess):
-        return found
+    if by_ids := questions_of_ids(seen, guess):
+        return by_ids
     for found in (_patterns_by_group(raw, guess), _counts_without_cases(seen, guess), _by_layout(raw, guess, classes)):
         if found is not None:
             return {"": found}

@@ -17,6 +17,7 @@ from .label_columns import with_labels_in_rows
 
 JOINED = " + "  # in the name of a column that joins two
 _FEW_ROWS = 30
+_WITH_GOLD = 2  # columns of one vocabulary: annotations and gold
 _MANY_PARTS = 10  # more than sessions in which raters annotate the same case again
 _MOST_SHARED = 0.5  # share of the rows of ids that may also be annotations
 _CROSSED = 0.9  # share of all pairs that must have a row
@@ -49,6 +50,8 @@ def questions_of_ids(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]
             answers = [column for column in columns if column not in whole]
         if not answers or max(map(seen.n_values, (one, other))) == seen.n_rows:
             continue
+        if any(sum(seen.share_values(answer, also) for also in answers) > _WITH_GOLD for answer in answers):
+            continue  # raters of one vocabulary
         if seen.tells_rows(one, other) >= NEARLY and _are_ids(seen, (one, other), rest):
             found = {answer: _by_counts(seen, (one, other), answer, answers) for answer in answers}
             found = {answer: one for answer, one in found.items() if not _is_gold_of(answer, found.values())}

@@ -137,15 +137,16 @@ def read_lists(files: Sequence[JsonFile], progress: Progress | None = None) -> R
     records = [record for *_, record in all_records(files, progress)]
     if len(records) == 1 and (inner := records_of_object(records[0]) or _only_list(records[0])):
         records = [*inner]
-    if not all(isinstance(record, dict) for record in records):
+    objects = [record for record in records if isinstance(record, dict)]
+    if len(objects) < len(records):
         return None
-    if (raw := _entries_as_rows(records, counted=True)) is not None:
+    if (raw := _entries_as_rows(objects, counted=True)) is not None:
         return raw
     try:
         raw = as_text(pa.Table.from_pylist(records))
     except (pa.ArrowException, OverflowError, UnicodeError, TypeError, AttributeError, InputError):
         raw = None
-    return raw if raw is not None and raw.places is not None else _entries_as_rows(records)
+    return raw if raw is not None and raw.places is not None else _entries_as_rows(objects)
 
 
 def _only_list(value: object) -> list[dict]:

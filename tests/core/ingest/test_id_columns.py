@@ -5,12 +5,13 @@ import io
 import json
 import random
 import zipfile
+from dataclasses import replace
 
 import pytest
 
 from core.errors import InputError
 from core.ingest.formats.detect import open_source
-from core.ingest.read_files import read
+from core.ingest.read_files import build_question, read
 
 from .made_tables import delimited, lines_of_json, panel, wide
 
@@ -149,7 +150,25 @@ def test_pairs_of_words_name_a_case_together(header):
     reading = read(words_and_scores(header))
     assert (reading.dataset.n_cases, reading.dataset.n_raters) == (120, 13)
     assert reading.dataset.cases[0] == "word0 / other0"
-    assert reading.earlier  # the digest with the first word as the case
+
+
+def test_pairs_of_texts_know_the_digest_with_the_first_as_the_case():
+    rows = [
+        [f"w{row % 60}", f"v{row % 71}", f"r{place}", answer]
+        for row, each in enumerate(panel(20, 120, 3, CLASSES))
+        for place, answer in enumerate(each)
+    ]
+    source = open_source([("t.csv", delimited([["sentence1", "sentence2", "rater", "class"], *rows]))])
+    (question,) = source.questions
+    assert question.mapping.case == "sentence1 + sentence2"
+    with_first = replace(question, mapping=replace(question.mapping, case="sentence1"))
+    had = build_question(source, with_first, "t").dataset.digest
+    assert had in build_question(source, question, "t").earlier
+
+
+def test_pairs_of_words_without_a_header_have_a_rater_in_each_column():
+    rows = [[f"w{row % 60}", f"v{row % 71}", *each] for row, each in enumerate(panel(20, 120, 3, CLASSES))]
+    assert all(question.mapping.layout == "wide" for question in open_source([("t.csv", delimited(rows))]).questions)
 
 
 def test_two_columns_of_few_names_that_are_numbered_alike_are_not_joined():
