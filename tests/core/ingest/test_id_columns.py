@@ -94,7 +94,10 @@ def test_every_pair_of_a_case_and_one_of_few_raters_is_found_among_labels_of_the
 
 def test_a_rater_of_few_scores_without_a_header_stays_a_rater():
     rng = random.Random(19)
-    rows = [[min(100, max(0, t + rng.randint(-20, 20))) for _ in range(3)] + [25 * round(t / 25)] for t in range(100)]
+    rows = [
+        [min(999, max(0, truth + rng.randint(-200, 200))) for _ in range(3)] + [250 * round(truth / 250)]
+        for truth in rng.choices(range(200, 800), k=100)
+    ]
     dataset = read(delimited(rows)).dataset
     assert (dataset.n_cases, dataset.n_raters) == (100, 4)
 
