@@ -217,7 +217,7 @@ def _file() -> list[click.Parameter]:
             default=MOST_COLUMNS,
             metavar="N",
             show_default=True,
-            help="Largest number of columns of a table.",
+            help="Maximum number of columns in a table.",
         ),
         click.Option(
             ["--threshold"], type=float, metavar="T", help="Split scores into two classes: at most T, and above T."
@@ -259,8 +259,8 @@ def _partitions() -> click.Option:
         ["--partitions"],
         type=int,
         metavar="N",
-        help="Parquet: work on disk in N partitions of the cases; done automatically if memory is short. Uncertain "
-        "cases, and what more raters would change, are then left out.",
+        help="Parquet: split the cases into N partitions and work on disk; automatic if memory is short. Uncertain "
+        "cases and the effect of more raters are then left out.",
     )
 
 
@@ -349,10 +349,12 @@ def _guideline() -> list[click.Parameter]:
         click.Option(
             ["--guideline-version"],
             metavar="GROUP",
-            help="Group of cases that were annotated by a new guideline: compares disagreement with the other groups.",
+            help="Group of cases annotated under a new guideline; compares its disagreement with the other groups.",
         ),
-        click.Option(["--facts"], metavar="FILE", help="Facts of raters, for their groups [columns of FILE]."),
-        click.Option(["--merge"], nargs=2, metavar="A B", help="Two classes to merge into a new dataset."),
+        click.Option(
+            ["--facts"], metavar="FILE", help="Facts about raters, to group them by [columns of FILE]."
+        ),
+        click.Option(["--merge"], nargs=2, metavar="A B", help="Two classes to merge; creates a new dataset."),
         click.Option(["--out"], metavar="FILE", help="CSV file to write the merged dataset to."),
     ]
 
@@ -416,7 +418,7 @@ def _check() -> list[click.Parameter]:
             help='Requirement such as "alpha >= 0.6", "flagged_raters <= 2", "unanimous > 50%"; may be repeated.',
         ),
         *_intervals_of_gate(),
-        click.Option(["--summary"], metavar="FILE", help="File that a summary is appended to, in GitHub's Markdown."),
+        click.Option(["--summary"], metavar="FILE", help="File to append a summary to, in GitHub Markdown."),
         _level(),
         _ordinal(),
     ]  # fmt: skip
@@ -427,7 +429,7 @@ def _intervals_of_gate() -> list[click.Parameter]:
         click.Option(["--confident"], is_flag=True, help="Require the whole interval to meet the requirement."),
         click.Option(
             ["--look"], type=click.IntRange(1), metavar="K",
-            help="Number of this look at growing data, from 1; uses intervals that are valid over all looks.",
+            help="Number of this look at growing data, counted from 1; intervals are then valid over all looks.",
         ),
     ]  # fmt: skip
 
@@ -484,7 +486,7 @@ def _fit() -> list[click.Parameter]:
     ways = dict.fromkeys(way for method in methods("rater model").values() for way in method.ways if way != "vote")
     own = [
         click.Option(
-            ["--method"], type=click.Choice(tuple(ways)), help="Fitting method; the fastest of the model if omitted."
+            ["--method"], type=click.Choice(tuple(ways)), help="Fitting method; if omitted, the model's fastest."
         ),
         click.Option(["--restarts"], type=int, default=0, metavar="N", help="Additional random starts (em)."),
         click.Option(["--intervals"], is_flag=True, help="Standard errors and intervals (em, stacking)."),
@@ -501,7 +503,7 @@ def _fit() -> list[click.Parameter]:
             help="Classifier predictions used as evidence, weighted by the held-out score (em).",
         ),
         click.Option(
-            ["--part"], type=click.Choice(OF_A_FIT), help="Print a table of the Models page instead of the fit."
+            ["--part"], type=click.Choice(OF_A_FIT), help="Print a table from the Models page instead of the fit."
         ),
         *_options_of_parts([MODELS.part(name) for name in OF_A_FIT]),
         click.Option(["--parameters"], is_flag=True, help="Write confusion matrices of any size."),
@@ -646,7 +648,7 @@ def _truth_of_study() -> list[click.Parameter]:
     """Declare the options that name the truth, the panel and the condition of a reader study."""
     return [
         click.Option(
-            ["--truth"], metavar="FILE", help="Truth of the study: a table case,truth; from its files if omitted."
+            ["--truth"], metavar="FILE", help="Truth: a table case,truth; if omitted, from the study files."
         ),
         click.Option(
             ["--panel"], metavar="FILE", help="Panel whose annotations replace the truth, corrected for its errors."
@@ -684,19 +686,21 @@ def _plausible() -> list[click.Parameter]:
 
 def _learned_prior() -> click.Option:
     return click.Option(
-        ["--learned-prior"], is_flag=True, help="Prior of counts learned from all cases [if neither γ nor α is given]."
+        ["--learned-prior"],
+        is_flag=True,
+        help="Learn the prior of counts from all cases [default if neither γ nor α is given].",
     )
 
 
 def _certainty() -> list[click.Parameter]:
     return [
         *_plausible(),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: the γ of the pages]."),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as on the pages]."),
         _learned_prior(),
         click.Option(
             ["--p-correct"],
             is_flag=True,
-            help="Also compute P(correct) of each case, by the average of rater models; takes longer.",
+            help="Also compute P(correct) of each case from the average of rater models; takes longer.",
         ),
         _cases_out("Write certainty per case as CSV."),
         click.Option(
@@ -737,7 +741,7 @@ def _metrics() -> list[click.Parameter]:
 
     return [
         *_plausible(),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: the γ of the pages]."),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as on the pages]."),
         _predictions(),
         *_options_of_parts([RELIABILITY.part("metrics")]),
     ]
@@ -755,7 +759,7 @@ def _sets() -> list[click.Parameter]:
             metavar="A",
             help="Allowed error rate A; the guaranteed coverage is 1 - A.",
         ),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: the γ of the pages]."),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as on the pages]."),
         click.Option(
             ["--calibrate"],
             type=float,
@@ -776,9 +780,7 @@ def _sets() -> list[click.Parameter]:
         click.Option(
             ["--level"], type=float, default=0.95, metavar="L", help="Confidence level of intervals, 0 to 1 [0.95]."
         ),
-        click.Option(
-            ["--model"], type=click.Choice(names), help="Plausibility model; the model of the pages if omitted."
-        ),
+        click.Option(["--model"], type=click.Choice(names), help="Plausibility model; if omitted, as on the pages."),
         click.Option(["--prior-alpha", "alpha"], type=float, metavar="A", help="Prior pseudo-count of each class."),
         _learned_prior(),
         click.Option(["--draws"], type=int, default=1000, show_default=True, metavar="M", help="Draws per case."),
@@ -836,7 +838,7 @@ def _reliability() -> list[click.Parameter]:
             ["--beta"],
             type=float,
             metavar="B",
-            help="Exponent β of dependence: γ with the published prior.",
+            help="Exponent β for dependent annotations; equals γ under the published prior.",
         ),
     ]
 
@@ -854,13 +856,13 @@ def _report() -> list[click.Parameter]:
             ["--reference-standard"], metavar="FILE",
             help="Word (.docx) or HTML file to write: how the reference standard was made, with checklists.",
         ),
-        click.Option(["--sections"], metavar="A,B", help=f"Sections, all if omitted: {', '.join(SECTIONS)}."),
+        click.Option(["--sections"], metavar="A,B", help=f"Sections; if omitted, all of: {', '.join(SECTIONS)}."),
         click.Option(
-            ["--hide-names"], is_flag=True, help="Number raters, readers and reviewers; leave out notes of reviewers."
+            ["--hide-names"], is_flag=True, help="Replace names of people with numbers; leave out reviewers' notes."
         ),
         click.Option(["--model"], type=click.Choice(names), help="Plausibility model."),
         click.Option(
-            ["--reliability"], type=float, metavar="G", help="γ of the section on cases [default: the γ of the pages]."
+            ["--reliability"], type=float, metavar="G", help="γ for the section on cases [default: as on the pages]."
         ),
         _learned_prior(),
         _predictions(),
@@ -869,7 +871,7 @@ def _report() -> list[click.Parameter]:
             help='Requirement for the quality gate section, such as "alpha >= 0.6"; may be repeated.',
         ),
         *_intervals_of_gate(),
-        click.Option(["--facts"], metavar="FILE", help="Facts of raters, for their groups [columns of FILE]."),
+        click.Option(["--facts"], metavar="FILE", help="Facts about raters, to group them by [columns of FILE]."),
         *_chosen_columns(),
         click.Option(["--study"], multiple=True, metavar="FILE", help="Files of a reader study; may be repeated."),
         *_truth_of_study(),
@@ -891,7 +893,7 @@ def _labels() -> list[click.Parameter]:
         ),
         click.Option(["--gold"], metavar="FILE", help="Gold file (case,class) to evaluate the labels."),
         click.Option(["--model"], type=click.Choice(names), help="Plausibility model of certainty."),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: the γ of the pages]."),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as on the pages]."),
         click.Option(
             ["--prior"], metavar="M0,K0,A0,B0", help="Prior of the score model; fitted if omitted."
         ),
@@ -921,7 +923,9 @@ def _sign() -> list[click.Parameter]:
 def _backup() -> list[click.Parameter]:
     return [
         click.Argument(["out"], required=False, metavar="[OUT]"),
-        click.Option(["--folder"], metavar="FOLDER", help="Folder for a file named by its time, instead of OUT."),
+        click.Option(
+            ["--folder"], metavar="FOLDER", help="Folder to write to instead of OUT; the file is named by the time."
+        ),
         click.Option(
             ["--keep"], type=int, default=30, show_default=True, metavar="N", help="Number of newest files to keep."
         ),
@@ -942,7 +946,7 @@ def _erase() -> list[click.Parameter]:
             default="administrator",
             show_default=True,
             metavar="NAME",
-            help="Name of the person who deletes, for the record.",
+            help="Name to record as the person who deleted the data.",
         ),
         click.Option(
             ["--unused"], type=int, metavar="DAYS", help="Delete saved data that nobody has used for this many days."
@@ -990,7 +994,9 @@ def _access() -> list[click.Parameter]:
 def _restore() -> list[click.Parameter]:
     return [
         click.Argument(["file"], metavar="FILE"),
-        click.Option(["--identity"], metavar="FILE", help="Private key of age, for an encrypted backup."),
+        click.Option(
+            ["--identity"], metavar="FILE", help="Private key for the age tool, to decrypt an encrypted backup."
+        ),
     ]
 
 
@@ -1086,7 +1092,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "tap": (
         ".commands.choices:tap",
-        "Split agreement into accurate, mixed and guessed by the t-a-p model.",
+        "Use the t-a-p model to split agreement into accurate, mixed and guessed.",
         "tap readings.csv",
         _tap,
     ),

@@ -365,7 +365,7 @@ METHOD = coefficient_method(
         )
     ],
     plainly="Agreement beyond chance that allows missing annotations: 0 is chance, 1 is perfect.",
-    exactly="1 − D_o/D_e over cases with two annotations or more. The distance is nominal, ordinal, interval or ratio "
+    exactly="1 − D_o/D_e over cases with two or more annotations. The distance is nominal, ordinal, interval or ratio "
     "(Krippendorff 2004).",
     sources=("Krippendorff, Content Analysis (2004)",),
     takes={**ONE_CLASS, "score": AS_IS},

@@ -87,8 +87,8 @@ METHODS = (
         ranking_agreement,
         lambda asked: ranking_agreement(asked.dataset, DEPTHS, asked.level)[1:],
         plainly="Overlap of two differential diagnoses; first places count most.",
-        exactly="Mean average overlap@L of two raters' rankings with ties, normalised by their own overlap. Wilson "
-        "interval over cases (Stutz et al., B.5).",
+        exactly="Mean average overlap@L of two raters' rankings with ties, normalised by the overlap of "
+        "each ranking with itself. Wilson interval over cases (Stutz et al., B.5).",
         sources=(UGT,),
         takes={"ranking": AS_IS},
         assumes="earlier places count more than later ones.",

@@ -253,9 +253,9 @@ def present_size(found: tuple[NextStudy, ...], study: ReadingStudy, options: Siz
     return [
         *blocks,
         Words(
-            "Based on the variance of readers, cases and the truth in this study, and its share of cases with the "
-            f"condition; two-sided significance {number(1 - options.level, 2)}. The estimate is rough if the study "
-            "has few readers.",
+            "Based on this study: its variance between readers, cases and draws of the truth, and the share of cases "
+            f"with the condition. Two-sided significance level {number(1 - options.level, 2)}. The estimate is rough "
+            "if the study has few readers.",
             "note",
         ),
         Grid(table, "Minimum number of cases by number of readers.", 60, SIZES, "study_sizes"),

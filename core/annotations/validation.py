@@ -77,7 +77,7 @@ def checked_texts(values: Iterable[str], what: str) -> Texts:
         except UnicodeEncodeError as error:
             wrong = next(place for place, text in enumerate(texts) if joined[error.start] in text)
             raise InputError(
-                f"Could not read place {wrong:,} of the {what}, {texts[wrong][:40]!r}: it contains half a character.",
+                f"Could not read entry {wrong:,} of the {what}, {texts[wrong][:40]!r}: it has an incomplete character.",
                 "Read its file again with the right encoding.",
             ) from None
     return Texts(texts)

@@ -75,8 +75,8 @@ def _texts(dataset: Dataset, signs: tuple[str, str]) -> np.ndarray:
     for name in dataset.classes:
         if any(sign.strip() in name for sign in signs):
             raise NotApplicableError(
-                f"Could not write rankings: the class {name!r} contains one of the signs. Use the long table, or "
-                "other signs."
+                f"Could not write rankings: the class {name!r} contains a separator. Use the long table, or "
+                "other separators."
             )
     after, tied = (f" {sign.strip()} " for sign in signs)
     return np.array(

@@ -112,7 +112,7 @@ def kept_before(reading: Reading) -> list[str]:
         if library.is_left_apart(dataset.digest, now.digest):
             return []
         return [
-            f"This saved dataset is now read in another way. {differences(dataset, now)} To update it, use the "
+            f"This saved dataset is now read differently. {differences(dataset, now)} To update it, use the "
             "command bring-over."
         ]
     return [

@@ -84,7 +84,7 @@ def counts_of_sets(options) -> DirichletCounts:
     """Return the model of each label with its prior; raise `InputError` if another model is named."""
     if options.model != COUNTS.name:
         raise InputError(
-            f"Could not use {options.model}: it has no certainty of label sets.",
+            f"Could not use {options.model}: it does not estimate the certainty of label sets.",
             f"Use {COUNTS.name}, or choose a label (--label NAME).",
         )
     alpha = getattr(options, "alpha", None)

@@ -234,7 +234,7 @@ def rogan_gladen_rate(
     if not all(0 <= share <= 1 for share in (p, q0, q1)) or min(n, n_negative, n_positive) < 1:
         raise InputError(
             "Rogan-Gladen needs shares from 0 to 1, each based on at least one case.",
-            "Label some cases with the class and some without it.",
+            "Label some cases that have the class and some that do not.",
         )
     apart = q0 + q1 - 1
     z = float(ndtri((1 + level) / 2))
@@ -458,7 +458,7 @@ def _by_rogan_gladen(y: np.ndarray, f: np.ndarray, rest: np.ndarray, level: floa
     if min(positive, negative) < 1:
         raise NotApplicableError(
             "Could not estimate the rate: all labelled cases have the class, or none has it.",
-            "Label some cases with the class and some without it.",
+            "Label some cases that have the class and some that do not.",
         )
     found = rogan_gladen_rate(
         float((rest > 0.5).mean()), len(rest), float((1 - y)[~named].sum()) / negative, round(negative),

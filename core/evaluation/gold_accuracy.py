@@ -65,7 +65,7 @@ class GoldAccuracy(Result):
         gap, se, n = self.gap[first, second], self.gap_se[first, second], int(self.n_both[first, second])
         names = f"{self.classifiers[first]} and {self.classifiers[second]}"
         if not np.isfinite(se):
-            return f"Cannot compare {names} with gold: they share {n} case{'' if n == 1 else 's'} with gold."
+            return f"Cannot compare {names} with gold: both predict only {n} case{'' if n == 1 else 's'} with gold."
         mean, error = _with_two_more(gap, se, n)
         differ = f"differ by {number(gap, 3)} ± {number(se or error, 3)} on {n:,} cases"
         told = abs(gap) > 2 * se and abs(mean) > stdtrit(n + 1, 0.975) * error

@@ -371,8 +371,8 @@ def check_mapping(mapping: Mapping, columns: Sequence[str]) -> None:
         raise InputError(f"Unknown layout {mapping.layout!r}.", f"Use one of {', '.join(LAYOUTS)}.")
     if mapping.separators is not None and (len(set(mapping.separators)) < 2 or not all(mapping.separators)):
         raise InputError(
-            "Could not read rankings: the signs between classes are empty or the same.",
-            "Use > and =, or the signs in the file.",
+            "Could not read rankings: the separators between classes are empty or identical.",
+            "Use > and =, or the separators in the file.",
         )
     if mapping.annotation is not None and mapping.annotation not in present:
         raise InputError(f"Could not find the column {mapping.annotation!r}.", f"Columns: {listed}.")

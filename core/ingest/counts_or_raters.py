@@ -84,9 +84,9 @@ def weigh(numbers: np.ndarray, blank: np.ndarray, columns: Sequence[str], classe
             names > 0, names < 0 or (names == 0 and _one_scale(numbers)), "the numbers rise and fall together"
         )
     if names < 0:
-        return Weighed(False, True, "the columns are numbered like raters")
+        return Weighed(False, True, "the column names are numbered like raters")
     if names > 0 and not as_grades:
-        return Weighed(True, True, "the columns are named like classes")
+        return Weighed(True, True, "the column names look like classes")
     sure = names == 0 and as_grades and numbers.max() <= _LARGEST_GRADE and margin > -2.0
     return Weighed(names > 0 or (margin < 0 and not as_grades), sure, "whole numbers")
 

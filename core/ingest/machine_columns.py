@@ -62,7 +62,7 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str
         )
         if not machines:
             return (), []
-        beside = f", with family and version by {listed(used)}" if used else ""
+        beside = f", with family and version from {listed(used)}" if used else ""
         several = [
             name for found, one in zip(details, one_each, strict=True) if not one for name, told in found if not told
         ]

@@ -245,7 +245,7 @@ def of_predictions(people: Dataset, predictions: Predictions | ScorePredictions)
     cases = np.flatnonzero(sizes)[~tied]
     if not cases.size:
         raise InputError(
-            f"Could not use {predictions.name}: every case has several first classes.",
+            f"Could not use {predictions.name}: every case has several classes tied for first place.",
             "Provide scores that differ between classes.",
         )
     answer = predictions.class_code[first[~tied]]

@@ -96,5 +96,5 @@ def matching(names: Iterable[str], pattern: str) -> tuple[str, ...]:
     from fnmatch import fnmatchcase
 
     if not pattern.strip():
-        raise InputError("The pattern of names is empty.", "Enter a name, with * for any text, such as gpt*.")
+        raise InputError("The name pattern is empty.", "Enter a name, with * for any text, such as gpt*.")
     return tuple(name for name in names if fnmatchcase(name.casefold(), pattern.strip().casefold()))

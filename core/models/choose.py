@@ -423,7 +423,7 @@ def _run_away(dataset: Dataset, fit: RaterModelFit) -> str:
     share = float((dataset.answer == top).mean())
     if fit.prevalence[top] < _RUN_AWAY or share >= _MIXED or len(fit.classes) < 2:
         return ""
-    return f"It gives nearly all prevalence to one class, which only {percent(share)} of the annotations name."
+    return f"It estimates a prevalence of nearly 100% for a class that only {percent(share)} of the annotations name."
 
 
 def _lost(dataset: Dataset, standing: Standing) -> str:

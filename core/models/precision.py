@@ -263,8 +263,8 @@ MOST_PARAMETERS = 600
 MOST_KEPT = 20_000_000
 N_REPLICATES = 200
 _SMOOTHED = (
-    "Pseudo-annotations of the smoothing count as evidence here: for raters with few annotations who differ from "
-    "the others, intervals are too narrow."
+    "The pseudo-annotations of smoothing count as evidence here. Intervals are too narrow for raters with few "
+    "annotations who differ from the others."
 )
 
 

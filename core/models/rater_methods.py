@@ -22,7 +22,7 @@ BETA = Option(
     float,
     1.0,
     "Weight of each annotation",
-    "weight of each annotation as a share of an independent one, above 0 to 1",
+    "weight of each annotation relative to an independent one, above 0 and at most 1",
     0.001,
     1.0,
     of_run=False,

@@ -78,7 +78,7 @@ def _import_polars() -> Any:
     try:
         import polars
     except ImportError:
-        raise MissingExtraError("Work on Parquet in partitions", "cluster") from None
+        raise MissingExtraError("Working on Parquet in partitions", "cluster") from None
     return polars
 
 

@@ -126,7 +126,7 @@ def _checked(check: GoldCheck | None) -> str:
         said += f", so it rates raters {better} than they are. Treat its estimates with caution."
     if check.n_missed:
         is_ = "rater is" if check.n_missed == 1 else "raters are"
-        said += f" By gold, {check.n_missed:,} more {is_} below the acceptable accuracy."
+        said += f" Judged by gold, {check.n_missed:,} more {is_} below the acceptable accuracy."
     if check.n_cleared:
         is_ = "is" if check.n_cleared == 1 else "are"
         said += f" Of the flagged raters, {check.n_cleared:,} {is_} above it by gold."

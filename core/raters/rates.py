@@ -143,7 +143,9 @@ class BlindReads:
 
     def __post_init__(self) -> None:
         if not len(self.case) == len(self.reader) == len(self.answer):
-            raise InputError("The numbers of cases, readers and annotations differ.", "Use one of each per read.")
+            raise InputError(
+                "The numbers of cases, readers and annotations differ.", "Provide one of each per blind reading."
+            )
 
 
 def agreement_with_blind(dataset: Dataset, reads: BlindReads | None, level: float) -> Rates:

@@ -242,7 +242,7 @@ def _process(data: _Data) -> list[Block]:
     ]
     if tied:
         have = _be(tied, "has", "have")
-        blocks.append(Words(f"{tied:,} of {plural(n, 'case')} {have} several classes with most annotations."))
+        blocks.append(Words(f"{tied:,} of {plural(n, 'case')} {have} several classes tied for the most annotations."))
     counts = np.bincount(data.per_case)
     table = pd.DataFrame({"annotations per case": np.flatnonzero(counts), "cases": counts[counts > 0]})
     return [

@@ -69,7 +69,7 @@ class Assignment:
             )
         if not self.cases or len({case.case_id for case in self.cases}) < len(self.cases):
             raise InputError(
-                "Could not assign cases: at least one case is needed, each only once.",
+                "Could not assign cases: the list is empty or contains a case twice.",
                 "Choose another queue or fewer filters.",
             )
         if len(self.cases) > MOST_CASES:

@@ -103,7 +103,9 @@ def _opinion(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> N
 
 def _reveal(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     if draft.panel is None:
-        raise InputError("Could not record: the panel's class is missing.", "Provide the class that will be shown.")
+        raise InputError(
+            "Could not record this step: the panel's class is missing.", "Provide the class that will be shown."
+        )
     asked_open = review.asked_of(draft.reviewer) == "open"
     if not (own or asked_open or review.disputed or review.state in SETTLED):
         raise NotAllowedError("Submit your own opinion first. Then the others appear.")

@@ -260,7 +260,7 @@ class _Reading:
         if not is_dataclass(kind) or not isinstance(kind, type):
             raise TypeError(f"{kind} is not a dataclass")
         if {one.name for one in fields(kind)} != tree["has"].keys():
-            raise TypeError(f"{kind} has other fields now")
+            raise TypeError(f"{kind} now has different fields")
         found = object.__new__(kind)
         for field, inner in tree["has"].items():
             object.__setattr__(found, field, self.value(inner))

@@ -353,7 +353,9 @@ class _Limits:
     def _end(self, limit: str) -> None:
         self._worker.process.kill()
         size = number(self._n_bytes / MEGABYTE, 1)
-        raise InputError(f"Could not read the file: it needed more than {limit}, the limit for {size} MB.", _SMALLER)
+        raise InputError(
+            f"Could not read the file: it needed more than {limit}, the limit for a file of {size} MB.", _SMALLER
+        )
 
 
 def _followed(

@@ -50,7 +50,8 @@ class ReadingStudy:
         shape = (len(self.modalities), len(self.readers), len(self.cases))
         if scores.shape != shape:
             raise InputError(
-                f"Could not use the scores: their shape is {scores.shape}.", f"Use the shape {shape}, from the names."
+                f"Could not use the scores: their shape is {scores.shape}.",
+                f"Use the shape {shape}: modalities, readers and cases.",
             )
         for what, names in (("modality", self.modalities), ("reader", self.readers), ("case", self.cases)):
             if len(set(names)) < len(names):

@@ -94,7 +94,7 @@ def test_the_kind_can_be_said_and_ends_the_doubt(run, tmp_path):
         (("fit", "glad", "street"), "to all labels at once"),
         (
             ("certainty", "prirn", "street", "--reliability", "1"),
-            "Could not use prirn: it has no certainty of label sets",
+            "Could not use prirn: it does not estimate the certainty of label sets",
         ),
         (("choose", "street"), "Choose one label, such as 'pedestrian'"),
         (("agreement", "street", "--label", "tram"), "Unknown label 'tram'. Labels: 'pedestrian'"),

@@ -1,4 +1,4 @@
-"""What an earlier version kept of a file that is read in another way now, and how it is brought over."""
+"""What an earlier version kept of a file that is read differently now, and how it is brought over."""
 
 import json
 from dataclasses import replace

@@ -130,8 +130,8 @@ def test_the_prior_of_scores_has_each_of_its_numbers_under_its_own_name(said):
     )
     kit_scores.about_prior(prior)
     assert said == [
-        "Prior, fitted to 1,234 scores of 56 cases: mean 7.25, counts like 0.50 scores per case (k₀); raters of "
-        "one case differ by about 3.00 (a₀ 2.00, b₀ 18.00).",
+        "Prior, fitted to 1,234 scores of 56 cases: mean 7.25, weight of 0.50 scores per case (k₀); raters of "
+        "the same case differ by about 3.00 (a₀ 2.00, b₀ 18.00).",
         "Nothing tells k₀.",
     ]
 

@@ -318,7 +318,7 @@ def test_gold_that_is_dropped_after_the_annotations_is_offered_as_gold_of_the_da
     app = done(app.switch_page("pages/upload.py").run())
     gold = [f"{case},{'xy'[case % 2]}" for case in range(10)]
     app = dropped(("crowd_gold.csv", "\n".join(["case,class", *gold, "other,x"]).encode()), app=app)
-    assert "Use this file as gold of crowd?" in texts(app) and "one class for each of 10 of its 12 cases" in texts(app)
+    assert "Use this file as gold for crowd?" in texts(app) and "the gold class of 10 of 12 cases" in texts(app)
     assert "Gold of 1 case without an annotation was left out." in texts(app)
     app = done(app.button(key="gold_of_file").click().run())
     address = app.session_state["data"]
@@ -344,7 +344,7 @@ def test_gold_is_held_fixed_on_request_and_gold_of_more_cases_can_be_brought_aft
     app = done(app.switch_page("pages/upload.py").run())
     gold = "\n".join(["case,class", *(f"{case},{'xy'[case % 2]}" for case in range(10))])
     app = dropped(("gold.csv", gold.encode()), app=app)
-    assert "one class for each of 10 of its 12 cases" in texts(app)
+    assert "the gold class of 10 of 12 cases" in texts(app)
     (use_it,) = [each for each in app.button if each.label == "Use as gold"]
     app = done(use_it.click().run())
     assert "10 gold cases" in texts(app)
@@ -365,7 +365,7 @@ def test_another_file_is_not_offered_as_gold(rows):
     crowd = [f"{case},r{rater},{'xy'[(case + rater) % 2]}" for case in range(12) for rater in range(3)]
     app = use(dropped(("crowd.csv", "\n".join(["case,rater,class", *crowd]).encode())))
     app = dropped(("next.csv", "\n".join(rows).encode()), app=done(app.switch_page("pages/upload.py").run()))
-    assert "as gold of" not in texts(app) and not [one for one in app.button if one.key == "gold_of_file"]
+    assert "as gold for" not in texts(app) and not [one for one in app.button if one.key == "gold_of_file"]
 
 
 def test_raters_called_like_machines_are_named_until_they_are_marked():

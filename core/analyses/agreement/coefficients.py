@@ -77,7 +77,7 @@ def present(found: ApplicableCoefficients, dataset: Dataset, options) -> list[Bl
         right.append(Details(Name(group.heading or "What each coefficient assumes"), lines, printed=True))
     frame = table_of(found, dataset, options)
     table: list[Block] = [
-        Grid(frame, f"Coefficients of agreement; intervals of {percent(options.level)}.", columns=COEFFICIENT,
+        Grid(frame, f"Agreement coefficients with {percent(options.level)} intervals.", columns=COEFFICIENT,
              key="coefficients"),
         Download(frame, "Coefficients", "agreement", "agreement"),
         *(
@@ -101,8 +101,8 @@ def _groups(found: ApplicableCoefficients) -> list[Group]:
         by_square = [one for one in plain if one.weights.startswith("quadratic")]
         return [
             Group("Only the same class counts as agreement", [one for one in plain if one not in by_square]),
-            Group("Neighbouring classes count in part, by rank", by_rank),
-            Group("Neighbouring classes count in part, by squared distance", by_square),
+            Group("Neighbouring classes agree in part, by rank", by_rank),
+            Group("Neighbouring classes agree in part, by squared distance", by_square),
         ]
     if found.kind == "ranking":
         whole = [one for one in main if one.name in (LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP)]

@@ -111,7 +111,7 @@ def present(found: PlausibleScores, inputs: Inputs, options) -> list[Block]:
     if trust.above is not None:
         frame[f"P(above {exact(trust.threshold)})"] = trust.above[0, widest]
     at = f"{percent(INTERVAL_LEVEL)}, γ = {exact(float(trust.reliability[0]))}"
-    shown = f"{plural(len(widest), 'case')} of {len(table):,}, widest interval first."
+    shown = f"{len(widest):,} of {plural(len(table), 'case')}, widest interval first."
     return [
         Words(f"{found.known_to()} ({at})."),
         Grid(frame, shown, key="widest"),

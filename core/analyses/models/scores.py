@@ -233,5 +233,5 @@ def preferred_by_gold(judged: JudgedModels) -> str:
     return (
         f"{rival} fits gold better: log loss {number(loss.value)} ({number(loss.low)} to {number(loss.high)}) on "
         f"{plural(opened.n, 'gold case')}; {titles[opens]} has {number(opened.log_loss.value)}. Gold does not "
-        "change the model that opens. To use it, choose it above."
+        f"change which model opens. To use {rival}, choose it above."
     )

@@ -363,7 +363,7 @@ def _caption(found: AssessedRaters) -> str:
     if not found.ranked:
         return "Raters; these annotations do not allow a ranking."
     if found.act.following is None:
-        return "Raters, most expected wrong annotations first."
+        return "Raters, those with the most expected wrong annotations first."
     return (
         "Raters, most annotations lost first: how many fewer annotations an average rater needs for the same "
         "information. Severity: number of classes above the average rater. Spread: variation about the case, in "
@@ -436,7 +436,7 @@ def _judged(act: FlaggedRaters, by_draws: bool) -> str:
 def _followed(found: Following) -> str:
     by = "the other raters of each case, minus their severity"
     if n_gold := int(found.by_gold.sum()):
-        by = f"gold for {plural(n_gold, 'rater')}" + (f", for the rest by {by}" if n_gold < found.n_judged else "")
+        by = f"gold for {plural(n_gold, 'rater')}" + (f" and, for the rest, by {by}" if n_gold < found.n_judged else "")
     return (
         f"How closely raters follow the cases is judged by {by}, and shrunk towards the mean of all raters. Higher "
         "or more scattered annotations do not count against a rater."

@@ -185,7 +185,7 @@ METHODS = (
         Reader(QUALTRICS, QUALTRICS_TITLE, "table", recognise_qualtrics, read_qualtrics),
         85,
         plainly="Responses to a Qualtrics survey, one row per rater and one column per case.",
-        exactly="CSV or TSV of responses with `ResponseId`, one or three rows of header.",
+        exactly="CSV or TSV of responses with `ResponseId` and one or three header rows.",
         source="Qualtrics, data export CSV",
     ),
     reader_method(

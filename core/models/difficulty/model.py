@@ -117,7 +117,7 @@ def tempered_at_mode(
     if fit.method != "map" or tag is None or fit.cases != dataset.cases or fit.raters != dataset.raters:
         raise InputError(
             f"Could not use β: {fit.model} by {fit.method} does not support it.",
-            "Use a difficulty model of these data at its mode.",
+            "Use a difficulty model that was fitted to these data by its mode (map).",
         )
     on, code = switches(tag), dataset.classes.index(fit.settings["positive"])
     names = ("alpha_spec", "alpha_sens") if on.bias else ("alpha", "alpha")
@@ -328,7 +328,7 @@ def _method(place: int, tag: str) -> Method:
         fit=_fit,
         opens=(lambda dataset: dataset.n_classes == 2) if tag in ("AB", "ABC") else None,
         n_parameters=lambda dataset: 1 + 2 * dataset.n_raters,
-        variant=Variant("difficulty", "model", tag, "which of the eighteen difficulty models", tag == "AB", canonical),
+        variant=Variant("difficulty", "model", tag, "difficulty model, one of eighteen", tag == "AB", canonical),
         place=place,
         # A baseline without a parameter: it is compared, and its annotations are never taken for the truth.
         is_truth=not _is_baseline(tag),

@@ -148,9 +148,9 @@ METHOD = Method(
         Option(
             "alpha", float, 1.0, "Prior α of each named class", "prior shape of each named class", 1.0, on_page=False
         ),
-        Option("n_burn", int, 500, "Burn-in", "number of first sweeps to discard", 0, on_page=False, flag="--burn"),
+        Option("n_burn", int, 500, "Burn-in", "number of initial sweeps to discard", 0, on_page=False, flag="--burn"),
         Option(
-            "least_ess", float, 0.1, "Least share of effective draws",
+            "least_ess", float, 0.1, "Minimum share of effective draws",
             "thin a chain if its share of effective draws is lower", 0.0, 1.0, on_page=False,
         ),
     ),

@@ -64,8 +64,8 @@ def about_prior(found: FittedPrior) -> None:
     """Describe the prior, among the rarer settings."""
     spread = np.sqrt(found.b0 / found.a0)
     st.caption(
-        f"Prior, fitted to {found.n_scores:,} scores of {found.n_cases:,} cases: mean {number(found.m0)}, counts "
-        f"like {small(found.k0)} scores per case (k₀); raters of one case differ by about {small(spread)} (a₀ "
+        f"Prior, fitted to {found.n_scores:,} scores of {found.n_cases:,} cases: mean {number(found.m0)}, weight "
+        f"of {small(found.k0)} scores per case (k₀); raters of the same case differ by about {small(spread)} (a₀ "
         f"{small(found.a0)}, b₀ {small(found.b0)}).",
         help=widgets.explained(METHOD),
     )

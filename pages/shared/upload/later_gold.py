@@ -28,8 +28,8 @@ def offer(question: Question) -> None:
     n_gold = _n_gold(grown)
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="later_gold"):
         st.markdown(
-            f"**Use this file as gold of {markdown(grown.name)}?** It has one class for each of {n_gold:,} of its "
-            f"{plural(grown.n_cases, 'case')}. Reviews stay with the data without gold.",
+            f"**Use this file as gold for {markdown(grown.name)}?** It contains the gold class of {n_gold:,} of "
+            f"{plural(grown.n_cases, 'case')}. Reviews stay with the version without gold.",
             width="stretch",
         )
         st.button("Use as gold", type="primary", on_click=_use, args=(grown,), key="gold_of_file")

@@ -78,7 +78,7 @@ def of_rankings(**changed) -> Dataset:
         ({"cases": [1, 2]}, r"Place 0 of the cases is 1 \(int\), not text"),
         ({"cases": "ab"}, "The cases must be a list of texts; got one text"),
         ({"cases": None}, "The cases must be a list of texts; got NoneType"),
-        ({"cases": ["a", "\ud800"]}, "place 1 of the cases, .* contains half a character"),
+        ({"cases": ["a", "\ud800"]}, "entry 1 of the cases, .* has an incomplete character"),
         ({"cases": [], "case_code": [], "rater_code": [], "answer": []}, "it has no cases"),
         ({"classes": []}, "No value is valid here"),
         ({"time": [1, 2, 2**60]}, r"time\[2\] is 1152921504606846976, which is not a date"),

@@ -96,4 +96,4 @@ def test_of_classifiers_that_hardly_share_a_case_nothing_can_be_said(second, sha
     dataset = data([0, 1, 2])
     one, two = predicted("one", [[(1, 0)], [(0, 0)], second]), predicted("two", [[], [], [(2, 0)]])
     said = gold_accuracy(dataset, [one, two]).words()
-    assert said == f"Cannot compare two and one with gold: they share {shared} with gold."
+    assert said == f"Cannot compare two and one with gold: both predict only {shared} with gold."

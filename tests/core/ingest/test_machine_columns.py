@@ -115,7 +115,7 @@ def notes(kind, rows=ROWS, names=("family", "version")):
 
 def test_it_is_said_which_columns_say_who_is_a_machine_and_which_are_not_used():
     assert notes("rater_type") == [
-        "“rater_type” marks AI raters (2 raters), with family and version by “family” and “version”"
+        "“rater_type” marks AI raters (2 raters), with family and version from “family” and “version”"
     ]
     assert notes("rater_type", names=("remark", "note")) == ["“rater_type” marks AI raters (2 raters)"]
     assert notes("difficulty") == [
@@ -126,7 +126,7 @@ def test_it_is_said_which_columns_say_who_is_a_machine_and_which_are_not_used():
     assert notes("difficulty", names=("remark", "note")) == []
     both = [*ROWS, ("3", "g-1", "Machine", "G", "7")]
     assert notes("rater_type", both) == [
-        "“rater_type” marks AI raters (2 raters), with family and version by “family”; “version” not used: a rater "
+        "“rater_type” marks AI raters (2 raters), with family and version from “family”; “version” not used: a rater "
         "has several"
     ]
 

@@ -63,7 +63,7 @@ def test_scores_and_groups_read_back():
         (b"case,rater,class\n1,ann,x\n1,ann,y\n", {}, "1 annotation by a rater who had already annotated"),
         (b"case,rater,class\n1,case,x\n", {}, "'case' is also another column"),
         (b"case,class\n1,x\n1,y\n", {"rater": "none"}, "do not identify raters"),
-        (b"case,rater,rank,class\n1,ann,1,a=b\n", {}, "'a=b' contains one of the signs"),
+        (b"case,rater,rank,class\n1,ann,1,a=b\n", {}, "'a=b' contains a separator"),
     ],
 )
 def test_what_has_no_wide_table_says_why(content, options, words):

@@ -275,7 +275,7 @@ def test_a_prevalence_that_runs_to_one_class_while_annotations_are_mixed_cannot_
     monkeypatch.setattr(module, "fit_request", runs_away)
     found = choose(dataset)
     out = [each for each in found.standings if each.candidate.name == plain.best.candidate.name]
-    assert all("gives nearly all prevalence to one class" in each.excluded for each in out)
+    assert all("estimates a prevalence of nearly 100% for a class" in each.excluded for each in out)
     assert found.chosen not in {each.candidate.name for each in out}
 
 

@@ -159,7 +159,7 @@ def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
     }
     same(second, expected)
     captions = [block.caption for block in blocks if isinstance(block, Grid)]
-    assert captions[-1] == f"20 cases of {dataset.n_cases:,}, widest interval first."
+    assert captions[-1] == f"20 of {dataset.n_cases:,} cases, widest interval first."
     half = np.median(found.high - found.low) / 2
     (words,) = [line for line in said(blocks) if "or better" in line]
     known = float(words.partition("± ")[2].split()[0])
@@ -459,7 +459,7 @@ def test_all_tables_of_a_report_are_printed_cell_by_cell(sample, monkeypatch):
 
 def printed(value: float, column: Column | None) -> str:
     """A number with the digits of its column, three of them if it states none, or a share in whole per cents."""
-    digits = column and column.digits or 3
+    digits = (column and column.digits) or 3
     return percent(value) if column and column.unit in SHARES else f"{value:z,.{digits}f}"
 
 

@@ -141,7 +141,7 @@ def test_a_folder_that_is_not_the_dashboards_own_is_refused(tmp_path):
         stdin=subprocess.DEVNULL,
         timeout=60,
     )
-    assert done.returncode == 1 and "Started by the dashboard" in done.stderr
+    assert done.returncode == 1 and "only the dashboard can start this program" in done.stderr
     assert tmp_path.exists()
 
 
