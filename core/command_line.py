@@ -351,9 +351,7 @@ def _guideline() -> list[click.Parameter]:
             metavar="GROUP",
             help="Group of cases annotated under a new guideline; compares its disagreement with the other groups.",
         ),
-        click.Option(
-            ["--facts"], metavar="FILE", help="Facts about raters, to group them by [columns of FILE]."
-        ),
+        click.Option(["--facts"], metavar="FILE", help="Facts about raters, to group them by [columns of FILE]."),
         click.Option(["--merge"], nargs=2, metavar="A B", help="Two classes to merge; creates a new dataset."),
         click.Option(["--out"], metavar="FILE", help="CSV file to write the merged dataset to."),
     ]
