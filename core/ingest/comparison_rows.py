@@ -1,6 +1,7 @@
 """Tables of paired comparisons: two columns of items, and one with the item that was preferred."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -121,11 +122,15 @@ def _side(name: str) -> list[tuple[str, str]]:
 
 
 def _pairs_of_columns(columns: Sequence[str]) -> list[tuple[str, str, bool]]:
-    """Return pairs of columns whose names differ in the side only, and whether the first is that of the winner."""
+    """Return pairs of columns whose names differ in the side only, and whether the first is that of the winner.
+
+    Columns of a longer series, such as r1, r2 and r3, are no pair.
+    """
     found = []
+    series = Counter(stem for column in columns for stem, mark in _side(column) if mark.isdigit())
     for one, other in combinations(columns, 2):
         for (stem, mark), (rest, sign) in ((a, b) for a in _side(one) for b in _side(other)):
-            if stem != rest:
+            if stem != rest or (mark.isdigit() and series[stem] > 2):
                 continue
             if (mark, sign) in _SIDES:
                 found.append((one, other, False))

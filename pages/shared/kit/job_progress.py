@@ -148,12 +148,19 @@ def say_ended(job: Job, of: Dataset | None) -> None:
     st.button("Try again", on_click=cached.restart, args=(job.key,), key=f"again-{job.id}")
 
 
-@part(_EVERY)
 def every_computation() -> None:
     """Show all computations of this session with their progress or place in the queue, and a Cancel for each."""
+    if cached.unfinished()[0]:
+        _computations()
+    else:
+        st.caption("No computation is running.")
+
+
+@part(_EVERY)
+def _computations() -> None:
     mine, n_others = cached.unfinished()
     if not mine:
-        st.caption("No computation is running.")
+        draw_anew()
     for job in mine:
         with st.container(horizontal=True, vertical_alignment="center"):
             _say(job, st.container())

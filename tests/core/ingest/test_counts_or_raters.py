@@ -72,6 +72,12 @@ def test_grades_in_columns_that_are_called_as_raters_are_not_asked_about(seed, n
         assert read_as(numbers, [f"{stem}{place}" for place in range(1, n_raters + 1)])[0] == "wide"
 
 
+@pytest.mark.parametrize("numbers", [[[1, 0, 0], [1, 0, 1]], [[2, 1, 1, 2], [3, 0, 3, 3], [3, 2, 2, 2]]])
+def test_a_few_rows_of_three_or_more_numbered_raters_are_no_comparisons(numbers):
+    columns = [f"r{place}" for place in range(1, len(numbers[0]) + 1)]
+    assert read_as(np.array(numbers), columns)[0] == "wide"
+
+
 @pytest.mark.parametrize(("n_rows", "columns", "flat"), [(20, CIFAR, 0.1), (30, CIFAR[:3], 2.0), (200, CIFAR[:3], 2.0)])
 def test_counts_with_few_rows_or_few_zeros_are_recognised(n_rows, columns, flat):
     numbers = counts(np.random.default_rng(5), n_rows, len(columns), 47, 63, flat)
