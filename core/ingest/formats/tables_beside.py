@@ -71,12 +71,13 @@ def _without_probabilities(tables: Sequence[Named], side: SideFiles) -> tuple[Se
     if len(tables) + bool(golds) < 2:
         return tables, side, []
     kept, notes = list(tables), []
-    for name, raw in tables:
-        shares, _ = _shares_and_marks(raw)
-        known = [
-            other for other in tables if other[1] is not raw and set(shares) <= set(_shares_and_marks(other[1])[1])
-        ]
-        if len(shares) < 2 or not (known or set(shares) <= golds.keys()):
+    columns = [_shares_and_marks(raw) for _, raw in tables]  # an archive may contain thousands of tables
+    for place, (name, raw) in enumerate(tables):
+        shares = set(columns[place][0])
+        if len(shares) < 2:
+            continue
+        beside = (marks for other, (_, marks) in enumerate(columns) if other != place)
+        if not (shares <= golds.keys() or any(shares <= set(marks) for marks in beside)):
             continue
         kept.remove((name, raw))
         content = io.BytesIO()
