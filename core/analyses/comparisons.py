@@ -36,7 +36,7 @@ PAIRS = (
 )  # fmt: skip
 RATERS = (
     Column("rater"), Column("n", "comparisons", "count"), Column("tied", "ties", "coefficient"),
-    *intervals("accuracy", unit="percent", heads=("95% low", "95% high")),
+    *intervals("accuracy", unit="rate", heads=("95% low", "95% high")),
     Column("followed", "follows the order", "coefficient"),
     *intervals("discrimination", unit="coefficient", heads=("95% low ", "95% high ")),
     Column("triads", unit="count"), Column("circular", "circular", "count"), Column("zeta", "ζ", "coefficient"),

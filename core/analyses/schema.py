@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Unit = Literal[
-    "coefficient", "share", "percent", "probability", "difference", "error", "signed", "count", "tenths", "amount",
+    "coefficient", "share", "rate", "probability", "difference", "error", "signed", "count", "tenths", "amount",
     "score", "reliability", "text",
 ]  # fmt: skip
-SHARES = ("share", "percent", "probability")  # units that people see in per cent
+SHARES = ("share", "rate", "probability")  # units that people see in per cent
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class Column:
     label : str
         Label on screen and on paper; the name if omitted.
     unit : str
-        Kind of quantity, which sets the digits and picture. Shares, percents and probabilities are in per cent, all
-        but percents with a bar; a score has the digits of its table.
+        Kind of quantity, which sets the digits and picture. Shares, rates and probabilities are in per cent, all
+        but rates with a bar; a score has the digits of its table.
     low, high : str
         Names of the columns with the ends of its interval.
     picture : str

@@ -65,7 +65,7 @@ CURVES = (
 )  # fmt: skip
 SIZES = (
     Column("modality"), Column("other_modality", "less"), Column("n_readers", "readers", "count"),
-    Column("n_cases", "cases", "count"), Column("power", unit="percent"),
+    Column("n_cases", "cases", "count"), Column("power", unit="rate"),
 )  # fmt: skip
 
 

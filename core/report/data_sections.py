@@ -1,6 +1,7 @@
 """Sections on the data themselves: agreement, raters, and origin of the data."""
 
 import json
+from itertools import takewhile
 from shlex import quote
 
 import pandas as pd
@@ -85,13 +86,19 @@ def raters(request, sections, token, progress) -> list:
 
 
 def _knowledge(view: Dataset) -> list:
-    """Return how much agreement comes from knowledge, and the guesses of each rater, by t-a-p; nothing if it fails."""
+    """Return how much agreement comes from knowledge by t-a-p; nothing if it fails.
+
+    The page adds each rater, whose intervals are simulated.
+    """
     part = MODELS.part("tap")
+    if not part.applicable(view).possible:
+        return []
     try:
-        possible = part.applicable(view).possible
-        return [Heading(part.title), *printed(part.blocks(part.answer(view), view))] if possible else []
+        found = printed(part.blocks(part.answer(view), view))
     except PluralityError:
         return []
+    shown = takewhile(lambda block: not isinstance(block, Heading), found)
+    return [Heading(part.title), *shown]
 
 
 def _to_ask(averaged: AveragedModels | None, view: Dataset) -> list:

@@ -46,7 +46,7 @@ SIDE_BY_SIDE = (
     Column("model"),
     Column("γ"),
     Column("most plausible"),
-    Column("certainty", unit="percent"),
+    Column("certainty", unit="rate"),
     Column("± error", unit="error"),
     Column("mean plausibility", unit="coefficient"),
     Column("next"),

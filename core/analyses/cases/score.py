@@ -29,7 +29,7 @@ COLUMNS = (
     Column("score", "plausible score", "coefficient"),
     Column("ci_low", "95% from", "coefficient"),
     Column("ci_high", "to", "coefficient"),
-    Column("p_above", "P(above the threshold)", "percent"),
+    Column("p_above", "P(above the threshold)", "rate"),
 )
 
 

@@ -66,7 +66,7 @@ def present(found: AgreementOfModels, dataset: Dataset, options) -> list[Block]:
     else:
         least = percent(float(same[low]))
         words = ("Least alike: ", Name(names[low[0]]), " and ", Name(names[low[1]]), f", {least}.")
-    columns = [Column("model"), *(Column(name, unit="percent") for name in names)]
+    columns = [Column("model"), *(Column(name, unit="rate") for name in names)]
     return [
         Heading("Comparison of models", "model agreement"),
         Words(f"Share of {plural(found.found.n_cases, 'case')} with the same most likely class.", "note"),

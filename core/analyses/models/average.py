@@ -26,7 +26,7 @@ COLUMNS = (
     Column("beta_high", "95% high", "coefficient"),
     Column("remark"),
     Column("flipped", unit="count", help="Unanimous cases for which this model chooses another class."),
-    Column("doubt", unit="percent", help="Share of the prevalence in each probability."),
+    Column("doubt", unit="rate", help="Share of the prevalence in each probability."),
 )  # fmt: skip
 
 

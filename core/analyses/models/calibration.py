@@ -22,10 +22,10 @@ from .fits import FittedModels, label
 COLUMNS = (
     Column("number"),
     Column("cases", unit="count"),
-    Column("mean", unit="percent"),
-    Column("share correct", unit="percent", low="ci_low", high="ci_high", picture="95% interval"),
-    Column("ci_low", "95% low", "percent"),
-    Column("ci_high", "95% high", "percent"),
+    Column("mean", unit="rate"),
+    Column("share correct", unit="rate", low="ci_low", high="ci_high", picture="95% interval"),
+    Column("ci_low", "95% low", "rate"),
+    Column("ci_high", "95% high", "rate"),
 )
 _HIGH, _N_DRAWS = CLEAR_CASE, 1000
 P_CORRECT, CERTAINTY = "P(correct)", "certainty"

@@ -14,9 +14,9 @@ from .fits import FittedModels
 
 COLUMNS = (
     Column("model"),
-    Column("accuracy", "", "percent", "ci_low", "ci_high", "95% interval"),
-    Column("ci_low", "95% from", "percent"),
-    Column("ci_high", "to", "percent"),
+    Column("accuracy", "", "rate", "ci_low", "ci_high", "95% interval"),
+    Column("ci_low", "95% from", "rate"),
+    Column("ci_high", "to", "rate"),
     Column("log-loss", unit="error"),
     Column("cases", unit="count"),
 )

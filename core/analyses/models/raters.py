@@ -27,9 +27,9 @@ COLUMNS = {
     for column in (
         Column("sign", "flag", help="Points to check before you use this rater's annotations."),
         Column("annotations", unit="count"),
-        Column("right by matrix", "accuracy by the matrix", "percent", "ci_low", "ci_high", "95% interval"),
-        Column("ci_low", "95% from", "percent"),
-        Column("ci_high", "to", "percent"),
+        Column("right by matrix", "accuracy by the matrix", "rate", "ci_low", "ci_high", "95% interval"),
+        Column("ci_low", "95% from", "rate"),
+        Column("ci_high", "to", "rate"),
         Column(
             "dependence",
             "follows the truth",

@@ -16,18 +16,18 @@ _KINDS = (
     ("total", "Expected agreement"),
     ("chance", "Agreement by chance"),
 )
-RATES = (Column("part", hidden=True), Column("agreement"), Column("share", unit="percent"))
+RATES = (Column("part", hidden=True), Column("agreement"), Column("share", unit="rate"))
 RATERS = (
     Column("rater"),
     Column("n_annotations", "annotations", "count"),
-    Column("accuracy", "accuracy a", "percent", "accuracy_low", "accuracy_high", "95% interval"),
-    Column("accuracy_low", "95% low", "percent"),
-    Column("accuracy_high", "95% high", "percent"),
+    Column("accuracy", "accuracy a", "rate", "accuracy_low", "accuracy_high", "95% interval"),
+    Column("accuracy_low", "95% low", "rate"),
+    Column("accuracy_high", "95% high", "rate"),
     Column("class", "guessed above prevalence"),
-    Column("prevalence", "its prevalence t", "percent"),
-    Column("guesses", "its guesses p", "percent"),
-    Column("guesses_low", "95% low", "percent"),
-    Column("guesses_high", "95% high", "percent"),
+    Column("prevalence", "its prevalence t", "rate"),
+    Column("guesses", "its guesses p", "rate"),
+    Column("guesses_low", "95% low", "rate"),
+    Column("guesses_high", "95% high", "rate"),
 )
 
 

@@ -15,9 +15,9 @@ from ..schema import Column, frame_of
 
 COLUMNS = (
     Column("class"),
-    Column("share of cases", unit="percent"),
-    Column("ci_low", "95% from", "percent"),
-    Column("ci_high", "to", "percent"),
+    Column("share of cases", unit="rate"),
+    Column("ci_low", "95% from", "rate"),
+    Column("ci_high", "to", "rate"),
 )
 _MOST_CLASSES = 20  # on paper
 

@@ -29,9 +29,9 @@ _SEEN = 0.5  # expected annotations below which a cell is not listed
 ANSWERS = (
     Column("class by the others"),
     Column("answered", "annotation"),
-    *intervals("share", unit="percent", low="ci_low", high="ci_high", picture="95% interval"),
+    *intervals("share", unit="rate", low="ci_low", high="ci_high", picture="95% interval"),
     Column("expected answers", "n", "count"),
-    *intervals("share of the pool", unit="percent", low="pool from", high="pool to", picture="of the pool, 95%"),
+    *intervals("share of the pool", unit="rate", low="pool from", high="pool to", picture="of the pool, 95%"),
     Column("answers of the pool", "n of the pool", "count"),
 )
 DIFFERENCES = (

@@ -27,7 +27,7 @@ RATERS = (
     *intervals("spread", unit="score", heads=("95% from ", "to ")),
     *intervals("with_others", "with the others", heads=("95% from  ", "to  ")),
     Column("follows", unit="coefficient"),
-    Column("p_acceptable", "P(acceptable)", "percent"),
+    Column("p_acceptable", "P(acceptable)", "rate"),
     Column("lost", "scores lost", "count"),
     Column("clear"),
     *(Column(name, hidden=True) for name in ("severe", "erratic", "against", "low", "follows_low", "follows_high")),

@@ -31,7 +31,7 @@ DEFAULT_MODEL = "usual"
 _LOOKED = 0.2  # share of the time that looking at raters takes, if models are averaged afterwards
 
 _ENDS = ("interval, lower end", "interval, upper end")
-_ACCURACY = intervals("accuracy", unit="percent", low="ci_low", high="ci_high", heads=_ENDS)
+_ACCURACY = intervals("accuracy", unit="rate", low="ci_low", high="ci_high", heads=_ENDS)
 READING = (
     *intervals("severity", "reads higher", heads=("reads higher, from", "reads higher, to")),
     *intervals("spread", heads=("spread, from", "spread, to")),
@@ -52,16 +52,16 @@ MONITORED = (
     Column("agreement", "with others", "share"),
     Column("leans_to", "leans to"),
     Column("bias", unit="coefficient"),
-    Column("spam", "P(spam)", "percent"),
-    Column("adversarial", "P(adversarial)", "percent"),
+    Column("spam", "P(spam)", "rate"),
+    Column("adversarial", "P(adversarial)", "rate"),
     Column("seconds", unit="count"),
-    Column("repeats_previous", "same as previous annotation", "percent"),
-    Column("repeats", "repeats annotations", "percent"),
+    Column("repeats_previous", "same as previous annotation", "rate"),
+    Column("repeats", "repeats annotations", "rate"),
     Column("with_self", "with themselves", "share"),
     Column("entropy", "bits of classes used", "coefficient"),
     Column("entropy_of_cases", "bits of the cases", "coefficient"),
     Column("p_drift", "p of drift", "coefficient"),
-    *intervals("blind", "blind reads agree", "percent", heads=_BLIND_ENDS),
+    *intervals("blind", "blind reads agree", "rate", heads=_BLIND_ENDS),
     Column("blind_n", "blind cases", "count"),
 )
 # Orders in which people see the columns, by the measure that raters are judged by.
@@ -94,8 +94,8 @@ def columns_of(followed: bool, ordered: bool) -> tuple[Column, ...]:
         Column("expected_wrong", "expected wrong", "count"),
         *(_OFF if ordered else ()),
         Column("gold_n", "gold annotations", "count"),
-        *intervals("gold_right", "right by gold", "percent", low="gold_ci_low", high="gold_ci_high"),
-        *intervals("model_accuracy", unit="percent", low="model_ci_low", high="model_ci_high"),
+        *intervals("gold_right", "right by gold", "rate", low="gold_ci_low", high="gold_ci_high"),
+        *intervals("model_accuracy", unit="rate", low="model_ci_low", high="model_ci_high"),
     )
 
 

@@ -17,7 +17,7 @@ COLUMNS = (
     Column("group"),
     Column("n_raters", "raters", "count"),
     Column("n_cases", "cases", "count"),
-    Column("rate", "agrees with the group", "percent"),
+    Column("rate", "agrees with the group", "rate"),
     Column("others", "with the others", "coefficient"),
     *intervals("difference", heads=("low", "high")),
 )

@@ -80,7 +80,7 @@ def _columns(digits: int) -> tuple[Column, ...]:
     return (
         Column("reliability", "reliability γ", "reliability"),
         *(Column(name, label, "error", digits=digits) for name, label in (widths | errors).items()),
-        Column("certainty", "mean certainty", "percent"),
+        Column("certainty", "mean certainty", "rate"),
         *(Column(f"below {percent(level)}", unit="count") for level in _BELOW),
         *(Column(name, label, "coefficient") for name, label in held.items()),
     )

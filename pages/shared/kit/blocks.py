@@ -47,7 +47,7 @@ Drawn = Mapping[str, Callable[[Any], Any]]
 _WIDTH, _NUMBER_WIDTH = 320, 220
 _FORMATS = {
     "coefficient": columns.TWO,
-    "percent": columns.PERCENT,
+    "rate": columns.PERCENT,
     "difference": columns.THREE,
     "error": columns.THREE,
     "signed": columns.SIGNED,
