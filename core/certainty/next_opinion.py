@@ -74,7 +74,9 @@ class NextOpinion(Result):
         if round(after) > round(now):
             expected = f"one more opinion is expected to raise it to {number(after, 0)}%"
         elif round(after) < round(now):
-            expected = f"one more opinion is expected to lower it to {number(after, 0)}%, because it may be unexpected"
+            expected = (
+                f"one more opinion is expected to lower it to {number(after, 0)}%, because it may name another class"
+            )
         else:
             expected = "one more opinion is not expected to change it"
         if gain < 0.5:

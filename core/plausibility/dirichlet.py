@@ -172,7 +172,7 @@ METHOD = Method(
         30.0,
         (1.0, 2.0, 3.0, 5.0, 10.0),
         (0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 30.0),
-        published="Published: 1, each annotation counts once.",
+        published="Published value: 1, which counts each annotation once.",
     ),
     most_cases=20_000,
     sentence="Plausibilities of classes were drawn from the Dirichlet posterior of the counts of annotations.",

@@ -109,7 +109,9 @@ def test_no_headline_stands_while_rater_models_are_scored(monkeypatch):
 
 def test_several_models_are_titled_by_what_they_agree_and_differ_on():
     said = title(choose(opened("models", "caries"), "dawid-skene", "one-coin", "tap"))
-    assert said.startswith("3 models agree on the class of ") and " of 3,869 cases; their prevalence of " in said
+    assert (
+        said.startswith("3 models agree on the class of ") and " of 3,869 cases; their estimated prevalence of " in said
+    )
 
 
 def test_the_second_half_of_the_question_is_answered_with_intervals():

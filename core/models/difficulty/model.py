@@ -308,9 +308,9 @@ def _method(place: int, tag: str) -> Method:
         f"Difficulty {tag}",
         partial(DifficultyModel, tag),
         plainly=_plainly(switches(tag)),
-        exactly="The log odds of a correct annotation are discrimination × (ability − difficulty), with a lower bound "
-        "for guessing. Each letter of the tag removes one of these parts. Effects of cases are integrated by "
-        "quadrature (Han, Adıgüzel & Carpenter 2024).",
+        exactly="The log odds of a correct annotation are discrimination × (ability − difficulty), with a lower "
+                "bound for guessing. Each letter of the tag removes one of these parts. Effects of cases are "
+                "integrated out by quadrature (Han, Adıgüzel & Carpenter 2024).",
         sources=("Han, Adıgüzel & Carpenter, Crowdsourcing with Difficulty (2024)",),
         options=(
             replace(BETA, of_run=True),

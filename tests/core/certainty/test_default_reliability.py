@@ -59,7 +59,7 @@ def test_it_takes_a_hundred(crowd, n, source):
     assert opening.source == source
     if source == "beta":
         assert opening.reliability == 0.4
-        assert opening.reason.endswith("Gold is known for 99 cases; gold decides γ from 100 cases on.")
+        assert opening.reason.endswith("Gold is known for 99 cases; setting γ from gold requires at least 100 cases.")
         assert "Too few cases to set γ" in opening.marks[0].sentence
 
 
@@ -107,7 +107,7 @@ def test_readers_mark_rankings_and_never_decide(rank):
     assert opening.reliability == 3.0 and names(opening) == ["readers", "published"]
     mark = opening.marks[0]
     assert (mark.reliability, mark.low, mark.high) == (readers.best, readers.low, readers.high)
-    assert "best predicts one more rater" in mark.sentence and "does not show how certain" in mark.sentence
+    assert "best predicts another rater" in mark.sentence and "does not show how certain" in mark.sentence
     endless = default_reliability(
         data, model, readers=replace(readers, low=0.3, high=1e3, open_ends=(False, True))
     ).marks[0]

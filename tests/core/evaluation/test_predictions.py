@@ -102,7 +102,7 @@ def test_predictions_of_other_cases_are_passed_over_whatever_they_say(dataset):
     """An unknown class and a score that is no number on cases that are not in the data harm nobody."""
     found = matched(dataset, [(17, 88, 0.1), (17, 0, np.nan), (18, 0, 1.0), *ROWS])
     assert same(found, matched(dataset, ROWS))
-    assert found.notes[0] == "A: predictions of 2 cases not in the data left out."
+    assert found.notes[0] == "A: predictions for 2 cases not in the data were left out."
 
 
 @pytest.mark.parametrize(
