@@ -349,7 +349,9 @@ def leads_by_part(found: Sequence[SubgroupDifference], epsilon: float, theme: Th
         title,
         150 + max(24, 9 * len(machines)) * max(3, len(parts)),
         xaxis={
-            "title": f"how much more often the rater, not the AI rater, is closer to the others (ε = {exact(epsilon)})"
+            "title": (
+                f"how much more often the rater is closer to the others than the AI rater is (ε = {exact(epsilon)})"
+            )
         },
         yaxis=rows([plotly(shorten(value, 28)) for _, value in parts], theme),
         shapes=[
