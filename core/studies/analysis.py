@@ -413,10 +413,8 @@ def _notes(
         notes.append(f"{plural(unknown, 'case')} left out: {why}.")
     if n_redrawn:
         notes.append(
-            (
-                f"{plural(n_redrawn, 'draw')} of the truth repeated, because the study could not be analysed with "
-                "the first ones."
-            )
+            f"{plural(n_redrawn, 'draw')} of the truth repeated, because the study could not be analysed with "
+            "the first ones."
         )
     if any(one.replaced for one in moments):
         notes.append("A variance estimate below zero was replaced by a larger estimate that cannot be negative.")

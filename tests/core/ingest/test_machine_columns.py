@@ -119,8 +119,8 @@ def test_it_is_said_which_columns_say_who_is_a_machine_and_which_are_not_used():
     ]
     assert notes("rater_type", names=("remark", "note")) == ["“rater_type” marks AI raters (2 raters)"]
     assert notes("difficulty") == [
-        "“family” and “version” not used: no column marks AI raters; enter them on the page AI as a rater, when you mark "
-        "an AI rater"
+        "“family” and “version” not used: no column marks AI raters; enter them on the page AI as a rater, when you "
+        "mark an AI rater"
     ]
     assert notes("difficulty", names=("remark", "version"))[0].startswith("“version” not used: no column marks")
     assert notes("difficulty", names=("remark", "note")) == []
