@@ -442,7 +442,7 @@ def _parts_of(analysis: "Analysis") -> list[click.Parameter]:
             type=click.Choice([part.name for part in analysis.parts]),
             default=first.name,
             show_default=True,
-            help="Part of the analysis; every part except the first prints a table.",
+            help="Part of the analysis to print; all parts except the first are tables.",
         ),
         *_options_of_parts(others, own),
     ]
@@ -542,7 +542,9 @@ def _choose() -> list[click.Parameter]:
             metavar="FILE",
             help="Gold file (case,class) to evaluate the models; not used to choose one.",
         ),
-        click.Option(["--average/--no-average"], default=True, help="Average of the models, with their weights [on]."),
+        click.Option(
+            ["--average/--no-average"], default=True, help="Average the models, and print their weights [on]."
+        ),
         _ordinal(),
         _partitions(),
     ]
@@ -662,7 +664,7 @@ def _truth_of_study() -> list[click.Parameter]:
 def _draws() -> list[click.Parameter]:
     return [
         click.Option(["--draws"], type=int, default=1000, show_default=True, metavar="M", help="Draws per case."),
-        click.Option(["--top"], type=int, default=3, metavar="J", help="Largest set of classes, 1 to J."),
+        click.Option(["--top"], type=int, default=3, metavar="J", help="Maximum size of the sets of leading classes."),
         *_options_of("plausibility", ()),
     ]
 
@@ -768,7 +770,9 @@ def _sets() -> list[click.Parameter]:
         ),
         click.Option(["--folds"], type=int, default=0, metavar="K", help="Calibrate with K folds instead."),
         click.Option(["--labels"], type=int, default=1, show_default=True, metavar="M", help="Labels drawn per case."),
-        click.Option(["--corrected"], is_flag=True, help="ECDF correction, which uses half of the calibration cases."),
+        click.Option(
+            ["--corrected"], is_flag=True, help="Apply the ECDF correction, which uses half of the calibration cases."
+        ),
         click.Option(
             ["--within"],
             type=click.Choice(("group", "risk", "certainty")),
@@ -808,7 +812,7 @@ def _rate() -> list[click.Parameter]:
         click.Option(
             ["--probabilities"],
             metavar="COLUMN",
-            help="Column of FILE with the probability that a case was sampled (sampled).",
+            help="Column of FILE with the probability that a case was sampled (for --method sampled).",
         ),
         click.Option(
             ["--reliability"],
@@ -858,7 +862,7 @@ def _report() -> list[click.Parameter]:
             f"Sections to include; if omitted, all of: {', '.join(SECTIONS)}."
         )),
         click.Option(
-            ["--hide-names"], is_flag=True, help="Replace names of people with numbers; leave out reviewers' notes."
+            ["--hide-names"], is_flag=True, help="Replace names of people with numbers, and leave out reviewers' notes."
         ),
         click.Option(["--model"], type=click.Choice(names), help="Plausibility model."),
         click.Option(
@@ -1092,7 +1096,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "tap": (
         ".commands.choices:tap",
-        "Use the t-a-p model to split agreement into accurate, mixed and guessed.",
+        "Split agreement into accurate, mixed and guessed agreement with the t-a-p model.",
         "tap readings.csv",
         _tap,
     ),

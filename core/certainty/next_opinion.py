@@ -86,8 +86,8 @@ class NextOpinion(Result):
         sentence = f"Certainty is {number(now, 0)}% now; {expected}. {worth}."
         if self.after_se[case] > ROUGH:
             sentence += (
-                f" Rough: {number(after, 0)}% ± {number(200 * self.after_se[case], 0)}, because some annotations have "
-                "few draws."
+                f" This is a rough estimate ({number(after, 0)}% ± {number(200 * self.after_se[case], 0)} "
+                "points), because some annotations have few draws."
             )
         return sentence
 

@@ -156,7 +156,7 @@ METHOD = Method(
     "dirichlet",
     "plausibility",
     "Dirichlet counts",
-    plainly="Counts how often raters chose each class. Classes that nobody chose stay possible.",
+    plainly="Counts how often raters chose each class. Classes that nobody chose remain possible.",
     exactly="λ | b ~ Dirichlet(γ·counts + α), with α for every class of the closed list (Stutz et al., appendix A).",
     sources=(UGT,),
     takes=ONE_CLASS,
