@@ -317,7 +317,8 @@ def _method(place: int, tag: str) -> Method:
             replace(DOUBT, of_run=True),
             Option("positive", str, None, "Positive class", "class that is compared with all others"),
             Option(
-                "cooperative", bool, True, "Assume no rater is worse than chance", "assume that no rater is worse than chance"
+                "cooperative", bool, True, "Assume no rater is worse than chance",
+                "assume that no rater is worse than chance",
             ),
             Option(
                 "as_published", bool, False, "Priors as in the authors' programs",
