@@ -137,7 +137,7 @@ def test_scores_that_do_not_sum_to_one_are_told_and_still_used(dataset, rows, to
     rows = [*rows, (1, 0, 1.0), (2, 0, 1.0), (3, 0, 1.0)]
     found = matched(dataset, rows, probabilities=True)
     words = "do not add up to one. Metrics use only their order; prediction sets use them unchanged."
-    expected = (f"A: the scores of 1 case {words}",) if told else ()
+    expected = (f"A: the scores for 1 case {words}",) if told else ()
     assert found.notes == expected
     assert same(found, matched(dataset, rows))
 

@@ -67,7 +67,7 @@ def test_who_names_one_class_is_low_of_one_class_and_blind():
     assert {"low", "one_class", "blind"} <= set(kinds(found)["r3"])
     n = int((data.rater == 3).sum())
     words = next(flag.words for flag in found.flags if flag.rule == "one_class")
-    assert f"Named k1 on {n} of {n} annotations" in words
+    assert f"Named k1 in {n} of {n} annotations" in words
 
 
 def test_who_gets_worse_drifts():

@@ -75,7 +75,7 @@ def test_few_annotations_keep_back_the_difference_and_fewer_the_case():
 def test_small_groups_are_not_shown_and_lists_are_short():
     dataset, facts = crowd(apart=range(40))
     small = RaterFacts(("side",), (("a",) * 7 + ("b",) * 33,))
-    with pytest.raises(NotApplicableError, match="smaller groups are not shown"):
+    with pytest.raises(NotApplicableError, match="Smaller groups are not shown"):
         find_cases_apart(dataset, small)
     assert len(find_cases_apart(dataset, facts).cases) == 2 * MOST_CASES
 
