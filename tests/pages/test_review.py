@@ -248,7 +248,7 @@ def test_a_queue_yields_no_rate_without_a_warning_and_a_sample_keeps_its_chances
     assert [queued.why for queued in session.cases] == ["drawn with probability 1 by seed 0"] * 2
     press(app, "Leave")
     tab(app, "What reviews show")
-    assert "1 reviewed case is of a random sample" in words(app), words(app)
+    assert "1 reviewed case is from a random sample" in words(app), words(app)
     assert "Not yet reviewed: 1 case in the sample." in words(app).replace("\\", "")
 
 
