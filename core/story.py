@@ -293,7 +293,7 @@ def stands_in(test: AlternativeTest, by_probabilities: Sequence[EquivalentReader
         f"{best.machine} is not worse than {best.n_rejected:,} of {plural(len(best.raters), 'rater')}; for "
         f"{worst.machine}, it is {worst.n_rejected:,} of {len(worst.raters):,} (ε = {exact(test.epsilon)}). "
         f"Judged by their probabilities, {best.machine} is worth {worth[0]} raters and {worst.machine} "
-        f"{worth[1]}. {worst.machine} is confident even when it is wrong"
+        f"{worth[1]}; {worst.machine} is confident even when it is wrong"
     )
     holds = outcome(best) == "passes" and outcome(worst) == "fails" and known[worst.machine].k_high == -np.inf
     return Claim(words, holds and known[best.machine].k > 0)

@@ -112,7 +112,7 @@ def test_beside_columns_of_labels_raters_are_those_that_tell_the_rows_of_a_case_
     text = "\n".join([rows[0].replace("rater", "listener") + ",noir", *(row + ",0" for row in rows[1:])])
     reading = of_file(tmp_path, text)
     assert labels_of(reading.dataset) == LABELS and reading.dataset.raters_identified
-    assert "no two rows of one have the same 'listener'" in reading.report.mapping.why["rater"]
+    assert "never with the same 'listener'" in reading.report.mapping.why["rater"]
     assert "No rater chose 'noir', so the label is left out unless you list them as classes." in reading.report.notes
     closed = of_file(tmp_path, text, classes=["comedy", "drama", "noir", "war"]).dataset
     assert closed.classes == ("comedy", "drama", "noir", "war")
