@@ -324,7 +324,9 @@ def test_decisions_of_reviews_have_a_section_with_what_waits():
         reviews[case] = review
     request = request_of(dataset, reviews=reviews)
     lead, todo, rests, *_, listed = part_sections.reviews(request, ["reviews"], None, None)
-    assert rests.text.startswith("1 case is settled: 1 by one reviewer. One reviewer's opinion is one more opinion")
+    assert rests.text.startswith(
+        "1 case is settled: 1 by one reviewer. One reviewer's opinion is only one more opinion"
+    )
     assert lead.text == "2 of 2 cases reviewed, 1 settled, 1 in arbitration."
     assert (todo.kind, todo.text) == ("todo", "Decide 1 case in arbitration.")
     assert listed.table[["case", "decision", "state"]].values.tolist() == [
