@@ -186,7 +186,7 @@ def _file() -> list[click.Parameter]:
         click.Option(
             ["--select"],
             metavar="JSON",
-            help="Selection of annotations, copied from the address of a page or from a report.",
+            help="Selection of annotations, copied from a page's address or from a report.",
         ),
         click.Option(["--with-machines"], is_flag=True, help="Include raters that a column marks as AI raters."),
         *_columns(),
@@ -196,10 +196,8 @@ def _file() -> list[click.Parameter]:
             help="Closed list of classes, in order: names, or a file (one name per line, or a class table). Integers "
             "that are not in the list are 0-based positions.",
         ),
-        click.Option(["--missing"], metavar="A,B", help="Codes that mean a missing annotation, such as None."),
-        click.Option(
-            ["--not-missing"], metavar="A,B", help="Annotations that look like codes for missing but are classes."
-        ),
+        click.Option(["--missing"], metavar="A,B", help="Codes for missing annotations, such as None."),
+        click.Option(["--not-missing"], metavar="A,B", help="Classes that look like codes for missing annotations."),
         click.Option(
             ["--kind"],
             type=click.Choice(KINDS),
@@ -209,7 +207,7 @@ def _file() -> list[click.Parameter]:
         click.Option(
             ["--empty-is-none"],
             is_flag=True,
-            help='Sets of labels: read an empty cell as "does not apply" instead of as missing.',
+            help='For sets of labels: read an empty cell as "does not apply", not as missing.',
         ),
         click.Option(
             ["--most-columns"],
@@ -222,9 +220,7 @@ def _file() -> list[click.Parameter]:
         click.Option(
             ["--threshold"], type=float, metavar="T", help="Split scores into two classes: at most T, and above T."
         ),
-        click.Option(
-            ["--label"], metavar="NAME", help="Use one label of the sets as two classes: without it and with it."
-        ),
+        click.Option(["--label"], metavar="NAME", help="Use one label of the sets as two classes: absent and present."),
         click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed of random numbers."),
     ]
 
@@ -240,7 +236,9 @@ def _columns() -> list[click.Parameter]:
         click.Option(["--rank"], metavar="COLUMN", help="Column of ranks (differential diagnoses)."),
         click.Option(["--group"], metavar="COLUMN", help="Column of groups of cases, such as sites or versions."),
         click.Option(
-            ["--first"], metavar="COLUMN", help="Column of the item that 1 prefers (comparisons with 1 and 0)."
+            ["--first"],
+            metavar="COLUMN",
+            help=("Column of the item that is preferred if the annotation is 1 (comparisons coded as 1 and 0)."),
         ),
     ]
 
@@ -249,7 +247,7 @@ def _ordinal() -> click.Option:
     return click.Option(
         ["--ordinal"],
         is_flag=True,
-        help="Use the order of the classes: from --classes, from numbers, or from a known verbal scale.",
+        help="Treat the classes as ordered: by --classes, by number, or by a known verbal scale.",
     )
 
 
@@ -259,8 +257,8 @@ def _partitions() -> click.Option:
         ["--partitions"],
         type=int,
         metavar="N",
-        help="Parquet: split the cases into N partitions and work on disk; automatic if memory is short. Uncertain "
-        "cases and the effect of more raters are then left out.",
+        help="For Parquet files: split the cases into N partitions on disk; automatic if memory is low. Omits "
+        "uncertain cases and the effect of more raters.",
     )
 
 
@@ -325,7 +323,7 @@ def _agreement() -> list[click.Parameter]:
         ),
         click.Option(["--weights"], metavar="W", help="Class weights: identity, linear, quadratic, ordinal, …"),
         _ordinal(),
-        click.Option(["--spa-weights"], default="annotations_m1", metavar="S", help="Weights of cases in SPA."),
+        click.Option(["--spa-weights"], default="annotations_m1", metavar="S", help="Case weights for SPA."),
         _partitions(),
         _cluster(),
     ]
@@ -349,9 +347,11 @@ def _guideline() -> list[click.Parameter]:
         click.Option(
             ["--guideline-version"],
             metavar="GROUP",
-            help="Group of cases annotated under a new guideline; compares its disagreement with the other groups.",
+            help=(
+                "Group of cases annotated under a new guideline; compares disagreement in this group and in the others."
+            ),
         ),
-        click.Option(["--facts"], metavar="FILE", help="Facts about raters, to group them by [columns of FILE]."),
+        click.Option(["--facts"], metavar="FILE", help="Table of facts to group raters by [columns of FILE]."),
         click.Option(["--merge"], nargs=2, metavar="A B", help="Two classes to merge; creates a new dataset."),
         click.Option(["--out"], metavar="FILE", help="CSV file to write the merged dataset to."),
     ]
@@ -427,7 +427,7 @@ def _intervals_of_gate() -> list[click.Parameter]:
         click.Option(["--confident"], is_flag=True, help="Require the whole interval to meet the requirement."),
         click.Option(
             ["--look"], type=click.IntRange(1), metavar="K",
-            help="Number of this look at growing data, counted from 1; intervals are then valid over all looks.",
+            help="Number of this check of growing data, starting at 1; keeps intervals valid over all checks.",
         ),
     ]  # fmt: skip
 
@@ -442,7 +442,7 @@ def _parts_of(analysis: "Analysis") -> list[click.Parameter]:
             type=click.Choice([part.name for part in analysis.parts]),
             default=first.name,
             show_default=True,
-            help="Part of the analysis; every part except the first prints a table.",
+            help="Part of the analysis to print; all parts except the first are tables.",
         ),
         *_options_of_parts(others, own),
     ]
@@ -488,12 +488,12 @@ def _fit() -> list[click.Parameter]:
         ),
         click.Option(["--restarts"], type=int, default=0, metavar="N", help="Additional random starts (em)."),
         click.Option(["--intervals"], is_flag=True, help="Standard errors and intervals (em, stacking)."),
-        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class); these cases are held fixed (em)."),
+        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class); fixes the class of these cases (em)."),
         _ordinal(),
         click.Option(
             ["--own-trust"],
             is_flag=True,
-            help="Sets of labels: fit each label separately, with no accuracy shared between labels.",
+            help="For sets of labels: fit each label separately, without sharing accuracy between labels.",
         ),
         click.Option(
             ["--evidence"],
@@ -540,9 +540,11 @@ def _choose() -> list[click.Parameter]:
         click.Option(
             ["--gold"],
             metavar="FILE",
-            help="Gold file (case,class) to evaluate the models; gold does not choose the model.",
+            help="Gold file (case,class) to evaluate the models; not used to choose one.",
         ),
-        click.Option(["--average/--no-average"], default=True, help="Average of the models, with their weights [on]."),
+        click.Option(
+            ["--average/--no-average"], default=True, help="Average the models, and print their weights [on]."
+        ),
         _ordinal(),
         _partitions(),
     ]
@@ -603,13 +605,13 @@ def _machine() -> list[click.Parameter]:
         click.Option(
             ["--score"],
             type=click.Choice(SCORES),
-            help="Score of agreement; chosen by the kind of annotation if omitted.",
+            help="Agreement score; if omitted, chosen by the kind of annotation.",
         ),
         click.Option(["--fdr"], type=float, default=0.05, metavar="Q", help="False discovery rate over raters [0.05]."),
         click.Option(
             ["--level"], type=float, default=0.95, metavar="L", help="Confidence level of intervals, 0 to 1 [0.95]."
         ),
-        click.Option(["--no-people"], is_flag=True, help="Skip the same test for people."),
+        click.Option(["--no-people"], is_flag=True, help="Do not run the same test for people."),
     ]
 
 
@@ -637,7 +639,7 @@ def _study() -> list[click.Parameter]:
         click.Argument(["files"], nargs=-1, required=True, metavar="FILE..."),
         *_truth_of_study(),
         *_options_of_parts(STUDY.parts, without=("effect", "power")),
-        click.Option(["--threshold"], type=float, metavar="T", help="Score at or above which a case is positive."),
+        click.Option(["--threshold"], type=float, metavar="T", help="Lowest score that counts as positive."),
         click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed of random numbers."),
     ]
 
@@ -646,7 +648,7 @@ def _truth_of_study() -> list[click.Parameter]:
     """Declare the options that name the truth, the panel and the condition of a reader study."""
     return [
         click.Option(
-            ["--truth"], metavar="FILE", help="Truth: a table case,truth; if omitted, from the study files."
+            ["--truth"], metavar="FILE", help="Table of the truth (case,truth); if omitted, from the study files."
         ),
         click.Option(
             ["--panel"], metavar="FILE", help="Panel whose annotations replace the truth, corrected for its errors."
@@ -662,7 +664,7 @@ def _truth_of_study() -> list[click.Parameter]:
 def _draws() -> list[click.Parameter]:
     return [
         click.Option(["--draws"], type=int, default=1000, show_default=True, metavar="M", help="Draws per case."),
-        click.Option(["--top"], type=int, default=3, metavar="J", help="Largest set of classes, 1 to J."),
+        click.Option(["--top"], type=int, default=3, metavar="J", help="Maximum size of the sets of leading classes."),
         *_options_of("plausibility", ()),
     ]
 
@@ -672,7 +674,7 @@ def _plausible() -> list[click.Parameter]:
         _named("plausibility"),
         *_file(),
         *_draws(),
-        click.Option(["--prior"], metavar="M0,K0,A0,B0", help="Prior of the score model; fitted if omitted."),
+        click.Option(["--prior"], metavar="M0,K0,A0,B0", help="Prior for the score model; fitted if omitted."),
         _ordinal(),
         click.Option(
             ["--risk"],
@@ -686,7 +688,7 @@ def _learned_prior() -> click.Option:
     return click.Option(
         ["--learned-prior"],
         is_flag=True,
-        help="Learn the prior of counts from all cases [default if neither γ nor α is given].",
+        help="Learn the prior for counts from all cases [default if neither γ nor α is given].",
     )
 
 
@@ -698,7 +700,7 @@ def _certainty() -> list[click.Parameter]:
         click.Option(
             ["--p-correct"],
             is_flag=True,
-            help="Also compute P(correct) of each case from the average of rater models; takes longer.",
+            help="Also compute P(correct) for each case from the average of rater models (slower).",
         ),
         _cases_out("Write certainty per case as CSV."),
         click.Option(
@@ -727,7 +729,7 @@ def _sweep() -> list[click.Parameter]:
         _predictions(),
         click.Option(["--k"], type=int, help="Length of the compared lists; --top if omitted."),
         click.Option(
-            ["--gold"], metavar="FILE", help="Sets of labels: gold file (case,labels) to evaluate predictions."
+            ["--gold"], metavar="FILE", help="For sets of labels: gold file (case,labels) to evaluate predictions."
         ),
         _partitions(),
         _cluster(),
@@ -766,9 +768,11 @@ def _sets() -> list[click.Parameter]:
             metavar="SHARE",
             help="Share of cases to calibrate on.",
         ),
-        click.Option(["--folds"], type=int, default=0, metavar="K", help="Calibrate by K folds instead."),
+        click.Option(["--folds"], type=int, default=0, metavar="K", help="Calibrate with K folds instead."),
         click.Option(["--labels"], type=int, default=1, show_default=True, metavar="M", help="Labels drawn per case."),
-        click.Option(["--corrected"], is_flag=True, help="ECDF correction, which uses half of the calibration cases."),
+        click.Option(
+            ["--corrected"], is_flag=True, help="Apply the ECDF correction, which uses half of the calibration cases."
+        ),
         click.Option(
             ["--within"],
             type=click.Choice(("group", "risk", "certainty")),
@@ -779,7 +783,7 @@ def _sets() -> list[click.Parameter]:
             ["--level"], type=float, default=0.95, metavar="L", help="Confidence level of intervals, 0 to 1 [0.95]."
         ),
         click.Option(["--model"], type=click.Choice(names), help="Plausibility model; if omitted, as on the pages."),
-        click.Option(["--prior-alpha", "alpha"], type=float, metavar="A", help="Prior pseudo-count of each class."),
+        click.Option(["--prior-alpha", "alpha"], type=float, metavar="A", help="Prior pseudo-count for each class."),
         _learned_prior(),
         click.Option(["--draws"], type=int, default=1000, show_default=True, metavar="M", help="Draws per case."),
         *_options_of("plausibility", ("alpha",)),
@@ -797,7 +801,7 @@ def _rate() -> list[click.Parameter]:
 
     return [
         *(parameter for parameter in _file() if parameter.name != "answer"),
-        click.Option(["--class", "klass"], required=True, metavar="C", help="Class whose rate you want to estimate."),
+        click.Option(["--class", "klass"], required=True, metavar="C", help="Class whose rate to estimate."),
         click.Option(["--answer"], metavar="COLUMN", help="Column of classes or scores."),
         click.Option(
             ["--machine"], required=True, metavar="NAME", help="AI model: a rater in FILE, or predictions NAME=FILE."
@@ -808,7 +812,7 @@ def _rate() -> list[click.Parameter]:
         click.Option(
             ["--probabilities"],
             metavar="COLUMN",
-            help="Column of FILE with the probability that a case was sampled (sampled).",
+            help="Column of FILE with the probability that a case was sampled (for --method sampled).",
         ),
         click.Option(
             ["--reliability"],
@@ -830,7 +834,7 @@ def _reliability() -> list[click.Parameter]:
         click.Argument(["model"], type=click.Choice(names), metavar="MODEL"),
         *_file(),
         *_draws(),
-        click.Option(["--prior"], metavar="M0,K0,A0,B0", help="Prior of the score model; fitted if omitted."),
+        click.Option(["--prior"], metavar="M0,K0,A0,B0", help="Prior for the score model; fitted if omitted."),
         click.Option(["--gold"], metavar="FILE", help="Gold file (case,class)."),
         click.Option(
             ["--beta"],
@@ -854,9 +858,11 @@ def _report() -> list[click.Parameter]:
             ["--reference-standard"], metavar="FILE",
             help="Word (.docx) or HTML file to write: how the reference standard was made, with checklists.",
         ),
-        click.Option(["--sections"], metavar="A,B", help=f"Sections; if omitted, all of: {', '.join(SECTIONS)}."),
+        click.Option(["--sections"], metavar="A,B", help=(
+            f"Sections to include; if omitted, all of: {', '.join(SECTIONS)}."
+        )),
         click.Option(
-            ["--hide-names"], is_flag=True, help="Replace names of people with numbers; leave out reviewers' notes."
+            ["--hide-names"], is_flag=True, help="Replace names of people with numbers, and leave out reviewers' notes."
         ),
         click.Option(["--model"], type=click.Choice(names), help="Plausibility model."),
         click.Option(
@@ -869,9 +875,9 @@ def _report() -> list[click.Parameter]:
             help='Requirement for the quality gate section, such as "alpha >= 0.6"; may be repeated.',
         ),
         *_intervals_of_gate(),
-        click.Option(["--facts"], metavar="FILE", help="Facts about raters, to group them by [columns of FILE]."),
+        click.Option(["--facts"], metavar="FILE", help="Table of facts to group raters by [columns of FILE]."),
         *_chosen_columns(),
-        click.Option(["--study"], multiple=True, metavar="FILE", help="Files of a reader study; may be repeated."),
+        click.Option(["--study"], multiple=True, metavar="FILE", help="File of a reader study; may be repeated."),
         *_truth_of_study(),
     ]  # fmt: skip
 
@@ -893,7 +899,7 @@ def _labels() -> list[click.Parameter]:
         click.Option(["--model"], type=click.Choice(names), help="Plausibility model of certainty."),
         click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as on the pages]."),
         click.Option(
-            ["--prior"], metavar="M0,K0,A0,B0", help="Prior of the score model; fitted if omitted."
+            ["--prior"], metavar="M0,K0,A0,B0", help="Prior for the score model; fitted if omitted."
         ),
         _learned_prior(),
         _ordinal(),
@@ -914,7 +920,7 @@ def _sign() -> list[click.Parameter]:
         click.Option(
             ["--key"], required=True, metavar="FILE", help="Private key (Ed25519), kept outside the database."
         ),
-        click.Option(["--new"], is_flag=True, help="Create the key first, and FILE.pub, which verify needs."),
+        click.Option(["--new"], is_flag=True, help="Create the key first, and FILE.pub for verify."),
     ]
 
 
@@ -922,16 +928,16 @@ def _backup() -> list[click.Parameter]:
     return [
         click.Argument(["out"], required=False, metavar="[OUT]"),
         click.Option(
-            ["--folder"], metavar="FOLDER", help="Folder to write to instead of OUT; the file is named by the time."
+            ["--folder"], metavar="FOLDER", help="Folder to write to instead of OUT; the file name is the time."
         ),
         click.Option(
-            ["--keep"], type=int, default=30, show_default=True, metavar="N", help="Number of newest files to keep."
+            ["--keep"], type=int, default=30, show_default=True, metavar="N", help="Number of recent files to keep."
         ),
         click.Option(
             ["--days"], type=int, default=30, show_default=True, metavar="N", help="Number of days to keep files."
         ),
         click.Option(
-            ["--encrypt-to"], metavar="KEY", help="Public key (age1…) of the age tool, which encrypts the backup."
+            ["--encrypt-to"], metavar="KEY", help="Public key (age1…) for the age tool, to encrypt the backup."
         ),
     ]
 
@@ -949,7 +955,7 @@ def _erase() -> list[click.Parameter]:
         click.Option(
             ["--unused"], type=int, metavar="DAYS", help="Delete saved data that nobody has used for this many days."
         ),
-        click.Option(["--yes"], is_flag=True, help="Delete now; without it, unused data are only listed."),
+        click.Option(["--yes"], is_flag=True, help="Delete now; if omitted, only list unused data."),
     ]
 
 
@@ -984,8 +990,8 @@ def _qualify() -> list[click.Parameter]:
 
 def _access() -> list[click.Parameter]:
     return [
-        click.Option(["--days"], type=int, metavar="N", help="Only lines from the last N days."),
-        click.Option(["--who"], metavar="NAME", help="Only lines about this person."),
+        click.Option(["--days"], type=int, metavar="N", help="Show only lines from the last N days."),
+        click.Option(["--who"], metavar="NAME", help="Show only lines about this person."),
     ]
 
 
@@ -1014,12 +1020,12 @@ def _deploy() -> list[click.Parameter]:
         option(
             "database",
             "@FILE|URL",
-            "Address of the Postgres database, or a file that contains it if it has a password [SQLite in the home "
-            "folder].",
+            "Address of the Postgres database, or a file with the address if it contains a password [SQLite in "
+            "the home folder].",
         ),
-        option("home", "FOLDER", "Folder of saved data on the server."),
+        option("home", "FOLDER", "Folder for saved data on the server."),
         option("program", "FOLDER", "Folder of the program on the server."),
-        option("certificate", "FILE", "Certificate chain and key, on the server."),
+        option("certificate", "FILE", "File on the server with the certificate chain and key."),
         option("port", "N", "Port of the public address."),
         option("plain_port", "N", "Port that redirects browsers to the public address."),
         option("first_port", "N", "Port of the first process; other processes use the next ports."),
@@ -1042,19 +1048,19 @@ _COMMANDS: dict[str, Command] = {
     "samples": (".commands.data:samples", "List the samples.", "samples", _none),
     "describe": (
         ".commands.data:describe",
-        "Describe the content of a file.",
+        "Describe the contents of a file.",
         "describe readings.csv",
         lambda: [*_file(), _partitions()],
     ),
     "agreement": (
         ".commands.data:agreement",
-        "Compute coefficients of agreement with intervals.",
+        "Compute agreement coefficients with intervals.",
         "agreement readings.csv --level 0.9",
         _agreement,
     ),
     "questions": (
         ".commands.questions:questions",
-        "Compare the questions of one file: agreement, rater model and flagged raters of each.",
+        "Compare the questions in one file: agreement, rater model and flagged raters for each.",
         "questions readings.csv",
         lambda: [*_file(), _level()],
     ),
@@ -1072,7 +1078,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "groups": (
         ".commands.data:groups",
-        "On which cases do groups of raters differ?",
+        "Find cases on which groups of raters differ.",
         "groups readings.csv --facts raters.csv",
         _groups,
     ),
@@ -1084,13 +1090,13 @@ _COMMANDS: dict[str, Command] = {
     ),
     "covariates": (
         ".commands.data:covariates",
-        "Do columns about raters or cases go with accuracy, prevalence or difficulty?",
+        "Test whether columns about raters or cases are associated with accuracy, prevalence or difficulty.",
         "covariates readings.csv --rater-column role --case-column site",
         _covariates,
     ),
     "tap": (
         ".commands.choices:tap",
-        "Use the t-a-p model to split agreement into accurate, mixed and guessed.",
+        "Split agreement into accurate, mixed and guessed agreement with the t-a-p model.",
         "tap readings.csv",
         _tap,
     ),
@@ -1108,7 +1114,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "raters": (
         ".commands.raters:raters",
-        "Compare the accuracy of raters with an acceptable accuracy, and flag raters.",
+        "Compare each rater with an acceptable accuracy, and flag raters.",
         "raters caries --acceptable 0.8",
         _raters,
     ),
@@ -1132,7 +1138,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "order": (
         ".commands.comparisons:order",
-        "Order the items of paired comparisons, with the certainty of the order and the accuracy of raters.",
+        "Rank the items in paired comparisons, with the certainty of the ranking and the accuracy of raters.",
         "order arena.csv --part raters",
         _order,
     ),
@@ -1144,37 +1150,37 @@ _COMMANDS: dict[str, Command] = {
     ),
     "labels": (
         ".commands.case_labels:labels",
-        "Label every case, and write the labels to use or to train on.",
+        "Label every case, and write the labels for use or for training.",
         "labels readings.csv --rule review --below out --out labels.jsonl",
         _labels,
     ),
     "sweep": (
         ".commands.plausibilities:sweep",
-        "Compute certainty and classifier metrics over values of γ.",
+        "Compute certainty and classifier metrics for a range of γ.",
         "sweep plackett-luce skin --reliabilities 1,3,10",
         _sweep,
     ),
     "metrics": (
         ".commands.sets:metrics",
-        "Compare classifiers by rankings and probabilities with uncertain ground truth.",
+        "Compare classifiers under uncertain ground truth, by rankings and probabilities.",
         "metrics plackett-luce skin --k 3 --j 2",
         _metrics,
     ),
     "sets": (
         ".commands.sets:sets",
-        "Calibrate prediction sets of classifiers with uncertain ground truth.",
+        "Calibrate prediction sets for classifiers under uncertain ground truth.",
         "sets readings.csv --predictions A=probabilities.csv --alpha 0.1 --cases-out sets.csv",
         _sets,
     ),
     "rate": (
         ".commands.rates:rate",
-        "Estimate the rate of a class from an AI model's labels, corrected by people's.",
+        "Estimate the rate of a class from an AI model's labels, corrected with people's labels.",
         "rate readings.csv --machine gpt --class lesion --method ppi",
         _rate,
     ),
     "reliability": (
         ".commands.reliability:reliability",
-        "Show how held-out raters and gold set the reliability γ.",
+        "Show which reliability γ held-out raters and gold suggest.",
         "reliability dirichlet readings.csv --gold truth.csv",
         _reliability,
     ),
@@ -1204,7 +1210,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "backup": (
         ".commands.record:backup",
-        "Back up reviews, saved datasets and results to one file, while the server runs.",
+        "Back up reviews, saved datasets and results to one file, even while the server runs.",
         "backup plurality.backup",
         _backup,
     ),
@@ -1216,7 +1222,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "bring-over": (
         ".commands.record:bring_over",
-        "Copy reviews and settings of a file that an earlier version read differently.",
+        "Copy reviews and settings for a file that an earlier version read differently.",
         "bring-over readings.csv --by ann@clinic.example",
         _bring_over,
     ),

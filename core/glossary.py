@@ -12,26 +12,26 @@ class Term(NamedTuple):
 
 GLOSSARY: dict[str, Term] = {
     "without the rater": Term(
-        "Does agreement rise without this rater? If so, they differ from the other raters.",
+        "Does agreement rise without this rater? If so, this rater differs from the others.",
         "The coefficient without the rater minus the coefficient with all raters. Agreement with the other raters is "
         "the share of agreeing pairs, with a Wilson interval on the effective number of the rater's cases.",
     ),
     "machine": Term(
-        "An AI model that annotates. It is shown separately from people. No panel or truth includes it unless you "
-        "choose so.",
+        "An AI model that annotates. It is shown separately from people. It is not part of any panel or truth "
+        "unless you include it.",
         "A rater marked as an AI model, with family and version. It is left out of panels, truth models and held-out "
         "scores.",
     ),
     "alternative annotator test": Term(
         "Can an AI model replace one of the raters? The test compares it with each rater: which of the two agrees "
         "more with the other raters? A model that shares the raters' mistakes passes.",
-        "A one-sided t-test for each rater of whether the rater wins less often than the model plus ε, with the "
-        "Benjamini-Yekutieli correction over raters. The model passes if the winning rate ω is at least ½. ρ is the "
-        "mean advantage (Calderon, Reichart & Dror 2025). Intervals resample cases.",
+        "For each rater, a one-sided t-test of whether the rater wins less often than the model plus ε, with the "
+        "Benjamini-Yekutieli correction over raters. The model passes if the winning rate ω is at least ½. ρ is "
+        "the mean advantage (Calderon, Reichart & Dror 2025). Intervals resample cases.",
     ),
     "panel of AI raters": Term(
-        "How many independent raters are several models worth? Models that make the same mistakes are worth few, "
-        "and their vote may be no better than the best of them.",
+        "How many independent raters are several models worth? Models that make the same mistakes are worth only "
+        "a few raters, and their vote may be no better than the best model.",
         "n_eff = n / (1 + (n − 1) ρ̄), where ρ̄ is the mean φ of the errors of two raters. The truth comes from "
         "people's annotations and the panel's annotations, which count together as one rater with an unrestricted "
         "table, by EM (Dawid & Skene 1979). Intervals resample cases.",
@@ -64,21 +64,21 @@ GLOSSARY: dict[str, Term] = {
         "correction covers all effects.",
     ),
     "bradley-terry": Term(
-        "Which items are preferred? A strength for each item, such that the difference of two strengths predicts how "
-        "often raters prefer one to the other.",
+        "Which items do raters prefer? Each item has a strength. The difference between two strengths predicts "
+        "how often raters prefer one item to the other.",
         "P(i) ∝ exp(d/2), P(j) ∝ exp(−d/2), P(tie) ∝ ν (Davidson); d = a_r (θ_i − θ_j) + δ s, with the discrimination "
         "a_r of a rater and the advantage δ of the item shown first. Laplace's approximation at the mode; the spread "
         "of strengths is integrated out.",
     ),
     "circular triad": Term(
-        "Three items that are preferred in a circle: A to B, B to C, but C to A. Raters with a clear order have few; "
-        "by chance a quarter of the triads are circular.",
+        "Three items that are preferred in a circle: A to B, B to C, but C to A. Raters with a clear order have "
+        "few circular triads. By chance, a quarter of all triads are circular.",
         "d of T complete triads; mean T/4, variance 3T/16 by chance. ζ = 1 − 24d/(n³ − n) for odd n, "
         "1 − 24d/(n³ − 4n) for even n (Kendall and Babington Smith).",
     ),
     "guideline": Term(
-        "Which two classes do raters confuse? If all raters do, change the guideline or merge the classes. If one "
-        "rater does, talk to that rater.",
+        "Which two classes do raters confuse? If all raters confuse them, change the guideline or merge the "
+        "classes. If only one rater does, talk to that rater.",
         "Share of off-diagonal coincidences that involve these two classes. The loss of a merger is the share of the "
         "mutual information between P(z) and the annotation that is lost. Percentile intervals resample cases.",
     ),
@@ -101,8 +101,8 @@ GLOSSARY: dict[str, Term] = {
         "between whole k (Resnick et al. 2021). Intervals resample cases.",
     ),
     "shared errors": Term(
-        "Two raters make the same mistakes. They agree more than their accuracy explains, so together they are worth "
-        "less than two.",
+        "Two raters make the same mistakes. They agree more than their accuracy explains, so together they are "
+        "worth less than two independent raters.",
         "Agreement of a pair beyond Σ_z P(z) Σ_k θ_jzk θ_lzk, as a share of the remainder. Raters who copy count once "
         "in P(z). p-values come from annotations simulated from the fit, with the Benjamini-Hochberg correction "
         "over pairs. n_eff = n² / Σ max(corr, 0).",
@@ -171,7 +171,7 @@ GLOSSARY: dict[str, Term] = {
         "Class probabilities, log-odds and weights. Training on log-odds works best (Han et al., section 5).",
     ),
     "signs": Term(
-        "Unusual behaviour of a rater, with evidence. You set how rarely a careful rater may be flagged.",
+        "Unusual behaviour of a rater, with evidence. You set how often a careful rater may be flagged by mistake.",
         "The family-wise false-alarm rate covers raters and rules, with Holm's correction within a rule. A rater is "
         "compared with the other raters' annotations of the same cases.",
     ),
@@ -182,8 +182,8 @@ GLOSSARY: dict[str, Term] = {
         "rate. Raters are sorted by expected wrong annotations, n (1 − accuracy).",
     ),
     "follows": Term(
-        "How closely a rater's values rise and fall with the case: 1 means completely, 0 not at all. "
-        "Consistently high or low values do not matter.",
+        "How closely a rater's values rise and fall with the case: 1 means perfectly, 0 not at all. Consistently "
+        "high or low values do not matter.",
         "Correlation with the true score of the case. It is derived from the correlation with the severity-adjusted "
         "mean of the other raters, by Fisher's z and pooling over raters. By default, half of the mean is acceptable. "
         "Lost annotations: n minus the number of annotations of the average rater with the same information, by ρ² / "
@@ -195,8 +195,8 @@ GLOSSARY: dict[str, Term] = {
         "both. The chart shows median and interval over simulations after each step.",
     ),
     "expected gain": Term(
-        "How much an answer is expected to reduce the uncertainty of the class. 1 bit decides between two equally "
-        "probable classes.",
+        "How much an annotation is expected to reduce the uncertainty about the class. 1 bit decides between two "
+        "equally probable classes.",
         "Mutual information in bits between the class of the case and the rater's annotation, by class probabilities "
         "and confusion matrices of the average of rater models. Pairs are chosen one by one, starting with the largest "
         "gain per cost, at most one per case.",
@@ -247,11 +247,11 @@ GLOSSARY: dict[str, Term] = {
         "class. The best γ is found with five folds over gold cases. Intervals are over cases.",
     ),
     "plausibility": Term(
-        "Probability of each class to be the true class of this case. Dots show other plausible values.",
+        "Probability that each class is the true class of this case. Dots show other plausible values.",
         "A point λ of the simplex over classes. Dots are draws from its posterior given the annotations of the case.",
     ),
     "review queue": Term(
-        "Cases ordered by how much another opinion matters, by the criterion that you choose.",
+        "Cases ordered by how much another opinion matters, according to the criterion that you choose.",
         "Criteria: lowest certainty; gain C1 − max Σ A of one more opinion; nearly equal votes; expected risk × (1 − "
         "certainty); a classifier that contradicts certainty ≥ 90%; only one rater.",
     ),
@@ -313,8 +313,8 @@ GLOSSARY: dict[str, Term] = {
         "Candès 2024).",
     ),
     "corrected rate": Term(
-        "Share of a class among all cases, estimated from an AI model's labels of all cases and people's labels of a "
-        "few. The few must be a random sample, or have known selection probabilities.",
+        "Share of a class among all cases, estimated from an AI model's labels of all cases and people's labels "
+        "of a few. These few cases must be a random sample, or have known selection probabilities.",
         "PPI++: λ mean(f̃) + mean(Y − λ f), with the λ that minimises the variance (Angelopoulos et al. 2023). "
         "Alternatives: weights by selection probabilities (Zrnic & Candès 2024), and Rogan-Gladen with the interval "
         "of Lee et al. (2025).",

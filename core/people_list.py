@@ -33,7 +33,7 @@ ENDED, NOBODY, CLAIM = "ended", "nobody", "claim"
 OTHERS = "everybody_else"
 LONGEST_NAME = 200
 _ALPHABETS = {"LATIN", "GREEK", "CYRILLIC"}  # with letters that look the same
-_REMEDY = "Correct it, then check it with: plurality people"
+_REMEDY = "Correct the file, then check it with: plurality people"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +98,14 @@ def name_fault(name: str) -> str:
     if len(name) > LONGEST_NAME:
         return f"is longer than {LONGEST_NAME} characters"
     if not name.isprintable() or name != " ".join(name.split()):
-        return "has a blank at an end, two blanks in a row or an unprintable character"
+        return "has a blank at the start or end, two blanks in a row or an unprintable character"
     if " " in name and current_settings().name_claim == "email":
         return "has a blank, which is not allowed in an e-mail address"
     if any(unicodedata.normalize("NFC", letter) != letter for letter in name):
-        return "has a letter that only looks like another one"
+        return "has a letter that looks like a different one"
     words = re.findall(r"[^\W\d_]+", name)
     if any(len(_ALPHABETS & {unicodedata.name(letter, "").split(" ")[0] for letter in word}) > 1 for word in words):
-        return "has letters of two alphabets in one word"
+        return "has letters from two alphabets in one word"
     return ""
 
 

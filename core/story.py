@@ -254,8 +254,8 @@ def looked_better(evaluation: Evaluation, reliability: float) -> Claim:
     name = max(values, key=lambda one: values[one].point - values[one].mean)
     found = values[name]
     words = (
-        f"Compared with one label per case, classifier {name} has the true class among its first three guesses in "
-        f"{percent(found.point)} of cases. Over draws (γ = {exact(reliability)}), it is "
+        f"Judged against one label per case, classifier {name} has the true class among its first three guesses "
+        f"in {percent(found.point)} of cases. Over draws (γ = {exact(reliability)}), the share is "
         f"{percent_with_interval(found.mean, found.ci_low, found.ci_high)}"
     )
     return Claim(words, found.point > found.ci_high)
@@ -290,10 +290,10 @@ def stands_in(test: AlternativeTest, by_probabilities: Sequence[EquivalentReader
     best, worst = (end(tested, key=lambda one: one.n_rejected) for end in (max, min))
     worth = [known[one.machine].words() for one in (best, worst)]
     words = (
-        f"{best.machine} is not worse than {best.n_rejected:,} of {plural(len(best.raters), 'rater')}, "
-        f"{worst.machine} than {worst.n_rejected:,} of {len(worst.raters):,} (ε = {exact(test.epsilon)}). "
-        f"By their probabilities, {best.machine} is worth {worth[0]} raters and {worst.machine} {worth[1]}: it is "
-        "confident even when it is wrong"
+        f"{best.machine} is not worse than {best.n_rejected:,} of {plural(len(best.raters), 'rater')}; for "
+        f"{worst.machine}, it is {worst.n_rejected:,} of {len(worst.raters):,} (ε = {exact(test.epsilon)}). "
+        f"Judged by their probabilities, {best.machine} is worth {worth[0]} raters and {worst.machine} "
+        f"{worth[1]}; {worst.machine} is confident even when it is wrong"
     )
     holds = outcome(best) == "passes" and outcome(worst) == "fails" and known[worst.machine].k_high == -np.inf
     return Claim(words, holds and known[best.machine].k > 0)

@@ -24,7 +24,7 @@ LEAST_GOLD = 100  # "Gold decides where γ opens": cases with gold
 NEARLY_CERTAIN = 0.99  # "Of classes with a probability of 0.99, so many are right"
 
 # Raters.
-ONE_CLASS_FLAGGED = 0.9  # "Named A on 45 of 50 annotations": share of one class from which a rater is flagged
+ONE_CLASS_FLAGGED = 0.9  # "Named A in 45 of 50 annotations": share of one class from which a rater is flagged
 ONE_CLASS_ONLY = 0.95  # "Most raters give one class": share of one class from which a rater counts as such
 
 # Guidelines.

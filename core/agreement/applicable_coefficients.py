@@ -92,7 +92,7 @@ class ApplicableCoefficients(Result):
             cases = plural(quoted.n_cases, "case")
             if quoted.value < 1 and (quoted.ci_low is None or quoted.ci_low <= 0):
                 return f"No evidence that raters agree on scores: intraclass correlation {said}; n = {cases}"
-            return f"Cases explain {said} of score variance; n = {cases}"
+            return f"Cases explain {said} of the variance in scores; n = {cases}"
         if percent.value is None:
             return f"Agreement cannot be computed: {_why(percent)}"
         words = f"Raters agree on {in_percent(percent)} of {self.pairs}"
@@ -127,12 +127,12 @@ class ApplicableCoefficients(Result):
         return next(one for one in self.coefficients if one.name == KRIPPENDORFF_ALPHA and one.weights == wanted)
 
 
-_PAIRS = {"ranking": "pairs of first choices", "ordinal": "pairs (neighbouring classes count in part, by rank)"}
+_PAIRS = {"ranking": "pairs of first choices", "ordinal": "pairs (neighbouring classes count as partial agreement)"}
 _REASONS = {
     "nominal": "α allows any number of raters and missing annotations, and counts only identical classes as agreement",
-    "ordinal": "the classes are ordered, so both count neighbouring classes in part, by rank",
+    "ordinal": "the classes are ordered, so both count neighbouring classes as partial agreement",
     "ranking": "both use first choices; α allows any number of raters and missing annotations",
-    "set": "it counts sets that share labels in part, and less if neither set contains the other",
+    "set": "it gives partial credit to sets that share labels, and less if neither set contains the other",
     "score": "it shows how reliable a single score by one rater is",
 }
 
@@ -240,7 +240,7 @@ def _of_scores(dataset: Dataset, level: float) -> ApplicableCoefficients:
 def _of_sets(dataset: Dataset, level: float) -> ApplicableCoefficients:
     left_out = (
         LeftOut(
-            "percent agreement, SPA and kappas of whole sets",
+            "percent agreement, SPA and kappas for whole sets",
             "sets of labels are rarely exactly equal; choose one label",
         ),
         LeftOut("weighted coefficients, intraclass correlations", "the annotations are sets of labels"),

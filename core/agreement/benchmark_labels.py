@@ -117,8 +117,8 @@ def before_opinions(coefficient: Coefficient) -> tuple[str, str] | None:
             "the interval includes 0: add second annotations to more cases",
         )
     return (
-        "Agreement is barely beyond chance",
-        "review classes and instructions first: more annotations of this kind would not settle the cases",
+        "Agreement is barely above chance",
+        "review the classes and instructions first: more annotations like these would not settle the cases",
     )
 
 
@@ -140,7 +140,7 @@ def _why_not(coefficient: Coefficient) -> str:
     if coefficient.se is None:
         return "undefined: the coefficient has no standard error"
     if coefficient.se < 1e-12:
-        return "undefined: all cases are equal, so the error cannot be estimated"
+        return "undefined: agreement is the same on all cases, so its standard error cannot be estimated"
     return ""
 
 

@@ -22,7 +22,7 @@ from .linearised import NO_PAIR, from_sums, observed, warn_rare_classes, why_cer
 from .ranges import distance_of, least_beyond_chance
 from .weights import Weights, resolve_weights
 
-REPEATS = "a rater annotated the same case twice; keep one annotation of each"
+REPEATS = "a rater annotated the same case twice; keep one annotation per rater and case"
 
 
 def conger_kappa(
@@ -58,7 +58,7 @@ def warn_repeated(found: Coefficient, repeats: int) -> Coefficient:
     """Add a note on annotations that raters repeated, if any, to Conger's kappa."""
     if not repeats or found.value is None:
         return found
-    note = f"a rater's repeated annotations on a case count as another rater's: {repeats:,}"
+    note = f"repeated annotations by a rater on the same case count as another rater's: {repeats:,}"
     return replace(found, note="; ".join(filter(None, (found.note, note))))
 
 
@@ -283,12 +283,12 @@ METHODS = (
         "Cohen κ",
         cohen_kappa,
         lambda asked: [cohen_kappa(asked.dataset, **asked.how)] if identified(asked.dataset) == 2 else [],
-        plainly="Agreement of two raters beyond chance, if each guesses with their own class shares.",
+        plainly="Agreement between two raters beyond chance, if each guesses with their own class shares.",
         exactly="(p_a − p_e)/(1 − p_e), with p_e from the margins of both raters. Gwet's linearised variance (Cohen "
         "1960).",
         sources=("Cohen, Educational and Psychological Measurement 20 (1960), 37-46", GWET),
         needs=("overlap", "two raters"),
-        assumes="assumes that each of two raters guesses with their own class shares.",
+        assumes="assumes that each rater guesses with their own class shares.",
         formula=replace(_OWN_MARGINS, of_pairs=True),
         place=40,
         beyond_chance=True,

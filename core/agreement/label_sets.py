@@ -198,7 +198,7 @@ METHODS = (
         "Krippendorff α of sets",
         alpha_of_sets,
         lambda asked: [alpha_of_sets(asked.dataset, asked.level, metric) for metric in SET_METRICS],
-        plainly="Agreement beyond chance on sets of labels; sets that share labels count in part.",
+        plainly="Agreement beyond chance on sets of labels, with partial credit for shared labels.",
         exactly="1 − D_o/D_e. The distance is 1 − |A∩B|/|A∪B| (Jaccard), or 1 − m |A∩B|/|A∪B| with m = 1, 2/3, 1/3 and "
         "0 for equal, nested, overlapping and disjoint sets (MASI, Passonneau 2006).",
         sources=(
@@ -206,7 +206,7 @@ METHODS = (
             "Krippendorff, Content Analysis (2004)",
         ),
         takes={"set": AS_IS},
-        assumes="like Krippendorff α; sets that share labels count in part.",
+        assumes="like Krippendorff α, with partial credit for shared labels.",
         place=135,
         beyond_chance=True,
     ),
@@ -215,12 +215,12 @@ METHODS = (
         "Mean α over labels",
         mean_label_alpha,
         lambda asked: [mean_label_alpha(asked.dataset, asked.level)],
-        plainly="Agreement beyond chance on whether a label applies, as a mean over the labels.",
-        exactly="Mean of Krippendorff's nominal α over labels, each either given or not. The interval follows from the "
-        "influence of each case on this mean.",
+        plainly="Agreement beyond chance on whether a label applies, averaged over the labels.",
+        exactly="Mean over labels of Krippendorff's nominal α, with each label either given or not. The interval "
+        "follows from the influence of each case on this mean.",
         sources=("Krippendorff, Content Analysis (2004)",),
         takes={"set": AS_IS},
-        assumes="every label has the same weight, even if it is rare.",
+        assumes="every label has the same weight, even rare ones.",
         place=140,
         beyond_chance=True,
         says_how=False,

@@ -86,7 +86,7 @@ METHODS = (
         "Average overlap",
         ranking_agreement,
         lambda asked: ranking_agreement(asked.dataset, DEPTHS, asked.level)[1:],
-        plainly="Overlap of two differential diagnoses; first places count most.",
+        plainly="Overlap between two differential diagnoses; the first places count most.",
         exactly="Mean average overlap@L of two raters' rankings with ties, normalised by the overlap of "
         "each ranking with itself. Wilson interval over cases (Stutz et al., B.5).",
         sources=(UGT,),

@@ -305,7 +305,7 @@ METHOD = Method(
     "pairs",
     "analysis",
     "Pairwise agreement",
-    plainly="Compares every two raters on the cases that both annotated.",
+    plainly="Compares each pair of raters on the cases that both annotated.",
     exactly="Share of agreeing pairs of annotations, with Wilson's 95% interval. Each cell shows the number of pairs.",
     sources=(),
     takes=ONE_CLASS,

@@ -397,12 +397,12 @@ METHODS = (
         "Sparse probability of agreement",
         spa,
         lambda asked: [spa(asked.counts, weighting, asked.level) for weighting in asked.spa_weightings],
-        plainly="How often two raters of the same case chose the same annotation, if cases with more annotations may "
+        plainly="How often two raters of the same case gave the same annotation. Cases with more annotations may "
         "count for more.",
         exactly="Σ wᵢPᵢ / Σ wᵢ, where Pᵢ is the agreement on a case and wᵢ its weight. Wilson interval on the "
         "jackknife's effective n (Nørregaard & Derczynski 2022).",
         sources=(SPA_SOURCE,),
-        assumes="assumes that the other annotations of a case did not influence whether it got another one.",
+        assumes="assumes that the annotations of a case did not influence whether more were added.",
         formula=Formula(raw_agreement, of="none", by_size=True, few_of_others=0),
         place=20,
         says_how=False,

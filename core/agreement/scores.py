@@ -176,7 +176,7 @@ def _by_components(dataset: Dataset, scored: Scored, n: np.ndarray, level: float
         return found + [undefined(name, "REML" + of, why, n.size, size[0]) for name in (ICC_2, ICC_3)]
     fit = two_way(scored.case, scored.rater, scored.score, level)
     if fit is None:
-        why = "the scores vary less between cases than by chance, and there are too many for likelihood"
+        why = "the scores vary less between cases than by chance, and there are too many scores for maximum likelihood"
         return found + [undefined(name, "Henderson" + of, why, n.size, size[0]) for name in (ICC_2, ICC_3)]
     return [
         *found,
@@ -188,9 +188,9 @@ def _by_components(dataset: Dataset, scored: Scored, n: np.ndarray, level: float
 def _both(name: str, what: str, ends: Ends, k: int, n_scores: int, n_cases: int) -> list[Coefficient]:
     note = few_cases(n_cases)
     if ends[1] is None:
-        note = "undetermined interval: scores of a case differ only by raters, or a component is at its bound of 0"
+        note = "undetermined interval: scores of a case differ only between raters, or a variance component is 0"
         if what.startswith("Henderson"):
-            note = "undetermined interval: too many raters and cases for likelihood"
+            note = "undetermined interval: too many raters and cases for maximum likelihood"
     mean = [None if end is None else spearman_brown(end, k) for end in ends]
     return [
         Coefficient(name, what, ends[0], None, ends[1], ends[2], n_cases, n_scores, note),
@@ -339,7 +339,7 @@ def _absolute_ends(
 def _few_raters(coefficient: Coefficient, k: int) -> Coefficient:
     if k >= FEW_RATERS:
         return coefficient
-    note = "few raters: if they differ much, the interval is too narrow"
+    note = "few raters: if they differ greatly, the interval is too narrow"
     return replace(coefficient, note="; ".join(filter(None, (coefficient.note, note))))
 
 
@@ -376,13 +376,13 @@ def _icc(name: str, title: str, place: int, assumes: str) -> Method:
 
 
 METHODS = (
-    _icc("icc_1", "ICC(1)", 110, "any rater may give a score: all differences between raters count as error."),
+    _icc("icc_1", "ICC(1)", 110, "each case may have different raters: all differences between raters count as error."),
     _icc("icc_1k", "ICC(1,k)", 111, "like ICC(1), for the mean of k scores."),
     _icc(
         "icc_2",
         "ICC(2,1)",
         112,
-        "the same raters scored all cases and are a sample of raters: differences in level count as error.",
+        "the same raters, a sample of all raters, scored every case: differences in level count as error.",
     ),
     _icc("icc_2k", "ICC(2,k)", 113, "like ICC(2,1), for the mean of k scores."),
     _icc("icc_3", "ICC(3,1)", 114, "only these raters matter: differences in level do not count as error."),

@@ -125,7 +125,10 @@ def default_reliability(
     else:
         value, source, reason = model.default_reliability, "default", _by_default(model)
     if source not in ("gold", "prior") and truth is not None:
-        reason += f" Gold is known for {plural(truth.n_cases, 'case')}; gold decides γ from {LEAST_GOLD} cases on."
+        reason += (
+            f" Gold is known for {plural(truth.n_cases, 'case')}; setting γ from gold requires at least "
+            f"{LEAST_GOLD} cases."
+        )
     marks = [mark for mark in (_gold(truth), _readers(model, readers), _beta(dataset, model, beta)) if mark]
     scale = method_named("plausibility", model.name).reliability
     published = "" if scale is None else scale.published
@@ -150,9 +153,12 @@ def _reach(curve: TruthCurve | HeldOutCurve) -> str:
 
 def _by_gold(truth: TruthCurve) -> str:
     loss, n = number(truth.cross_validated, 3), plural(truth.n_cases, "case")
-    ends = {truth.reliability[0]: " It is the lowest γ tested.", truth.reliability[-1]: " It is the highest γ tested."}
+    ends = {
+        truth.reliability[0]: (" This is the lowest γ tested."),
+        truth.reliability[-1]: " This is the highest γ tested.",
+    }
     return (
-        f"γ = {_g(truth.best)} has the smallest log loss of {truth.scored} on {n} with gold ({loss}, "
+        f"γ = {_g(truth.best)} has the smallest log loss for {truth.scored} on {n} with gold ({loss}, "
         f"cross-validated).{ends.get(truth.best, '')}"
     )
 
@@ -168,7 +174,7 @@ def _by_beta(dataset: Dataset, beta: float) -> str:
 def _by_default(model: PlausibilityModel) -> str:
     default = _g(model.default_reliability)
     if isinstance(model, DirichletCounts | OrdinalTruth):
-        return f"γ = {default} (default). How much raters share mistakes (β) is unknown."
+        return f"γ = {default} (default). It is unknown how far raters share mistakes (β)."
     if isinstance(model, GaussianScores):
         return f"γ = {default} (default). The scores of a case count as independent."
     return f"γ = {default} (default). Without gold, γ cannot be calibrated for these data."
@@ -177,9 +183,9 @@ def _by_default(model: PlausibilityModel) -> str:
 def _gold(truth: TruthCurve | None) -> ReliabilityAnchor | None:
     if truth is None:
         return None
-    few = "" if truth.n_cases >= LEAST_GOLD else " Too few cases to set γ by gold."
+    few = "" if truth.n_cases >= LEAST_GOLD else " There are too few cases to set γ from gold."
     sentence = (
-        f"Gold: certainty fits the truth best at γ = {_g(truth.best)} ({_reach(truth)}), on "
+        f"Gold: certainty fits the truth best at γ = {_g(truth.best)} ({_reach(truth)}); n = "
         f"{plural(truth.n_cases, 'case')}.{few}"
     )
     return ReliabilityAnchor("gold", truth.best, truth.low, truth.high, sentence, truth.open_ends)
@@ -191,7 +197,7 @@ def _readers(model: PlausibilityModel, readers: HeldOutCurve | None) -> Reliabil
         return None
     unsaid = "close the panel is to the truth" if isinstance(model, GaussianScores) else "certain the leading class is"
     sentence = (
-        f"Raters: γ = {_g(readers.best)} ({_reach(readers)}) best predicts one more rater. It does not show how "
+        f"Raters: γ = {_g(readers.best)} ({_reach(readers)}) best predicts another rater. This does not show how "
         f"{unsaid}."
     )
     return ReliabilityAnchor("readers", readers.best, readers.low, readers.high, sentence, readers.open_ends)
@@ -212,10 +218,10 @@ def _prior(
     alpha = float(value / ratio)
     if prior is not None and prior.learned:
         return alpha, (
-            f"The learned prior is α = {significant(model.alpha, 2)} per class at γ = 1. Held-out raters "
-            f"suggest α = {significant(alpha, 2)}. Both estimate α/γ: how often raters of a case agree."
+            f"The learned prior is α = {significant(model.alpha, 2)} per class at γ = 1. Held-out raters suggest "
+            f"α = {significant(alpha, 2)}. Both estimate α/γ, which depends on how often raters of a case agree."
         )
     return alpha, (
-        f"Prior α = {_g(alpha)} with γ = {_g(value)} best predicts one more rater (γ/α = {_g(ratio)}). α is "
-        "the prior of each class, not a reliability."
+        f"Prior α = {_g(alpha)} with γ = {_g(value)} best predicts another rater (γ/α = {_g(ratio)}). α is the "
+        "prior of each class, not a reliability."
     )

@@ -74,7 +74,9 @@ class NextOpinion(Result):
         if round(after) > round(now):
             expected = f"one more opinion is expected to raise it to {number(after, 0)}%"
         elif round(after) < round(now):
-            expected = f"one more opinion is expected to lower it to {number(after, 0)}%, because it may be unexpected"
+            expected = (
+                f"one more opinion is expected to lower it to {number(after, 0)}%, because it may name another class"
+            )
         else:
             expected = "one more opinion is not expected to change it"
         if gain < 0.5:
@@ -84,8 +86,8 @@ class NextOpinion(Result):
         sentence = f"Certainty is {number(now, 0)}% now; {expected}. {worth}."
         if self.after_se[case] > ROUGH:
             sentence += (
-                f" Rough: {number(after, 0)}% ± {number(200 * self.after_se[case], 0)}, because some annotations have "
-                "few draws."
+                f" This is a rough estimate ({number(after, 0)}% ± {number(200 * self.after_se[case], 0)} "
+                "points), because some annotations have few draws."
             )
         return sentence
 

@@ -112,7 +112,7 @@ class CertaintyShares(Result):
         if not self.any_known:
             return f"{self.why_none} for {plural(n, 'case')}."
         if not self.within_reach:
-            return f"{self.why_none}: unanimous cases have {percent(self.reach)}. Compare cases by their order" + (
+            return f"{self.why_none}: unanimous cases reach {percent(self.reach)}. Compare cases by rank" + (
                 f"; {one}." if one else "."
             )
         return f"{self.n_uncertain:,} of {n:,} uncertain" + (f", {one}" if one else "")

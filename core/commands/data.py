@@ -71,8 +71,8 @@ def _scale_or_names(dataset: "Dataset", options) -> list[str]:
         for alpha in alpha_as_scale_and_names(dataset, order)
     )
     return [
-        f"{shorten(order[0], 24)!r} to {shorten(order[-1], 24)!r}: a scale or names? Krippendorff α is {as_scale} as a "
-        f"scale (--ordinal), {as_names} as names. Without --ordinal, classes count as names."
+        f"{shorten(order[0], 24)!r} to {shorten(order[-1], 24)!r}: are these classes ordered? Krippendorff α is "
+        f"{as_scale} if they are (--ordinal), {as_names} if not. Without --ordinal, classes count as unordered."
     ]
 
 
@@ -255,7 +255,7 @@ def read_chosen_facts(options, dataset: "Dataset") -> "tuple[RaterFacts, RaterFa
         facts = with_case_group(facts, dataset) if noun == "case" else facts
         for name in names:
             if name not in facts.names:
-                known = f"Columns: {', '.join(facts.names)}." if facts.names else "There is no such column."
+                known = f"Columns: {', '.join(facts.names)}." if facts.names else "This column does not exist."
                 raise NotFoundError(f"Could not find column {name!r} about {noun}s in {dataset.name}. {known}")
         found.append(facts.only(names))
     return found[0], found[1]

@@ -101,7 +101,7 @@ def answer_of(options, found: RaterModelFit) -> dict:
     accuracy = found.accuracy()
     if not whole:
         options.cautions.append(
-            f"The confusion matrices have {found.confusion.size:,} cells and are left out; use --parameters to "
+            f"The confusion matrices have {found.confusion.size:,} cells and were left out; use --parameters to "
             "write them."
         )
     return {

@@ -112,8 +112,8 @@ def kept_before(reading: Reading) -> list[str]:
         if library.is_left_apart(dataset.digest, now.digest):
             return []
         return [
-            f"This saved dataset is now read differently. {differences(dataset, now)} To update it, use the "
-            "command bring-over."
+            f"Plurality now reads this saved dataset differently. {differences(dataset, now)} To update the saved "
+            "dataset, use the command bring-over."
         ]
     return [
         f"Saved under the earlier digest {found.digest} of this file: {found.words}. To continue with them, use "

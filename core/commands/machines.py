@@ -267,7 +267,7 @@ def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarra
     beside = _beside(options.file)
     if beside is not None and not files and not options.predictions and not set(asked) <= set(dataset.raters):
         files = [(None, beside)]
-        notes.append(f"The AI raters are in {beside.name}.")
+        notes.append(f"The AI raters were read from {beside.name}.")
     if beside is not None and not files and not options.predictions and not asked:
         files = [(None, beside)]
     for title, file in files:
@@ -299,7 +299,7 @@ def _by_column(dataset: Dataset, asked: list[str], told: list[str], notes: list[
     told = [name for name in told if name in dataset.raters and name not in asked]
     if told and asked:
         dataset = dataset.select(raters=[name for name in dataset.raters if name not in told])
-        notes.append(f"Not among the people, because a column marks them as AI raters: {', '.join(told[:5])}.")
+        notes.append(f"Left out of the people, because a column marks them as AI raters: {', '.join(told[:5])}.")
     return dataset, asked or told
 
 

@@ -15,7 +15,7 @@ _MAY = {
     "administrator": "open, change, share and delete everything",
     "ended": "nothing",
     "nobody": "nothing",
-    "claim": "actions that the role in the claim PLURALITY_ROLE_CLAIM allows; without it, those of a reviewer",
+    "claim": "actions allowed by the role in the claim PLURALITY_ROLE_CLAIM; without this claim, those of a reviewer",
 }
 _COLUMNS = ["name", "role", "may", "groups", "issuer", "subject"]
 
@@ -34,7 +34,7 @@ def people(options) -> tuple[dict, "pd.DataFrame"]:
         raise InputError("The name to free is missing.", "Use: plurality people rebind NAME")
     name = normal_name(options.name)
     free(name)
-    answer = {"ok": True, "name": name, "next": "The next account that signs in with this name takes it."}
+    answer = {"ok": True, "name": name, "next": "The next account that signs in with this name takes over the name."}
     return answer, pd.DataFrame([answer])
 
 

@@ -560,7 +560,7 @@ def _trust(options, model: PlausibilityModel, dataset: Dataset, reliability: flo
 def _undefined_tops(options, dataset: Dataset) -> dict:
     if options.top <= dataset.n_classes:
         return {}
-    return {"note": f"undefined above top{dataset.n_classes:,}: there are no more classes"}
+    return {"note": f"undefined above top{dataset.n_classes:,}: there are not more classes"}
 
 
 def _flat(row: dict, prefix: str = "") -> dict:

@@ -94,7 +94,7 @@ def _of_scores(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
     found = following.scores
     known = None if options.gold is None else known_scores(options.gold)
     if unknown := len(set(known or ()) - set(dataset.cases)):
-        options.cautions.append(f"Gold of {plural(unknown, 'case')} without an annotation was left out.")
+        options.cautions.append(f"Gold for {plural(unknown, 'case')} without an annotation was left out.")
     frame = part.frame(following, dataset, chosen).drop(columns="clear")
     beside: dict[str, pd.DataFrame] = {}
     if known is not None or len(gold_cases(dataset)):

@@ -382,7 +382,7 @@ def _interval(estimate: float, se: float, n: int, level: float, careful: bool) -
 def _notes(method: str, n: int, n_rest: int, found: list, careful: bool) -> tuple[str, ...]:
     notes = [HOLDS[method] if n_rest else WHOLE]
     if careful and n < T_BELOW:
-        notes.append(f"{plural(n, 'label')}: the interval is Student's t.")
+        notes.append(f"{plural(n, 'label')}: the interval uses Student's t.")
     if any(one[3] for one in found):
         notes.append(FEW_DIFFER)
     return tuple(notes)
@@ -444,8 +444,8 @@ def class_rate(
     notes = found.notes
     if (n_silent := int((~known).sum())) and method != "humans":
         notes += (
-            f"{plural(n_silent, 'case')} without a label by the AI rater {'was' if n_silent == 1 else 'were'} left "
-            "out.",
+            f"{plural(n_silent, 'case')} without a label from the AI rater {'was' if n_silent == 1 else 'were'} "
+            "left out.",
         )
     ends = [float(np.clip(value, 0.0, 1.0)) for value in (found.estimate, found.ci_low, found.ci_high)]
     return replace(found, estimate=ends[0], ci_low=ends[1], ci_high=ends[2], notes=notes)

@@ -90,7 +90,7 @@ def metrics_of(top: int, target: int) -> tuple[FurtherMetric, ...]:
         FurtherMetric(
             f"kendall_tau_{top}",
             f"Kendall's tau at {top}",
-            f"Order of the first {top} classes, −1 to 1; later classes count as tied.",
+            f"Agreement on the order of the first {top} classes, −1 to 1; later classes count as tied.",
             True,
         ),
         FurtherMetric(

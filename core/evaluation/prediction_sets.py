@@ -235,7 +235,7 @@ class PredictionSets(Result):
         words = self._promised(reliability)
         if self.all_classes or self.n_classes == 1 or self.size[self.part == TEST].min() < self.n_classes:
             return words
-        return f"{words} But the set of every test case contains {_all_of(self.n_classes)} and excludes none."
+        return f"{words} But the set of every test case contains {_all_of(self.n_classes)}, so it excludes none."
 
     def _promised(self, reliability: float) -> str:
         share = _rounded(1 - self.alpha)
@@ -248,23 +248,23 @@ class PredictionSets(Result):
             slack = np.sqrt(np.log(2 / _DELTA) / (2 * (self.n_calibration // 2)))
             least = _rounded(max(0.0, 1 - self.alpha - slack))
             return (
-                f"About {share} of the sets of new cases like these contain the truth, {given}. With "
+                f"About {share} of the sets for new cases like these contain the truth, {given}. With "
                 f"{number(1 - _DELTA)} probability, the share is at least {least}."
             )
         if self.n_labels > 1:
             least = _rounded(max(0.0, 1 - 2 * self.alpha))
             return (
-                f"About {share} of the sets of new cases like these contain the truth, {given}. At least {least} is "
-                f"guaranteed, because {self.n_labels:,} labels per case are drawn."
+                f"About {share} of the sets for new cases like these contain the truth, {given}. At least {least} "
+                f"is guaranteed, because {self.n_labels:,} labels per case are drawn."
             )
         each = " in each stratum" if self.strata else ""
-        return f"On average at least {share} of the sets of new cases like these contain the truth{each}, {given}."
+        return f"On average at least {share} of the sets for new cases like these contain the truth{each}, {given}."
 
     def _why_all(self, share: str, reliability: float) -> str:
         if not self.too_few:
             return (
-                f"{self.classifier} lists only some classes of a case, with {_rounded(self.listed)} of the "
-                f"plausibility at γ = {exact(reliability)}: too little to guarantee {share}."
+                f"{self.classifier} lists only some classes per case. They have {_rounded(self.listed)} of the "
+                f"plausibility at γ = {exact(reliability)}, too little to guarantee {share}."
             )
         few = plural(self.n_calibration, "calibration case is", "calibration cases are")
         return (

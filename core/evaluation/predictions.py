@@ -182,7 +182,7 @@ def match_predictions(
     notes = []
     n_other = len({case_id for case_id, inside in zip(case_ids, known, strict=True) if not inside})
     if n_other:
-        notes.append(f"{name}: predictions of {plural(n_other, 'case')} not in the data left out.")
+        notes.append(f"{name}: predictions for {plural(n_other, 'case')} not in the data were left out.")
     case, code, score = case[known], code[known], score[known]
     _refuse_twice(dataset, case, code, name)
     order = np.lexsort((code, -score, case))
@@ -220,7 +220,7 @@ def _remarks(dataset: Dataset, ptr: np.ndarray, sums: np.ndarray | None, name: s
         n_off = int(((sums > 1 + SUM_TOLERANCE) | (whole & (sums < 1 - SUM_TOLERANCE))).sum())
         if n_off:
             notes.append(
-                f"{name}: the scores of {plural(n_off, 'case')} do not add up to one. Metrics use only their "
+                f"{name}: the scores for {plural(n_off, 'case')} do not add up to one. Metrics use only their "
                 "order; prediction sets use them unchanged."
             )
     return notes

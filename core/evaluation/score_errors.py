@@ -154,7 +154,7 @@ def errors_verdict(errors: Sequence[ScoreErrors]) -> str:
     best = [int(one.mean[:, 0].argmin()) for one in errors]
     ahead = [float(np.nanmin(np.append(each.better[one], np.inf))) for each, one in zip(errors, best, strict=True)]
     if not np.isfinite(ahead).any():
-        return "Cannot compare the errors of predictors: no case is predicted by two of them"
+        return "Cannot compare the errors of predictors: no two of them predict the same case"
     if len({one for one, sure in zip(best, ahead, strict=True) if sure >= CLEARLY_AHEAD}) > 1:
         return "The predictor with the smallest error depends on γ"
     least, one = min(ahead), names[best[int(np.argmin(ahead))]]

@@ -204,7 +204,7 @@ def loo_forest(compared: tuple[LooRow, ...], theme: Theme, title: str) -> go.Fig
         data,
         title,
         110 + row_height([row.name for row in compared]) * len(compared),
-        xaxis={"title": "elpd minus the best model's, ± SE", "nticks": 6},
+        xaxis={"title": "difference in elpd from the best model, ± SE", "nticks": 6},
         yaxis=rows(names, theme),
         shapes=[upright(0, {"color": theme.rest, "width": 1})],
         annotations=_beside(written, theme),

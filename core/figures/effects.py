@@ -20,9 +20,9 @@ _CASE_EFFECTS = (
         "B",
         "Discrimination δ",
         "No discrimination",
-        "accurate raters stand out more on some cases",
+        "the difference between accurate and inaccurate raters varies by case",
     ),
-    ("guessing", "A", "Guessing λ", "No guessing", "some cases can be answered correctly without ability"),
+    ("guessing", "A", "Guessing λ", "No guessing", "some cases can be annotated correctly by guessing"),
 )
 
 

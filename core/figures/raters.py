@@ -138,7 +138,7 @@ def trust_of_raters(trust: RaterTrust, theme: Theme, title: str) -> go.Figure:
         [data],
         title,
         130 + 22 * max(4, len(shown)),
-        xaxis={"title": "weight: share of annotations that follow the case (not accuracy)"},
+        xaxis={"title": "weight: share of annotations that depend on the case (not accuracy)"},
         yaxis={
             "tickmode": "array",
             "tickvals": np.arange(len(shown)),

@@ -361,7 +361,7 @@ def spreads(found: ScoreRaters, theme: Theme, title: str) -> go.Figure:
     """
     ends = found.spread, found.spread_low, found.spread_high
     return _of_raters(
-        found, ends, found.erratic, theme, title, "spread about the score of the case", found.median_spread
+        found, ends, found.erratic, theme, title, "spread around the score of the case", found.median_spread
     )
 
 

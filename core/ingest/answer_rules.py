@@ -23,8 +23,8 @@ _CANNOT_TELL = frozenset(
 
 COUNTS_AS_MISSING = "counts as a missing annotation"  # end of the reason for a row that is left out on request
 AS_POSITIONS = (
-    "No annotation is a name in the list of classes, so annotations were read as positions in the list, starting "
-    "with 0."
+    "No annotation matches a name in the list of classes, so annotations were read as positions in the list, "
+    "starting at 0."
 )
 
 
@@ -109,7 +109,7 @@ def treat(rows: Rows, raw: RawTable, treatment: Treatment) -> list[str]:
     codes, names = compact(rows.answer_code, rows.answer.values)
     rows.answer, recode = _in_order([renamed.get(name, name) for name in names], rows.answer.missing)
     rows.answer_code = recode[codes]
-    drop(rows, raw, rows.answer_code < 0, "its class was marked as missing")
+    drop(rows, raw, rows.answer_code < 0, "the class was marked as missing")
     return notes
 
 

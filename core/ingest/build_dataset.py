@@ -224,8 +224,8 @@ def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, said: tuple[
     if sign == IN_ROWS:
         rows.annotation = annotation_of(rows)
         notes.append(
-            "The rows of a rater on a case were read as one set of labels. If they are repeated annotations, choose "
-            "classes as the kind of annotation."
+            "Rows by the same rater on the same case were read as one set of labels. If they are repeated "
+            "annotations, choose classes as the kind of annotation."
         )
     elif sign is not None:
         labels_apart(rows, raw, sign)
@@ -247,8 +247,8 @@ def _only_single(rows: Rows, raw: RawTable, cautions: list[str]) -> None:
     if n_several:
         drop(rows, raw, several, "names several labels instead of one class")
         cautions.append(
-            f"{plural(n_several, 'annotation')} with several labels left out, because nearly all others name one "
-            "class. To use them, choose sets of labels as the kind of annotation."
+            f"{plural(n_several, 'annotation')} with several labels left out, because nearly all others name "
+            "one class. To use them, choose sets of labels as the kind of annotation."
         )
     rows.annotation = None
 

@@ -18,11 +18,11 @@ LAYOUTS: dict[Layout, str] = {
     "long": "one row per annotation, or per ranked class",
     "wide": "one row per case, one column per rater",
     "transposed": "one row per rater, one column per case",
-    "counts": "one row per case, one column per class with its number of annotations",
+    "counts": "one row per case, one column per class with the number of annotations",
     "contingency": "two raters: one row and one column per class, with numbers of cases",
-    "patterns": "one column per rater, and the number of cases with these annotations",
-    "labels": "one row per annotation, one column of 0 and 1 per label",
-    "comparisons": "one row per comparison of two items, and the preferred item",
+    "patterns": "one column per rater, and a column with the number of cases with these annotations",
+    "labels": "one row per annotation, one column per label with 0 or 1",
+    "comparisons": "one row per comparison of two items, with the preferred item",
 }
 
 ROLES: dict[Role, str] = {

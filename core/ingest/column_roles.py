@@ -128,7 +128,7 @@ def with_raters_by_values(seen: ColumnEvidence, guess: Mapping) -> Mapping:
     if len(raters) < 2:
         return guess
     why: dict[str, str] = {role: guess.why[role] for role in ("case", "group", "gold") if role in guess.why}
-    why["raters"] = "these columns have the same annotations, and each case has one row"
+    why["raters"] = "these columns contain the same annotations, and each case has one row"
     gold = guess.gold
     if gold is None and len(golds) == 1:
         gold, why["gold"] = golds[0], f"the column is called {golds[0]!r}"

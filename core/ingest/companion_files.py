@@ -123,7 +123,7 @@ def _with_cases(dataset: Dataset, table: CaseTable, notes: list[str]) -> Dataset
         notes.append(
             f"The case table has no row for {plural(n_unknown, 'case')}."
             if n_unknown < dataset.n_cases
-            else "The case table was left out, because none of its cases is in these data."
+            else "The case table was left out, because these data contain none of its cases."
         )
     if n_unknown == dataset.n_cases:
         return dataset
@@ -152,7 +152,7 @@ def _with_gold(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Data
     unlisted = {text for text in code if text is not None and text not in position}
     _note_left_out(dataset, gold, unlisted, ("class", "classes"), notes)
     if (codes < 0).all():
-        notes.append("No gold matches a case and a class of these data.")
+        notes.append("No gold matches both a case and a class in these data.")
         return dataset
     return replace(dataset, gold=codes)
 
@@ -171,7 +171,7 @@ def _note_left_out(
         )
     n_cases = len(gold) - sum(case in gold for case in dataset.cases)
     if n_cases:
-        notes.append(f"Gold of {plural(n_cases, 'case')} without an annotation was left out.")
+        notes.append(f"Gold for {plural(n_cases, 'case')} without an annotation was left out.")
 
 
 def _with_known_scores(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Dataset:
@@ -182,7 +182,7 @@ def _with_known_scores(dataset: Dataset, gold: dict[str, str], notes: list[str])
     _note_left_out(dataset, told, {told[case] for case in told.keys() - value.keys()}, ("", ""), notes)
     found = np.array([value.get(case, np.nan) for case in dataset.cases], np.float64)
     if np.isnan(found).all():
-        notes.append("No gold score is for a case of these data.")
+        notes.append("No gold score matches a case in these data.")
         return dataset
     return replace(dataset, gold_scores=found)
 
@@ -205,7 +205,7 @@ def _with_known_sets(dataset: Dataset, gold: dict[str, str], notes: list[str]) -
         found[case, codes if codes or none is None else [place[none]]] = 1
     _note_left_out(dataset, gold, unlisted, ("label", "labels"), notes)
     if (found < 0).all():
-        notes.append("No gold matches a case and the labels of these data.")
+        notes.append("No gold matches both a case and the labels in these data.")
         return dataset
     return replace(dataset, gold_sets=found)
 
@@ -213,7 +213,7 @@ def _with_known_sets(dataset: Dataset, gold: dict[str, str], notes: list[str]) -
 def _with_classes(dataset: Dataset, table: ClassTable, notes: list[str]) -> Dataset:
     known = set(table.names)
     if not known & set(dataset.classes):
-        notes.append("The class table was left out, because none of its classes is in the annotations.")
+        notes.append("The class table was left out, because the annotations use none of its classes.")
         return dataset
     last = [name for name in dataset.classes if name not in known]
     if last:

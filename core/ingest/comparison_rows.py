@@ -86,8 +86,8 @@ def with_comparisons(raw: RawTable, questions: dict[str, Mapping], doubt: Callab
     return {name: doubt(mapping, found, doubt=_TWO_READINGS) for name, mapping in questions.items()}
 
 
-_ZERO_OR_ONE = "The preferred item is written as 1 or 0, and 1 may mean either of the two items."
-_TWO_READINGS = "Each row compares two items, and also belongs to a case."
+_ZERO_OR_ONE = "The preferred item is coded as 1 or 0, and it is unclear which item 1 means."
+_TWO_READINGS = "Each row compares two items and also names a case."
 
 
 def _items(mapping: Mapping) -> tuple[str, str]:
@@ -157,7 +157,7 @@ def _are_items(seen: ColumnEvidence, one: str, other: str, decided: bool) -> boo
 
 def _with_preferred(seen: ColumnEvidence, one: str, other: str, *, decided: bool, asked: bool) -> Mapping | None:
     """Return the mapping with the column of the preferred item; None if no column has it."""
-    why = {"first": f"{one!r} and {other!r} name two items of each row"}
+    why = {"first": f"{one!r} and {other!r} name the two items in each row"}
     bare = not any(stem for stem, _ in _side(one)) and len(one) == 1
     rest = [column for column in seen.columns if column not in (one, other)]
     best: tuple[int, str] | None = None
@@ -176,7 +176,7 @@ def _with_preferred(seen: ColumnEvidence, one: str, other: str, *, decided: bool
         if best is None or named > best[0]:
             best = (int(named), column)
     if best is not None:
-        why["answer"] = "it names one of the two items of its row, or the side"
+        why["answer"] = "it names one of the two items in the row, or its side"
         return Mapping("comparisons", first=one, second=other, answer=best[1], why=why)
     if decided:
         return Mapping("comparisons", first=one, second=other, why=why | {"answer": f"{one!r} names the better item"})
@@ -300,7 +300,7 @@ def comparison_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], Non
         (case.code < 0, "no case"),
         (rater.code < 0, "no rater"),
         (~given, "no annotation"),
-        (unread, "the preferred item is neither of the two"),
+        (unread, "the preferred item is neither of the two items"),
     ):
         drop(rows, raw, bad[rows.row], reason)
     return rows, missing

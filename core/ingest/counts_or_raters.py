@@ -81,7 +81,9 @@ def weigh(numbers: np.ndarray, blank: np.ndarray, columns: Sequence[str], classe
         return Weighed(True, not as_grades and (names >= 0 or margin <= -2 * _MARGIN), why)
     if margin >= _MARGIN:
         return Weighed(
-            names > 0, names < 0 or (names == 0 and _one_scale(numbers)), "the numbers rise and fall together"
+            names > 0,
+            names < 0 or (names == 0 and _one_scale(numbers)),
+            "the numbers in the columns rise and fall together",
         )
     if names < 0:
         return Weighed(False, True, "the column names are numbered like raters")

@@ -48,7 +48,7 @@ def repeated(n_repeats: int, n_same: int, n_annotations: int | None) -> list[str
     """
     if not n_repeats:
         return []
-    caution = f"Repeated annotations by a rater on the same case: {n_repeats:,}"
+    caution = f"Repeated annotations by the same rater on the same case: {n_repeats:,}"
     if n_annotations is None:
         return [f"{caution}. All are used."]
     same = f", of which {n_same:,} {'repeats' if n_same == 1 else 'repeat'} the same class" if n_same else ""
@@ -56,11 +56,11 @@ def repeated(n_repeats: int, n_same: int, n_annotations: int | None) -> list[str
         same = ", with the same class" if n_same == 1 else ", all with the same class"
     caution += f"{same}. All are used."
     if n_same == n_repeats:
-        caution += " If these rows were exported twice, use only the first."
+        caution += " If these rows were exported twice, use only the first of each."
     elif not n_same and 5 * n_repeats > n_annotations:
         caution += " If they are labels of one annotation, choose sets of labels as the kind of annotation."
     elif 2 * n_repeats > n_annotations:
-        caution += " Check the column of cases. If two columns name a case together, join them in one column."
+        caution += " Check the column of cases. If two columns together identify a case, join them into one column."
     return [caution]
 
 
@@ -106,14 +106,15 @@ def unnamed(dropped: Sequence[str], mapping: Mapping) -> list[str]:
     if partly := sum(reason.startswith(UNDECIDED) for reason in dropped):
         who, them = ("1 annotation leaves", "it is") if partly == 1 else (f"{partly:,} annotations leave", "they are")
         said.append(
-            f"{who} some labels without 0 or 1, so {them} left out: it is unknown whether such a label does not "
-            "apply or was not asked. If an empty cell means that it does not apply, choose that option."
+            f"{who} some labels without 0 or 1, so {them} left out: it is unknown whether these labels do not "
+            "apply or were not considered. If an empty cell means that a label does not apply, choose that "
+            "option."
         )
     n = sum(reason == "no annotation" or reason.endswith(UNANSWERED) for reason in dropped)
     if not n:
         return said
     who, them = ("1 annotation names", "it is") if n == 1 else (f"{n:,} annotations name", "they are")
-    instead = ", or choose that empty cells mean it" if mapping.holds_sets and mapping.empty == "unsaid" else ""
+    instead = ", or choose the option for empty cells" if mapping.holds_sets and mapping.empty == "unsaid" else ""
     return [
         *said,
         f"{who} no label, so {them} left out: it is unknown whether no label applies or nothing was annotated. If "
@@ -135,8 +136,8 @@ def unsure(classes: Sequence[str]) -> list[str]:
         return said
     return [
         *said,
-        f"{', '.join(map(repr, found))} may mean that the rater could not decide. It is treated as a class. "
-        "Mark it as missing if it is not.",
+        f"{', '.join(map(repr, found))} may mean that the rater could not decide, but counts as a class. If it is "
+        "not a class, mark it as missing.",
     ]
 
 
@@ -154,8 +155,8 @@ def perhaps_missing(codes: Mapped[str, int], n_annotations: int) -> list[str]:
         return []
     listed = ", ".join(f"{shorten(name, 24)!r} ({n:,})" for name, n in codes.items())
     return [
-        f"{sum(codes.values()):,} of {plural(n_annotations, 'annotation')} may be codes for a missing one: {listed}. "
-        "They are treated as annotations. Mark them as missing if they are not."
+        f"{sum(codes.values()):,} of {plural(n_annotations, 'annotation')} may be codes for missing annotations: "
+        f"{listed}. They count as annotations. If they are not, mark them as missing."
     ]
 
 
@@ -171,8 +172,8 @@ def contradictions(dataset: Dataset, wide: bool) -> list[str]:
     found, n = [], dataset.n_annotations
     if dataset.n_raters > 1 and len(dataset.cases_by_size) == 2:
         found.append(
-            "Every case has exactly one annotation, so agreement and accuracy cannot be estimated. Some tools omit "
-            "raters on export."
+            "Every case has exactly one annotation, so agreement and accuracy cannot be estimated. Some tools "
+            "omit raters when they export."
         )
     if n >= _ENOUGH and dataset.raters_identified and dataset.n_raters > _NEARLY_ALL * n:
         found.append(
@@ -187,8 +188,8 @@ def contradictions(dataset: Dataset, wide: bool) -> list[str]:
     if wide and dataset.kind == "class" and dataset.n_raters > 1 and (alone := _share_no_answer(dataset)):
         names = ", ".join(map(repr, alone[:5]))
         found.append(
-            f"Columns read as raters that share no annotation with other columns: {names}. Check the column roles, "
-            "and whether the table has one row per annotation."
+            f"Columns read as raters, but with no annotation in common with other columns: {names}. Check the "
+            "column roles, and whether the table has one row per annotation."
         )
     return found
 

@@ -39,7 +39,7 @@ _CORNERS = 4  # columns of a box: rows are then regions of a case
 _DATE = re.compile(r"\d{4}([./-])\d\d?\1\d\d?(?:\D|$)|\d\d?([./-])\d\d?\2(?:\d{4}|\d\d)(?:\D|$)")
 _SIGNS = ((">", "="), ("≻", "~"), ("≻", "="))
 _TOTALS = frozenset(["total", "totals", "sum", "all", "n", "count", "annotations", "votes"])
-_WHOLE_NUMBERS = "The columns hold whole numbers, which may be one or the other."
+_WHOLE_NUMBERS = "The columns contain whole numbers, which may be either."
 _MOST_COLUMNS = 500  # tables with more columns are not examined
 
 
@@ -258,7 +258,7 @@ def _contingency(raw: RawTable, guess: Mapping) -> Mapping | None:
     # A last column with the sums of the others is not a class.
     if len(across) > 2 and (numbers[:, :-1].sum(1) == numbers[:, -1]).all():
         across = across[:-1]
-    why = {"case": "rows and columns have the same names", "across": "the columns are named as the rows"}
+    why = {"case": "rows and columns have the same names", "across": "the columns have the same names as the rows"}
     return Mapping("contingency", case=first, across=across, why=why)
 
 
@@ -292,7 +292,10 @@ def _patterns(raw: RawTable, guess: Mapping) -> Mapping | None:
             return None
     if any(likeness(column, "case") == 2 for column in others) and len(answers[0]) == len(rows):
         return None
-    why = {"count": f"the column is called {count!r}", "raters": "one column for each rater, each row another pattern"}
+    why = {
+        "count": f"the column is called {count!r}",
+        "raters": "one column for each rater, and a different pattern in each row",
+    }
     return Mapping("patterns", raters=others, count=count, why=why)
 
 
@@ -315,7 +318,7 @@ def _patterns_by_group(raw: RawTable, guess: Mapping) -> Mapping | None:
     if len(set(rows)) < len(rows) or 3 * len(patterns) > 2 * len(rows):
         return None
     why = {"count": f"the column is called {counts[0]!r}", "group": "each pattern is repeated for each of its names"}
-    why["raters"] = "one column for each rater, each row another pattern"
+    why["raters"] = "one column for each rater, and a different pattern in each row"
     return Mapping("patterns", raters=tuple(shared), count=counts[0], group=apart[0], why=why)
 
 
@@ -419,7 +422,7 @@ def _long_by_content(raw: RawTable, guess: Mapping) -> Mapping:
     rater, answer = between if tells[0] else between[::-1]
     shared = {role: reason for role, reason in guess.why.items() if role != "raters"}
     why = shared | {
-        "rater": f"{guess.case!r} repeats, and no two rows of one have the same {rater!r}",
+        "rater": f"values of {guess.case!r} repeat, but never with the same {rater!r}",
         "answer": f"it is the column next to {guess.case!r} and {rater!r}",
     }
     if dates:

@@ -80,7 +80,7 @@ def label_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -
         labels_are = "label is" if len(nobody) == 1 else "labels are"
         rows.notes.append(f"No rater chose {first}, so the {labels_are} left out unless you list them as classes.")
     if only_marks:
-        rows.notes.append("No label column contains a 0, so an empty cell next to a chosen label counts as 0.")
+        rows.notes.append("No label column contains a 0, so an empty cell in a row with a chosen label counts as 0.")
     rows.dropped += [raw.drop(place, reason) for place, reason in dropped.items()]
     drop(rows, raw, rows.case_code < 0, "no case")
     drop(rows, raw, rows.rater_code < 0, "no rater")
@@ -159,7 +159,7 @@ def label_columns(raw: RawTable, guess: Mapping, *, alike: bool = True) -> Mappi
     why = {role: reason for role, reason in guess.why.items() if role in ("case", "rater", "time", "group")}
     why = {"case": "it is the first column"} | why | {"across": "these columns contain only 0 and 1"}
     if told:
-        why["rater"] = f"{case!r} repeats, and no two rows of one have the same {rater!r}"
+        why["rater"] = f"values of {case!r} repeat, but never with the same {rater!r}"
     if rater is None:
         why["anonymous"] = "no column names raters, and cases have several rows"
     return Mapping("labels", case=case, rater=rater, across=across, time=guess.time, group=guess.group, why=why)
@@ -287,7 +287,7 @@ def with_labels_in_rows(raw: RawTable, mapping: Mapping) -> Mapping:
     different = np.unique(pairs * (len(answers.values) + 1) + answers.code)
     if _ROWS_PER_PAIR * len(different) < (_ROWS_PER_PAIR + 1) * len(np.unique(pairs)):
         return mapping
-    why = mapping.why | {"labels": "raters have a row for each of several classes of a case"}
+    why = mapping.why | {"labels": "raters have one row for each class that they chose on a case"}
     return replace(mapping, label_sign=IN_ROWS, why=why)
 
 

@@ -39,7 +39,7 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str
         if not by_name or len(mapping.raters) - len(by_name) < 2:
             return (), []
         names = listed([f"“{name}”" for name in by_name])
-        return tuple((name, "", "") for name in by_name), [f"{names} read as AI raters, by the names of the columns"]
+        return tuple((name, "", "") for name in by_name), [f"{names} read as AI raters, because of their column names"]
     if mapping.layout != "long" or mapping.rater is None or raw.table.num_rows == 0:
         return (), []
     taken = {getattr(mapping, role) for role in ("case", "rater", "answer", "rank", "time", "group", "confidence")}
@@ -71,7 +71,10 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str
     if not used:
         return (), []
     return (), [
-        f"{listed(used)} not used: no column marks AI raters; enter them under AI as a rater where you mark an AI rater"
+        (
+            f"{listed(used)} not used: no column marks AI raters; enter them on the page AI as a rater, when you "
+            "mark an AI rater"
+        )
     ]
 
 

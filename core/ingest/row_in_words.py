@@ -140,9 +140,9 @@ def _counts(row: _Row, mapping: Mapping) -> str:
     given = [(column, float(cell)) for column, cell in row.filled(mapping.across) if _is_number(cell) and float(cell)]
     given.sort(key=lambda one: -one[1])
     if any(0 < share < 1 for _, share in given):
-        shares = [f"{percent(share)} gave the class {_quoted(column)}" for column, share in given[:_NAMED]]
+        shares = [f"{percent(share)} for the class {_quoted(column)}" for column, share in given[:_NAMED]]
         return f"{_begin(row.named(mapping.case, 'case'))}: {_listed(shares, len(given) - len(shares))}."
-    said = [f"{number(count, 0)} gave the class {_quoted(column)}" for column, count in given[:_NAMED]]
+    said = [f"{number(count, 0)} for the class {_quoted(column)}" for column, count in given[:_NAMED]]
     if not said:
         return ""
     total = plural(round(sum(count for _, count in given)), "annotation")

@@ -60,14 +60,17 @@ SAMPLES = (
         "Caries",
         "3,869 X-rays × 5 dentists",
         "two classes",
-        "Dentists with very different thresholds: a majority vote gives the wrong prevalence.",
+        "Dentists with very different thresholds. The majority vote gives the wrong prevalence.",
     ),
     Sample(
         "anaesthesia",
         "Anaesthesia",
         "45 patients × 5 observers",
         "four classes",
-        "The first dataset used to estimate raters' confusion matrices, with repeated readings.",
+        (
+            "The first dataset used to estimate the confusion matrices of raters. Some raters annotated cases "
+            "more than once."
+        ),
     ),
     Sample(
         "knees",

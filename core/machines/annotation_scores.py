@@ -16,7 +16,7 @@ DEPTH = 3
 TITLES: dict[Score, str] = {
     "accuracy": "share of the other raters with the same annotation",
     "rmse": "root mean squared distance from the other raters",
-    "overlap": f"average overlap with the other raters to place {DEPTH}",
+    "overlap": f"average overlap with the other raters up to rank {DEPTH}",
 }
 
 

@@ -149,7 +149,7 @@ class PanelWorth(Result):
         said = f"{against.get(self.truth, f'Compared with {people}')}, {n} are worth about {_few(self.n_effective)} "
         said += "independent raters"
         if self.against_majority is not None:
-            said += f", and compared with the majority of people about {_few(self.against_majority)}"
+            said += f"; compared with the majority of people, about {_few(self.against_majority)}"
         best, vote = (percent_with_interval(*one) for one in (self.best_accuracy, self.vote))
         return f"{said}. The vote is correct in {vote} of cases, the best member in {best}. {self.verdict()}."
 

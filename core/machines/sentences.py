@@ -25,7 +25,7 @@ def outcome(one: MachineStanding) -> str:
 def verdict(found: AlternativeTest) -> str:
     """State whether the AI raters can replace a rater, in a sentence without a full stop."""
     if found.by_chance and any(outcome(one) != "untested" for one in found.machines):
-        return "The raters do not clearly agree more than by chance, so any guesser would pass this test"
+        return "The raters do not clearly agree beyond chance, so random guesses would pass this test"
     if len(found.machines) == 1:
         return _of_one(found.machines[0])
     of = {name: [one for one in found.machines if outcome(one) == name] for name in ("passes", "fails", "open")}
@@ -71,8 +71,8 @@ def in_detail(one: MachineStanding, epsilon: float) -> str:
         )
     share = percent(one.pass_share)
     words = (
-        f"{one.machine}: winning rate {number(one.omega)} ({one.n_rejected:,} of {plural(len(one.raters), 'rater')} at "
-        f"ε = {exact(epsilon)}; {number(PASSES)} passes), advantage ρ "
+        f"{one.machine}: winning rate {number(one.omega)} ({one.n_rejected:,} of "
+        f"{plural(len(one.raters), 'rater')} at ε = {exact(epsilon)}; pass mark {number(PASSES)}), advantage ρ "
         f"{with_interval(one.rho, one.rho_low, one.rho_high)}; passes in {share} of resamples of its "
         f"{plural(one.n_cases, 'case')}."
     )
@@ -103,8 +103,8 @@ def silences(dataset: Dataset, people: Sequence[str], machines: Sequence[Machine
     case, rater = rater_case_pairs(dataset)
     n = int((np.bincount(case[np.isin(rater, codes)], minlength=dataset.n_cases) >= 2).sum())
     return [
-        f"{one.machine} did not annotate {n - one.n_cases:,} of {plural(n, 'case')} with two people; these were "
-        "left out."
+        f"{one.machine} did not annotate {n - one.n_cases:,} of {plural(n, 'case')} annotated by at least two "
+        "people; these were left out."
         for one in machines
         if one.n_cases < n
     ]

@@ -128,7 +128,7 @@ class VersionDrift(Result):
         cases = plural(self.n_cases, "case")
         if not self.versions:
             return (
-                f"Cannot determine drift of {self.family}: too few cases ({cases}) have annotations by all "
+                f"Cannot determine the drift of {self.family}: too few cases ({cases}) have annotations by all "
                 "versions and a person."
             )
         steps = self.changes[: len(self.versions) - 1]

@@ -266,7 +266,9 @@ def _votes(data: HeldOutData, dataset: Dataset, reference: Standing, token) -> l
         fit,
         excluded="A fixed share of the average; it opens if no model can be averaged.",
     )
-    majority = replace(reference, held=held_out_votes(data, token=token), excluded="The reference: no model of raters.")
+    majority = replace(
+        reference, held=held_out_votes(data, token=token), excluded="The reference, which does not model raters."
+    )
     return [smoothed, majority]
 
 
@@ -274,7 +276,7 @@ def _judged(dataset: Dataset, standings: list[Standing]) -> list[Standing]:
     """Exclude rater models from opening if most raters give one class."""
     if not one_class_raters(dataset).most:
         return standings
-    why = "Most raters use one class, so the information is in which cases they annotate; this model does not use it."
+    why = "Most raters use one class, so only their choice of cases is informative, which this model ignores."
     return [replace(each, excluded=each.excluded or why) for each in standings]
 
 
@@ -434,7 +436,7 @@ def _lost(dataset: Dataset, standing: Standing) -> str:
     named = float(share[standing.fit.prevalence < _LOST].max(initial=0.0))
     if named < _NAMED:
         return ""
-    return f"It assigns no case to a class that {number(named)} of the annotations name."
+    return f"It assigns no case to a class that {percent(named)} of the annotations name."
 
 
 def _losing_no_class(dataset: Dataset, standings: list[Standing]) -> list[Standing]:
@@ -486,8 +488,8 @@ def _why_votes(dataset: Dataset, choice: Choice) -> str:
     if found.most:
         return (
             f"{SMOOTHED.title} opens because {found.n:,} of {plural(found.n_enough, 'rater')} with at least "
-            f"{FEWEST} annotations use one class for at least {percent(ONE_CLASS_ONLY)} of them. The information "
-            "is then in which cases they annotate, and no rater model uses it."
+            f"{FEWEST} annotations use one class for at least {percent(ONE_CLASS_ONLY)} of them. Then only their "
+            "choice of cases is informative, which rater models ignore."
         )
     first = next(each for each in choice.standings if not each.by_vote)
     why = first.excluded[0].lower() + first.excluded[1:].removesuffix(".")
@@ -530,8 +532,8 @@ def _no_better(best: HeldOut, shares: HeldOut) -> str:
     if ahead > 2 * error:
         return ""
     return (
-        f"; not clearly better than predicting each class by its overall frequency ({number(shares.score, 3)} "
-        "nats; two standard errors)"
+        "; this is not clearly better than predicting each class by its overall frequency "
+        f"({number(shares.score, 3)} nats; two standard errors)"
     )
 
 
@@ -540,7 +542,7 @@ def _together(found: tuple[tuple[str, ...], ...], n_raters: int) -> str:
     if not found:
         return ""
     who = f" {sum(map(len, found)):,} of {n_raters:,} raters"
-    alike = "have the same annotations more often than independent raters would, as if they copied each other"
+    alike = "agree more often than independent raters would, as if they copied each other"
     if len(found) == 1:
         return f"{who} {alike}. Each of them was predicted without the others."
     return f"{who}, in {len(found):,} families, {alike}. Each rater was predicted without the rest of the family."

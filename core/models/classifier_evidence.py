@@ -104,7 +104,7 @@ class EvidenceWeight(Result):
             )
             return f"{self.classifier} is not used: it does not clearly improve held-out predictions ({told})."
         left = self.n_cases - self.n_predicted
-        without = f" {plural(left, 'case')} without a prediction do not change." if left else ""
+        without = f" {plural(left, 'case')} without a prediction are not affected." if left else ""
         return (
             f"{self.classifier} is used as evidence with weight {number(self.weight, 1)}: held-out predictions "
             f"improve by {number(gain, 3)} ± {number(error, 3)} nats each.{without} Errors that it shares with "

@@ -238,7 +238,7 @@ class ModelsAgree:
         tied = f" ({self.n_tied:,} tied)" if self.n_tied else ""
         return (
             f"{self.n_models:,} models agree on the class of {self.n_same:,} of "
-            f"{plural(self.n_cases, 'case')}{tied}; their prevalence of {shorten(self.name, 30)} is "
+            f"{plural(self.n_cases, 'case')}{tied}; their estimated prevalence of {shorten(self.name, 30)} is "
             f"{low if low == high else f'{low} to {high}'}"
         )
 

@@ -75,12 +75,12 @@ def _remarks(dataset: Dataset, prevalence: np.ndarray, confusion: np.ndarray) ->
     remarks = []
     if np.diff(dataset.case_ptr).max(initial=0) < 2:
         remarks.append(
-            "No case has two annotations, so the data cannot separate accuracy from truth: results on raters come "
-            "from the prior."
+            "No case has two annotations, so the data cannot separate accuracy from truth: results for raters "
+            "come from the prior."
         )
     remarks.extend(worse_than_chance(prevalence, confusion))
     unused = np.flatnonzero(np.bincount(dataset.answer, minlength=dataset.n_classes) == 0)
     if unused.size:
         names = ", ".join(dataset.classes[k] for k in unused)
-        remarks.append(f"No rater chose {names}: results on it come from the prior.")
+        remarks.append(f"No rater chose {names}: results for it come from the prior.")
     return tuple(remarks)

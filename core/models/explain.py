@@ -63,7 +63,7 @@ def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
     strongest = np.argsort(-np.abs(adds), kind="stable")
     answers = tuple((dataset.raters[rater[i]], dataset.classes[answer[i]], float(adds[i])) for i in strongest)
     if not rater.size:
-        sentence = "No rater annotated this case: its probabilities are those of all cases."
+        sentence = "No rater annotated this case, so its probabilities equal the prevalence."
     elif fit.settings.get("use_gold") and dataset.gold is not None and dataset.gold[case] >= 0:
         sentence = f"It is known to be {dataset.classes[top]}."
     elif np.isclose(
@@ -72,8 +72,8 @@ def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
         sentence = f"{dataset.classes[top]} and {dataset.classes[order[1]]} are equally probable."
     elif CLASSIFIER in fit.settings and prior + fit.beta * adds.sum() < 0:
         sentence = (
-            f"{fit.settings[CLASSIFIER]}, used as evidence, makes it {dataset.classes[top]}; by the annotations "
-            f"alone, {dataset.classes[against]} is more probable."
+            f"With {fit.settings[CLASSIFIER]} as evidence, {dataset.classes[top]} is the most likely class; from "
+            f"the annotations alone, {dataset.classes[against]} is more probable."
         )
     else:
         n, name, other = rater.size, dataset.classes[top], dataset.classes[against]
@@ -93,7 +93,7 @@ def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
 def _because(fit: RaterModelFit, yes: np.ndarray, no: np.ndarray, top: int, against: int, name: str, other: str) -> str:
     """Explain how the annotations decide: raters of ``top`` are more accurate on it, or all annotations together."""
     if not yes.size:
-        return f"no annotation names {name}, but they are more likely if the truth is {name}"
+        return f"no annotation names {name}, but together they are more likely if the truth is {name}"
     n = len(np.unique(yes))
     number = _NUMBERS[n] if n < len(_NUMBERS) else f"{n:,}"
     who = f"the {number} {'rater who names' if n == 1 else 'raters who name'} {name}"

@@ -348,12 +348,12 @@ def severity_sentence(fit: RaterModelFit, most: int = 2) -> str:
     beyond = np.divide(np.abs(at), half, out=np.zeros(some.size), where=half > 0)
     apart = benjamini_hochberg(2 * ndtr(-beyond), _FALSE_DISCOVERIES)
     if not apart.size:
-        return f"No rater of {some.size:,} clearly reads higher or lower than the panel."
+        return f"None of {some.size:,} raters clearly reads higher or lower than the panel."
     named = apart[np.argsort(-np.abs(at[apart]), kind="stable")][:most]
     words = "; ".join(f"{fit.raters[j]} {reads(fit, int(j))}" for j in some[named])
-    who = "1 reads" if apart.size == 1 else f"{apart.size:,} read"
+    who = f"{apart.size:,} of {some.size:,} raters {'reads' if apart.size == 1 else 'read'}"
     rate = number(_FALSE_DISCOVERIES)
-    return f"Of {some.size:,} raters {who} higher or lower than the panel (false discovery rate {rate}): {words}."
+    return f"{who} higher or lower than the panel (false discovery rate {rate}): {words}."
 
 
 def reads(fit: RaterModelFit, rater: int) -> str:

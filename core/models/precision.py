@@ -343,7 +343,7 @@ def _errors(
         except NotApplicableError as error:
             if method is not None:
                 raise
-            notes = (f"{error} The bootstrap was used.",)
+            notes = (f"{error} The bootstrap was used instead.",)
     return "case bootstrap", *bootstrap_errors(problem, fit, n_replicates, seed, keep, token, progress), notes
 
 

@@ -43,7 +43,7 @@ TEMPER_PREVALENCE = Option(
     bool,
     False,
     "Apply β to the prevalence, too",
-    "weight the prevalence by β as well as the annotations (em)",
+    "apply β to the prevalence, not only to the annotations (em)",
     on_page=False,
 )
 DAWID_SKENE_1979 = "Dawid & Skene, Applied Statistics 28 (1979), 20-28"
@@ -78,7 +78,7 @@ def em_options(*smoothings: str, tempers_prevalence: bool = True) -> tuple[Optio
             bool,
             False,
             "Hold gold fixed",
-            "hold each case with gold at its gold class (em)",
+            "fix each gold case at its gold class (em)",
             on_command=False,
         ),
         Option(
@@ -98,8 +98,8 @@ def em_options(*smoothings: str, tempers_prevalence: bool = True) -> tuple[Optio
 
 _MOST = 1_000_000
 DRAWS = (
-    Option("n_draws", int, 1000, "Draws per chain", "draws of each chain (nuts)", 1, _MOST, {}, "--draws", True),
-    Option("n_tune", int, 1000, "Warm-up draws", "warm-up draws of each chain (nuts)", 1, _MOST, {}, "--tune", True),
+    Option("n_draws", int, 1000, "Draws per chain", "draws per chain (nuts)", 1, _MOST, {}, "--draws", True),
+    Option("n_tune", int, 1000, "Warm-up draws", "warm-up draws per chain (nuts)", 1, _MOST, {}, "--tune", True),
     Option("n_chains", int, 4, "Chains", "number of chains (nuts)", 1, 64, {}, "--chains", True),
     Option("seed", int, 0, "Seed", "seed of all random numbers", 0, 2**31 - 1, {}, "--seed", True),
 )

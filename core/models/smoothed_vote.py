@@ -69,8 +69,8 @@ METHOD = Method(
     "smoothed-vote",
     "rater model",
     "Smoothed vote",
-    plainly="Share of each class among the annotations of a case, moved slightly towards equal shares. The amount is "
-    "learned from all cases. Every annotation has the same weight.",
+    plainly="Share of each class among the annotations of a case, moved slightly towards equal shares. The size "
+    "of this shift is learned from all cases. Every annotation has the same weight.",
     exactly="Posterior mean of a Dirichlet-multinomial with symmetric prior s/K. The value of s maximises the "
     "likelihood of all cases and of one added pair of annotations that disagree.",
     sources=("Minka, Estimating a Dirichlet distribution (2000)",),

@@ -197,5 +197,5 @@ def _method(name: str, title: str, raters: Literal["own", "common"], place: int,
 
 METHODS = (
     _method("tap", "t-a-p", "own", 40, "Every rater"),
-    _method("tap-common", "t-a-p, common", "common", 50, "A rater, all being alike,"),
+    _method("tap-common", "t-a-p, common", "common", 50, "Each rater (all are alike)"),
 )

@@ -262,7 +262,7 @@ def guess_test(dataset: Dataset) -> GuessTest:
     if notes := tap_identifiability(dataset, True):
         return GuessTest(None, None, df, notes[0].removeprefix("Not identified: ").removesuffix("."))
     if df < 1:
-        return GuessTest(None, None, df, "all annotations are of one class")
+        return GuessTest(None, None, df, "all annotations name the same class")
     (free, _, a, _), (tied, *_) = (tap_maximum(table, equal=equal) for equal in (False, True))
     total = table.sum(axis=0)
     if (1 - a) * total.sum() < _FEW_GUESSES:

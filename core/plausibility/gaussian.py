@@ -362,7 +362,7 @@ METHOD = Method(
         30.0,
         (1.0, 2.0, 3.0),
         (1.0, 2.0, 3.0),
-        published="Published value: each score counts once.",
+        published="Published value: 1, which counts each score once.",
     ),
     on_pages=False,
     sentence="The mean score of a case was taken as the posterior of a normal model with a conjugate prior.",

@@ -152,7 +152,7 @@ METHOD = Method(
         100.0,
         (10.0, 20.0, 30.0, 50.0, 100.0),
         (5.0, 10.0, 20.0, 30.0, 50.0, 100.0),
-        "Published: 30, the middle of 10 to 100 in the case study.",
+        "Published value: 30, the middle of the range 10 to 100 in the case study.",
     ),
     most_cases=3_000,
     sentence="Plausibilities of classes were drawn from a Dirichlet distribution around the inverse-rank-normalised "

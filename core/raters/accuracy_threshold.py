@@ -458,15 +458,14 @@ def _why(dataset: Dataset, careless: Sequence[int]) -> tuple[str, tuple[int, ...
         return "no two annotations of a case differ, so shared mistakes cannot be detected", ()
     if one_class_raters(dataset).most:
         return (
-            "most raters use only one class, so the information is in which cases they annotate, which rater "
-            "models ignore",
+            "most raters use only one class, so only their choice of cases is informative, which rater models ignore",
             (),
         )
     if why := why_no_order(dataset):
         return why, ()
     aside = tuple(sorted({*one_class(dataset).found().tolist(), *careless}))
     if not agree_beyond_chance(dataset, aside):
-        return "the raters do not clearly agree more than by chance", ()
+        return "the raters do not clearly agree beyond chance", ()
     return "", aside if aside and not agree_beyond_chance(dataset) else ()
 
 

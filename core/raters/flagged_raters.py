@@ -99,7 +99,7 @@ class FlaggedRaters(Result):
         n = int(found.n_annotations[found.flagged].sum())
         n_below = max(about, found.n_flagged)
         who = f"An estimated {n_below:,} of {plural(n_judged, 'rater')}" if n_judged > 1 else "The one rater"
-        flagged = f"{found.n_flagged:,} {'is' if found.n_flagged == 1 else 'are'} flagged for it"
+        flagged = f"{found.n_flagged:,} {'is' if found.n_flagged == 1 else 'are'} flagged for this"
         return (
             f"{who} {'is' if n_below == 1 else 'are'} below {bar}; {flagged}. {them} made "
             f"{plural(n, 'annotation')}, of which about {round(found.cost):,} are wrong: {share} of all expected "
@@ -122,14 +122,14 @@ def _checked(check: GoldCheck | None) -> str:
     if check.agrees:
         said += ", which agrees."
     else:
-        better = "better" if check.model > check.right else "worse"
-        said += f", so it rates raters {better} than they are. Treat its estimates with caution."
+        rates = "overrates" if check.model > check.right else "underrates"
+        said += f", so it {rates} raters. Treat its estimates with caution."
     if check.n_missed:
         is_ = "rater is" if check.n_missed == 1 else "raters are"
         said += f" Judged by gold, {check.n_missed:,} more {is_} below the acceptable accuracy."
     if check.n_cleared:
         is_ = "is" if check.n_cleared == 1 else "are"
-        said += f" Of the flagged raters, {check.n_cleared:,} {is_} above it by gold."
+        said += f" Judged by gold, {check.n_cleared:,} of the flagged raters {is_} above the acceptable accuracy."
     return said
 
 
@@ -224,7 +224,7 @@ def _low(found: JudgedAccuracy, rater: int) -> str:
 
 def _single(found: OneClass, rater: int, classes: tuple[str, ...]) -> str:
     return (
-        f"Named {classes[found.favourite[rater]]} on {found.n_named[rater]:,} of "
+        f"Named {classes[found.favourite[rater]]} in {found.n_named[rater]:,} of "
         f"{plural(int(found.n[rater]), 'annotation')}; on the same cases other raters would name it "
         f"{number(found.expected[rater], 0)} times."
     )

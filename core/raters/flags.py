@@ -22,7 +22,7 @@ LEAST_SHARE = 0.05  # If a smaller share of the clear annotations favours a clas
 RULES = {
     "low": "Accuracy below the acceptable level",
     "follow": "Hardly follows the cases",
-    "one_class": "Names almost only one class",
+    "one_class": "Uses almost only one class",
     "below_others": "Accuracy far below that of the other raters",
     "adversarial": "Less accurate than annotations that ignore the case",
     "spam": "Annotations do not depend on the case",
@@ -31,7 +31,7 @@ RULES = {
     "fast": "Much faster than the other raters",
     "drift": "Became less accurate over time",
     "shift": "Higher or lower on the scale than the others",
-    "spread": "Scatters more than the others",
+    "spread": "Varies more than the others",
 }
 # What to do about it, in words for whoever talks to the rater.
 ADVICE = {
@@ -41,11 +41,11 @@ ADVICE = {
     "below_others": "Discuss some of these cases together before more are assigned.",
     "adversarial": "Check whether two classes are swapped in their tool.",
     "spam": "Ask how they work before more cases are assigned.",
-    "careless": "Show them the cases on which nobody else gave this class.",
+    "careless": "Show them the cases for which nobody else chose this class.",
     "streaks": "Check whether their tool keeps the previous annotation.",
     "fast": "Ask whether they saw the whole case.",
     "drift": "Ask what has changed since then: guideline, tool or workload.",
-    "shift": "Talk about the scale, not about care.",
+    "shift": "Discuss how to use the scale, not how carefully they work.",
     "spread": "Show example cases for each step of the scale.",
 }
 # Short names for the cells of a table.
@@ -181,8 +181,8 @@ def streak_evidence(found: ResponseTimes) -> Evidence:
     def words(rater: int) -> str:
         share = found.n_kept[rater] / max(found.n_turns[rater], 1)
         return (
-            f"Repeated the previous annotation {found.n_kept[rater]:,} times ({percent(share)}) although the next case "
-            "had another class; in random order, annotations repeat less often."
+            f"Repeated the previous annotation {found.n_kept[rater]:,} times ({percent(share)}) although the next "
+            "case had another class. In random order, annotations repeat less often."
         )
 
     return Evidence(_judged(found.p_kept, found.n_turns > 0), words)
@@ -226,8 +226,8 @@ def adversarial_evidence(p: np.ndarray, chance: np.ndarray) -> Evidence:
 
     def words(rater: int) -> str:
         return (
-            "Judged by the other raters, less accurate than blind guesses with the same class shares, which would "
-            f"be correct in {percent(chance[rater])} of annotations. The classes may be swapped."
+            "Compared with the other raters, less accurate than blind guesses with the same class shares, which "
+            f"would be correct in {percent(chance[rater])} of annotations. The classes may be swapped."
         )
 
     return Evidence(p, words)

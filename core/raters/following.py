@@ -171,7 +171,7 @@ class Following(Judged, Result):
     def who(self) -> str:
         """Describe how many follow the cases too little, and their cost. Not escaped."""
         if self.acceptable is None or not self.n_judged:
-            return f"Cannot determine how raters follow the cases: {self.why}."
+            return f"Cannot determine how closely raters follow the cases: {self.why}."
         n_judged, about = self.n_judged, round(self.n_below)
         bar = f"correlation below {_zero(self.acceptable)}"
         if not self.n_flagged:
@@ -183,7 +183,7 @@ class Following(Judged, Result):
         flagged = f"{self.n_flagged:,} of them {'is' if self.n_flagged == 1 else 'are'} flagged"
         return (
             f"About {n_below:,} of {plural(n_judged, 'rater')} hardly {follow} the cases ({bar}); {flagged}. "
-            f"Flagged raters made {plural(n, 'annotation')}, which are worth {max(round(n - self.cost), 0):,} by "
+            f"Flagged raters made {plural(n, 'annotation')}, worth as much as {max(round(n - self.cost), 0):,} by "
             "the average rater."
         )
 
@@ -195,7 +195,7 @@ class Following(Judged, Result):
         first = highest_first(at)[: min(n, _MOST_NAMED)]
         named = "; ".join(f"{self.raters[j]} {self.shift(int(j))}" for j in first)
         who = "one rater scores" if n == 1 else f"{n:,} raters score"
-        said = f"In addition, {who} higher or lower than the others, which is not held against them"
+        said = f"In addition, {who} higher or lower than the others, which does not count against them"
         return [f"{said}: {named}."]
 
     def _low(self, rater: int) -> str:
@@ -266,8 +266,8 @@ def following_of(
     check_asked(acceptable, q, judged_by, level, "correlation")
     if not can_follow(dataset):
         raise NotApplicableError(
-            "Cannot determine how raters follow the cases: this needs named raters, and scores or at least three "
-            "ordered classes."
+            "Cannot determine how closely raters follow the cases: this needs named raters, and scores or at "
+            "least three ordered classes."
         )
     scores, why = _scores(dataset, level, token, progress)
     without, why = ((), why) if scores is None else _agreeing(dataset, scores, aside)
@@ -293,7 +293,7 @@ def _pool(likelihood: np.ndarray, cases: np.ndarray, n: np.ndarray, why: str) ->
     pool = LearnedPool(likelihood, cases)
     share = pool.mean_over(n)
     if share is None:
-        return pool, None, why or f"no rater shares {_LEAST} cases with other raters on which annotations differ"
+        return pool, None, why or f"no rater has {_LEAST} cases that others annotated and on which annotations differ"
     if share <= _EVEN:
         return LearnedPool(likelihood, 0 * cases), None, "the raters do not follow the cases on average"
     return pool, 2 * share - 1, why
@@ -307,7 +307,7 @@ def _agreeing(dataset: Dataset, scores: ScoreRaters, aside: Sequence[int]) -> tu
         return (), ""
     if aside and agree_beyond_chance(dataset, aside, metric):
         return tuple(aside), ""
-    return (), "the raters do not clearly agree more than by chance"
+    return (), "the raters do not clearly agree beyond chance"
 
 
 def _judge(dataset: Dataset, on_gold: np.ndarray, judged_by: Judge | None) -> Judge:

@@ -133,12 +133,11 @@ class ScoreRaters(Result):
         if self.erratic.any():
             one = int(np.argmax(np.where(self.erratic, self.spread, -1)))
             said.append(
-                f"{self.raters[one]}'s scores scatter by {number(self.spread[one], digits)} "
-                f"({number(self.spread_low[one], digits)} to {number(self.spread_high[one], digits)}), those of the "
-                "median rater "
-                f"by {number(self.median_spread, digits)}"
+                f"{self.raters[one]}'s scores vary more than the others': spread "
+                f"{number(self.spread[one], digits)} ({number(self.spread_low[one], digits)} to "
+                f"{number(self.spread_high[one], digits)}); median rater {number(self.median_spread, digits)}"
             )
-        return tuple(said) or ("No rater is clearly higher, lower or more scattered than the others",)
+        return tuple(said) or ("No rater clearly scores higher, lower or less consistently than the others",)
 
     def _against(self) -> str:
         """Return raters whose scores fall if the others' rise. With two raters, neither alone is reversed."""

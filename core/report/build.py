@@ -38,10 +38,10 @@ _DECLARED = {name: declared_part(name) for name in declared_modules()}
 _SECTIONS: dict[str, tuple[str, Callable]] = {
     "agreement": ("Do the raters agree?", data_sections.agreement),
     "gate": (GATE.question, part_sections.gate),
-    "guideline": ("Which classes to merge or rewrite?", part_sections.guideline),
+    "guideline": ("Which classes should you merge or rewrite?", part_sections.guideline),
     "groups": ("Do groups of raters differ?", part_sections.groups),
     "order": (ORDER.question, part_sections.order),
-    "covariates": ("Do columns go with accuracy, prevalence or difficulty?", part_sections.covariates),
+    "covariates": ("Which columns are associated with accuracy, prevalence or difficulty?", part_sections.covariates),
     "raters": ("Who is right?", data_sections.raters),
     "scores": ("How do raters score, and how precise are scores?", part_sections.scores),
     "gold": ("How do raters and models compare with gold?", truth_sections.gold),
@@ -232,7 +232,9 @@ def build_report(
 
     built, todo = _built(request, sections, question, token, part(0), answered)
     if not built:
-        built.append(Section("nothing", "Nothing to report", (Words("The data contain nothing for these sections."),)))
+        built.append(
+            Section("nothing", "Nothing to report", (Words("These data have no content for these sections."),))
+        )
     elif len(sections) > 1:
         built.insert(0, _summary(request, built, todo, question))
     if others:

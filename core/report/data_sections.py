@@ -222,7 +222,9 @@ def of_label(label: str) -> str:
     label : str
         Label that sets have, or do not have.
     """
-    return f"For sets of labels, this report uses one label, {label}: each annotation is with or without it."
+    return (
+        f"For sets of labels, this report uses one label, {label}: each annotation either has this label or does not."
+    )
 
 
 def single_classes(request) -> tuple[Dataset, list]:
@@ -244,5 +246,7 @@ def single_classes(request) -> tuple[Dataset, list]:
     elif request.dataset.kind == "set" and request.threshold is not None:
         words.append(Words(of_label(request.threshold), "note"))
     elif request.dataset.kind == "score":
-        words.append(Words(f"Scores are split into at most {exact(request.threshold)}, and above.", "note"))
+        words.append(
+            Words(f"Scores are split into two classes: at most {exact(request.threshold)}, and above.", "note")
+        )
     return view, words

@@ -34,8 +34,8 @@ SENTENCES = {
     ),
     "guideline": (
         "Classes that raters confuse were ranked by their share of the off-diagonal coincidences. The loss of a "
-        "merger is the mutual information of the truth (by a rater model) and the annotation before it, minus that "
-        "after it; intervals come from resampling cases.",
+        "merger is the mutual information of the truth (by a rater model) and the annotation before the merger, "
+        "minus that after it; intervals come from resampling cases.",
         (DAWID_SKENE_1979, *KRIPPENDORFF.sources),
     ),
     "order": (
@@ -64,17 +64,17 @@ SENTENCES = {
         MRMC,
     ),
     "rater models": (
-        "Rater models with the true class of each case summed out were fitted by expectation-maximisation from the "
-        "shares of votes, or as posteriors by the no-U-turn sampler; chains count as converged with R-hat at most 1.01 "
-        "and a bulk effective sample size of at least 400; models were checked by posterior predictive checks and "
-        "compared by leave-one-case-out with Pareto-smoothed importance sampling.",
+        "Rater models with the true class of each case summed out were fitted by expectation-maximisation from "
+        "the shares of votes, or as posteriors by the no-U-turn sampler; chains count as converged if R-hat is "
+        "at most 1.01 with a bulk effective sample size of at least 400; models were checked by posterior "
+        "predictive checks and compared by leave-one-case-out with Pareto-smoothed importance sampling.",
         (DAWID_SKENE_1979, *DIFFICULTY[0].sources, _LOO),
     ),
     "monitoring": (
-        "Each rater was judged by gold if the median rater had at least 20 annotations on gold cases, otherwise by "
-        "the other raters of the same cases. Accuracy was shrunk towards the mean of all raters, raters below the "
-        "acceptable accuracy were flagged at a Bayesian false discovery rate, and other flags at a family-wise "
-        "false-alarm rate.",
+        "Each rater was judged by gold if the median rater had at least 20 annotations on gold cases, otherwise "
+        "by the other raters on the same cases. Accuracy was shrunk towards the mean of all raters, raters below "
+        "the acceptable accuracy were flagged at a Bayesian false discovery rate, and other flags at a "
+        "family-wise false-alarm rate.",
         (DAWID_SKENE_1979,),
     ),
     "score raters": (

@@ -270,7 +270,7 @@ def reviews(request, sections, token, progress) -> list:
     blocks += part.blocks(found, inputs, ReviewOptions(request.reviewed))
     if listed:
         table = decision_table(request.dataset, listed).drop(columns="data")
-        blocks.append(Grid(table, "Current decisions, the latest first.", _LISTED))
+        blocks.append(Grid(table, "Current decisions, latest first.", _LISTED))
     return [*blocks, *left]
 
 

@@ -33,7 +33,7 @@ def _summary(card: ReportCard) -> list[Block]:
         ("annotations", f"{card.n_annotations:,} on {plural(card.n_cases, 'case')}"),
         (
             "annotations that the other raters judge",
-            f"{card.n_judged:,}, of which {card.n_clear:,} on cases where they are confident",
+            f"{card.n_judged:,}, of which {card.n_clear:,} on cases on which they are confident",
         ),
         (f"accuracy, judged by {'gold' if card.judged_by == 'gold' else 'the model'}", _triple(card.accuracy)),
         ("accuracy of the pool, median and middle half", _triple(card.pool_accuracy)),
@@ -67,9 +67,7 @@ def _answers(card: ReportCard) -> list[Block]:
     ]
     if len(rows) > _LISTED:
         rows = [rows[code] for code in np.argsort(-np.asarray(card.own.n), kind="stable")]
-    caption = (
-        "Cases where the other raters choose a class: how often this rater chooses it, and how often the pool does."
-    )
+    caption = "Cases for which the other raters choose a class: how often this rater and the pool choose this class."
     return [Grid(pd.DataFrame(rows), caption, _LISTED)]
 
 
@@ -95,7 +93,7 @@ def _over_time(card: ReportCard) -> list[Block]:
     picture = Figure(lambda theme: rater_over_time(drift, theme, title, _CHART), "Accuracy over time")
     told = f"The chart of a stable rater crosses the limit with {percent(drift.false_alarm)} probability."
     if drift.alarm is not None:
-        told += f" This chart does: accuracy {percent(drift.before)} before, {percent(drift.after)} after."
+        told += f" This chart crosses the limit: accuracy {percent(drift.before)} before, {percent(drift.after)} after."
     return [picture, Words(told, "note")]
 
 

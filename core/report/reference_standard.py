@@ -32,14 +32,24 @@ MOST_RATERS = 60
 ENDINGS = ("docx", "html")
 # Section of the document, or empty if only the authors know: guideline, number, what to report.
 ITEMS: tuple[tuple[str, str, str, str], ...] = (
-    ("STARD 2015", "10b", "The reference standard, in enough detail to repeat it", "process"),
+    ("STARD 2015", "10b", "The reference standard, in enough detail to allow replication", "process"),
     ("STARD 2015", "11", "Why this reference standard was chosen", ""),
-    ("STARD 2015", "12b", "Categories of its results, and whether they were set in advance", "process"),
-    ("STARD 2015", "13b", "What its assessors knew about clinical facts and the index test", "blinding"),
+    (
+        "STARD 2015",
+        "12b",
+        "Result categories of the reference standard, and whether they were set in advance",
+        "process",
+    ),
+    (
+        "STARD 2015",
+        "13b",
+        "Clinical facts and index test results known to the assessors of the reference standard",
+        "blinding",
+    ),
     ("STARD 2015", "15", "Handling of indeterminate results", "undetermined"),
     ("STARD 2015", "16", "Handling of missing data", "cases"),
     ("STARD 2015", "17", "Variability of diagnostic accuracy, and which analyses were planned", ""),
-    ("STARD 2015", "18", "Intended sample size, and its reason", ""),
+    ("STARD 2015", "18", "Intended sample size, and how it was determined", ""),
     ("STARD 2015", "22", "Time and treatment between index test and reference standard", ""),
     ("CLAIM 2024", "14", "How the reference standard was obtained", "process"),
     ("CLAIM 2024", "15", "Why this reference standard was chosen", ""),
@@ -203,7 +213,7 @@ def _cases(data: _Data) -> list[Block]:
         blocks.append(Words(f"{kept}; {dropped:,} {_be(dropped, 'was', 'were')} left out."))
     empty, single = int((data.per_case == 0).sum()), int((data.per_case == 1).sum())
     few = f"{plural(empty, 'case')} {_be(empty, 'has', 'have')} no annotation"
-    blocks.append(Words(f"{few}; {single:,} {_be(single, 'has', 'have')} a single one."))
+    blocks.append(Words(f"{few}; {single:,} {_be(single, 'has', 'have')} only one."))
     known = None if view.time is None else view.time[view.time != MISSING_TIME]
     if known is not None and known.size:
         first, last = (utc(float(each)).strftime("%d %b %Y").lstrip("0") for each in (known.min(), known.max()))
@@ -236,7 +246,7 @@ def _process(data: _Data) -> list[Block]:
     others = f"For the other {plural(n - settled, 'case')}, the" if settled else "No case was settled by review: the"
     before = f"{plural(settled, 'case is', 'cases are')} settled by review. " if settled else ""
     blocks: list[Block] = [
-        Words(f"{before}{others} class with most annotations is used.", "lead"),
+        Words(f"{before}{others} class with the most annotations is used.", "lead"),
         Words(_pattern(data)),
         Words(("Classes: ", Name(", ".join(view.classes)), ".")),
     ]
@@ -257,13 +267,15 @@ def _pattern(data: _Data) -> str:
     unanimous = data.share.max(axis=1) > 1 - 1e-12
     two, three = data.per_case == 2, data.per_case == 3
     if (data.per_case == 1).all():
-        return "Every case has one annotation, without a second opinion."
+        return "Every case has only one annotation."
     if (two | three).all() and two.any() and three.any() and unanimous[two].all() and not unanimous[three].any():
-        return "All cases with two annotations agree, and no case with three does: this suggests 2+1 reading."
+        return (
+            "Annotations agree on all cases with two annotations, and on no case with three. This suggests 2+1 reading."
+        )
     if three.all():
-        return "Every case has three annotations: the majority of three votes."
+        return "Every case has three annotations, which suggests a majority of three."
     if two.all():
-        return "Every case has two annotations: double reading."
+        return "Every case has two annotations, which suggests double reading."
     if (data.per_case == data.per_case[0]).all():
         return f"Every case has {data.per_case[0]:,} annotations."
     return "The number of annotations per case fits no common pattern."
@@ -295,7 +307,7 @@ def _agreement(data: _Data) -> list[Block]:
     return [
         Words(f"{found.words()}.", "lead"),
         Grid(table, "Agreement of all annotations, before any adjudication; intervals over cases.", 40),
-        _to_write("which coefficient was planned as the main one, and agreement of raters with themselves"),
+        _to_write("which coefficient was planned as the primary one, and agreement within raters"),
     ]
 
 
@@ -310,7 +322,7 @@ def _adjudication(data: _Data) -> list[Block]:
     request = data.request
     here = {case: request.reviews[case] for case in request.dataset.cases if case in request.reviews}
     if not here:
-        return [_to_write("whether cases were adjudicated, by whom, and how many; Plurality has no record of this")]
+        return [_to_write("whether cases were adjudicated, how many, and by whom; Plurality has no record of this")]
     summary = summarise_reviews(request.dataset, here)
     n, reviewed = summary.n_cases, summary.n_reviewed
     ended = int(summary.states["adjudicated"])
@@ -343,7 +355,7 @@ def _undetermined(data: _Data) -> list[Block]:
     blocks: list[Block] = [
         Words(
             f"Of {plural(n, 'case')}, {_share(tied, n)} {_be(tied, 'has', 'have')} no majority, and {single:,} "
-            f"{_be(single, 'has', 'have')} one annotation only.",
+            f"{_be(single, 'has', 'have')} only one annotation.",
             "lead",
         )
     ]
@@ -361,7 +373,7 @@ def _subgroups(data: _Data) -> list[Block]:
     if view.case_group is None or not any(view.case_group):
         return [
             _to_write(
-                "agreement and numbers by subgroup, such as site, device, sex and age; the data name no subgroups"
+                "agreement and numbers by subgroup, such as site, device, sex and age; the data contain no subgroups"
             )
         ]
     groups = np.array(view.case_group)

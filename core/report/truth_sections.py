@@ -230,7 +230,7 @@ def gold(request, sections, token, progress) -> list:
     return [
         Words(_lead(title, measured.accuracy, n), "lead"),
         Words(_certain(measured.n_certain, measured.certain_right)),
-        Grid(frame, f"{title}, the model that opens with these data, compared with gold; 95% intervals over cases."),
+        Grid(frame, f"{title}, the default model for these data, compared with gold; 95% intervals over cases."),
         *printed(part.blocks(part.answer(view, options, models), view, options)),
         *blocks,
     ]
@@ -239,7 +239,7 @@ def gold(request, sections, token, progress) -> list:
 def _lead(title: str, accuracy: GoldMeasure, n: int) -> str:
     said = percent_with_interval(accuracy.value, accuracy.low, accuracy.high)
     name = "the average of rater models" if title == AVERAGE.title else title
-    return f"By gold, {name} is correct on {said} of {plural(n, 'case')}; the fit did not use gold."
+    return f"Judged by gold, {name} is correct on {said} of {plural(n, 'case')}; the fit did not use gold."
 
 
 def _certain(n_certain: int, right: GoldMeasure | None) -> str:
@@ -262,7 +262,7 @@ def _raters(view) -> Grid:
         }
     )
     caption = (
-        "Share of each rater's correct annotations on gold cases, without shrinkage, with Wilson's interval; the "
+        "Share of each rater's correct annotations on gold cases, without shrinkage, with Wilson intervals; the "
         "accuracy above is shrunk towards the mean of all raters."
     )
     return Grid(frame, caption, 40)

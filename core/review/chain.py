@@ -271,11 +271,11 @@ def check_chain(
             )
             faults.append(Fault(dataset, head.number + 1, f"{gone} missing before {where}"))
         elif row["previous"] != head.hash:
-            faults.append(Fault(dataset, number, f"{where} does not follow the event before it: the order was changed"))
+            faults.append(Fault(dataset, number, f"{where} does not follow the previous event: the order was changed"))
         if not _is_as_recorded(row, now.get(number)):
             faults.append(Fault(dataset, number, f"{where} was changed"))
         if latest is not None and at < latest and number not in copied:
-            backwards.append(Fault(dataset, number, f"{where} has an earlier time than the event before it"))
+            backwards.append(Fault(dataset, number, f"{where} has an earlier time than the previous event"))
         head, latest = Head(number, said), at
     faults += _faults_of_former(dataset, rows)
     if queues is not None:

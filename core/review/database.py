@@ -182,11 +182,11 @@ def broken_guards(connection: sa.Connection) -> list[str]:
         WHERE tgrelid IN ('review_event'::regclass, 'review_erasure'::regclass) AND NOT tgisinternal"""
     there = {name: (text.strip(), on) for name, text, on in connection.exec_driver_sql(query)}
     return [
-        f"the guard {name} of the database is missing, off or changed, so protected data may have been changed"
+        f"the guard {name} in the database is missing, off or changed, so protected data may have been changed"
         for name, text in wanted.items()
         if there.get(name) != (text.strip(), 1)
     ] + [
-        f"the trigger {name} of the database is not one of Plurality: it may change what is recorded"
+        f"the trigger {name} in the database is not from Plurality: it may change what is recorded"
         for name in there
         if name not in wanted
     ]
@@ -359,8 +359,8 @@ _WORDS = {
     "unreachable": "Could not reach the review database ({where}). Check that it exists and is running, or contact the "
     "administrator of the server.",
     "damaged": "Could not read the review database ({where}): it is damaged or not a database. Restore a backup.",
-    "moved": "Could not use the review database ({where}): it was moved or replaced after opening. Move it back, or "
-    "start Plurality again.",
+    "moved": "Could not use the review database ({where}): it was moved or replaced while in use. Move it back, "
+    "or start Plurality again.",
     "other": "The review database ({where}) failed",
 }
 

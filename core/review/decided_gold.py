@@ -37,10 +37,10 @@ class DecidedGold:
         """Origin of the gold, in a sentence."""
         what = "gold sets" if self.dataset.kind == "set" else "gold classes"
         n_known = int((_gold_of(self.dataset)[:, 0] >= 0).sum())
-        words = f"{self.n_decided:,} of {n_known:,} {what} come from arbitration, by people who saw the annotations"
+        words = f"{self.n_decided:,} of {n_known:,} {what} come from arbitration by people who saw the annotations"
         if self.n_differ:
             differ = "differs" if self.n_differ == 1 else "differ"
-            words += f"; {self.n_differ:,} more {differ} from the gold of the file, which is used"
+            words += f"; {self.n_differ:,} more {differ} from the gold in the file, which is used instead"
         return f"{words}."
 
 

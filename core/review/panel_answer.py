@@ -119,7 +119,7 @@ def panel_word(
     elif certainty < level:
         why = f"no class leads with a certainty of {percent(level)}"
     elif not sure:
-        why = f"the draws do not show whether certainty is {percent(level)}"
+        why = f"the draws do not show whether certainty reaches {percent(level)}"
     names = [getattr(model, "classes", dataset.classes)[code] for code in classes]
     opinion = Opinion.of_class(names[best])
     if why:

@@ -93,15 +93,15 @@ class ReviewedBy:
         """Return which cases the rates over reviewed cases represent, in a sentence."""
         if not self.chance:
             return (
-                f"The {plural(self.n_queue, 'reviewed case')} came from queues, not from a random sample. "
-                "These results apply to these cases only. To estimate rates for all cases, draw a random sample."
+                f"The {plural(self.n_queue, 'reviewed case')} came from queues, not from a random sample. These "
+                "results apply only to these cases. To estimate rates for all cases, draw a random sample."
             )
         if not self.n_queue:
             which = plural(len(self.chance), "reviewed case is", "reviewed cases are")
-            return f"The {which} of a random sample, with recorded probabilities.{self._left()}"
+            return f"The {which} from a random sample, with recorded probabilities.{self._left()}"
         return (
-            f"{len(self.chance):,} of the reviewed cases came from a random sample and {self._others()}. "
-            f"These results apply to these cases only, not to all cases.{self._left()}"
+            f"{len(self.chance):,} of the reviewed cases came from a random sample and {self._others()}. These "
+            f"results apply only to these cases, not to all cases.{self._left()}"
         )
 
     def of_rates(self) -> str:
@@ -122,7 +122,7 @@ class ReviewedBy:
         if not self.n_unread:
             return ""
         return (
-            f" Not yet reviewed: {plural(self.n_unread, 'case')} of the sample. The order is random, so the "
+            f" Not yet reviewed: {plural(self.n_unread, 'case')} in the sample. The order is random, so the "
             "reviewed cases represent the sample, unless some were skipped because of their content."
         )
 

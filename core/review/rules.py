@@ -58,7 +58,7 @@ def what_follows(review: CaseReview, draft: Draft) -> str:
     event = admit(review, draft, at=0)
     after = review_of(review.case_id, [*review.events, event])
     if draft.kind == "opinion" and draft.reviewer not in review.revealed:
-        return "Your opinion is recorded. You then see the panel's annotations next to it."
+        return "Your opinion is recorded. You then see the panel's annotations."
     if draft.kind == "skip":
         return "The case comes back at the end of the session."
     if draft.kind == "second_opinion":
@@ -67,7 +67,7 @@ def what_follows(review: CaseReview, draft: Draft) -> str:
         return "You see the panel's annotations. Later opinions are no longer blind."
     read = after.read_by(draft.reviewer)
     if after.closed_unsupported:
-        return "The case is closed with only your opinion, which is not in the panel's plausible set."
+        return "The case is closed with your opinion only, which is outside the panel's plausible set."
     if after.state == "closed" and read is not None and read.panel is not None and not read.panel.decided:
         return "The panel has no leading class, so the case is closed with your opinion."
     ends = _STAYS if after.state == review.state and after.state in _STAYS else _ENDS
@@ -84,7 +84,7 @@ _ENDS = {
     "second_opinion": "The case waits for the second opinion.",
     "arbitration": "The case goes to arbitration.",
     "closed": "You agree with the panel: the case is closed.",
-    "adjudicated": "The arbitration ends; the case is adjudicated.",
+    "adjudicated": "Arbitration ends, and the case is adjudicated.",
 }
 _STAYS = {
     "arbitration": "The case stays in arbitration.",

@@ -16,7 +16,7 @@ STANDINGS: dict[Standing, str] = {
     "elsewhere": "settled by others",
 }
 ARBITRATION = "Arbitration"
-BLIND_FIRST = "Arbitration, each case read blind first"
+BLIND_FIRST = "Arbitration, with each case first reviewed blind"
 _FINISHES = ("keep", "change", "second_opinion", "arbitration", "adjudication", "reopen")
 
 

@@ -171,7 +171,7 @@ def _key(file: Path, loader: str, kind: type) -> Any:
         more = {"password": None} if "private" in loader else {}
         key: Ed25519PrivateKey | Ed25519PublicKey = getattr(serialization, loader)(content, **more)
     except (OSError, ValueError, TypeError) as error:
-        said = getattr(error, "strerror", None) or "it is not such a key"
+        said = getattr(error, "strerror", None) or "it is not a valid key"
         raise InputError(f"Could not read the key {file}: {said}.", "Create a key: sign --key FILE --new.") from None
     if not isinstance(key, kind):
         raise InputError(

@@ -77,7 +77,7 @@ class Settled:
         how = listed([f"{count:,} {way}" for way, count in ways.items() if count])
         words = f"{plural(n, 'case is', 'cases are')} settled: {how}."
         if self.one:
-            words += " One reviewer's opinion is one more opinion, not the truth."
+            words += " One reviewer's opinion is only one more opinion, not the truth."
         if self.unsupported:
             which = f"{self.unsupported:,} of {plural(self.one, 'case')} closed by one reviewer"
             words += f" {which} {'is' if self.unsupported == 1 else 'are'} outside the panel's plausible set."

@@ -150,7 +150,7 @@ def least_known(trust: ScoreTrust) -> Queue:
     width = trust.width[0]
     digits = score_digits(float(np.median(width)))
     return _ordered(
-        "widest interval", -width, lambda case: f"the 95% interval has a width of {number(width[case], digits)}"
+        "widest interval", -width, lambda case: f"the width of the 95% interval is {number(width[case], digits)}"
     )
 
 

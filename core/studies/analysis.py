@@ -31,7 +31,7 @@ MODALITY_COLUMNS = ("modality", "value", "se", "df", "low", "high")
 DIFFERENCE_COLUMNS = ("modality", "other_modality", "value", "se", "df", "low", "high", "p")
 COLUMNS = dict(zip(TABLES, (DIFFERENCE_COLUMNS, MODALITY_COLUMNS, READER_COLUMNS), strict=True))
 ASSUMED_PANEL = "These intervals assume that panellists err independently of each other given the truth."
-MAJORITY = "The majority of the panel counts as the truth: these intervals do not include its errors."
+MAJORITY = "The majority of the panel counts as the truth, so these intervals do not include the panel's errors."
 NO_VARIANCE = "Some rows have no interval, because readers and cases do not vary."
 
 
@@ -413,7 +413,8 @@ def _notes(
         notes.append(f"{plural(unknown, 'case')} left out: {why}.")
     if n_redrawn:
         notes.append(
-            f"{plural(n_redrawn, 'draw')} of the truth repeated: the study could not be analysed with the first ones."
+            f"{plural(n_redrawn, 'draw')} of the truth repeated, because the study could not be analysed with "
+            "the first ones."
         )
     if any(one.replaced for one in moments):
         notes.append("A variance estimate below zero was replaced by a larger estimate that cannot be negative.")

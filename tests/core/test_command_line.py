@@ -165,7 +165,7 @@ def test_classes_that_may_be_a_scale_are_told_with_the_agreement_of_both_reading
     path.write_text("\n".join(["case,r1,r2", *rows]))
     data = read(path).dataset
     both = [number(one.value) for one in alpha_as_scale_and_names(data, order_by_name(grades) or grades)]
-    said = f"α is {both[0]} as a scale (--ordinal), {both[1]} as names"
+    said = f"α is {both[0]} if they are (--ordinal), {both[1]} if not"
     assert main(["describe", str(path)]) == 0
     assert (said in " ".join(json.loads(capsys.readouterr().out)["warnings"])) == asked
     assert main(["agreement", str(path)]) == 0

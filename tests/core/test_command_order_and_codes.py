@@ -180,7 +180,7 @@ def test_codes_for_missing_annotations_are_refused_until_it_is_said_what_they_ar
 def test_describe_tells_of_codes_and_does_not_refuse(run):
     status, answer, _ = run(PYTHON_NONE, "describe")
     assert status == 0
-    assert any("may be codes for a missing one: 'None' (2)" in words for words in answer["warnings"])
+    assert any("may be codes for missing annotations: 'None' (2)" in words for words in answer["warnings"])
     assert run(PYTHON_NONE, "describe", "--missing", "None")[1]["classes"] == ["1", "2"]
 
 

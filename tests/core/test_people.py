@@ -212,7 +212,7 @@ GOOD = 'everybody_else = "nobody"\n'
         (f'{GOOD}[people]\n"b c@d" = "manager"', 3, "the name 'b c@d' has a blank"),
         (f'{GOOD}[people]\n"" = "manager"', 3, "is empty"),
         (f'{GOOD}[people]\n"{"a" * 201}" = "manager"', 3, "is longer than"),
-        (f'{GOOD}[people]\n"\u212aim@x" = "manager"', 3, "only looks like"),
+        (f'{GOOD}[people]\n"\u212aim@x" = "manager"', 3, "looks like a different"),
         (f'{GOOD}[people]\n"a" = "manager"\n"b" = "ended"\n"A" = "ended"', 5, "'A' is repeated"),
         (f'{GOOD}[people]\n"a" = "manager"\n"a" = "ended"', 4, "a name or a table occurs twice"),
         (f'{GOOD}[people]\n"a" = "manager"\n[people]\n', 4, "a name or a table occurs twice"),

@@ -126,7 +126,7 @@ def test_raters_are_called_inaccurate_only_where_data_can_tell_and_then_the_plan
     if not tells:
         assert found.acceptable.why and not found.flags
     low = {flag.rater for flag in found.flags if flag.rule == "low"}
-    assert (" flagged for it. " in said) == bool(low)
+    assert (" flagged for this. " in said) == bool(low)
     if name == "crowd with gold":
         assert low == {27, 28, 29} and "judged by gold" in said
         right = [
@@ -253,7 +253,7 @@ def test_a_report_says_of_machines_and_sets_and_cases_no_more_than_the_data_tell
     said = answers["Can an AI model replace a rater?"]
     assert ("“knows” can replace a rater" in said) == (name in MACHINE_TELLS)
     assert "tosses can replace" not in said
-    assert ("do not clearly agree more than by chance" in said) == (name == "noise")
+    assert ("do not clearly agree beyond chance" in said) == (name == "noise")
     assert said.startswith("Too few cases") == (name not in (*MACHINE_TELLS, "noise"))
     for low, high in re.findall(r"\((-?[\d.]+) to (-?[\d.]+)\)", text):
         assert low != high
@@ -281,5 +281,5 @@ def test_a_report_of_any_data_has_no_number_that_is_none(case):
     text = re.sub(r"<[^>]+>", " ", text)
     assert not re.search(r"\b(nan|NaN|None|inf)\b", text)
     assert not re.search(r"\de\+\d", text)
-    assert ("By gold, " in text) == (name == "crowd with gold")
+    assert ("Judged by gold, " in text) == (name == "crowd with gold")
     assert ("How do raters and models compare with gold?" in text) == (data.gold is not None)

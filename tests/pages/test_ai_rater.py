@@ -55,7 +55,8 @@ def test_a_machine_that_is_silent_on_some_cases_is_said_to_be():
     mark_machines(data, [Machine("gpt-4")])
     said = words(opened("ai_rater", data))
     assert (
-        "gpt-4 did not annotate 8 of 40 cases with two people; these were left out. If those cases are hard, ρ is "
+        "gpt-4 did not annotate 8 of 40 cases annotated by at least two people; these were left out. "
+        "If those cases are hard, ρ is "
         "too high." in said
     )
 
@@ -204,7 +205,7 @@ def test_two_raters_and_one_class_claim_no_more_than_they_can():
         app = opened("ai_rater", data)
         app.session_state["ai_tabs"] = tab
         assert said in words(settle(app.run()))
-    assert "any guesser would pass this test" in app.title[0].value
+    assert "random guesses would pass this test" in app.title[0].value
     assert table(app, "may replace a rater")["may replace a rater"].tolist() == ["like guessing"]
     app = settle(next(b for b in app.button if b.key == "draw_sample").click().run())
     assert (app.session_state["queue"], app.session_state["go_to"]) == ("sample", "review")
@@ -243,7 +244,7 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
     assert "20 of the reviewed cases came from a random sample and are used for its rates; 1 from queues" in words(app)
     assert table(app, "corrected")["rate of"].tolist()[0] == "being right"
     assert "Of 60 cases that the AI rater labelled, 20 have a label in the random sample" in words(app)
-    assert "Not yet reviewed: " in words(app) and "of the sample. The order is random" in words(app)
+    assert "Not yet reviewed: " in words(app) and "in the sample. The order is random" in words(app)
     close_stores()
 
 

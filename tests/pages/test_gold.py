@@ -53,7 +53,7 @@ def test_decisions_of_arbitration_judge_only_where_the_switch_is_on():
         assert "come from arbitration" not in words(app)
         assert not [each for each in app.segmented_control if "gold" in each.label]
         app = settle(switch.set_value(True).run())
-        assert "2 of 2 gold classes come from arbitration, by people who saw the annotations" in words(app)
+        assert "2 of 2 gold classes come from arbitration by people who saw the annotations" in words(app)
         assert [each.label for each in app.get("button_group") if "gold: 2 cases" in each.label]
         app = settle(app.switch_page("pages/models.py").run())
         assert next(each for each in app.toggle if "decided in arbitration" in each.label).value

@@ -78,7 +78,7 @@ def test_where_agreement_may_be_chance_home_does_not_send_for_more_annotations()
     rng = np.random.default_rng(7)
     rows = [f"n{case},{rater},{'abc'[rng.integers(3)]}" for case in range(90) for rater in "xyz"]
     step = words(home(kept("\n".join(["case,rater,class", *rows, ""])))).split("What to do next")[-1]
-    assert "**Agreement is barely beyond chance**" in step and "classes and instructions first" in step
+    assert "**Agreement is barely above chance**" in step and "classes and instructions first" in step
     assert "another opinion, the least certain first" not in step
 
 

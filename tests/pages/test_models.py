@@ -109,7 +109,9 @@ def test_no_headline_stands_while_rater_models_are_scored(monkeypatch):
 
 def test_several_models_are_titled_by_what_they_agree_and_differ_on():
     said = title(choose(opened("models", "caries"), "dawid-skene", "one-coin", "tap"))
-    assert said.startswith("3 models agree on the class of ") and " of 3,869 cases; their prevalence of " in said
+    assert (
+        said.startswith("3 models agree on the class of ") and " of 3,869 cases; their estimated prevalence of " in said
+    )
 
 
 def test_the_second_half_of_the_question_is_answered_with_intervals():
@@ -237,7 +239,10 @@ def test_where_most_raters_give_one_class_the_smoothed_vote_opens_and_models_are
     assert app.session_state["models_chosen"] == ["smoothed-vote"]
     said = words(app)
     assert title(app) == "Smoothed vote chooses the majority class of every case"
-    assert "Smoothed vote opens because 10 of 10 raters" in said and "The information is then in which cases" in said
+    assert (
+        "Smoothed vote opens because 10 of 10 raters" in said
+        and "Then only their choice of cases is informative" in said
+    )
     n = re.search(r"Smoothed vote keeps the class of all (\d+) unanimous cases\.", said)[1]
     assert (
         not any("annotations, spread equally over" in warning.value for warning in app.warning)

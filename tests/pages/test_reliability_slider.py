@@ -85,7 +85,7 @@ def test_rankings_have_the_mark_of_held_out_readers_without_a_visit_to_reliabili
             break
         app.run()
     text = said(app)
-    assert "</span> readers " in text and "best predicts one more rater" in text
+    assert "</span> readers " in text and "best predicts another rater" in text
     assert app.slider(key="reliability").value == 3.0 and "(default). Without gold, γ cannot be calibrated" in text
 
 

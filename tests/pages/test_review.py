@@ -231,7 +231,7 @@ def test_a_queue_yields_no_rate_without_a_warning_and_a_sample_keeps_its_chances
     dataset = kept("two classes")
     app = press(through_one_case(signed(dataset.digest), dataset.classes[0]), "Leave")
     tab(app, "What reviews show")
-    assert "The 1 reviewed case came from queues" in words(app) and "apply to these cases only" in words(app)
+    assert "The 1 reviewed case came from queues" in words(app) and "apply only to these cases" in words(app)
     tab(app, "Review")
     app.selectbox(key="queue").set_value("sample").run()
     assert_sound(app)
@@ -248,8 +248,8 @@ def test_a_queue_yields_no_rate_without_a_warning_and_a_sample_keeps_its_chances
     assert [queued.why for queued in session.cases] == ["drawn with probability 1 by seed 0"] * 2
     press(app, "Leave")
     tab(app, "What reviews show")
-    assert "1 reviewed case is of a random sample" in words(app), words(app)
-    assert "Not yet reviewed: 1 case of the sample." in words(app).replace("\\", "")
+    assert "1 reviewed case is from a random sample" in words(app), words(app)
+    assert "Not yet reviewed: 1 case in the sample." in words(app).replace("\\", "")
 
 
 def test_decisions_become_a_further_rater_of_a_new_dataset():
@@ -495,13 +495,15 @@ def test_who_decides_alone_outside_the_plausible_set_writes_why():
     assert "write a note" in app.error[0].value
     assert [review.state for review in ReviewStore().cases(dataset.digest).values()] == ["read"]
     app.text_area[0].set_value("seen on the scan").run()
-    assert "The case is closed with only your opinion" in words(app)
+    assert "The case is closed with your opinion only" in words(app)
     press(press(app, "Keep my opinion"), "Leave")
     (review,) = ReviewStore().cases(dataset.digest).values()
     assert (review.state, review.events[-1].kind, review.events[-1].note) == ("closed", "keep", "seen on the scan")
     tab(app, "What reviews show")
     shown = words(app)
-    assert "1 case is settled: 1 by one reviewer. One reviewer's opinion is one more opinion, not the truth." in shown
+    assert (
+        "1 case is settled: 1 by one reviewer. One reviewer's opinion is only one more opinion, not the truth." in shown
+    )
     assert "1 of 1 case closed by one reviewer is outside the panel's plausible set." in shown
     assert "not that it is true" in shown and "bought" not in shown and "rises" not in shown
 

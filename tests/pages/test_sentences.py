@@ -933,7 +933,7 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
     after.figures(store, SimpleNamespace(digest="", cases=()), None, 1.0)
     assert said[1:] == [
         "11 cases are settled: 4 by one reviewer, 1 by reviewers who agree and 6 by arbitration. One reviewer's "
-        "opinion is one more opinion, not the truth. 2 of 4 cases closed by one reviewer are outside the panel's "
+        "opinion is only one more opinion, not the truth. 2 of 4 cases closed by one reviewer are outside the panel's "
         "plausible set.",
         "Cases reviewed: 17 of 40",
         "11 of them settled",

@@ -18,7 +18,7 @@ _MOST_FILES = 10_000
 _LARGEST_RATIO = 200
 _SMALL = 20 * MEGABYTE  # below it a high ratio harms nobody
 _ARCHIVES = (b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"Rar!")
-_REMEDY = "Unpack it and open the files that contain annotations."
+_REMEDY = "Unpack the file and open the files that contain annotations."
 
 
 def is_archive(content: bytes) -> bool:
@@ -108,7 +108,7 @@ def unzipped(name: str, content: bytes) -> tuple[str, bytes]:
     if not unpacker.eof or unpacker.unused_data.strip(b"\x00"):
         raise InputError(
             f"Could not open {name}: the gzip file has several parts, or is cut off.",
-            "Unpack it and open the file in it.",
+            "Unpack the file and open the file in it.",
         )
     spend(characters=len(data))
     if data[:2] in (b"X\n", b"A\n", b"B\n") or data.startswith(b"RD"):
@@ -118,7 +118,7 @@ def unzipped(name: str, content: bytes) -> tuple[str, bytes]:
         )
     if data[257:262] == b"ustar":
         raise InputError(
-            f"Could not open {name}: it is a tar archive.", "Unpack it and open the files, or pack them as .zip."
+            f"Could not open {name}: it is a tar archive.", "Unpack the file and open the files, or pack them as .zip."
         )
     return name.removesuffix(".gz"), data
 

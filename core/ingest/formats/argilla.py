@@ -160,7 +160,7 @@ def read_parquet(name: str, content: bytes) -> Source | None:
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read, of_parquet=read_parquet),
     30,
-    plainly="Records of Argilla with the responses of each rater.",
-    exactly="JSON records of versions 1 and 2, and the same as Hugging Face datasets with one column for each part.",
+    plainly="Argilla records with the responses of each rater.",
+    exactly="JSON records of versions 1 and 2, also as Hugging Face datasets with one column per part.",
     source="Argilla, records of versions 1 and 2",
 )

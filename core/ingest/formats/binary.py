@@ -4,10 +4,12 @@ import io
 import zipfile
 
 _AS_CSV = "Save or export the table as CSV, Excel (.xlsx) or Parquet, and open that file."
-_PICTURE = "Images belong to cases: drop them together with the annotation table, or pack all files in one zip."
+_PICTURE = (
+    "Images need an annotation table: drop them together with the annotation table, or pack all files in one zip."
+)
 _CONVERT = "Convert images to PNG or JPEG, and drop them together with the annotation table."
 _LISTEN = "Open the annotation table; Plurality does not show recordings."
-_UNPACK = "Unpack it and open the files, or pack them as .zip."
+_UNPACK = "Unpack the file and open its contents, or pack them as .zip."
 # Position of the bytes, the bytes, kind of file, and what to do.
 _KINDS: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "a PNG image", _PICTURE),
@@ -17,7 +19,7 @@ _KINDS: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"II*\x00", "a TIFF image", _CONVERT),
     (0, b"MM\x00*", "a TIFF image", _CONVERT),
     (128, b"DICM", "a DICOM image", _CONVERT),
-    (0, b"%PDF", "a PDF document", "Ask for the CSV or Excel file behind it, or export the table again."),
+    (0, b"%PDF", "a PDF document", "Ask for the original CSV or Excel file, or export the table again."),
     (0, b"\xd0\xcf\x11\xe0", "an old Excel workbook, or one with a password", _AS_CSV),
     (0, b"\x1f\x8b", "a gzip archive", _UNPACK),
     (0, b"BZh", "a bzip2 archive", _UNPACK),

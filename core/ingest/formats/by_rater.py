@@ -180,7 +180,7 @@ def _block(block: object) -> list:
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     55,
-    plainly="Annotations of each rater by case, as the Alternative Annotator Test publishes its sets.",
+    plainly="Annotations of each rater by case, as in the published data of the Alternative Annotator Test.",
     exactly="JSON: {rater: {case: annotation}}, {rater: [{case: …, label: …}, …]}, or {case: annotation} of one rater; "
     "annotations are classes, numbers, or lists of classes, first first.",
     source="Data of Calderon, Reichart & Dror, The Alternative Annotator Test (2025)",

@@ -135,7 +135,7 @@ METHODS = (
         Reader(TOLOKA, TOLOKA_TITLE, "table", recognise_toloka, read_toloka),
         83,
         plainly="Assignments of a Toloka pool, one row per task and worker.",
-        exactly="TSV of a pool: `INPUT:*` shown, `OUTPUT:*` answered, `GOLDEN:*` expected, `ASSIGNMENT:*` by whom.",
+        exactly="TSV of a pool: `INPUT:*` (task), `OUTPUT:*` (annotation), `GOLDEN:*` (gold), `ASSIGNMENT:*` (worker).",
         source="Toloka, file with the results of a pool",
     ),
     reader_method(

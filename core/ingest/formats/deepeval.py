@@ -14,7 +14,7 @@ NAME, TITLE = "deepeval", "DeepEval (test run, JSON)"
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
     """Recognise records whose `testCases` have `metricsData`."""
-    return "records whose test cases hold metrics" if most_are(files, _is_run) else None
+    return "records whose test cases contain metrics" if most_are(files, _is_run) else None
 
 
 def _cases(record: object) -> list:
@@ -58,6 +58,8 @@ METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     77,
     plainly="A test run of DeepEval: metrics judge test cases.",
-    exactly="A test run as JSON: each of `metricsData` is a rater, `success` its annotation of the test case.",
+    exactly=(
+        "A test run as JSON: each metric in `metricsData` is a rater, and `success` is its annotation of the test case."
+    ),
     source="DeepEval, Test runs: TestRun, MetricData",
 )

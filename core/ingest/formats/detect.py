@@ -399,7 +399,7 @@ def _first_read(reader: Reader, tables: list[tuple[str, RawTable]]) -> tuple[Sou
             errors[title] = error
             continue
         reasons = {name: error.message for name, error in errors.items()}
-        apart = f"{shorten(title, 60)} was read. Open each as a dataset of its own."
+        apart = f"{shorten(title, 60)} was read. Open each one as a separate dataset."
         names = [name for name, one in tables if one is not raw]
         return source, raw, tuple(f"{shorten(name, 60)} was left out: {reasons.get(name, apart)}" for name in names)
     raise next(iter(errors.values()))

@@ -46,7 +46,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     named = [stem.casefold() not in _NO_RATER for stem in stems]
     if len(files) > 1 and any(named) and not all(named):
         left = ", ".join(file.name for file, kept in zip(files, named, strict=True) if not kept)
-        notes.append(f"{left} was left out: it does not show which rater made which annotation.")
+        notes.append(f"{left} was left out because it does not show who made which annotation.")
         files = [file for file, kept in zip(files, named, strict=True) if kept]
         stems = [stem for stem, kept in zip(stems, named, strict=True) if kept]
     who = None
@@ -97,12 +97,12 @@ def _who(files: Sequence[JsonFile]) -> tuple[str | None, str]:
         return None, _ALONE
     for key, names in named.items():
         if not unnamed[key] and all(len(names[case]) == n for case, n in times.items()) and max(times.values()) > 1:
-            return key, f"Raters are read from {key!r}: records of one text differ in it."
+            return key, f"Raters are read from {key!r}, because records of the same text differ there."
     given = [key for key in _WHO if unnamed[key] < times.total()]
     if given:
         return None, (
-            f"{given[0]!r} was not read as the rater: doccano writes uploaded fields there, and it does not "
-            f"distinguish records of one text. {_ALONE}"
+            f"{given[0]!r} was not read as the rater: doccano writes uploaded fields there, and records of the "
+            f"same text do not differ in this field. {_ALONE}"
         )
     return None, _ALONE
 

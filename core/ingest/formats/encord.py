@@ -101,7 +101,7 @@ def _made(row: dict) -> dict[str, dict]:
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     21,
-    plainly="Label rows of Encord with the classifications of each data unit.",
+    plainly="Encord label rows with the classifications of each data unit.",
     exactly="JSON export: `classification_answers` with `answers` of radio and checklist classifications, `createdBy`.",
     source="Encord, label export JSON",
 )

@@ -76,7 +76,9 @@ def read(raw: RawTable) -> Source:
             continue
         asked.begin(int(raw.line[row]), (row + 1,), case[row], reader[row], only=modality[row])
         asked.answer(modality[row], [[score[row]]] if score[row] else [], "score")
-    notes = [f"Truth of {plural(len(known), 'case')} left out: a class, not a score like the annotations."]
+    notes = [
+        (f"Truth of {plural(len(known), 'case')} was left out, because it is a class and the annotations are scores.")
+    ]
     return Source(NAME, TITLE, recognise(raw.columns) or "said so", asked.questions([*raw.notes, *notes]))
 
 

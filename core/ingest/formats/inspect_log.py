@@ -62,7 +62,7 @@ def _asked(value: object) -> str:
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     75,
-    plainly="A log of Inspect: models answer, scorers judge.",
-    exactly="EvalLog as JSON: models are raters of answers to `samples`, scorers of `scores`; `target` is gold.",
+    plainly="An Inspect log: models answer, and scorers judge the answers.",
+    exactly="EvalLog as JSON: raters are models (answers to `samples`) or scorers (`scores`); `target` is gold.",
     source="Inspect, Log Files: EvalLog, EvalSample, Score",
 )

@@ -189,7 +189,7 @@ _WRONG = {
     4: "text follows after the JSON.",
 }
 _REMEDY = {
-    1: "Annotation exports are never so deep; check how the file was written.",
+    1: "Annotation exports are never this deeply nested. Check how the file was written.",
     2: "The file may be damaged; export it again.",
     3: "The file may be cut off; export it again.",
     4: "The file may be damaged; export it again.",
@@ -259,7 +259,7 @@ def oddities(file: JsonFile) -> list[str]:
             break
     if halves := sum(map(bool, _HALF.findall(file.content))) if b"\\u" in file.content else 0:
         said = plural(halves, "half of a letter", "halves of letters")
-        notes.append(f"{said} (lone surrogates) cannot be shown and became a question mark.")
+        notes.append(f"{said} (lone surrogates) cannot be shown and were replaced by a question mark.")
     return notes
 
 

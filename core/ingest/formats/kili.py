@@ -80,7 +80,7 @@ def _jobs(response: object) -> dict:
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     26,
-    plainly="Classifications of Kili with their authors; each job is a question.",
+    plainly="Kili classifications with their authors; each job is a question.",
     exactly="JSON: assets with `externalId` and `labels` (`author.email`, `jsonResponse`, `labelType`).",
     source="Kili, export in the Kili format",
 )

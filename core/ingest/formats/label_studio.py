@@ -66,7 +66,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
         raise no_regions(TITLE, kinds, "choices, ratings or taxonomies")
     notes = [f"Annotations of type {name} were left out ({count:,})." for name, count in sorted(passed.items())]
     if n_untouched:
-        notes.append(f"{plural(n_untouched, 'annotation')} came from a model and the rater left them unchanged.")
+        notes.append(f"{plural(n_untouched, 'annotation')} came from a model and were left unchanged by the rater.")
     if gold:
         notes.append("Annotations marked as ground truth are gold, and also count as the rater's annotations.")
     questions = tuple(replace(question, gold=gold.get(question.name)) for question in asked.questions(notes))
@@ -117,7 +117,7 @@ def _answers(results: list, passed: Counter[str]) -> tuple[dict[str, Answer], in
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     10,
-    plainly="Tasks of Label Studio with the annotations of each rater.",
+    plainly="Label Studio tasks with the annotations of each rater.",
     exactly="JSON: tasks with their annotations (older exports: completions), in one file or one file per task.",
     source="Label Studio, export format JSON",
 )

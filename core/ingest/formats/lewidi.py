@@ -61,7 +61,7 @@ def _annotations(case: dict) -> Iterator[tuple[str, object]]:
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     50,
-    plainly="Cases of the Learning With Disagreements tasks.",
+    plainly="Cases from the Learning With Disagreements tasks.",
     exactly="JSON: one object with all cases. Annotations are strings (2023) or objects (2025).",
     source="LeWiDi shared tasks, 2023 and 2025",
 )

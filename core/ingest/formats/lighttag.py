@@ -67,7 +67,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     23,
-    plainly="Classifications of LightTag with the annotators who chose each class.",
+    plainly="LightTag classifications with the annotators who chose each class.",
     exactly="JSON: `examples` with `classifications` (`classname`, `annotated_by`).",
     source="LightTag, downloading annotations",
 )

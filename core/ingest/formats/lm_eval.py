@@ -73,7 +73,7 @@ def _models(files: Sequence[JsonFile]) -> list[str]:
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     78,
-    plainly="Logged samples of the lm-evaluation-harness, one file per model.",
+    plainly="Logged samples from the lm-evaluation-harness, one file per model.",
     exactly="`samples_<task>_<date>.jsonl`: models are raters, `filtered_resps` their annotations, `target` is gold.",
     source="lm-evaluation-harness, --log_samples",
 )

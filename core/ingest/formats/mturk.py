@@ -124,7 +124,7 @@ def _is_box(answer: object) -> bool:
 METHOD = reader_method(
     Reader(NAME, TITLE, "table", recognise, read),
     80,
-    plainly="A batch of Mechanical Turk, one row per assignment.",
+    plainly="A Mechanical Turk batch, one row per assignment.",
     exactly="CSV of a batch: one row per assignment, questions in `Input.*`, answers in `Answer.*`.",
     source="Amazon Mechanical Turk, batch results CSV",
 )

@@ -157,7 +157,7 @@ def _is_lists(value: object) -> bool:
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read, claims),
     60,
-    plainly="Differential diagnoses as lists in lists.",
-    exactly="Nested lists [case][rater][block][class], class names and risks in files of their own.",
+    plainly="Differential diagnoses as nested lists.",
+    exactly="Nested lists [case][rater][block][class], class names and risks in separate files.",
     source="Data of Stutz et al., Evaluating AI systems under uncertain ground truth (2023)",
 )

@@ -91,7 +91,7 @@ def _questions(name: str, raw: RawTable, classes: frozenset[str], several: bool)
         raw = deeper
     if counted and not any(likeness(column, "rater") == 2 for column in raw.columns):
         guess = likeliest_mapping(replace(raw, table=raw.table.drop_columns(counted)))
-        why = {"across": "one object per case counts the annotations of each class"}
+        why = {"across": "one object per case with the number of annotations of each class"}
         case = guess.case or next(column for column in raw.columns if column not in counted)
         return [Question(name, raw, Mapping("counts", case=case, across=counted, why=why))]
     found = likely_questions(raw, classes)
@@ -156,7 +156,7 @@ def _with_rater(mapping: Mapping, raw: RawTable) -> Mapping:
         return Mapping(
             "long", case=others[0], rater=RATER_OF_FILE, answer=others[1], why={"rater": "one file per rater"}
         )
-    return replace(mapping, why=mapping.why | {"rater": "one file per rater, and no rater column"})
+    return replace(mapping, why=mapping.why | {"rater": "one file per rater, without a rater column"})
 
 
 def _are_labels_of_files(tables: Sequence[tuple[str, RawTable]], mapping: Mapping) -> bool:

@@ -50,7 +50,7 @@ def _rater(file: str) -> str:
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     24,
-    plainly="Labels of Potato, one folder per annotator.",
+    plainly="Potato labels, one folder per annotator.",
     exactly="`annotation_output/NAME/annotated_instances.jsonl`: `label_annotations` by scheme and label.",
     source="Potato annotation tool, output formats",
 )

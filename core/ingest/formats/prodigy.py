@@ -74,8 +74,8 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
         notes.append(
             "Raters are identified by their files."
             if len(files) > 1
-            else "No record names its rater, so all annotations count as one rater's. Export each session, or one file "
-            "per rater."
+            else "No record names its rater, so all annotations count as those of one rater. Export each "
+            "session, or one file per rater."
         )
     return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))
 
@@ -99,7 +99,7 @@ def _choice(asked: Questionnaire, record: dict) -> None:
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     40,
-    plainly="Decisions of Prodigy, one per line.",
+    plainly="Prodigy decisions, one per line.",
     exactly="Prodigy, JSON Lines: one decision per line; raters by `_annotator_id`, `_session_id`, or one file per "
     "rater.",
     source="Prodigy, JSONL of db-out",

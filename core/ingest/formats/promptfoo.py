@@ -16,7 +16,7 @@ _LONGEST = 100
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
     """Recognise records whose `results` have providers and grades."""
-    return "records whose results hold providers and grades" if most_are(files, _is_evaluation) else None
+    return "records whose results contain providers and grades" if most_are(files, _is_evaluation) else None
 
 
 def _rows(record: object) -> list:
@@ -102,7 +102,7 @@ def _row(log: Log, row: object, file: int, line: int, numbers: tuple[int, int], 
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     76,
-    plainly="Results of promptfoo: assertions judge what providers answered.",
-    exactly="JSON output: providers are raters of `response.output`, assertions of `gradingResult.componentResults`.",
+    plainly="promptfoo results: assertions judge the answers of providers.",
+    exactly="JSON output: raters are providers (`response.output`) or assertions (`gradingResult.componentResults`).",
     source="promptfoo, Output formats: JSON",
 )

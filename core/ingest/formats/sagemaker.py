@@ -48,7 +48,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
         given = list(_given(record)) if isinstance(record, dict) else []
         if not given:
             asked.begin(line, (number, 0), "", "", file=file)
-            asked.drop("no annotation of a worker")
+            asked.drop("no annotation by a worker")
             n_consolidated += isinstance(record, dict) and _is_consolidated(record)
         case, data = _case(record, files[file].name, number)
         shown.add(case, data)
@@ -113,7 +113,7 @@ def _answers(content: object) -> Iterator[tuple[str, list[str]]]:
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     22,
-    plainly="Annotations of each worker of a SageMaker Ground Truth labeling job.",
+    plainly="Annotations by each worker in a SageMaker Ground Truth labeling job.",
     exactly="JSON: `annotations` with `workerId` and `annotationData`, or worker responses with `answers`.",
     source="Amazon SageMaker AI, Labeling job output data",
 )

@@ -83,7 +83,7 @@ def _without_probabilities(tables: Sequence[Named], side: SideFiles) -> tuple[Se
         content = io.BytesIO()
         write_csv(raw.table.cast(pa.schema([(column, pa.string()) for column in raw.columns])), content)
         side = side.joined(SideFiles(predictions=((name, content.getvalue()),)))
-        notes.append(f"{shorten(name, 60)}: probabilities of labels, used as predictions.")
+        notes.append(f"{shorten(name, 60)}: label probabilities, used as predictions.")
     if tables and not kept:
         raise InputError(
             f"Could not find annotations: {shorten(tables[0][0], 60)} has predictions, and the other file gold.",

@@ -52,7 +52,7 @@ def read(raw: RawTable) -> Source:
         for name, block in given:
             asked.answer(name, [block] if block else [])
         if not given:
-            asked.drop("none of its tasks was answered with a class")
+            asked.drop("no task was answered with a class")
     notes = [*raw.notes, *(f"Left out: {what} ({count:,})." for what, count in sorted(left.items()))]
     return Source(NAME, TITLE, recognise(raw.columns) or "said so", asked.questions(notes), SideFiles(shown.table()))
 
@@ -122,7 +122,7 @@ def _parsed(cell: str) -> object:
 METHOD = reader_method(
     Reader(NAME, TITLE, "table", recognise, read),
     81,
-    plainly="Classifications of a Zooniverse project, one row per volunteer and subject.",
+    plainly="Classifications from a Zooniverse project, one row per volunteer and subject.",
     exactly="CSV of classifications: `annotations` contains the answers to question, survey and drop-down tasks as "
     "JSON.",
     source="Zooniverse Panoptes, classifications export CSV",

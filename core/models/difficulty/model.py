@@ -308,16 +308,17 @@ def _method(place: int, tag: str) -> Method:
         f"Difficulty {tag}",
         partial(DifficultyModel, tag),
         plainly=_plainly(switches(tag)),
-        exactly="The log odds of a correct annotation are discrimination × (ability − difficulty), with a lower bound "
-        "for guessing. Each letter of the tag removes one of these parts. Effects of cases are integrated by "
-        "quadrature (Han, Adıgüzel & Carpenter 2024).",
+        exactly="The log odds of a correct annotation are discrimination × (ability − difficulty), with a lower "
+                "bound for guessing. Each letter of the tag removes one of these parts. Effects of cases are "
+                "integrated out by quadrature (Han, Adıgüzel & Carpenter 2024).",
         sources=("Han, Adıgüzel & Carpenter, Crowdsourcing with Difficulty (2024)",),
         options=(
             replace(BETA, of_run=True),
             replace(DOUBT, of_run=True),
             Option("positive", str, None, "Positive class", "class that is compared with all others"),
             Option(
-                "cooperative", bool, True, "Assume no rater is worse than chance", "assume none is worse than chance"
+                "cooperative", bool, True, "Assume no rater is worse than chance",
+                "assume that no rater is worse than chance",
             ),
             Option(
                 "as_published", bool, False, "Priors as in the authors' programs",

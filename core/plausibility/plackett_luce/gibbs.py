@@ -162,7 +162,7 @@ METHOD = Method(
         10.0,
         (1.0, 2.0, 3.0, 5.0, 10.0),
         (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0),
-        "Published: 3, medium reliability of the raters in the case study.",
+        "Published value: 3, medium reliability of the raters in the case study.",
     ),
     most_cases=3_000,
     sentence="Plausibilities of classes were drawn from the posterior of a Plackett-Luce model of partial rankings "

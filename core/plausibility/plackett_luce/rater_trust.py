@@ -71,7 +71,7 @@ class RaterTrust(Result):
     def notes(self) -> tuple[str, ...]:
         """Notes that must be shown with the numbers."""
         words = [
-            "These weights order the raters. They are not accuracies: their level depends on the prior.",
+            "These weights rank the raters. They are not accuracies: their level depends on the prior.",
             "Weights and plausibilities are estimated together from all cases: if you select other cases, the "
             "results of a case change, too.",
         ]

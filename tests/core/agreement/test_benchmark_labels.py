@@ -20,8 +20,8 @@ def kappa(value, se, name="fleiss_kappa"):
     [
         (0.3, 0.1, 0.5, None),
         (0.3, -0.1, 0.7, "Cannot determine agreement beyond chance"),
-        (0.05, -0.1, 0.19, "Agreement is barely beyond chance"),
-        (-0.1, -0.3, 0.1, "Agreement is barely beyond chance"),
+        (0.05, -0.1, 0.19, "Agreement is barely above chance"),
+        (-0.1, -0.3, 0.1, "Agreement is barely above chance"),
         (-0.5, -0.6, -0.4, "Raters contradict each other"),
         (-0.5, None, None, "Cannot determine agreement beyond chance"),
         (-0.6, None, None, "Raters contradict each other"),
@@ -62,7 +62,7 @@ def test_bands_join_without_gaps_from_the_lowest_up():
     [
         (undefined("fleiss_kappa", "identity", "no case has two annotations"), "no case has two annotations"),
         (kappa(0.4, None), "no standard error"),
-        (kappa(0.4, 0.0), "cases are equal"),
+        (kappa(0.4, 0.0), "same on all cases"),
         (percent_agreement(counts_of(FLEISS, 5)), "beyond chance"),
     ],
 )

@@ -435,7 +435,7 @@ def test_who_errs_least_is_as_sure_as_at_the_trust_where_it_is_least():
         == "B has the smallest error at γ = 3, with at least over 99% probability"
     )
     alone = said((errors(3.0, (0.5, 0.4), np.nan),))
-    assert alone == "Cannot compare the errors of predictors: no case is predicted by two of them"
+    assert alone == "Cannot compare the errors of predictors: no two of them predict the same case"
 
 
 # Gold and sets of labels

@@ -47,7 +47,7 @@ def test_gold_of_a_hundred_cases_decides(crowd):
 @pytest.mark.parametrize(("gammas", "end"), [([0.01, 0.02], "highest"), ([50.0, 100.0], "lowest")])
 def test_a_best_at_the_end_of_what_was_tried_is_said_to_be(crowd, gammas, end):
     opening = default_reliability(crowd, DirichletCounts(), truth=truth_curve(crowd, DirichletCounts(), gammas))
-    assert opening.reason.endswith(f"It is the {end} γ tested.")
+    assert opening.reason.endswith(f"This is the {end} γ tested.")
 
 
 @pytest.mark.parametrize(("n", "source"), [(100, "gold"), (99, "beta")])
@@ -59,8 +59,8 @@ def test_it_takes_a_hundred(crowd, n, source):
     assert opening.source == source
     if source == "beta":
         assert opening.reliability == 0.4
-        assert opening.reason.endswith("Gold is known for 99 cases; gold decides γ from 100 cases on.")
-        assert "Too few cases to set γ" in opening.marks[0].sentence
+        assert opening.reason.endswith("Gold is known for 99 cases; setting γ from gold requires at least 100 cases.")
+        assert "too few cases to set γ" in opening.marks[0].sentence
 
 
 @pytest.mark.parametrize(("beta", "gamma"), [(0.2, 0.2), (1.0, 1.0), (1.4, 1.0)])
@@ -107,7 +107,7 @@ def test_readers_mark_rankings_and_never_decide(rank):
     assert opening.reliability == 3.0 and names(opening) == ["readers", "published"]
     mark = opening.marks[0]
     assert (mark.reliability, mark.low, mark.high) == (readers.best, readers.low, readers.high)
-    assert "best predicts one more rater" in mark.sentence and "does not show how certain" in mark.sentence
+    assert "best predicts another rater" in mark.sentence and "does not show how certain" in mark.sentence
     endless = default_reliability(
         data, model, readers=replace(readers, low=0.3, high=1e3, open_ends=(False, True))
     ).marks[0]

@@ -228,7 +228,9 @@ def test_few_draws_are_said():
     found = next_opinion(PlackettLuce(), dataset, reliability=3.0, n_draws=60)
     assert found.after_se[0] > 0.02
     after, two = 100 * found.after[0], 200 * found.after_se[0]
-    assert found.words(0).endswith(f" Rough: {after:.0f}% ± {two:.0f}, because some annotations have few draws.")
+    assert found.words(0).endswith(
+        f" This is a rough estimate ({after:.0f}% ± {two:.0f} points), because some annotations have few draws."
+    )
 
 
 def test_a_case_without_an_answer_gains_what_the_first_one_tells():

@@ -72,10 +72,10 @@ def test_known_scores_go_with_the_data(marked, tmp_path, monkeypatch):
     assert np.array_equal(one.gold_scores, [2.5, np.nan, 4, np.nan], equal_nan=True)
     assert notes == (
         "Gold values that are not numbers ('high') were left out.",
-        "Gold of 1 case without an annotation was left out.",
+        "Gold for 1 case without an annotation was left out.",
     )
     nothing, notes = with_side_files(bare, SideFiles(gold={"1": "high"}))
-    assert nothing.gold_scores is None and notes[-1] == "No gold score is for a case of these data."
+    assert nothing.gold_scores is None and notes[-1] == "No gold score matches a case in these data."
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_predictions_of_other_cases_are_passed_over_whatever_they_say(dataset):
     """An unknown class and a score that is no number on cases that are not in the data harm nobody."""
     found = matched(dataset, [(17, 88, 0.1), (17, 0, np.nan), (18, 0, 1.0), *ROWS])
     assert same(found, matched(dataset, ROWS))
-    assert found.notes[0] == "A: predictions of 2 cases not in the data left out."
+    assert found.notes[0] == "A: predictions for 2 cases not in the data were left out."
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_scores_that_do_not_sum_to_one_are_told_and_still_used(dataset, rows, to
     rows = [*rows, (1, 0, 1.0), (2, 0, 1.0), (3, 0, 1.0)]
     found = matched(dataset, rows, probabilities=True)
     words = "do not add up to one. Metrics use only their order; prediction sets use them unchanged."
-    expected = (f"A: the scores of 1 case {words}",) if told else ()
+    expected = (f"A: the scores for 1 case {words}",) if told else ()
     assert found.notes == expected
     assert same(found, matched(dataset, rows))
 

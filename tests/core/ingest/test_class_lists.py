@@ -28,7 +28,7 @@ def test_places_become_names_and_what_was_never_answered_stays_a_class(tmp_path)
     reading = read(written("012"), classes=path, name="d")
     assert reading.dataset.classes == tuple(NAMES)
     assert answers_of(reading.dataset) == [NAMES[code] for _, _, code in ROWS]
-    assert any("positions in the list, starting with 0" in warning for warning in reading.report.warnings)
+    assert any("positions in the list, starting at 0" in warning for warning in reading.report.warnings)
 
 
 def test_numbers_that_are_names_of_the_list_are_names():

@@ -135,7 +135,7 @@ def test_a_table_in_doubt_is_read_with_a_warning_that_goes_with_the_choice():
     ("content", "layout", "said"),
     [
         (table(DOUBTFUL, PEOPLE[:3]), "wide", "Case “i0”: rater “ann” annotated it as “3”, rater “bob” annotated it"),
-        (table(DOUBTFUL, PEOPLE[:3]), "counts", "Case “i0” has 5 annotations: 3 gave the class “ann”, 1 gave the"),
+        (table(DOUBTFUL, PEOPLE[:3]), "counts", "Case “i0” has 5 annotations: 3 for the class “ann”, 1 for the"),
         (b"case,rater,class\n1,,x\n2,ann,y\n", "long", "Rater “ann” annotated case “2” as “y”."),
         (b"rater,c1,c2\nann,x,\n", "transposed", "Rater “ann” annotated case “c1” as “x”."),
         (

@@ -112,7 +112,7 @@ def test_beside_columns_of_labels_raters_are_those_that_tell_the_rows_of_a_case_
     text = "\n".join([rows[0].replace("rater", "listener") + ",noir", *(row + ",0" for row in rows[1:])])
     reading = of_file(tmp_path, text)
     assert labels_of(reading.dataset) == LABELS and reading.dataset.raters_identified
-    assert "no two rows of one have the same 'listener'" in reading.report.mapping.why["rater"]
+    assert "never with the same 'listener'" in reading.report.mapping.why["rater"]
     assert "No rater chose 'noir', so the label is left out unless you list them as classes." in reading.report.notes
     closed = of_file(tmp_path, text, classes=["comedy", "drama", "noir", "war"]).dataset
     assert closed.classes == ("comedy", "drama", "noir", "war")
@@ -219,7 +219,7 @@ def test_annotations_without_a_label_are_told_since_no_label_may_apply(tmp_path)
     (warning,) = of_file(tmp_path, TOGETHER + "c,r1,\nc,r2,\n").report.warnings
     assert warning == (
         "2 annotations name no label, so they are left out: it is unknown whether no label applies or nothing was "
-        "annotated. If no label applies, write 'none of these' in the file, or choose that empty cells mean it."
+        "annotated. If no label applies, write 'none of these' in the file, or choose the option for empty cells."
     )
     records = [
         {"id": n, "text": "t", "label": label, "username": "ann"} for n, label in enumerate((["a", "b"], [], ["a"]))
@@ -249,8 +249,8 @@ def test_an_empty_cell_of_a_column_of_0_and_1_is_0_where_that_is_said(tmp_path):
     left_out = of_file(tmp_path, text)
     assert labels_of(left_out.dataset) == LABELS
     assert left_out.report.warnings[0] == (
-        "2 annotations leave some labels without 0 or 1, so they are left out: it is unknown whether such a label "
-        "does not apply or was not asked. If an empty cell means that it does not apply, choose that option."
+        "2 annotations leave some labels without 0 or 1, so they are left out: it is unknown whether these labels "
+        "do not apply or were not considered. If an empty cell means that a label does not apply, choose that option."
     )
     reading = of_file(tmp_path, text, empty="none")
     assert labels_of(reading.dataset) == LABELS | {"c": {"r1": ["drama"], "r2": ["none of these"]}}
@@ -262,7 +262,7 @@ def test_what_an_empty_cell_is_taken_for_is_told_where_no_column_holds_a_0(tmp_p
     reading = of_file(tmp_path, text, layout="labels")
     assert labels_of(reading.dataset) == {"a": {"r1": ["drama"], "r2": ["comedy", "drama"]}, "b": {"r1": ["comedy"]}}
     assert "No label column contains a 0" in " ".join(reading.report.notes)
-    assert "or choose that empty cells mean it" in " ".join(reading.report.warnings)
+    assert "or choose the option for empty cells" in " ".join(reading.report.warnings)
     said = of_file(tmp_path, text, layout="labels", empty="none")
     assert labels_of(said.dataset)["b"] == {"r1": ["comedy"], "r2": ["none of these"]}
     assert "No label column contains a 0" not in " ".join(of_file(tmp_path, COLUMNS).report.notes)

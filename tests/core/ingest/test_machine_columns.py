@@ -61,7 +61,7 @@ def test_machines_of_the_column_are_compared_by_the_command_and_are_no_people(tm
     one = json.loads(capsys.readouterr().out)
     assert {rater["rater"] for rater in one["machines"][0]["raters"]} == set("abc")
     assert one["machines"][0]["rho"] == both["machines"][0]["rho"] and one["notes"] == [
-        "Not among the people, because a column marks them as AI raters: h."
+        "Left out of the people, because a column marks them as AI raters: h."
     ]
 
 
@@ -119,8 +119,8 @@ def test_it_is_said_which_columns_say_who_is_a_machine_and_which_are_not_used():
     ]
     assert notes("rater_type", names=("remark", "note")) == ["“rater_type” marks AI raters (2 raters)"]
     assert notes("difficulty") == [
-        "“family” and “version” not used: no column marks AI raters; enter them under AI as a rater where you mark "
-        "an AI rater"
+        "“family” and “version” not used: no column marks AI raters; enter them on the page AI as a rater, when you "
+        "mark an AI rater"
     ]
     assert notes("difficulty", names=("remark", "version"))[0].startswith("“version” not used: no column marks")
     assert notes("difficulty", names=("remark", "note")) == []

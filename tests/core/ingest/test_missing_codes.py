@@ -85,7 +85,9 @@ def test_nothing_is_asked_about_in_a_sample(sample):
 def test_codes_are_counted_and_warned_of_until_something_is_said_of_them():
     report = read(PYTHON_NONE).report
     assert report.codes == {"None": 2}
-    assert any("2 of 9 annotations may be codes for a missing one: 'None' (2)." in words for words in report.warnings)
+    assert any(
+        "2 of 9 annotations may be codes for missing annotations: 'None' (2)." in words for words in report.warnings
+    )
     for said in (Treatment(missing=frozenset({"None"})), Treatment(kept=frozenset({"None"}))):
         report = read(PYTHON_NONE, treatment=said).report
         assert report.codes == {}

@@ -71,7 +71,7 @@ def test_zooniverse_surveys_have_choices_and_what_is_asked_about_them_is_told():
     reading = opened(("c.csv", delimited([HEAD, *rows])))
     assert answers(reading.dataset) == [("s1", "ann", [["LION"]]), ("s1", "bob", [["LION", "ZEBRA"]])]
     assert "Left out: HOWMANY of each choice of T0 (2)." in reading.report.notes
-    assert reasons(reading) == [(4, "row 3: none of its tasks was answered with a class")]
+    assert reasons(reading) == [(4, "row 3: no task was answered with a class")]
 
 
 def test_zooniverse_lists_are_a_question_each_and_what_is_typed_is_told():
@@ -89,7 +89,7 @@ def test_zooniverse_lists_are_a_question_each_and_what_is_typed_is_told():
 
 def test_zooniverse_marks_alone_are_refused_with_the_reason():
     content = delimited([HEAD, volunteer("1", "ann", "s1", task([{"x": 1.5, "tool": 0}], "Mark them"))])
-    with pytest.raises(InputError, match="none of its tasks was answered with a class"):
+    with pytest.raises(InputError, match="no task was answered with a class"):
         open_source([("c.csv", content)])
 
 
@@ -114,7 +114,7 @@ def test_redcap_double_entries_are_two_raters_of_one_record():
         ("8 first", "person 1", "low"),
     ]
     assert reasons(reading) == [
-        (4, "row 3: merged record: the decision on two entries, not an entry"),
+        (4, "row 3: merged record: a decision between two entries, not an entry"),
         (6, "row 5: no answer to this question"),
     ]
 

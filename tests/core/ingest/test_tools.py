@@ -79,7 +79,7 @@ def test_prodigy_labels_are_accepted_or_rejected_each_a_question():
 def test_prodigy_files_are_raters_where_no_record_names_one():
     files = [("ann.jsonl", lines(chosen(1, {}, "h"))), ("bob.jsonl", lines(chosen(1, {}, "s")))]
     assert opened(*files).dataset.raters == ("ann", "bob")
-    assert any("all annotations count as one rater's" in note for note in opened(files[0]).report.notes)
+    assert any("all annotations count as those of one rater" in note for note in opened(files[0]).report.notes)
 
 
 def test_prodigy_spans_are_refused():
@@ -127,7 +127,7 @@ def test_crowd_kit_with_its_gold():
     )
     reading = opened(*source)
     assert reading.dataset.gold.tolist() == [0, -1]
-    assert any("Gold of 1 case" in warning for warning in reading.report.warnings)
+    assert any("Gold for 1 case" in warning for warning in reading.report.warnings)
 
 
 def labelled(number, *names):

@@ -252,7 +252,7 @@ def test_a_model_that_loses_a_class_which_raters_name_opens_only_where_all_other
     found = choose(dataset, difficulty=False)
     out = next(each for each in found.standings if each.candidate.name == plain.chosen)
     assert found.chosen != plain.chosen
-    assert f"assigns no case to a class that {share[2]:.2f}" in out.excluded
+    assert f"assigns no case to a class that {share[2]:.0%}" in out.excluded
     losing |= {each.candidate.name for each in plain.standings if not each.by_vote}
     assert choose(dataset, difficulty=False).chosen == plain.chosen
     rare = build([(c, r, a) for c, r, a in simulated(1, 60, SHARP, (0.5, 0.5, 0), 4)[0] if a < 2] + [(0, 6, 2)], 3)
@@ -321,7 +321,7 @@ def test_where_little_is_held_out_scores_within_one_standard_error_open_with_few
 
 
 def test_raters_who_copy_are_counted_by_families():
-    alike = "have the same annotations more often than independent raters would, as if they copied each other"
+    alike = "agree more often than independent raters would, as if they copied each other"
     assert module._together((), 1200) == ""
     assert module._together((("a", "b", "c"),), 1200) == (
         f" 3 of 1,200 raters {alike}. Each of them was predicted without the others."

@@ -69,7 +69,8 @@ def test_adversaries_can_make_a_class_probable_that_nobody_named(build):
     turned = [[0.05, 0.95], [0.95, 0.05]]
     dataset, fit = crafted(build, [0, 0, 0], [0.5, 0.5], [turned] * 3)
     assert explain(dataset, fit, 0).sentence == (
-        "3 of 3 annotations name class 0; no annotation names class 1, but they are more likely if the truth is "
+        "3 of 3 annotations name class 0; no annotation names class 1, but together they are more likely if "
+        "the truth is "
         "class 1."
     )
 
@@ -93,7 +94,7 @@ def test_the_plain_cases_have_plain_sentences(build):
     empty = build([(0, 0, 0), (0, 1, 1)], 2, 2)
     fit = DawidSkene("diagonal").fit(empty)
     assert explain(empty, fit, 1).sentence.startswith(
-        "No rater annotated this case: its probabilities are those of all cases"
+        "No rater annotated this case, so its probabilities equal the prevalence"
     )
     known = replace(empty, gold=np.array([1, -1], np.int32))
     assert explain(known, DawidSkene("none", use_gold=True).fit(known), 0).sentence == "It is known to be class 1."
@@ -134,7 +135,9 @@ def test_what_the_annotations_alone_would_say_is_said_only_where_they_say_it(bui
         fit = replace(fit, class_probability=np.array([probability]), settings=dict(fit.settings) | {CLASSIFIER: "net"})
         return explain(dataset, fit, 0).sentence
 
-    decides = "net, used as evidence, makes it class 2; by the annotations alone, class 0 is more probable."
+    decides = (
+        "With net as evidence, class 2 is the most likely class; from the annotations alone, class 0 is more probable."
+    )
     assert sentence([0, 0, 1], [0.5, 0.3, 0.2], [0.3, 0.1, 0.6]) == decides
     assert sentence([0, 0, 2], [0.3, 0.1, 0.6], [0.3, 0.1, 0.6]) == decides  # the prior is for it, annotations are not
     assert sentence([2, 2, 0], [0.3, 0.5, 0.2], [0.3, 0.1, 0.6]).startswith("2 of 3 annotations name class 2")

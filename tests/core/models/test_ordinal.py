@@ -131,14 +131,18 @@ def test_the_rater_who_reads_higher_is_named_and_nobody_of_a_panel_that_agrees(b
     rows, _, _ = panel(500, 8, 5, 1, severe=1.1)
     fit = Ordinal().fit(ordered(build(rows, 4)))
     said = severity_sentence(fit)
-    assert said.startswith("Of 8 raters ") and "rater 0 reads 1." in said and " classes higher than the panel (" in said
+    assert (
+        said.split(" higher", 1)[0].endswith(" of 8 raters read")
+        and "rater 0 reads 1." in said
+        and " classes higher than the panel (" in said
+    )
     assert AT_THE_MODE not in fit.notes
     low, high = fit.parameters["severity_low"][0], fit.parameters["severity_high"][0]
     assert low < 1.1 < high and low > 0.5
     for few in ([(c, r, c % 3) for c in range(9) for r in range(4)], [(0, 0, 0), (0, 1, 1), (1, 0, 2), (1, 1, 2)]):
         quiet = Ordinal().fit(ordered(build(few, 3)))
         assert "clearly reads higher or lower than the panel." in severity_sentence(quiet)
-        assert severity_sentence(quiet).startswith("No rater of ")
+        assert severity_sentence(quiet).startswith("None of ")
     one_class = replace(fit, parameters=fit.parameters | {"severity": np.full(8, -3.4)})
     assert reads(one_class, 0) == "names “class 0” or its neighbours regardless of the case"
     assert severity_sentence(replace(fit, parameters={})) == ""
@@ -217,7 +221,7 @@ def test_severities_are_said_with_the_nearer_end_first_and_those_furthest_from_t
     assert reads(fit, 1) == "reads 0.44 classes lower than the panel (0.19 to 0.64)"
     assert reads(fit, 3) == "reads 0.10 classes lower than the panel (−0.15 to 0.30)"
     assert severity_sentence(fit) == (
-        "Of 3 raters 2 read higher or lower than the panel (false discovery rate 0.05): bob reads 0.44 classes "
+        "2 of 3 raters read higher or lower than the panel (false discovery rate 0.05): bob reads 0.44 classes "
         "lower than the panel (0.19 to 0.64); ann reads 0.31 classes higher than the panel (0.11 to 0.56)."
     )
     assert severity_sentence(fit, 1).endswith(": bob reads 0.44 classes lower than the panel (0.19 to 0.64).")
@@ -233,7 +237,7 @@ def test_whether_a_severity_is_sure_is_asked_of_the_half_of_its_interval_that_fa
         },
     )  # fmt: skip
     said = severity_sentence(fit)
-    assert said.startswith("Of 3 raters 2 read") and "ann" in said and "bob" in said and "cem" not in said
+    assert said.startswith("2 of 3 raters read") and "ann" in said and "bob" in said and "cem" not in said
 
 
 @pytest.mark.parametrize(("errors", "n_named"), [((1.9, -1.9), 0), ((2.0, -2.0), 2), ((2.2, 0), 0), ((-2.3, 0), 1)])
@@ -244,7 +248,7 @@ def test_a_rater_is_sure_to_read_apart_by_the_probability_of_both_sides(errors, 
         raters=("ann", "bob"), classes=("low", "mid", "high"), n_annotations=np.array([9, 9]),
         parameters={"severity": at, "severity_low": at - 0.392, "severity_high": at + 0.392},
     )  # fmt: skip
-    beginnings = ("No rater of 2 clearly reads higher or lower", "Of 2 raters 1 reads ", "Of 2 raters 2 read ")
+    beginnings = ("None of 2 raters clearly reads higher or lower", "1 of 2 raters reads ", "2 of 2 raters read ")
     assert severity_sentence(fit).startswith(beginnings[n_named])
 
 
@@ -260,7 +264,7 @@ def test_among_a_hundred_raters_who_read_as_the_panel_does_seldom_is_anybody_nam
             parameters={"severity": at} | ends,
         )  # fmt: skip
         n_missed += ((ends["severity_low"] > 0) | (ends["severity_high"] < 0)).any()
-        n_named += not severity_sentence(fit).startswith("No rater of 100 clearly reads")
+        n_named += not severity_sentence(fit).startswith("None of 100 raters clearly reads")
     assert n_missed > 190 and n_named <= 200 * 0.09  # 0.05, and two standard errors and a half
 
 

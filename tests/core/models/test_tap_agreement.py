@@ -100,7 +100,7 @@ def test_t_equals_p_is_not_tested_on_guesses_on_pairs_or_on_one_class():
     even = np.array([0.5, 0.5])
     assert "two annotations per case" in guess_test(simulate_ratings(even, 0.7, even, 50, 2)[0]).words
     one = Dataset.from_classes("one", list("ab"), list("xyz"), ["u", "v"], [0, 0, 0, 1, 1, 1], [0, 1, 2] * 2, [0] * 6)
-    assert guess_test(one).why_not == "all annotations are of one class"
+    assert guess_test(one).why_not == "all annotations name the same class"
 
 
 def test_an_accuracy_on_its_bound_has_no_interval():

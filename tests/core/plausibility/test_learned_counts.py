@@ -74,7 +74,7 @@ def test_double_reading_and_screening_are_not_called_uncertain_for_having_few_ra
     assert not published.within_reach and published.reach == pytest.approx(0.875, abs=1e-4)
     assert not published.uncertain.any()
     assert published.sentence == (
-        "Certainty cannot reach 90% with 2 raters per case: unanimous cases have 87%. Compare cases by their order."
+        "Certainty cannot reach 90% with 2 raters per case: unanimous cases reach 87%. Compare cases by rank."
     )
 
 

@@ -67,7 +67,7 @@ def test_who_names_one_class_is_low_of_one_class_and_blind():
     assert {"low", "one_class", "blind"} <= set(kinds(found)["r3"])
     n = int((data.rater == 3).sum())
     words = next(flag.words for flag in found.flags if flag.rule == "one_class")
-    assert f"Named k1 on {n} of {n} annotations" in words
+    assert f"Named k1 in {n} of {n} annotations" in words
 
 
 def test_who_gets_worse_drifts():
@@ -121,7 +121,7 @@ def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
     share = round(100 * act.cost / act.expected_wrong.sum())
     assert found.words() == (
         f"An estimated 3 of 30 raters are below the acceptable accuracy ({act.acceptable:.0%}, judged by the model); "
-        f"3 are flagged for it. The flagged raters made {n:,} annotations, of which about {cost:,} are wrong: "
+        f"3 are flagged for this. The flagged raters made {n:,} annotations, of which about {cost:,} are wrong: "
         f"{share}% of all expected wrong annotations."
     )
     wrong = (truth[data.case_of_annotation] != data.answer)[data.rater >= 27].sum()
@@ -134,7 +134,7 @@ def test_one_rater_is_not_told_in_the_plural():
     data, _ = simulated(3, np.r_[np.full(3, 0.9), 0.3], n_cases=800, per_case=3)
     words = found_in(data).words()
     assert words.startswith("An estimated 1 of 4 raters is below the acceptable accuracy (")
-    assert "); 1 is flagged for it. The flagged rater made " in words
+    assert "); 1 is flagged for this. The flagged rater made " in words
 
 
 def with_gold_of(data, known, truth):
@@ -172,7 +172,7 @@ def test_gold_too_scarce_to_judge_says_that_the_model_takes_raters_for_better_wh
     spread = np.sqrt(((by_case - by_case.mean()) ** 2).sum()) / 200  # five annotations a case
     assert check.high - check.right == pytest.approx(norm.ppf(0.975) * spread)
     assert check.high < check.model == pytest.approx(0.85, abs=0.02)
-    assert "so it rates raters better than they are. Treat its estimates with caution" in found.words()
+    assert "so it overrates raters. Treat its estimates with caution" in found.words()
 
 
 def test_gold_names_how_many_raters_the_model_misses_and_how_many_it_flags_for_nothing():
@@ -188,7 +188,8 @@ def test_gold_names_how_many_raters_the_model_misses_and_how_many_it_flags_for_n
     assert found.acceptable.judged_by == "model" and (check.n_missed, check.n_cleared) == (1, 1)
     assert check.model == pytest.approx(found.acceptable.model.value[data.rater[gold[case] >= 0]].mean(), abs=1e-12)
     assert found.words().endswith(
-        " Judged by gold, 1 more rater is below the acceptable accuracy. Of the flagged raters, 1 is above it by gold."
+        " Judged by gold, 1 more rater is below the acceptable accuracy. Judged by gold, "
+        "1 of the flagged raters is above the acceptable accuracy."
     )
 
 
@@ -256,7 +257,7 @@ def test_many_who_guess_do_not_silence_the_page_either():
     answer = np.where(rater < 15, rng.integers(2, size=case.size), answer)
     data = Dataset.from_classes("x", *names(200, 17, 2), case, rater, answer)
     panel = panel_of(data, DawidSkene("pooled").fit(data))
-    assert judge_accuracy(panel).why == "the raters do not clearly agree more than by chance"
+    assert judge_accuracy(panel).why == "the raters do not clearly agree beyond chance"
     judged = judge_accuracy(panel, careless=range(15))
     assert judged.why != judge_accuracy(panel).why and judged.aside == tuple(range(15))
 

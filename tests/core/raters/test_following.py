@@ -85,7 +85,7 @@ def test_who_follows_as_well_as_the_median_and_reads_higher_is_told_so_and_not_f
         (flag,) = [flag for flag in found.flags if flag.rater == rater]
         assert flag.words.startswith(f"Reads {reading.severity[rater]:.2f} classes higher than the average rater (")
     said = found.words()
-    assert "score higher or lower than the others, which is not held against them" in said
+    assert "score higher or lower than the others, which does not count against them" in said
     assert "accura" not in said and "wrong" not in said
     assert shift[reading.severe & (reading.severity > 0)].min() > 0
 
@@ -106,7 +106,7 @@ def test_who_does_not_look_at_the_case_is_flagged_and_costs_most():
     lost, n = found.following.lost, data.annotations_of_raters
     assert (lost[[3, 4, 5]] > 0.9 * n[[3, 4, 5]]).all() and np.median(lost) < 0.3 * n[0]
     assert found.words().startswith("About 3 of 60 raters hardly follow the cases (correlation below 0.")
-    assert "; 3 of them are flagged. Flagged raters made 450 annotations, which are worth " in found.words()
+    assert "; 3 of them are flagged. Flagged raters made 450 annotations, worth as much as " in found.words()
 
 
 def test_honest_raters_are_seldom_flagged():
@@ -168,7 +168,7 @@ def test_of_noise_nothing_is_said(seed):
     found = following_of(data)
     assert found.why and found.mean is None and not found.flagged.any()
     assert np.isnan(found.rates.value).all() and np.isnan(found.lost).all()
-    assert found.words().startswith("Cannot determine how raters follow the cases: ")
+    assert found.words().startswith("Cannot determine how closely raters follow the cases: ")
     assert not {"shift", "spread"} & {flag.rule for flag in found.flags()}
 
 
@@ -181,7 +181,7 @@ def test_unanimity_two_cases_and_single_annotations_claim_nothing():
     single = Dataset.from_classes("x", *names(9, 3, 3), np.arange(9), np.arange(9) % 3, np.arange(9) % 3, ordinal=True)
     for data in (unanimous, two, single):
         found = flag_raters(monitor(data))
-        assert found.words().startswith("Cannot determine how raters follow the cases: ")
+        assert found.words().startswith("Cannot determine how closely raters follow the cases: ")
         assert not found.flags and not found.following.n_judged
         assert not any(character.isdigit() for character in found.words().split(":")[0])
 

@@ -75,7 +75,7 @@ def test_few_annotations_keep_back_the_difference_and_fewer_the_case():
 def test_small_groups_are_not_shown_and_lists_are_short():
     dataset, facts = crowd(apart=range(40))
     small = RaterFacts(("side",), (("a",) * 7 + ("b",) * 33,))
-    with pytest.raises(NotApplicableError, match="smaller groups are not shown"):
+    with pytest.raises(NotApplicableError, match="Smaller groups are not shown"):
         find_cases_apart(dataset, small)
     assert len(find_cases_apart(dataset, facts).cases) == 2 * MOST_CASES
 
@@ -130,7 +130,7 @@ def test_names_and_order_of_raters_change_no_rate():
 
 def test_what_cannot_be_measured_is_refused():
     dataset, facts, net, *_ = of_classes()
-    with pytest.raises(NotApplicableError, match="No group has 8 raters and 8 others; smaller groups are not shown"):
+    with pytest.raises(NotApplicableError, match="No group has at least 8 raters, with at least 8 raters outside it"):
         rate_classifiers(dataset, RaterFacts(), [net])
     with pytest.raises(InputError, match="level"):
         rate_classifiers(dataset, facts, [net], level=2.0)

@@ -63,7 +63,7 @@ def test_the_planted_raters_of_the_sample_are_found_and_nobody_else():
         assert apart < 1.5 * (found.severity_high - found.severity)[name[rater]]
     words = found.words()
     assert words.startswith(f"Ben scores {-found.severity[name['Ben']]:.2f} lower than the average rater")
-    assert f"Eve's scores scatter by {found.spread[name['Eve']]:.2f}" in words
+    assert f"Eve's scores vary more than the others': spread {found.spread[name['Eve']]:.2f}" in words
 
 
 def test_intervals_hold_planted_severities_and_spreads():
@@ -85,7 +85,7 @@ def test_alike_raters_are_not_told_apart_in_words():
     alike = Dataset.from_scores("s", data.cases, data.raters, data.case_of_annotation, data.rater, score)
     found = score_raters(alike)
     assert not found.severe.any() and not found.erratic.any()
-    assert found.words().startswith("No rater is clearly higher, lower or more scattered")
+    assert found.words().startswith("No rater clearly scores higher, lower or less consistently")
 
 
 def test_other_units_and_names_change_nothing_but_units_and_names():

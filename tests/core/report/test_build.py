@@ -153,7 +153,9 @@ def test_of_sets_the_report_names_the_label_that_its_shares_are_of():
     label = dataset.classes[1]
     found = build_report(request_of(dataset, threshold=label), ["agreement", "certainty"])
     text = " ".join(parsed(found).text)
-    said = f"For sets of labels, this report uses one label, {label}: each annotation is with or without it."
+    said = (
+        f"For sets of labels, this report uses one label, {label}: each annotation either has this label or does not."
+    )
     assert said in text.split("Data overview.")[0]
     assert f"annotations name {label}." in text.split("The least certain cases.")[1]
     assert said not in " ".join(parsed(build_report(request_of(load_sample("caries")), ["agreement"])).text)
@@ -322,7 +324,9 @@ def test_decisions_of_reviews_have_a_section_with_what_waits():
         reviews[case] = review
     request = request_of(dataset, reviews=reviews)
     lead, todo, rests, *_, listed = part_sections.reviews(request, ["reviews"], None, None)
-    assert rests.text.startswith("1 case is settled: 1 by one reviewer. One reviewer's opinion is one more opinion")
+    assert rests.text.startswith(
+        "1 case is settled: 1 by one reviewer. One reviewer's opinion is only one more opinion"
+    )
     assert lead.text == "2 of 2 cases reviewed, 1 settled, 1 in arbitration."
     assert (todo.kind, todo.text) == ("todo", "Decide 1 case in arbitration.")
     assert listed.table[["case", "decision", "state"]].values.tolist() == [
@@ -547,11 +551,14 @@ def test_rates_of_a_machine_are_reported_where_it_labelled_what_people_did_not()
     found = machine_rates(whole, "gpt", people_labels(whole, ["a", "b"]))
     x = next(one for one in found.rates if one.of == "x")
     assert percent_with_interval(x.corrected.estimate, x.corrected.ci_low, x.corrected.ci_high) in text
-    assert "people labelled 60 of 300 cases" in text and "with two people; these were left out" not in text
+    assert (
+        "people labelled 60 of 300 cases" in text
+        and "annotated by at least two people; these were left out" not in text
+    )
     said = [row for row in rows if not row.startswith(("0,gpt", "1,gpt"))]
     fewer = replace(request, with_machines=read("\n".join(["case,rater,class", *said]).encode()).dataset)
     text = " ".join(parsed(build_report(fewer, ["machines"])).text)
-    assert "gpt did not annotate 2 of 60 cases with two people; these were left out." in text
+    assert "gpt did not annotate 2 of 60 cases annotated by at least two people; these were left out." in text
     same = whole.select(cases=people.cases)
     request = replace(request, with_machines=same)
     assert "people labelled" not in " ".join(parsed(build_report(request, ["machines"])).text)

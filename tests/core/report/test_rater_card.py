@@ -87,7 +87,7 @@ def test_every_number_of_the_summary_stands_in_its_own_line(card):
     assert [one.text for one in signs] == ["Became less accurate over time: since May.", "Much faster: 2 seconds."]
     lines = {
         "annotations": "1,234 on 1,100 cases",
-        "annotations that the other raters judge": "987, of which 654 on cases where they are confident",
+        "annotations that the other raters judge": "987, of which 654 on cases on which they are confident",
         "accuracy, judged by the model": "71% (62% to 79%)",
         "accuracy of the pool, median and middle half": "84% (81% to 90%)",
         "agreement with others": "55% (44% to 66%)",
@@ -118,10 +118,10 @@ def test_what_is_said_over_time_is_of_the_chart_that_is_drawn(card):
     drift = replace(card.over_time, false_alarm=0.1, before=0.88, after=0.43)
     picture, words = _over_time(replace(card, over_time=drift))
     assert words.text == (
-        "The chart of a stable rater crosses the limit with 10% probability. This chart does: accuracy 88% before, "
-        "43% after."
+        "The chart of a stable rater crosses the limit with 10% probability. "
+        "This chart crosses the limit: accuracy 88% before, 43% after."
     )
     assert picture.draw(LIGHT).data == rater_over_time(drift, LIGHT, "").data
-    assert "This chart does" not in _over_time(replace(card, over_time=replace(drift, alarm=None)))[1].text
+    assert "This chart crosses" not in _over_time(replace(card, over_time=replace(drift, alarm=None)))[1].text
     (why,) = _over_time(replace(card, over_time=None, why_not_over_time="There are no times."))
     assert why.text == "There are no times."

@@ -57,9 +57,9 @@ def closed(dataset, case, name, blind=True):
     [
         (["aa", "bb", "aba", "abb"], "suggests 2+1 reading"),
         (["aa", "ab", "aba"], "fits no common pattern"),
-        (["aaa", "aab"], "the majority of three votes"),
-        (["aa", "ab"], "double reading"),
-        (["a", "b"], "without a second opinion"),
+        (["aaa", "aab"], "suggests a majority of three"),
+        (["aa", "ab"], "suggests double reading"),
+        (["a", "b"], "has only one annotation"),
         (["aa", "bb", "aaa"], "fits no common pattern"),
         (["aaaa", "abab"], "Every case has 4 annotations."),
     ],
@@ -71,7 +71,7 @@ def test_the_process_is_named_only_if_all_cases_follow_it(answers, words):
 def test_cases_without_a_majority_are_counted_with_an_interval():
     said = text_of(request_of(data(["aa", "ab", "ba", "a"])))
     assert (
-        "Of 4 cases, 2 (50%, 95% interval 15% to 85%) have no majority, and 1 has one annotation only."
+        "Of 4 cases, 2 (50%, 95% interval 15% to 85%) have no majority, and 1 has only one annotation."
         in said["undetermined"]
     )
     assert "No case was settled by review" in said["process"]

@@ -29,7 +29,10 @@ def test_with_gold_the_measures_of_the_model_that_opens_stand_there_with_interva
     data = replace(data, gold=np.where(np.arange(120) < 80, truth, -1).astype(np.int32))
     expected = gold_measures(data, average_models(choose(data, seed=0), data).fit)
     lead, certain, table, *_, raters = blocks(data)
-    assert lead.text.startswith("By gold, the average of rater models is correct on 94%") and "of 80 cases" in lead.text
+    assert (
+        lead.text.startswith("Judged by gold, the average of rater models is correct on 94%")
+        and "of 80 cases" in lead.text
+    )
     assert certain.text == "No gold case has a probability of 99% or more."
     assert isinstance(table, Grid)
     by_name = table.table.set_index("measure")

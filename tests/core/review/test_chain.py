@@ -281,7 +281,7 @@ def test_events_that_changed_places_are_named(recorded):
     swap = "UPDATE review_event SET number = {} WHERE number = {} AND dataset = '" + DATASET + "'"
     without_guards(recorded, *(swap.format(*pair) for pair in ((99, 2), (2, 3), (3, 99))))
     told = " ".join(fault.what for fault in recorded.check().faults)
-    assert "event 2 (case 'case 2', step 1, Ann) does not follow the event before it" in told
+    assert "event 2 (case 'case 2', step 1, Ann) does not follow the previous event" in told
 
 
 def test_a_cut_end_and_a_chain_made_anew_are_found_by_a_head_that_was_kept(recorded):
@@ -299,7 +299,7 @@ def test_a_trigger_that_is_not_ours_is_named(recorded):
     does = "BEGIN SELECT 1; END" if sqlite else "FOR EACH ROW EXECUTE FUNCTION review_event_erased()"
     run(recorded, f"CREATE TRIGGER more AFTER INSERT ON review_event {does}")
     (fault,) = recorded.check().faults
-    assert fault.what.startswith("the trigger more of the database is not one of Plurality")
+    assert fault.what.startswith("the trigger more in the database is not from Plurality")
 
 
 def test_a_guard_that_is_gone_is_named(recorded):

@@ -30,7 +30,7 @@ def test_finished_arbitrations_are_gold_and_agreement_with_the_panel_is_none(dat
     assert found.dataset.gold[[1, 4]].tolist() == codes and (np.delete(found.dataset.gold, [1, 4]) == -1).all()
     assert (found.n_decided, found.n_differ, found.n_no_class) == (2, 0, 2)
     assert found.dataset.content_digest != dataset.content_digest
-    assert found.words == "2 of 2 gold classes come from arbitration, by people who saw the annotations."
+    assert found.words == "2 of 2 gold classes come from arbitration by people who saw the annotations."
 
 
 def test_gold_of_the_file_stays_and_what_differs_is_said(dataset, reviews_of):
@@ -68,7 +68,7 @@ def test_decided_sets_are_gold_of_sets_and_a_known_set_stays(reviews_of):
     found = of(sets)
     assert found.dataset.gold_sets.tolist() == [[1, 1, 0], [0, 0, 1], [-1, -1, -1]]
     assert (found.n_decided, found.n_differ, found.n_no_class) == (2, 0, 1)
-    assert found.words == "2 of 2 gold sets come from arbitration, by people who saw the annotations."
+    assert found.words == "2 of 2 gold sets come from arbitration by people who saw the annotations."
     found = of(replace(sets, gold_sets=np.array([[0, 1, 1], [-1, -1, -1], [-1, -1, -1]], np.int8)))
     assert found.dataset.gold_sets.tolist() == [[0, 1, 1], [0, 0, 1], [-1, -1, -1]]
     assert (found.n_decided, found.n_differ) == (1, 1) and "1 of 2 gold sets" in found.words

@@ -71,7 +71,7 @@ def test_reviewed_cases_are_a_samples_or_a_queues_and_the_sentence_says_which(da
     alone.read("case 2", "Ann", X, panel=X)
     alone.read("case 3", "Ann", X, panel=X)
     only = reviewed_by(alone.found, [sample]).words()
-    assert only == "The 2 reviewed cases are of a random sample, with recorded probabilities."
+    assert only == "The 2 reviewed cases are from a random sample, with recorded probabilities."
 
 
 def drawn(name, cases, chance, seed):

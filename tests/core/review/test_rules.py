@@ -94,7 +94,7 @@ def test_nobody_closes_a_case_alone_outside_the_plausible_set_without_a_note(cas
         with pytest.raises(InputError, match="second opinion, or write a note"):
             case.do("Ann", "keep", note=" ", reason=reason)
     said = what_follows(case.review, case.draft("Ann", "keep", note="seen on the scan"))
-    assert said == "The case is closed with only your opinion, which is not in the panel's plausible set."
+    assert said == "The case is closed with your opinion only, which is outside the panel's plausible set."
     assert case.do("Ann", "keep", note="seen on the scan") == "closed"
     assert case.review.closed_unsupported
 

@@ -84,7 +84,7 @@ def test_a_reviewer_who_saw_an_older_version_is_told_and_not_what_was_said(store
     assert caught.value.version == 1
     assert "secret" not in str(caught.value)
     assert "Ann" not in str(caught.value) and str(caught.value).startswith("Someone else")
-    with pytest.raises(ConflictError, match=r"^You have worked on case .* in another window since") as own:
+    with pytest.raises(ConflictError, match=r"^You have changed case .* in another window since") as own:
         store.record(draft(), seen=0, token="t3")
     assert own.value.own and not caught.value.own
     assert store.record(draft(reviewer="Bob"), seen=1, token="t2").version == 2
