@@ -81,7 +81,7 @@ def test_a_table_without_a_header_whose_first_column_repeats_is_asked_for_its_co
         for segment in range(30)
         for user in rng.sample(range(12), 2)
     ]
-    with pytest.raises(InputError, match="Could not recognise the column of the case"):
+    with pytest.raises(InputError, match="Could not recognise the case column"):
         read(delimited(rows))
 
 

@@ -146,7 +146,7 @@ def test_gold_judges_by_correlation_with_gold():
     assert np.flatnonzero(found.flagged).tolist() == [5]
     by_others = following_of(with_gold, judged_by="model")
     assert not by_others.by_gold.any() and by_others.rates.value == pytest.approx(found.rates.value, abs=0.15)
-    with pytest.raises(NotApplicableError, match="no annotation is on a gold case"):
+    with pytest.raises(NotApplicableError, match="no gold case is annotated"):
         following_of(data, judged_by="gold")
 
 
@@ -168,7 +168,7 @@ def test_of_noise_nothing_is_said(seed):
     found = following_of(data)
     assert found.why and found.mean is None and not found.flagged.any()
     assert np.isnan(found.rates.value).all() and np.isnan(found.lost).all()
-    assert found.words().startswith("Cannot determine how raters follow the cases: ")
+    assert found.words().startswith("Cannot determine how well raters follow the cases: ")
     assert not {"shift", "spread"} & {flag.rule for flag in found.flags()}
 
 
@@ -181,7 +181,7 @@ def test_unanimity_two_cases_and_single_annotations_claim_nothing():
     single = Dataset.from_classes("x", *names(9, 3, 3), np.arange(9), np.arange(9) % 3, np.arange(9) % 3, ordinal=True)
     for data in (unanimous, two, single):
         found = flag_raters(monitor(data))
-        assert found.words().startswith("Cannot determine how raters follow the cases: ")
+        assert found.words().startswith("Cannot determine how well raters follow the cases: ")
         assert not found.flags and not found.following.n_judged
         assert not any(character.isdigit() for character in found.words().split(":")[0])
 

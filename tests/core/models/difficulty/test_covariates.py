@@ -159,7 +159,7 @@ def test_columns_that_cannot_be_used_are_refused_in_words():
     for values, words in (
         (same, "all raters have the same value"),
         ([""] * 20, "no rater has a value"),
-        (each, "each value belongs to one rater"),
+        (each, "every rater has a different value"),
         ([*each[:8], *["v1"] * 12], "8 values for 20 raters, but at most 4"),
         (["1", "2", "3", *[""] * 17], "numbers for only 3 raters"),
     ):
