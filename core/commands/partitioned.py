@@ -226,7 +226,7 @@ def fit(options) -> Answer:
     asked = asked_for(options)
     if asked.way != "em":
         raise NotApplicableError(
-            f"{asked.title} by {asked.way} is not available for data in partitions. Use a model with the method em."
+            f"{asked.title} by {asked.way} is not available for data in partitions. Use a model with --method em."
         )
     with runner_of(options) as runner, opened(options) as data:
         _warn(data, options)

@@ -271,7 +271,7 @@ def _check(dataset: Dataset, fit: RaterModelFit, plans: Sequence[Plan], level: f
             raise InputError(f"Unknown plan {plan.kind!r}.", f"Use one of {', '.join(KINDS)}.")
         if plan.n < 1 or plan.each < 1:
             raise InputError(
-                f"Could not use the plan “{plan.title}”: a number is below 1.", "Use at least one of each."
+                f"Could not use the plan “{plan.title}”: one of its numbers is below 1.", "Use at least one of each."
             )
         n_raters = dataset.n_raters + (plan.n if plan.kind == "new_raters" else plan.each)
         n_cases = dataset.n_cases + (plan.n if plan.kind == "new_cases" else 0)
