@@ -59,7 +59,7 @@ def test_the_constructor_itself_refuses_what_is_no_set(films):
     assert Dataset(**made, **array, **good).digest == films.digest
     for bad, found in (
         ({"entry_ptr": [0, 1, 1, 6]}, "rater 'r2' on case 'a', has no label"),
-        ({"entry_class": [1, 0, 0, 2, 0, 2]}, "names 'drama' twice"),
+        ({"entry_class": [1, 0, 0, 2, 0, 2]}, "contains 'drama' twice"),
         ({"entry_class": [1, 2, 1, 0, 0, 2]}, "one block, in ascending order"),
         ({"entry_block": [0, 0, 1, 0, 0, 0]}, r"entry_block\[2\] is 1; the labels of a set must form one block"),
     ):
