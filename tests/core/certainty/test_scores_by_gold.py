@@ -53,7 +53,7 @@ def test_without_gold_or_of_other_cases_it_is_refused(marked):
     trust = score_trust(bare, fit_prior(load_sample("essays")).model(), [1.0])
     with pytest.raises(NotApplicableError, match="gold score"):
         scores_by_gold(bare, trust)
-    with pytest.raises(InputError, match="other cases"):
+    with pytest.raises(InputError, match="different cases"):
         scores_by_gold(marked.select(cases=["1", "3"]), trust)
 
 

@@ -312,5 +312,5 @@ def test_probabilities_of_findings_are_predictions_beside_readers_and_refused_be
     assert [name for name, _ in source.side.predictions] == ["net.csv"]
     assert source.questions[0].gold is not None
     assert {question.mapping.layout for question in source.questions} == {"labels", "long"}
-    with pytest.raises(InputError, match="annotations of each rater"):
+    with pytest.raises(InputError, match="each rater's annotations"):
         open_source(files[1:])

@@ -168,7 +168,7 @@ def test_of_noise_nothing_is_said(seed):
     found = following_of(data)
     assert found.why and found.mean is None and not found.flagged.any()
     assert np.isnan(found.rates.value).all() and np.isnan(found.lost).all()
-    assert found.words().startswith("Cannot determine how well raters follow the cases: ")
+    assert found.words().startswith("Cannot determine how raters follow the cases: ")
     assert not {"shift", "spread"} & {flag.rule for flag in found.flags()}
 
 
@@ -181,7 +181,7 @@ def test_unanimity_two_cases_and_single_annotations_claim_nothing():
     single = Dataset.from_classes("x", *names(9, 3, 3), np.arange(9), np.arange(9) % 3, np.arange(9) % 3, ordinal=True)
     for data in (unanimous, two, single):
         found = flag_raters(monitor(data))
-        assert found.words().startswith("Cannot determine how well raters follow the cases: ")
+        assert found.words().startswith("Cannot determine how raters follow the cases: ")
         assert not found.flags and not found.following.n_judged
         assert not any(character.isdigit() for character in found.words().split(":")[0])
 
