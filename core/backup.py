@@ -123,7 +123,7 @@ def expire_backups(folder: Path, keep: int, days: int) -> list[Path]:
     """
     if min(keep, days) < 1:
         raise InputError(
-            f"Backups to keep must be at least 1 file and 1 day; got {keep} and {days}.", "Use larger numbers."
+            f"Keep at least 1 backup file and 1 day of backups; got {keep} and {days}.", "Use larger numbers."
         )
     known = sorted(
         [*folder.glob("*.backup"), *folder.glob(f"*.backup{ENCRYPTED}")],
@@ -158,7 +158,8 @@ def restore(file: Path, identity: Path | None = None) -> Backup:
     home, url = current_settings().home, store_url()
     if any(not is_draft(path) for path in _entries(home)):
         raise InputError(
-            f"Could not restore: the folder {home} is not empty.", "Move it away, or set PLURALITY_HOME to another one."
+            f"Could not restore: the folder {home} is not empty.",
+            "Move the folder, or set PLURALITY_HOME to another one.",
         )
     if has_record(owner_url()):
         raise InputError("Could not restore: the database already contains reviews.", "Use an empty database.")
@@ -170,7 +171,8 @@ def restore(file: Path, identity: Path | None = None) -> Backup:
             kind = told["record"]
             if kind is not None and kind != url.get_backend_name():
                 raise InputError(
-                    f"Could not restore: the backup has reviews from {kind}, but this database is of another kind.",
+                    f"Could not restore: the backup contains reviews from a {kind} database, but this database is of "
+                    "another kind.",
                     f"Set PLURALITY_DATABASE_URL to a {kind} database.",
                 )
             (place / "home").mkdir(exist_ok=True)
@@ -336,7 +338,7 @@ def _unpacked(file: Path, place: Path) -> dict:
         with zipfile.ZipFile(file) as archive:
             told = json.loads(archive.read(_LIST))
             if told["format"] != FORMAT:
-                raise InputError(f"Could not restore {file}: it has another backup format.", "Update Plurality.")
+                raise InputError(f"Could not restore {file}: its backup format is not supported.", "Update Plurality.")
             wanted = {_HOME + name: digest for name, (digest, _) in told["files"].items()}
             if told["record"] is not None:
                 wanted[_RECORD[told["record"]]] = told["record_hash"]
@@ -401,7 +403,7 @@ def _run(tool: str, url: sa.URL, *arguments: str) -> None:
     program = str(known[-1]) if known else shutil.which(tool)
     if program is None:
         raise InputError(
-            f"Could not copy the reviews: the tool {tool} of Postgres is not installed.",
+            f"Could not copy the reviews: the Postgres tool {tool} is not installed.",
             "On Debian: apt install postgresql-client.",
         )
     address = url.set(drivername="postgresql", password=None).render_as_string()
@@ -410,5 +412,5 @@ def _run(tool: str, url: sa.URL, *arguments: str) -> None:
     if done.returncode:
         said = " ".join(done.stderr.decode("utf-8", "replace").split())[:300]
         raise InputError(
-            f"{tool} failed: {said}", "Check that the database exists and that its role has the permission."
+            f"{tool} failed: {said}", "Check that the database exists and that the role has permission to use it."
         )

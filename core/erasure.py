@@ -70,7 +70,7 @@ def erase_person(name: str, by: str = ADMINISTRATOR) -> ErasedPerson:
     for sample in SAMPLES:
         n_datasets += belongings.forget_belongings(f"{sample.name} of {name}")
     if not (n_events or n_datasets or n_changes or had_account):
-        raise InputError(f"Could not find a person with the name {name!r}.", "Use the name as it is in the record.")
+        raise InputError(f"Could not find a person named {name!r}.", "Use the name as it appears in the record.")
     access_record.record_access(by, "erase a person", details=[f"{sum(n_events.values()):,} events"])
     return ErasedPerson(n_events, n_datasets)
 

@@ -321,7 +321,11 @@ class Verdict:
 def can_use(method: Method, dataset: Dataset) -> Verdict:
     """Return the verdict on one method, in words for the screen."""
     how = method.takes.get(dataset.kind)
-    reason = f"does not support {dataset.kind}s" if how is None else _lacking(method.needs, dataset)
+    reason = (
+        f"does not support {'classes' if dataset.kind == 'class' else f'{dataset.kind}s'}"
+        if how is None
+        else _lacking(method.needs, dataset)
+    )
     return Verdict(method.name, method.title, not reason, reason or str(how))
 
 

@@ -91,7 +91,7 @@ def person_of(claims: Mapping[str, Any], now: float | None = None) -> Person:
     settings, now = current_settings(), time.time() if now is None else now
     begun, ends = _time(claims.get("iat")), _time(claims.get("exp"))
     if begun is None or ends is None:
-        raise SignedOutError("Could not sign in: the provider did not send when the session ends (claim 'exp').")
+        raise SignedOutError("Could not sign in: the provider did not send the end time of the session (claim 'exp').")
     if begun > now + _AHEAD:  # the session would last longer than a working day
         raise SignedOutError("Could not sign in: the provider's clock is ahead. Contact the administrator.")
     until = ends if settings.session_hours is None else begun + 3600.0 * settings.session_hours

@@ -182,7 +182,7 @@ def _check_tables(told: dict[str, Any]) -> None:
             raise _FaultError(f"{key!r} is unknown; a list has {OTHERS}, [people] and [groups]", key)
     for table in ("people", "groups"):
         if not isinstance(told.get(table, {}), dict):
-            raise _FaultError(f"{table} is not a table; write [{table}] on a line of its own", table)
+            raise _FaultError(f"{table} is not a table; write [{table}] on its own line", table)
         if OTHERS in told.get(table, {}):
             raise _FaultError(f"{OTHERS} is in [{table}]; put it above the first table", table, OTHERS)
 

@@ -71,8 +71,8 @@ def chosen(data: ClassCounts | Dataset, names: Sequence[str] | None) -> list[str
             raise OptionError(f"Unknown coefficient {name!r}. Use one of {', '.join(known)}.")
         if name in barred:
             raise NotApplicableError(
-                f"Cannot compute {name}: it compares {'more than' if 'raters' in known[name].needs else 'exactly'} "
-                f"two identified raters; these data have {used:,}. Choose another coefficient."
+                f"Cannot compute {name}: it needs {'more than' if 'raters' in known[name].needs else 'exactly'} two "
+                f"identified raters, but these data have {used:,}. Choose another coefficient."
             )
     return allowed if names is None else [name for name in known if name in names]
 
@@ -177,8 +177,8 @@ def _ratio_distances(values: np.ndarray) -> np.ndarray:
     limit = current_settings().max_model_cells
     if values.size**2 > limit:
         raise LimitError(
-            f"Could not resample the ratio metric: {values.size:,} classes need {values.size**2:,} cells; the "
-            f"limit is {limit:,}. Use the interval metric of the logarithms."
+            f"Could not resample the ratio metric: {values.size:,} classes need {values.size**2:,} cells; the limit "
+            f"is {limit:,}. Use the interval metric on the logarithms."
         )
     total = values[:, None] + values
     return np.divide(values[:, None] - values, total, out=np.zeros_like(total), where=total > 0) ** 2

@@ -257,8 +257,8 @@ def check_margins(n_raters: int, n_classes: int) -> None:
     limit = current_settings().max_model_cells
     if n_raters * n_classes > limit:
         raise LimitError(
-            f"Cannot compare {n_raters:,} raters with {n_classes:,} classes: this needs {n_raters * n_classes:,} "
-            f"cells, the limit is {limit:,}. Select fewer raters."
+            f"Cannot compare {n_raters:,} raters on {n_classes:,} classes: this needs {n_raters * n_classes:,} "
+            f"cells; the limit is {limit:,}. Select fewer raters."
         )
 
 

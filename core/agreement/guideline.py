@@ -182,7 +182,7 @@ def review_guideline(
     check_whole(n_resamples, "The number of resamples", 20)
     if dataset.n_classes > MOST_CLASSES:
         raise LimitError(
-            f"Cannot find confused classes: there are more than {MOST_CLASSES} of them. Select some cases."
+            f"Cannot find confused classes: there are more than {MOST_CLASSES} classes. Select fewer cases."
         )
     counts = _dense(dataset)
     kept = np.flatnonzero(counts.sum(axis=1) > 1)
@@ -217,7 +217,7 @@ def _sides(dataset: Dataset, kept: np.ndarray, since: int | None, version: str) 
     if version:
         if dataset.case_group is None:
             raise NotApplicableError(
-                "The cases have no groups. Choose the column of versions when you open the file (--group COLUMN)."
+                "The cases have no groups. Choose the version column when you open the file (--group COLUMN)."
             )
         group = np.array(dataset.case_group)
         if version not in dataset.case_group:

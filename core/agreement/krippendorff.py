@@ -194,7 +194,7 @@ def krippendorff_alpha(
     _check_metric(metric)
     if isinstance(data, Dataset) and data.kind == "score":
         if weights is not None or metric == "nominal":
-            raise NotApplicableError(f"Alpha for scores needs one of {', '.join(METRICS[1:])}.")
+            raise NotApplicableError(f"Alpha for scores needs one of these metrics: {', '.join(METRICS[1:])}.")
         counts, values = _scores(data, metric)
         return _alpha(counts, Metric(f"{metric} metric", metric, values), level, "score")
     counts = as_counts(data)
@@ -346,8 +346,8 @@ def _scores(data: Dataset, metric: str) -> tuple[ClassCounts, np.ndarray]:
 def _check_ratio(values: np.ndarray) -> None:
     if values.size > MOST_RATIO_VALUES:
         raise LimitError(
-            f"The ratio metric allows at most {MOST_RATIO_VALUES:,} different values; these data have {values.size:,}. "
-            "Round the values, or use the interval metric of their logarithms."
+            f"The ratio metric allows at most {MOST_RATIO_VALUES:,} different values; these data have "
+            f"{values.size:,}. Round the values, or use the interval metric on their logarithms."
         )
 
 

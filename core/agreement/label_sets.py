@@ -83,8 +83,8 @@ def distinct_sets(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
         which[annotation] = n_classes + places.setdefault(key, len(places))
     if len(places) > MOST_SETS:
         raise LimitError(
-            f"Could not compute distances: {len(places):,} different sets of labels are more than the limit of "
-            f"{MOST_SETS:,}. Use agreement for each label."
+            f"Could not compute distances: {len(places):,} different sets of labels exceed the limit of "
+            f"{MOST_SETS:,}. Compute agreement for each label instead."
         )
     sets = np.zeros((n_classes + len(places), n_classes), bool)
     sets[np.arange(n_classes), np.arange(n_classes)] = True
@@ -155,7 +155,9 @@ def mean_label_alpha(dataset: Dataset, level: float = 0.95) -> Coefficient:
         one = alpha_and_deviations(class_counts(dataset.as_classes(label)[0]))
         found.append(one) if one is not None else left_out.append(label)
     if not found:
-        return undefined(MEAN_LABEL_ALPHA, "identity", "no label was chosen by some raters and not by others")
+        return undefined(
+            MEAN_LABEL_ALPHA, "identity", "in cases with two annotations, every label was chosen always or never"
+        )
     value = float(np.mean([alpha for alpha, _ in found]))
     deviation = np.mean([own for _, own in found], axis=0)
     n = np.diff(dataset.case_ptr)

@@ -274,7 +274,7 @@ def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0
     if np.count_nonzero(total) < 2:
         return undefined("spa_corrected", weighting, ONE_CLASS, m, n_annotations)
     if n_cases < 2:
-        return undefined("spa_corrected", weighting, "chance is between cases, and there is only one", m, n_annotations)
+        return undefined("spa_corrected", weighting, "chance agreement needs more than one case", m, n_annotations)
     found = _disagreements(counts, weighting)
     value = 1 - found.x / found.y
     if m < 2 or n_cases < 3:

@@ -153,7 +153,12 @@ def _by_anova(dataset: Dataset, scored: Scored, n: np.ndarray, level: float) -> 
     two = [undefined(name, "ANOVA", why) for name in (ICC_2, ICC_3)]
     sizes = np.unique(n[n >= 2])
     if sizes.size > 1 or (n >= 2).sum() < 2:
-        return [undefined(ICC_1, "ANOVA", "cases have different numbers of scores, or only one"), *two]
+        return [
+            undefined(
+                ICC_1, "ANOVA", "the number of scores differs between cases, or fewer than two cases have two scores"
+            ),
+            *two,
+        ]
     table = scored.score[(n >= 2)[scored.case]].reshape(-1, int(sizes[0]))
     return [*one_way_anova(table, level, f"ANOVA, {sizes[0]} scores per case", ICC_1), *two]
 

@@ -81,12 +81,12 @@ def _whole_numbers(table: np.ndarray) -> np.ndarray:
         raise InputError("Could not read the table: it contains a value that is not a number.") from None
     if given.ndim != 2 or given.shape[1] == 0:
         raise InputError(
-            "Could not read the table: it does not have rows and columns.", "Use one row of counts per case or class."
+            "Could not read the table: it is not two-dimensional.", "Use one row of counts per case or class."
         )
     if not ((given >= 0) & (given <= _MOST) & (given == np.floor(given))).all():
         row, column = np.argwhere(~((given >= 0) & (given <= _MOST) & (given == np.floor(given))))[0]
         raise InputError(
             f"Could not read the table: row {row + 1}, column {column + 1} contains {exact(given[row, column])}.",
-            "Counts must be integers of 0 or more.",
+            "Counts must be non-negative integers.",
         )
     return given.astype(np.int64)

@@ -91,7 +91,8 @@ def checked_weights(matrix: np.ndarray, n_classes: int) -> np.ndarray:
         raise InputError("Could not use the weights: they are not a table of numbers.") from None
     if w.shape != (n_classes, n_classes):
         raise InputError(
-            f"Could not use the weights: their shape is {w.shape}.", f"Use {n_classes:,} rows of {n_classes:,} numbers."
+            f"Could not use the weights: their shape is {w.shape}.",
+            f"Use {n_classes:,} rows and {n_classes:,} columns.",
         )
     _check_size(n_classes)
     if not np.isfinite(w).all() or (w < 0).any() or (w > 1).any():

@@ -140,7 +140,9 @@ class Dataset(Result):
                 f"Could not build the dataset: it has {len(self.classes):,} classes, but its annotations are of "
                 f"kind {self.kind!r}."
             )
-            raise InputError(found, "Declare classes for classes, rankings and sets, none for scores.")
+            raise InputError(
+                found, "Declare classes if the annotations are classes, rankings or sets, but not if they are scores."
+            )
         put("rater", checked_codes(self.rater, "rater", self.raters, "raters"))
         n = len(self.rater)
         pointers = checked_pointers(self.case_ptr, "case_ptr", len(self.cases), n, "cases", "annotations")
@@ -177,8 +179,8 @@ class Dataset(Result):
     def _check_sides(self, put: Callable[[str, object], None]) -> None:
         if self.kind == "score" and (self.class_risk is not None or self.gold is not None):
             raise InputError(
-                "Could not build the dataset: scores have no gold class and no class risk.",
-                "Leave these out; use gold_scores for known scores.",
+                "Could not build the dataset: scores cannot have gold classes or class risks.",
+                "Leave these out, and use gold_scores for gold.",
             )
         if self.kind == "set" and (self.gold is not None or self.ordinal):
             what = "gold class of a case" if self.gold is not None else "order of the classes"
@@ -189,7 +191,7 @@ class Dataset(Result):
             put("gold_scores", self._checked_gold_scores())
         if self.class_risk is not None:
             risk = checked_integers(self.class_risk, "class_risk", np.int8)
-            check_range(risk, "class_risk", -1, len(RISK_LEVELS) - 1, "a level of risk")
+            check_range(risk, "class_risk", -1, len(RISK_LEVELS) - 1, "a risk level")
             check_length(risk, len(self.classes), "class_risk", "classes")
             put("class_risk", risk)
         if self.gold is not None:
@@ -204,7 +206,7 @@ class Dataset(Result):
     def _checked_gold_scores(self) -> np.ndarray:
         if self.kind != "score":
             raise InputError(
-                f"Gold scores need annotations that are scores; these annotations are {self.kind}s.", "Leave them out."
+                f"Gold scores need scores; these annotations are of kind {self.kind!r}.", "Leave them out."
             )
         given = np.asarray(self.gold_scores)
         told = ~np.isnan(given) if given.dtype.kind == "f" else np.ones(given.shape, bool)
@@ -216,13 +218,15 @@ class Dataset(Result):
     def _checked_gold_sets(self) -> np.ndarray:
         if self.kind != "set":
             raise InputError(
-                f"Gold sets need annotations that are sets of labels; these annotations are {self.kind}s.",
+                f"Gold sets need sets of labels; these annotations are of kind {self.kind!r}.",
                 "Leave them out.",
             )
         found = np.asarray(self.gold_sets)
         if found.shape != (len(self.cases), len(self.classes)):
             shape = f"({len(self.cases):,}, {len(self.classes):,})"
-            raise InputError(f"Could not use gold_sets: its shape is {found.shape}.", f"Use {shape}: cases by labels.")
+            raise InputError(
+                f"Could not use gold_sets: its shape is {found.shape}.", f"Use the shape {shape}, cases × labels."
+            )
         checked = checked_integers(found.ravel(), "gold_sets", np.int8)
         check_range(checked, "gold_sets", -1, 1, "1, 0, or -1 of a case whose set is not known")
         checked = np.ascontiguousarray(checked.reshape(found.shape))
@@ -599,7 +603,8 @@ class Dataset(Result):
         """
         if self.kind != "set":
             raise InputError(
-                f"Labels need annotations that are sets; these annotations are {self.kind}s.", "Use as_sets first."
+                f"Selecting a label needs sets of labels; these annotations are of kind {self.kind!r}.",
+                "Use as_sets first.",
             )
         if label not in self.classes:
             known = ", ".join(map(repr, self.classes[:12]))
@@ -926,8 +931,8 @@ def _by_label(dataset: Dataset, label: float | str | None) -> Dataset:
     if not isinstance(label, str):
         raise InputError(
             "These annotations have several labels, not one class each.",
-            f"Choose one label, such as {dataset.classes[0]!r} (--label on the command line). Each annotation "
-            "then counts as with or without it.",
+            f"Choose one label, such as {dataset.classes[0]!r} (--label on the command line). Each annotation then "
+            "either has the label or does not.",
         )
     classes, answer = (f"not {label}", label), dataset.names_label(label).astype(np.int32)
     side: dict[str, Any] = {"class_risk": None, "gold_sets": None}

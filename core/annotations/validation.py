@@ -56,18 +56,18 @@ def checked_texts(values: Iterable[str], what: str) -> Texts:
     if isinstance(values, Texts):
         return values
     if isinstance(values, str | bytes):
-        raise InputError(f"The {what} must be a list of texts; got one text, {values[:40]!r}.", "Use a list.")
+        raise InputError(f"The {what} must be a list of strings; got one string, {values[:40]!r}.", "Use a list.")
     try:
         texts = tuple(values)
     except TypeError:
-        raise InputError(f"The {what} must be a list of texts; got {type(values).__name__}.", "Use a list.") from None
+        raise InputError(f"The {what} must be a list of strings; got {type(values).__name__}.", "Use a list.") from None
     try:
         joined = "".join(texts)
     except TypeError:
         wrong = next(place for place, text in enumerate(texts) if not isinstance(text, str))
         raise InputError(
-            f"Place {wrong:,} of the {what} is {_shown(texts[wrong])} ({type(texts[wrong]).__name__}), not text.",
-            "Use a list of texts, with numbers written as text.",
+            f"Entry {wrong:,} of the {what} is {_shown(texts[wrong])} ({type(texts[wrong]).__name__}), not a string.",
+            "Use a list of strings; convert numbers to strings.",
         ) from None
     if texts and type(texts[0]) is not str:  # numpy's own, which prints as np.str_
         texts = tuple(map(str.__str__, texts))
@@ -77,8 +77,9 @@ def checked_texts(values: Iterable[str], what: str) -> Texts:
         except UnicodeEncodeError as error:
             wrong = next(place for place, text in enumerate(texts) if joined[error.start] in text)
             raise InputError(
-                f"Could not read entry {wrong:,} of the {what}, {texts[wrong][:40]!r}: it has an incomplete character.",
-                "Read its file again with the right encoding.",
+                f"Could not read entry {wrong:,} of the {what}, {texts[wrong][:40]!r}: it contains an incomplete "
+                "character.",
+                "Read the file again with the correct encoding.",
             ) from None
     return Texts(texts)
 
@@ -94,12 +95,13 @@ def checked_names(values: Iterable[str], what: str) -> Names:
         for place, name in enumerate(names):
             if name in first:
                 raise InputError(
-                    f"Could not use the {what}: {name[:80]!r} occurs twice, at places {first[name]:,} and {place:,}.",
+                    f"Could not use the {what}: {name[:80]!r} occurs twice, at positions {first[name]:,} and "
+                    f"{place:,}.",
                     "Use a different name for each item, and the same code for the same item.",
                 )
             first[name] = place
     if "" in distinct:
-        raise InputError(f"Place {names.index(''):,} of the {what} has an empty name.", "Provide a name.")
+        raise InputError(f"Entry {names.index(''):,} of the {what} has an empty name.", "Provide a name.")
     return Names(names)
 
 
@@ -128,12 +130,12 @@ def checked_integers(values, what: str, dtype: type) -> np.ndarray:
         if array.dtype.kind == "f" and (wrong := np.flatnonzero(~np.isfinite(array) | (array != np.floor(array)))).size:
             found = f"{what}[{wrong[0]:,}] is {array[wrong[0]]}"
         else:
-            found = f"{what} has the type {array.dtype}"
+            found = f"{what} has type {array.dtype}"
         raise InputError(
-            f"{found}; it must be integers.", f"Leave out missing values, then use .astype({_short(dtype)})."
+            f"{found}; it must contain integers.", f"Leave out missing values, then use .astype({_short(dtype)})."
         )
     info = np.iinfo(dtype)
-    check_range(array, what, info.min, info.max, f"a whole number of {8 * info.dtype.itemsize} bits")
+    check_range(array, what, info.min, info.max, f"a {8 * info.dtype.itemsize}-bit integer")
     return np.ascontiguousarray(array, dtype)
 
 
@@ -157,7 +159,7 @@ def checked_codes(values, what: str, names: tuple[str, ...], of: str, lowest: in
     """
     array = one_dimensional(values, what)
     if array.size and array.dtype.kind in "iu":
-        check_range(array, what, lowest, len(names) - 1, f"a code of the {len(names):,} {of}")
+        check_range(array, what, lowest, len(names) - 1, f"a code for one of the {len(names):,} {of}")
     return checked_integers(array, what, np.int32)
 
 
@@ -218,8 +220,8 @@ def checked_pointers(values, what: str, n_groups: int, n_entries: int, groups: s
     if falls.any():
         wrong = int(np.flatnonzero(falls)[0]) + 1
         raise InputError(
-            f"{what}[{wrong:,}] is {pointers[wrong]}, below the {pointers[wrong - 1]} before it.",
-            "Each pointer must be the previous one plus the number of entries between them.",
+            f"{what}[{wrong:,}] is {pointers[wrong]}, less than the previous entry ({pointers[wrong - 1]}).",
+            "Each entry must equal the previous one plus the number of items between them.",
         )
     return pointers
 
@@ -244,7 +246,7 @@ def checked_numbers(values, what: str, largest: float) -> np.ndarray:
     if array.size == 0:
         return np.empty(0, np.float64)
     if array.dtype.kind not in "iuf":
-        raise InputError(f"{what} has the type {array.dtype}; it must be numbers.", "Use finite numbers.")
+        raise InputError(f"{what} has type {array.dtype}; it must contain numbers.", "Use finite numbers.")
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         with np.errstate(over="ignore"):
             array = array.astype(np.float64)
@@ -344,8 +346,8 @@ def check_sets(
     if size.size and not size.all():
         place = int(np.flatnonzero(size == 0)[0])
         raise InputError(
-            f"Annotation {place:,}, of {whose(place)}, names no label.",
-            "If it was not made, leave it out. If no label applies, add a label for that.",
+            f"Annotation {place:,}, of {whose(place)}, has no label.",
+            "Leave out missing annotations. If no label applies, add a label that means this.",
         )
     annotation = np.repeat(np.arange(size.size), size)
     by = np.lexsort((entry_class, annotation))
@@ -354,7 +356,7 @@ def check_sets(
         entry = by[1 + int(np.flatnonzero(twice)[0])]
         place = int(annotation[entry])
         raise InputError(
-            f"Annotation {place:,}, of {whose(place)}, names {classes[entry_class[entry]]!r} twice.",
+            f"Annotation {place:,}, of {whose(place)}, contains {classes[entry_class[entry]]!r} twice.",
             "Use each label once.",
         )
 
@@ -379,7 +381,7 @@ def check_one_block(entry_ptr: np.ndarray, entry_class: np.ndarray, entry_block:
     if wrong.size or falls.size:
         found = f"entry_block[{wrong[0]:,}] is {entry_block[wrong[0]]}" if wrong.size else f"entry {falls[0]:,} falls"
         raise InputError(
-            f"{found}; labels of a set are one block that ascends by class.",
+            f"{found}; the labels of a set must form one block, in ascending order of class.",
             "Build the dataset with from_sets, which orders them.",
         )
 

@@ -46,15 +46,15 @@ def wide_table(dataset: Dataset, signs: tuple[str, str] = WIDE_SIGNS) -> pd.Data
     n_repeats = pair.size - len(np.unique(pair))
     if n_repeats:
         raise NotApplicableError(
-            f"Could not write one cell per rater: {plural(n_repeats, 'annotation')} by a rater who had already "
-            "annotated the case. Use the long table."
+            "Could not write one cell per rater: some raters annotated a case more than once "
+            f"({plural(n_repeats, 'repeat')}). Use the long table."
         )
     columns = {"case": np.array(dataset.cases, dtype=object)}
     if dataset.case_group is not None:
         columns["group"] = np.array(dataset.case_group, dtype=object)
     if twice := [name for name in dataset.raters if name in columns]:
         raise NotApplicableError(
-            f"Could not write a column per rater: {twice[0]!r} is also another column. Use the long table."
+            f"Could not write a column per rater: {twice[0]!r} is also the name of another column. Use the long table."
         )
     texts = _texts(dataset, signs)
     for code, name in enumerate(dataset.raters):

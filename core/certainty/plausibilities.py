@@ -123,12 +123,12 @@ def plausibilities(
     """
     check_whole(n_kept, "The number of draws to keep", 0)
     if dataset.kind not in ("class", "ranking"):
-        raise NotApplicableError("Plausibilities of classes need single classes or rankings.")
+        raise NotApplicableError("Class plausibilities need single classes or rankings.")
     cells = dataset.n_cases * dataset.n_classes * (4 + min(n_kept, n_draws))
     if cells > MOST_CELLS:
         raise LimitError(
-            f"Cannot draw plausibilities of {dataset.n_cases:,} cases and {dataset.n_classes:,} classes: this "
-            f"needs {cells:,} cells, the limit is {MOST_CELLS:,}. Select fewer cases, or keep fewer draws."
+            f"Cannot draw plausibilities for {dataset.n_cases:,} cases and {dataset.n_classes:,} classes: this needs "
+            f"{cells:,} cells; the limit is {MOST_CELLS:,}. Select fewer cases, or keep fewer draws."
         )
     how: dict[str, Any] = {"n_draws": n_draws, "seed": seed, "token": token, "progress": progress, "runner": runner}
     reducer = KeepPlausibilities(dataset.n_classes, n_kept)

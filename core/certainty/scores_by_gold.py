@@ -88,10 +88,10 @@ def scores_by_gold(dataset: Dataset, trust: ScoreTrust) -> ScoresByGold:
 
     told = gold_cases(dataset)
     if dataset.gold_scores is None or not told.size:
-        raise NotApplicableError("Could not compare scores with gold: no case with a score has a gold score.")
+        raise NotApplicableError("Could not compare scores with gold: no case has both a score and a gold score.")
     if trust.m.shape[1] != dataset.n_cases:
         raise InputError(
-            "Could not use the plausible scores: they belong to other cases.",
+            "Could not use the plausible scores: they are for different cases.",
             "Compute them for all cases of these data.",
         )
     n = told.size

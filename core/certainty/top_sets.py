@@ -282,13 +282,12 @@ def set_certainty(draws: CaseDraws, class_codes: Sequence[int]) -> SetCertainty:
         The set is empty, names a class twice, or is larger than the depth of the draws.
     """
     codes = checked_integers(class_codes, "class_codes", np.int32)
-    check_range(codes, "class_codes", 0, np.iinfo(np.int32).max, "a code of a class")
+    check_range(codes, "class_codes", 0, np.iinfo(np.int32).max, "a class code")
     if codes.size == 0 or np.unique(codes).size < codes.size:
-        raise InputError("Could not use the set: it is empty or names a class twice.", "Name each class once.")
+        raise InputError("Could not use the set: it is empty or contains a class twice.", "Use each class only once.")
     if codes.size > draws.top.shape[1]:
         raise InputError(
-            f"Could not use the set: it has {codes.size} classes, but the draws distinguish only the first "
-            f"{draws.top.shape[1]} places.",
+            f"Could not use the set: it has {codes.size} classes, but the draws rank only {draws.top.shape[1]}.",
             f"Set the depth of the plausibility model to {codes.size}.",
         )
     scores = score_case(draws, codes, np.arange(codes.size), codes.size)

@@ -165,7 +165,7 @@ def truth_curve(
     if len(cases) < 2 or hasattr(model, "classes"):
         raise NotApplicableError(
             f"Cannot compare certainty with gold: {len(cases):,} {'case has' if len(cases) == 1 else 'cases have'} "
-            "a gold class and an annotation; at least 2 are needed."
+            "both a gold class and an annotation; at least 2 are needed."
             if not hasattr(model, "classes")
             else "Cannot compare certainty with gold: this model splits scores at a threshold, so it has no gold "
             "classes."

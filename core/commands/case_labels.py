@@ -55,13 +55,13 @@ def _settings(options, dataset: Dataset) -> AnalysisSettings:
 def _write(path: str, taken: Download | None, about: dict) -> None:
     """Write the labels in the format of the file's ending, and the methods beside them."""
     if taken is None:
-        raise InputError("Could not write labels: no label is left.", "Use a lower --bar, or --below mark.")
+        raise InputError("Could not write labels: no label reaches the bar.", "Use a lower --bar, or --below mark.")
     formats = {f".{one.ending}": one.write for one in taken.formats}
     formats |= {".csv": to_csv, ".parquet": lambda table: to_parquet(table, about)}
     write = formats.get(Path(path).suffix.casefold())
     if write is None:
         raise InputError(
-            f"Could not write {path}: its ending is not a known format.", f"Use one of {', '.join(formats)}."
+            f"Could not write {path}: this file extension is not supported.", f"Use one of {', '.join(formats)}."
         )
     write_bytes(path, write(taken.frame))
     write_bytes(str(Path(path).with_suffix(".methods.json")), to_json(about))

@@ -36,7 +36,7 @@ def describe(options) -> tuple[dict, Callable[[], "pd.DataFrame"]]:
     dataset, report = reading.dataset, reading.report
     if report is None:
         raise InputError(
-            "Could not describe these data: Plurality does not know how they were read.", "Describe the original file."
+            "Could not describe these data: the record of how they were read is missing.", "Describe the original file."
         )
     answer = {
         "name": dataset.name,
@@ -157,7 +157,9 @@ def guideline(options) -> tuple[dict, "pd.DataFrame"]:
     if (facts := facts_if_any(options, dataset)) is not None:
         part = part.with_options(facts=facts)
     if options.since is not None and options.guideline_version:
-        raise InputError("--since and --guideline-version both state the new guideline.", "Use one of them.")
+        raise InputError(
+            "Could not use --since and --guideline-version together: both define the new guideline.", "Use one of them."
+        )
     if options.since is not None:
         part = part.with_options(since=int(options.since.replace(tzinfo=UTC).timestamp()))
     if options.merge:
@@ -255,8 +257,8 @@ def read_chosen_facts(options, dataset: "Dataset") -> "tuple[RaterFacts, RaterFa
         facts = with_case_group(facts, dataset) if noun == "case" else facts
         for name in names:
             if name not in facts.names:
-                known = f"Columns: {', '.join(facts.names)}." if facts.names else "This column does not exist."
-                raise NotFoundError(f"Could not find column {name!r} about {noun}s in {dataset.name}. {known}")
+                known = f"Columns: {', '.join(facts.names)}." if facts.names else "There is no such column."
+                raise NotFoundError(f"Could not find the {noun} column {name!r} in {dataset.name}. {known}")
         found.append(facts.only(names))
     return found[0], found[1]
 
@@ -281,7 +283,7 @@ def read_facts(source: str, dataset: "Dataset", noun: str = "rater") -> "RaterFa
 
     if not Path(source).is_file():
         raise InputError(
-            f"The facts about {noun}s are missing.",
+            f"No table of facts about {noun}s was given.",
             f"Provide a table with one row per {noun} ({'--facts' if noun == 'rater' else '--case-facts'} FILE).",
         )
     names = dataset.raters if noun == "rater" else dataset.cases

@@ -87,7 +87,7 @@ def _listed(reading: Reading, options) -> Reading:
     """Return a sample or saved dataset with its classes in the order of ``--classes``, if given."""
     if options.missing:
         raise InputError(
-            "Could not use --missing: it needs a file, but these data were read before.", "Read the file again."
+            "Could not use --missing: it needs a file, but these data have already been read.", "Read the file again."
         )
     given = class_list(options.classes)
     names = read_class_list(given.name, given.read_bytes()).names if isinstance(given, Path) else given
@@ -135,7 +135,7 @@ def check_codes(codes: Mapping[str, int]) -> None:
     listed = ", ".join(f"{shorten(name, 24)!r} ({plural(n, 'annotation')})" for name, n in codes.items())
     given = quote(",".join(codes))
     raise InputError(
-        f"Could not continue: the data may have codes for missing annotations ({listed}).",
+        f"Could not continue: the data may contain codes for missing annotations ({listed}).",
         f"Use --missing={given} to leave them out, or --not-missing={given} to keep them as classes.",
     )
 

@@ -40,7 +40,7 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
     left_out = options.leave_out.split(",") if options.leave_out else []
     if unknown := [name for name in left_out if name not in dataset.raters]:
         raise InputError(
-            f"Could not leave out {unknown[0]!r}: this is not a rater.", f"Raters: {', '.join(dataset.raters)}."
+            f"Could not leave out {unknown[0]!r}: no rater has this name.", f"Raters: {', '.join(dataset.raters)}."
         )
     people = [name for name in dataset.raters if name not in {*names, *left_out}]
     score = options.score

@@ -70,7 +70,7 @@ def _alone(options, called: str) -> bool:
     """Return False for a command without partitions; raise if its cluster would need them."""
     if getattr(options, "cluster", None) and called not in IN_MEMORY_TOO:
         raise NotApplicableError(
-            f"{called} --cluster needs Parquet, because workers read parts of the file. Write {options.file} as "
+            f"{called} --cluster needs Parquet, because each worker reads part of the file. Save {options.file} as "
             "Parquet."
         )
     return False
@@ -100,7 +100,7 @@ def opened(options) -> Iterator["PartitionedDataset"]:
         if getattr(options, name, None):
             raise NotApplicableError(f"Could not use --{name}: it is not available for data in partitions.")
     if options.kind not in (None, "class"):
-        raise NotApplicableError(f"Partitions need single classes; these annotations are of the kind {options.kind!r}.")
+        raise NotApplicableError(f"Partitions need single classes; these annotations are of kind {options.kind!r}.")
     if getattr(options, "intervals", False):
         raise NotApplicableError("Could not use --intervals: it is not available for data in partitions.")
     given = class_list(options.classes)
@@ -136,8 +136,8 @@ def _warn(data: "PartitionedDataset", options) -> None:
     found = codes_of(data.classes, np.bincount(counts.class_code, counts.count * times, data.n_classes).astype(int))
     if found:
         raise InputError(
-            f"The data may have codes for missing annotations: {', '.join(map(repr, found))}.",
-            "Use --classes, with the codes if they are classes: partitions need the list of classes.",
+            f"The data may contain codes for missing annotations: {', '.join(map(repr, found))}.",
+            "List all classes with --classes. Include the codes only if they are classes.",
         )
 
 
@@ -203,7 +203,7 @@ def _checked_order(classes: Sequence[str], options) -> list[str]:
     """
     order = declared_order(classes, options)
     if tuple(order) != tuple(classes):
-        raise NotApplicableError(f"Partitions cannot order classes. Use --classes {','.join(order)}.")
+        raise NotApplicableError(f"Could not order the classes of data in partitions. Use --classes {','.join(order)}.")
     return list(order)
 
 
@@ -218,15 +218,15 @@ def fit(options) -> Answer:
     if options.model == AUTO:
         raise NotApplicableError("The model auto is not available for data in partitions. Name a model.")
     if options.evidence:
-        raise NotApplicableError("Evidence by a classifier is not available for data in partitions.")
+        raise NotApplicableError("Evidence from a classifier is not available for data in partitions.")
     if options.part is not None:
         raise NotApplicableError(
-            "Tables of the Models page are not available for data in partitions. Leave out --part."
+            "Tables from the Models page are not available for data in partitions. Leave out --part."
         )
     asked = asked_for(options)
     if asked.way != "em":
         raise NotApplicableError(
-            f"{asked.title} by {asked.way} is not available for data in partitions. Use a model fitted by em."
+            f"{asked.title} by {asked.way} is not available for data in partitions. Use a model with --method em."
         )
     with runner_of(options) as runner, opened(options) as data:
         _warn(data, options)

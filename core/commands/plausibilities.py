@@ -53,7 +53,7 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
     if reading is not None and of_all_labels(options, reading.dataset):
         if options.reliability is None:
             raise InputError(
-                "Could not use one γ: each label has its own.",
+                "Could not use a single γ: each label has its own value.",
                 "Provide --reliability, or choose a label (--label NAME).",
             )
         if options.plausibilities_out:
@@ -148,7 +148,7 @@ def _learns(options) -> bool:
     alpha = getattr(options, "alpha", None)
     if asked and (options.model not in (None, DirichletCounts.name) or alpha is not None or of_label):
         raise InputError(
-            "--learned-prior needs Dirichlet counts of single classes, and sets α.",
+            "--learned-prior needs Dirichlet counts and single classes, and sets α itself.",
             "Use the model dirichlet without α and without --label.",
         )
     given = (getattr(options, name, None) is not None for name in ("reliability", "reliabilities", "beta", "alpha"))
@@ -187,7 +187,7 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
     if reading is not None and of_all_labels(options, reading.dataset):
         return _sweep_of_sets(options, reading.dataset, reliabilities)
     if options.gold:
-        raise InputError("Could not use --gold: sweep supports it for sets of labels only.", "Leave it out.")
+        raise InputError("Could not use --gold: sweep supports it only for sets of labels.", "Leave it out.")
     dataset, left_out = read_input(options, reading)
     if _closed_form(options):
         return _gaussian_sweep(options, dataset, reliabilities)
@@ -253,7 +253,7 @@ def chosen_model(options, learned: LearnedCounts | None = None) -> PlausibilityM
         Result of `learned_of`.
     """
     if not 1 <= options.top <= 10:
-        raise InputError(f"The size of sets must be 1 to 10; got {options.top}.", "Change --top.")
+        raise InputError(f"The set size must be 1 to 10; got {options.top}.", "Change --top.")
     if learned is not None:
         return dataclasses.replace(learned.model, depth=options.top)
     method = method_named("plausibility", options.model)

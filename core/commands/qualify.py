@@ -43,7 +43,7 @@ def commands_of(options) -> Iterator[list[str]]:
     from ..methods import offered
 
     if options.file == PIPE:
-        raise InputError("Could not read the pipe again.", "Use a file.")
+        raise InputError("Could not read the piped input twice.", "Use a file.")
     dataset = read_file(options).dataset
     given = [options.file, *_given_options()]
     yield ["agreement", *given]

@@ -57,8 +57,8 @@ def answer_each(
     writes = next((name for name in _WRITE if getattr(options, name, None)), None)
     if writes is not None:
         raise InputError(
-            f"Could not use --{writes.replace('_', '-')}: it writes one file only.",
-            "Name one question (--question NAME).",
+            f"Could not use --{writes.replace('_', '-')}: it writes only one file.",
+            "Choose one question (--question NAME).",
         )
     answers: dict[str, dict] = {}
     tables, errors = {}, []
@@ -98,7 +98,7 @@ def each_question(options) -> Iterator[tuple[str, Any]]:
     """
     if options.answer:
         raise InputError(
-            "Could not use --class: it names the column of one question.", "Leave out --class, or name the question."
+            "Could not use --class: it names the column of one question.", "Leave out --class, or choose a question."
         )
     for name, file, question in _listed(options):
         one = copy(options)
@@ -109,7 +109,7 @@ def each_question(options) -> Iterator[tuple[str, Any]]:
 def _listed(options) -> list[tuple[str, str, str | None]]:
     """List name, file and question of each dataset of the upload."""
     if options.file == PIPE:
-        raise InputError("Could not read the pipe again.", "Save it to a file to read all of its questions.")
+        raise InputError("Could not read the piped input twice.", "Save it to a file to read all its questions.")
     if not Path(options.file).exists():
         digest = library.present_digest(options.file) if _DIGEST.fullmatch(options.file) else ""
         found = belongings.questions_of(digest) if digest else {}

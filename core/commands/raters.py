@@ -141,7 +141,7 @@ def known_scores(path: str) -> dict[str, float]:
     raw = open_table(read_bytes(path))
     if len(raw.columns) < 2:
         raise InputError(
-            f"Could not use {path}: it has only one column.", "Provide a table with the case and its score."
+            f"Could not use {path}: it has only one column.", "Provide a table with a case column and a score column."
         )
     case, value = (raw.table[raw.columns[place]].to_pylist() for place in (0, 1))
     texts = tuple("" if text is None else str(text).strip() for text in value)

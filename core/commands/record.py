@@ -66,7 +66,7 @@ def upgrade(options) -> tuple[dict, "pd.DataFrame"]:
     if owner_url() != url:
         if not url.username:
             raise InputError(
-                "Could not use PLURALITY_DATABASE_URL: it does not name a role.",
+                "Could not use PLURALITY_DATABASE_URL: it does not contain a role.",
                 "Set it to postgresql://role@host/name.",
             )
         role = url.username
@@ -108,7 +108,7 @@ def erase(options) -> tuple[dict, "pd.DataFrame"]:
 
     if (options.person is None) == (options.unused is None):
         raise InputError(
-            "Could not delete: no person and no age was given.", "Use either --person NAME or --unused DAYS."
+            "Could not delete: neither a person nor an age was given.", "Use either --person NAME or --unused DAYS."
         )
     if options.person is not None:
         if not options.yes:

@@ -26,7 +26,8 @@ def reliability(options) -> tuple[dict, pd.DataFrame]:
     """Return both curves and the default γ of pages; the table has the curve of held-out raters."""
     if options.beta is not None and options.model != DIRICHLET.name:
         raise InputError(
-            "Could not use --beta: it needs the model of counts.", "Use it with: reliability dirichlet FILE --beta B."
+            "Could not use --beta: it needs the Dirichlet counts model.",
+            "Use it with: reliability dirichlet FILE --beta B.",
         )
     dataset, left_out = read_input(options)
     if options.gold:

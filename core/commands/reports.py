@@ -79,7 +79,7 @@ def _request_of(options) -> tuple[Dataset, Callable[[CancelToken], ReportRequest
     dataset = reading.dataset
     every = read_file(options) if reading.machines and not options.with_machines else None  # machines, too
     if dataset.kind == "set" and options.label is None:
-        raise InputError("Could not write a report on sets of labels: it needs one label.", "Use --label NAME.")
+        raise InputError("Could not write a report on sets of labels: a report needs one label.", "Use --label NAME.")
     if dataset.kind == "class":
         dataset = with_declared_order(dataset, options)
 

@@ -62,7 +62,7 @@ def read(options, files: tuple[str, ...]) -> StudyReading:
     )
     if found.choices:
         raise InputError(
-            f"Could not determine which class means “condition present”: {', '.join(found.choices)}.",
+            f"Could not determine which of these classes means “condition present”: {', '.join(found.choices)}.",
             "Use --positive CLASS.",
         )
     return found

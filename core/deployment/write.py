@@ -157,20 +157,20 @@ class Deployment:
         for folder in (self.home, self.program, self.certificate):
             if not _FOLDER.fullmatch(folder) or ".." in PurePosixPath(folder).parts:
                 raise InputError(
-                    f"Could not use {folder!r}: a path must work in all generated files.",
+                    f"Could not use {folder!r}: the path must be valid in all generated files.",
                     "Use an absolute path with letters and digits only, such as /srv/plurality.",
                 )
         if self.database and not re.fullmatch(r"postgresql(?:\+psycopg)?://[^\s\"'\\$#{}]+", self.database):
             raise InputError(
                 "Could not use the database address: it is not a PostgreSQL address.",
-                "Use postgresql://role:password@host/name, with special letters as %40.",
+                "Use postgresql://role:password@host/name, with special characters escaped, such as %40 for @.",
             )
         for port in (self.port, self.plain_port, *self.ports):
             if not 0 < port < 65_536:
                 raise InputError(f"Ports must be 1 to 65535; got {port}.", "Choose another port.")
         if len({self.port, self.plain_port, *self.ports}) < 2 + self.processes:
             raise InputError(
-                "Could not use these ports: two parts of the server would share one.", "Choose different ports."
+                "Could not use these ports: two parts of the server would use the same port.", "Choose different ports."
             )
 
 
@@ -213,7 +213,7 @@ def write_deployment(asked: Deployment, folder: Path) -> tuple[Part, ...]:
         if any(folder.iterdir()):
             raise InputError(
                 f"Could not write to {folder}: the folder is not empty.",
-                "Use a new folder, so that none of your files is replaced.",
+                "Use a new folder, so that no file is overwritten.",
             )
         for part in PARTS:
             text = templates.get_template(_template(part)).render(known, part=part)

@@ -180,7 +180,8 @@ def sampled_rate(
     p = np.where(xi, np.asarray(probability, np.float64), 1.0)
     if not ((p > 0) & (p <= 1)).all():
         raise InputError(
-            "Selection probabilities must be above 0 and at most 1.", "Use the probability of each labelled case."
+            "Selection probabilities must be above 0 and at most 1.",
+            "Provide the selection probability of each labelled case.",
         )
     n = _checked(drawn[:, xi], f[xi])
     found = [_sampled(np.where(xi, one, 0.0), xi, f, p, weight, careful) for one in drawn]
@@ -363,8 +364,8 @@ def _checked(drawn: np.ndarray, f: np.ndarray) -> int:
     n = drawn.shape[1]
     if n != len(f):
         raise InputError(
-            f"Could not match labels: people have {n:,}, the AI rater has {len(f):,}.",
-            "Provide labels by people and by the AI rater for the same cases.",
+            f"Could not match labels: people provided {n:,}, but the AI rater provided {len(f):,}.",
+            "Provide labels from people and from the AI rater for the same cases.",
         )
     if n < 2:
         raise InputError(f"An interval needs at least 2 labelled cases; got {n}.", "Label more cases.")

@@ -542,7 +542,7 @@ def _calibration(
         raise NotApplicableError(
             f"Could not compute prediction sets: {predictions.name} predicts "
             f"{plural(usable.size, 'annotated case')}; at least two are needed.",
-            "Add predictions of more cases.",
+            "Add predictions for more cases.",
         )
     labels = _labels(dataset, means, how.n_labels + 1, how.seed)  # The last one checks if there is a correction.
     every = np.arange(dataset.n_cases)
@@ -649,12 +649,12 @@ def _applied(stratum: np.ndarray, thresholds: tuple[SetStratum, ...]) -> np.ndar
 def _check(predictions: Predictions, dataset: Dataset) -> None:
     if len(predictions.ptr) != dataset.n_cases + 1:
         raise InputError(
-            f"Could not use {predictions.name}: the predictions belong to other data.",
+            f"Could not use {predictions.name}: the predictions are for different data.",
             "Match the predictions to these data.",
         )
     if predictions.score is None:
         raise NotApplicableError(
-            f"Could not compute prediction sets of {predictions.name}: it has an order of classes, but no scores.",
+            f"Could not compute prediction sets for {predictions.name}: it has an order of classes, but no scores.",
             "Give scores.",
         )
 

@@ -79,7 +79,7 @@ class Predictions(Result):
 
     def __post_init__(self) -> None:
         code = checked_integers(self.class_code, "class_code", np.int32)
-        check_range(code, "class_code", 0, np.iinfo(np.int32).max, "a code of a class")
+        check_range(code, "class_code", 0, np.iinfo(np.int32).max, "a class code")
         group = checked_integers(self.group, "group", np.int32)
         check_length(group, len(code), "group", "predicted classes")
         n_cases = max(len(one_dimensional(self.ptr, "ptr")) - 1, 0)
@@ -201,7 +201,7 @@ def _refuse_twice(dataset: Dataset, case: np.ndarray, code: np.ndarray, name: st
         frame = pd.DataFrame({"case": case, "code": code})
         first = frame[frame.duplicated()].iloc[0]
         raise InputError(
-            f"Could not use {name}: class {dataset.classes[first.code]!r} is predicted twice on case "
+            f"Could not use {name}: class {dataset.classes[first.code]!r} is predicted twice for case "
             f"{dataset.cases[first.case]!r}.",
             "Keep one score per class.",
         )
@@ -358,7 +358,7 @@ def read_predictions(raw: RawTable, dataset: Dataset, name: str) -> tuple[Predic
         roles["rank"] = ""
     else:
         raise InputError(
-            f"Could not read {name}: it has no class column and no columns named by class.",
+            f"Could not read {name}: it has no class column and no columns named after classes.",
             "Use one row per case and class (case, class, score), or one column per class.",
         )
     who, case_ids, class_names, scores = columns

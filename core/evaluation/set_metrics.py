@@ -118,7 +118,7 @@ def set_metrics(
     told = np.ones(dataset.n_cases, bool) if gold is None else gold.predicted
     said = np.array([one.predicted & told for one in predictions])
     if not said.any():
-        raise InputError("Could not evaluate: no predicted case has a gold set.", "Add gold sets of predicted cases.")
+        raise InputError("Could not evaluate: no predicted case has a gold set.", "Add gold sets for predicted cases.")
     guess = np.array([one.applies for one in predictions])
     sums = _Sums(len(predictions), dataset.n_classes, n_draws)
     cases = np.flatnonzero(said.any(axis=0))
@@ -138,12 +138,12 @@ def _check(dataset: Dataset, predictions: Sequence[SetPredictions], gold: SetPre
     if not predictions:
         raise InputError(
             "Could not evaluate predictions: none were given.",
-            "Provide predictions of at least one classifier.",
+            "Provide predictions from at least one classifier.",
         )
     for one in (*predictions, *(() if gold is None else (gold,))):
         if one.cases != dataset.cases or one.labels != dataset.classes:
             raise InputError(
-                f"Could not use {one.name}: its sets belong to other cases.", "Match the predictions to these data."
+                f"Could not use {one.name}: its sets are for different cases.", "Match the predictions to these data."
             )
 
 

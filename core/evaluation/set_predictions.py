@@ -96,7 +96,7 @@ def open_set_predictions(name: str, content: bytes, dataset: Dataset) -> tuple[S
         applies, usable = _from_texts(texts_of(encode(raw.table[texts])), dataset.classes, name)
     elif "score" in roles:
         raise InputError(
-            f"Could not read {name}: it has one probability per case, without the label. Provide predictions for "
+            f"Could not read {name}: it has one probability per case but no label column. Provide predictions for "
             "all labels.",
             _WHOLE,
         )

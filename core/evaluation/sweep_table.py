@@ -314,8 +314,8 @@ def _check(classifiers: Sequence[Predictions], dataset: Dataset) -> None:
     for classifier in classifiers:
         if len(classifier.ptr) != dataset.n_cases + 1:
             raise InputError(
-                f"Could not use {classifier.name}: its predictions belong to {len(classifier.ptr) - 1:,} cases, "
-                f"but the data have {dataset.n_cases:,}.",
+                f"Could not use {classifier.name}: its predictions are for {len(classifier.ptr) - 1:,} cases, but "
+                f"the data have {dataset.n_cases:,}.",
                 "Match the predictions to these data.",
             )
         if classifier.class_code.size and classifier.class_code.max() >= dataset.n_classes:

@@ -127,7 +127,7 @@ def pattern_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None])
         annotations.
     """
     if mapping.count is None:
-        raise InputError("Could not read the patterns: no column has the number of cases.", "Choose that column.")
+        raise InputError("Could not read the patterns: no column contains the number of cases.", "Choose that column.")
     count = _counts(raw, mapping.count)
     tell(0.1)
     _refuse_more(int(count.sum()), MOST_CASES, "cases")
@@ -159,14 +159,14 @@ def _counts_of_shares(raw: RawTable, mapping: Mapping) -> np.ndarray | None:
         return None
     if mapping.count is None:
         raise InputError(
-            "Could not read shares from 0 to 1: no column has the number of annotations per case.",
-            "Add a column with that number, such as n_annotations, or write counts. If these are classifier "
-            "probabilities, open them as predictions.",
+            "Could not use shares from 0 to 1: no column contains the number of annotations per case.",
+            "Add such a column, for example n_annotations, or use counts. If these are classifier probabilities, "
+            "open them as predictions.",
         )
     counts = shares * _counts(raw, mapping.count)[:, None]
     if np.abs(counts - np.round(counts)).max() > _ROUNDED * max(1.0, counts.max()):
         raise InputError(
-            f"Could not use {mapping.count!r}: shares times this number are not integers.",
+            f"Could not use {mapping.count!r}: multiplying the shares by it does not give integers.",
             "Use counts of annotations, or open the columns as scores of raters (--format wide).",
         )
     return np.round(counts).astype(np.int64)
@@ -180,7 +180,7 @@ def _counts(raw: RawTable, column: str) -> np.ndarray:
         row = int(wrong[0])
         raise InputError(
             f"Could not read column {column!r}: {coded.values[coded.code[row]]!r} is not a count.",
-            "Counts must be integers of 0 or more. Choose another layout, or leave the column out.",
+            "Counts must be non-negative integers. Choose another layout, or leave the column out.",
             line=int(raw.line[row]),
         )
     _refuse_more(float(numbers.max(initial=0)), MOST_ANSWERS, "answers")

@@ -159,8 +159,8 @@ def _check(raw: RawTable, mapping: Mapping, kind: Kind | None) -> None:
     check_mapping(mapping, raw.columns)
     if kind == "ranking" and not mapping.ranked:
         raise InputError(
-            "Could not read rankings: the column of ranks is missing.",
-            "Choose the column with 1, 2, 3, ... (1 = first).",
+            "Could not read rankings: the rank column is missing.",
+            "Choose the column with the numbers 1, 2, 3, … (1 = first).",
         )
 
 
@@ -398,7 +398,7 @@ def _accounted(rows: Rows, raw: RawTable) -> tuple[int, int, tuple[Dropped, ...]
     used[rows.row] = True
     n_kept, dropped = int(used.sum()), tuple(sorted(rows.dropped))
     if n_kept + len(dropped) != raw.n_rows:
-        raise AssertionError(f"{n_kept:,} rows kept and {len(dropped):,} dropped do not make {raw.n_rows:,}.")
+        raise AssertionError(f"{n_kept:,} rows used and {len(dropped):,} left out do not add up to {raw.n_rows:,}.")
     return raw.n_rows, n_kept, dropped
 
 

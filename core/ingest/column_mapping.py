@@ -186,21 +186,27 @@ class Mapping:
         for role in (*_SYNONYMS, "first", "second"):
             column = getattr(self, role)
             if column is not None and not isinstance(column, str):
-                raise InputError(f"Could not use {shown(column)} as the column of the {role}.", "Use a column name.")
+                raise InputError(f"Could not use {shown(column)} as the column for {role!r}.", "Use a column name.")
         for roles in ("raters", "across"):
             names = getattr(self, roles)
             if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-                raise InputError(f"The columns of {roles} are {shown(names)}.", "Use a list of column names.")
+                raise InputError(
+                    f"Could not use {shown(names)} as the columns for {roles!r}.", "Use a list of column names."
+                )
             object.__setattr__(self, roles, tuple(names))
         if self.separators is not None:
             signs = self.separators
             if not isinstance(signs, list | tuple) or [type(sign) for sign in signs] != [str, str]:
                 raise InputError(
-                    f"The signs between ranked classes are {shown(signs)}.", "Use two signs, such as > and =."
+                    f"Could not use {shown(signs)} as the separators between ranked classes.",
+                    "Use two separators, such as > and =.",
                 )
             object.__setattr__(self, "separators", tuple(signs))
         if self.label_sign is not None and not (isinstance(self.label_sign, str) and self.label_sign):
-            raise InputError(f"The sign between labels is {shown(self.label_sign)}.", "Use one sign, such as ;.")
+            raise InputError(
+                f"Could not use {shown(self.label_sign)} as the separator between labels.",
+                "Use one separator, such as ;.",
+            )
 
     def reasons(self) -> list[str]:
         """Return why each column has its role, in words."""
@@ -383,43 +389,43 @@ def check_mapping(mapping: Mapping, columns: Sequence[str]) -> None:
     elif len(mapping.across) < (1 if mapping.layout in ("transposed", "labels") else 2):
         what = {"transposed": "case", "labels": "label"}.get(mapping.layout, "class")
         raise InputError(
-            f"Could not read the table: no column is marked as a {what}.", f"Choose the columns among {listed}."
+            f"Could not read the table: no column is marked as a {what}.", f"Choose the columns from {listed}."
         )
 
 
 def _check_raters(mapping: Mapping, listed: str) -> None:
     if len(mapping.raters) < 1:
         raise InputError(
-            "Could not read the table: no column is marked as a rater.", f"Choose rater columns among {listed}."
+            "Could not read the table: no column is marked as a rater.", f"Choose rater columns from {listed}."
         )
     if mapping.layout == "patterns" and mapping.count is None:
         raise InputError(
-            "Could not read the table: no column has the number of cases with these annotations.",
-            f"Choose it among {listed}.",
+            "Could not read the table: no column contains the number of cases with these annotations.",
+            f"Choose it from {listed}.",
         )
 
 
 def _check_comparisons(mapping: Mapping, listed: str) -> None:
     if mapping.first is None or mapping.second is None:
-        raise InputError("Could not recognise the columns of the two items.", f"Choose them among {listed}.")
+        raise InputError("Could not recognise the columns of the two items.", f"Choose them from {listed}.")
 
 
 def _check_long(mapping: Mapping, listed: str) -> None:
     for role, what, column in (("case", "case", mapping.case), ("answer", "annotation", mapping.answer)):
         if column is None:
             raise InputError(
-                f"Could not recognise the column of the {what}.", f"Choose it among {listed} (--{_FLAGS[role]} NAME)."
+                f"Could not recognise the {what} column.", f"Choose it from {listed} (--{_FLAGS[role]} NAME)."
             )
     if sum((mapping.rank is not None, mapping.confidence is not None, mapping.separators is not None)) > 1:
         raise InputError(
             "Could not order ranked classes: the order is given twice.",
-            "Use only one of ranks, confidences, or signs inside the annotations.",
+            "Use only ranks, only confidences, or only separators in the annotations.",
         )
     if mapping.rater is None and "anonymous" not in mapping.why:
         raise InputError(
             "Could not recognise the rater column.",
-            f"Choose it among {listed} (--rater NAME), or declare the annotations anonymous (--rater none). If "
-            "this is gold, use it with the file of annotations (--gold FILE).",
+            f"Choose it from {listed} (--rater NAME), or declare the annotations anonymous (--rater none). If this "
+            "file contains gold, open it together with the annotations (--gold FILE).",
         )
 
 

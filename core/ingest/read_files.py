@@ -142,8 +142,8 @@ def _with_first(mapping: Mapping, first: str | None) -> Mapping:
     """Return the reading of a table of comparisons whose first item is in that column."""
     readings = {one.first: one for one in (mapping.clear(), *mapping.instead) if one.layout == "comparisons"}
     if first is not None and first not in readings:
-        raise InputError(f"Could not use {first!r} as the column of the preferred item.",
-                         "Use a column of items of a table of comparisons.")  # fmt: skip
+        raise InputError(f"Could not use {first!r} as the column for the preferred item.",
+                         "Use one of the two item columns of a comparison table.")  # fmt: skip
     return mapping if first is None else readings[first]
 
 
@@ -179,7 +179,7 @@ def choose_question(source: Source, name: str | None, *, columns_given: bool = F
         return source.questions[0]
     if name is None:
         raise InputError(
-            f"Could not choose a question: the file has {len(source.questions):,} questions: {names}.",
+            f"Could not choose between the file's {len(source.questions):,} questions: {names}.",
             "Choose a question (--question NAME).",
         )
     raise InputError(f"Unknown question {name!r}.", f"Questions: {names}.")

@@ -51,7 +51,7 @@ def treat_repeats(rows: Rows, raw: RawTable, repeats: Repeats, first: np.ndarray
     if repeats == "refuse":
         place = int(np.flatnonzero(repeated)[0])
         raise InputError(
-            f"Could not read annotations: rater {rows.rater.values[rows.rater_code[place]]!r} annotates case "
+            f"Could not read annotations: rater {rows.rater.values[rows.rater_code[place]]!r} annotated case "
             f"{rows.case.values[rows.case_code[place]]!r} more than once ({plural(count, 'repeat')} in the file).",
             "Keep all, or use only the first annotation.",
             line=int(raw.line[rows.row[place]]),

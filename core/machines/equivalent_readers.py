@@ -199,7 +199,7 @@ def _cases(
     cases = np.flatnonzero(has & (n_of > k_max))
     if not cases.size:
         raise NotApplicableError(
-            f"Could not compute the worth of {machine!r}: none of its cases has more than "
+            f"Could not compute the worth of {machine!r}: it shares no case with more than "
             f"{plural(k_max, 'person', 'people')}."
         )
     return cases, k_max
@@ -277,7 +277,7 @@ def _sides(dataset: Dataset, machine: str, people: tuple[str, ...]) -> tuple[np.
 
 def _largest(n: np.ndarray, machine: str) -> int:
     if not n.size:
-        raise NotApplicableError(f"Could not compute the worth of {machine!r}: none of its cases has two people.")
+        raise NotApplicableError(f"Could not compute the worth of {machine!r}: it shares no case with two people.")
     return int(np.clip(np.floor(np.quantile(n - 1, QUANTILE)), 1, LARGEST))
 
 

@@ -45,7 +45,7 @@ def joined(people: Dataset, machines: Dataset) -> tuple[Dataset, tuple[str, ...]
     people, machines = _of_one_kind(people, machines)
     if people.kind != machines.kind:
         raise InputError(
-            f"Could not join people's annotations ({people.kind}) with the AI rater's ({machines.kind}).",
+            f"Could not combine people's annotations ({people.kind}) with the AI rater's ({machines.kind}).",
             "Provide both as classes, as rankings, or as scores.",
         )
     position = {case: place for place, case in enumerate(people.cases)}
@@ -54,7 +54,7 @@ def joined(people: Dataset, machines: Dataset) -> tuple[Dataset, tuple[str, ...]
     kept = case >= 0
     if not kept.any():
         raise InputError(
-            f"Could not match cases: the AI rater annotated {_some(machines.cases)}, people annotated "
+            f"Could not match cases: the AI rater annotated {_some(machines.cases)}, but people annotated "
             f"{_some(people.cases)}.",
             "Use the same case names in both files. If they are the same, check which column contains the cases.",
         )
@@ -148,7 +148,7 @@ def called(machines: Dataset, name: str) -> Dataset:
     """
     if np.diff(machines.case_ptr).max() > 1 or (machines.raters_identified and machines.n_raters > 1):
         raise InputError(
-            f"Could not use {name!r}: the file contains annotations by several raters.",
+            f"Could not use {name!r}: the file contains annotations by more than one rater.",
             "Provide the file without a name: its raters are then the AI raters.",
         )
     return replace(machines, raters=(name,), rater=np.zeros_like(machines.rater), raters_identified=True)
@@ -223,7 +223,7 @@ def of_predictions(people: Dataset, predictions: Predictions | ScorePredictions)
     if people.kind == "score":
         raise InputError(
             "Could not use the predictions: they are classes, but the annotations are scores.",
-            "Provide scores by the AI rater.",
+            "Provide the AI rater's scores.",
         )
     if people.kind == "set":
         raise InputError(
@@ -245,7 +245,7 @@ def of_predictions(people: Dataset, predictions: Predictions | ScorePredictions)
     cases = np.flatnonzero(sizes)[~tied]
     if not cases.size:
         raise InputError(
-            f"Could not use {predictions.name}: every case has several classes tied for first place.",
+            f"Could not use {predictions.name}: in every case, more than one class is tied for first place.",
             "Provide scores that differ between classes.",
         )
     answer = predictions.class_code[first[~tied]]

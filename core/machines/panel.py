@@ -217,9 +217,7 @@ def panel_worth(
     check_level(level)
     check_whole(n_resamples, "The number of resamples", 20)
     if dataset.kind != "class" or not dataset.raters_identified:
-        raise NotApplicableError(
-            "Cannot determine the worth of a panel: it needs one class per annotation, and raters with names."
-        )
+        raise NotApplicableError("Cannot determine the worth of a panel: this needs single classes and named raters.")
     panel = _most_annotations(dataset, set(machines), MOST_RATERS)
     people = _most_annotations(dataset, set(dataset.raters) - set(machines), dataset.n_raters)
     voices = _matrix(dataset, people)
@@ -269,12 +267,13 @@ def _likelihood(dataset: Dataset, people: np.ndarray, voices: np.ndarray, truth:
     if truth == "gold":
         if dataset.gold is None:
             raise NotApplicableError(
-                "Cannot judge by gold: no case has a gold class. Add a gold file, or use another truth."
+                "Cannot use gold as the truth: no case has a gold class. Add a gold file, or use another truth."
             )
         return (dataset.gold[:, None] == np.arange(dataset.n_classes)).astype(float)
     if not people.size:
         raise NotApplicableError(
-            "Cannot judge by people: all raters are AI raters. Use gold as the truth, or add people's annotations."
+            "Cannot use people as the truth: all raters are AI raters. Use gold as the truth, or add people's "
+            "annotations."
         )
     if truth == "majority":
         return majority_likelihood(_counts(voices, dataset.n_classes))

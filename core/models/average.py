@@ -312,7 +312,7 @@ def at_beta(
     """
     fit, held = standing.fit, standing.held
     if fit is None or held is None:
-        raise NotApplicableError(f"Could not use {standing.candidate.title}: it was not scored.")
+        raise NotApplicableError(f"Could not use {standing.candidate.title}: it has no held-out score.")
     if fit.settings.get("tag") is not None:
         from .difficulty.model import tempered_at_mode
 

@@ -161,7 +161,7 @@ def fit_request(
     run = {option.name: request.option(option.name) for option in method.options if option.of_run}
     of_model = {name: value for name, value in request.options if name not in run}
     if method.fit is None:
-        raise NotApplicableError(f"Could not fit {method.title}: it cannot be fitted.")
+        raise NotApplicableError(f"Could not fit {method.title}: this method does not fit a model.")
     found = method.fit(method.make(**of_model), dataset, request.way, run, token, progress)
     bayes = found if isinstance(found, BayesianFit) else None
     fit = replace(found, model=request.model) if bayes is None else bayes.fit

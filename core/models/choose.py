@@ -96,7 +96,7 @@ class Standing(Result):
         if use_gold:
             raise NotApplicableError(
                 f"Could not fix gold classes: {self.candidate.title}, the default for these data, does not support "
-                "it. Choose another model."
+                "them. Choose another model."
             )
         return request(self.candidate.name, **shown)
 

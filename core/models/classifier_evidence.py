@@ -213,7 +213,7 @@ def _checked(dataset: Dataset, classifier: str, probability: np.ndarray) -> np.n
     given = np.asarray(probability, np.float64)
     if given.shape != (dataset.n_cases, dataset.n_classes):
         raise InputError(
-            f"Could not use the probabilities of {classifier}: their shape is {given.shape}, the data need "
+            f"Could not use the probabilities of {classifier}: their shape is {given.shape}, but the data need "
             f"{(dataset.n_cases, dataset.n_classes)}.",
             "Use one row per case and one column per class.",
         )

@@ -123,7 +123,7 @@ def check_answers(title: str, dataset: Dataset) -> None:
         raise NotApplicableError("Cannot estimate the accuracy of raters: the annotations are anonymous.")
     if dataset.n_classes < 2:
         raise NotApplicableError(
-            f"Could not fit {title}: it needs at least two classes; {dataset.n_classes:,} is declared."
+            f"Could not fit {title}: it needs at least two classes, but only {dataset.n_classes:,} is declared."
         )
     if not np.size(dataset.answer):
-        raise NotApplicableError(f"Could not fit {title}: it needs at least one annotation; there is none.")
+        raise NotApplicableError(f"Could not fit {title}: there are no annotations.")

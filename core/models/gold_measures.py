@@ -180,7 +180,7 @@ def beta_by_gold(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0, token: 
     cases, truth = judging_gold(dataset, fit)
     if cases.size < FEWEST_FOR_BETA:
         raise NotApplicableError(
-            f"Cannot determine β by gold: this needs {FEWEST_FOR_BETA} gold cases with an annotation; there are "
+            f"Cannot determine β from gold: this needs {FEWEST_FOR_BETA} annotated gold cases; these data have "
             f"{cases.size}."
         )
     loss = np.stack(

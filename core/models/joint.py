@@ -111,7 +111,7 @@ def kappa_check(dataset: Dataset, fit: RaterModelFit) -> KappaCheck:
     """
     if fit.model != TAP[0].name:
         raise NotApplicableError(
-            f"Could not compare kappa with accuracies: this needs a fit of t-a-p, not of {fit.model}."
+            f"Could not compare kappa with accuracies: this needs a t-a-p fit, not a fit of {fit.model}."
         )
     _, expected, _, meant, n_paired, n_rated = _tables(dataset, fit)
     chance = float(((meant / n_rated) ** 2).sum())

@@ -254,7 +254,7 @@ def _with_shared_trust(
     if any(p.settings["smoothing"] != "pooled" or p.prior.answers.ndim != 2 for p in problems):
         raise InputError(
             f"Could not share accuracies between labels: {model.title} with smoothing "
-            f"{problems[0].settings['smoothing']!r} does not support it.",
+            f"{problems[0].settings['smoothing']!r} does not support this.",
             "Use the smoothing 'pooled', or fit each label separately.",
         )
     pools = np.stack([problem.prior.answers for problem in problems])  # label, annotated, true

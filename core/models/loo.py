@@ -135,7 +135,7 @@ def psis_loo(log_likelihood: np.ndarray, case_count: np.ndarray, case_pattern: n
         case_pattern = np.ascontiguousarray(case_pattern, np.int64)
         used = case_pattern[case_pattern >= 0]
         if not np.array_equal(np.bincount(used, minlength=len(case_count)), case_count):
-            raise InputError("Could not score: case_pattern and case_count describe different cases.")
+            raise InputError("Could not score the model: case_pattern and case_count describe different cases.")
     pointwise, pareto_k, in_sample = _smoothed(log_likelihood)
     elpd, se = _sum_and_error(pointwise, case_count)
     limit = k_limit(len(log_likelihood))
@@ -212,7 +212,7 @@ def as_in_paper(blocks: Iterable[tuple[np.ndarray, np.ndarray]]) -> PaperScore:
         pointwise.append(values)
         counts.append(count)
     if not pointwise:
-        raise InputError("Cannot score: the data have no annotations.")
+        raise InputError("Cannot score the model: the data have no annotations.")
     elpd, se = _sum_and_error(np.concatenate(pointwise), np.concatenate(counts))
     return PaperScore(elpd, se, int(sum(count.sum() for count in counts)), n_high, k_limit(n_draws))
 
@@ -227,15 +227,19 @@ def _checked(log_likelihood: np.ndarray, count: np.ndarray) -> tuple[np.ndarray,
     count = np.ascontiguousarray(count, np.int64)
     if log_likelihood.ndim != 2 or count.shape != log_likelihood.shape[1:] or not count.size or count.min() < 1:
         raise InputError(
-            f"Could not score: log probabilities of shape {log_likelihood.shape} do not match {count.shape} counts.",
+            f"Could not score the model: log probabilities of shape {log_likelihood.shape} do not match "
+            f"{count.shape} counts.",
             "Provide one column and one positive count per pattern.",
         )
     if len(log_likelihood) < LEAST_DRAWS:
         raise InputError(
-            f"Could not score: there are only {len(log_likelihood):,} draws.", f"Use at least {LEAST_DRAWS} draws."
+            f"Could not score the model: there are only {len(log_likelihood):,} draws.",
+            f"Use at least {LEAST_DRAWS} draws.",
         )
     if not np.isfinite(log_likelihood).all():
-        raise InputError("Could not score: a log probability is not finite, because the model overflowed in a draw.")
+        raise InputError(
+            "Could not score the model: a log probability is not finite, because of an overflow in a draw."
+        )
     return log_likelihood, count
 
 

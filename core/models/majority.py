@@ -33,7 +33,7 @@ class MajorityVote:
         """
         check_size("Majority vote", dataset)
         if dataset.n_annotations == 0:
-            raise NotApplicableError("Majority vote needs at least one annotation; there is none.")
+            raise NotApplicableError("Could not fit majority vote: there are no annotations.")
         counts = class_counts(dataset)
         share = vote_shares(counts.ptr, counts.class_code, counts.count, dataset.n_classes)
         winners = share >= share.max(axis=1, keepdims=True) - 1e-12

@@ -111,5 +111,5 @@ def rows_of(path: Path) -> ParquetRows:
         return ParquetRows(path.stem, (path,), parquet.ParquetFile(path).metadata.num_rows)
     except (pa.ArrowException, OSError) as error:
         raise InputError(
-            f"Could not read {path} as Parquet: {error}.", "Write the file again, and open the new one."
+            f"Could not read {path} as Parquet: {error}.", "Save the file again and open the new one."
         ) from None

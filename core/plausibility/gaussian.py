@@ -51,12 +51,12 @@ def score_statistics(dataset: Dataset, cases: range | None = None) -> ScoreStati
     """
     if dataset.kind != "score":
         raise NotApplicableError(
-            "Gaussian scores need numbers; these annotations are "
+            "The Gaussian model needs scores; these annotations are "
             f"{'classes' if dataset.kind == 'class' else dataset.kind + 's'}."
         )
     cases = range(dataset.n_cases) if cases is None else cases
     if cases.step != 1:
-        raise OptionError(f"cases must follow one after another, not in steps of {cases.step}")
+        raise OptionError(f"cases must be consecutive, not in steps of {cases.step}")
     pointers = dataset.case_ptr[cases.start : cases.start + len(cases) + 1]
     score = dataset.score[pointers[0] : pointers[-1]]
     count = np.diff(pointers)
@@ -160,7 +160,7 @@ class GaussianPosterior(Result):
         """Return the distance of the threshold from m, in units of the scale √(b · spread / a) of a Student t."""
         if self.threshold is None:
             raise InputError(
-                "Could not compute on which side of the threshold scores are: no threshold is set.",
+                "Could not compare scores with the threshold: no threshold is set.",
                 "Choose a threshold.",
             )
         return (self.threshold - self.m) / np.sqrt(self.b * spread / self.a)

@@ -81,7 +81,7 @@ class OrdinalTruth:
         fit = self.fit(dataset, token=token, progress=progress) if self.fitted is None else self.fitted
         if fit.class_probability.shape != (dataset.n_cases, dataset.n_classes) or len(fit.raters) != dataset.n_raters:
             raise InputError(
-                "Could not use the ordinal model: it was fitted to other data.", "Fit the model to these data."
+                "Could not use the ordinal model: it was fitted to different data.", "Fit the model to these data."
             )
         return tempered_posterior(design(Ordinal.title, dataset), point_of(fit), reliability, token=token)
 

@@ -88,7 +88,7 @@ def entries_of(rankings: Sequence[Blocks], n_classes: int) -> RankedEntries:
                     )
                 if k in seen:
                     raise InputError(
-                        f"Could not read ranking {ranking}: it names class {k} twice.", "Name each class once."
+                        f"Could not read ranking {ranking}: it contains class {k} twice.", "Name each class once."
                     )
                 seen.add(k)
                 code.append(k)

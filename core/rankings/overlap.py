@@ -151,7 +151,7 @@ def pair_mean_ao(dataset: Dataset, first: np.ndarray, second: np.ndarray, depth:
     first, second = np.ascontiguousarray(first, np.int64), np.ascontiguousarray(second, np.int64)
     for side in (first, second):
         if side.size and not 0 <= side.min() <= side.max() < dataset.n_annotations:
-            raise InputError("Could not compute overlap: a pair names an annotation that does not exist.")
+            raise InputError("Could not compute overlap: a pair refers to an annotation that does not exist.")
     return overlaps_of_pairs(
         first, second, entries.ptr, entries.class_code, entries.before, entries.size, dataset.n_classes, depth
     )

@@ -330,7 +330,7 @@ def _judged(dataset: Dataset, judged_by: Judge | None, gold: Rates) -> tuple[Jud
     judge = default_judge(dataset) if judged_by is None else judged_by
     if judge == "gold" and not gold.n.any():
         raise NotApplicableError(
-            "Cannot compare raters with gold: no gold case is annotated. Add gold, or choose the model."
+            "Cannot compare raters with gold: no gold case is annotated. Add gold, or use the model as the truth."
         )
     return judge, (gold.n >= GOLD_EACH) & (judge == "gold")
 
@@ -521,7 +521,7 @@ def check_asked(
         if value is not None and not 0 < value < 1:
             raise InputError(f"The {name} must be between 0 and 1; got {value}.", "Use a number such as 0.05 or 0.95.")
     if judged_by not in (None, "gold", "model"):
-        raise InputError(f"Cannot judge raters by {judged_by!r}.", "Choose gold or model.")
+        raise InputError(f"Cannot compare raters with {judged_by!r}.", "Choose gold or model.")
 
 
 def _default(mean: float | None, blind: float) -> float | None:

@@ -127,7 +127,9 @@ def ask_next(
         Every rater has annotated every case.
     """
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
-        raise InputError("The fit belongs to other cases, raters or classes.", "Fit the model to these data.")
+        raise InputError(
+            "Could not use the fit: it is for different cases, raters or classes.", "Fit the model to these data."
+        )
     uncertainty = entr(fit.class_probability).sum(axis=1) / np.log(2)
     cases = np.setdiff1d(np.arange(dataset.n_cases), gold_cases(dataset))
     cases = cases[highest_first(uncertainty[cases])][:MOST_CASES]

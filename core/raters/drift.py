@@ -160,7 +160,7 @@ def _check(kind: Chart, false_alarm: float, n_windows: int, n_orders: int, level
         )
     if n_windows < 1 or n_orders * false_alarm < 1 or not 0 < level < 1:
         raise InputError(
-            "Could not compute drift: windows, orders or level are out of range.",
+            "Could not compute drift: the number of windows, the number of orders or the level is out of range.",
             "Use at least one window, at least 1 / (false-alarm rate) orders, and a level between 0 and 1.",
         )
 

@@ -266,8 +266,8 @@ def following_of(
     check_asked(acceptable, q, judged_by, level, "correlation")
     if not can_follow(dataset):
         raise NotApplicableError(
-            "Cannot determine how closely raters follow the cases: this needs named raters, and scores or at "
-            "least three ordered classes."
+            "Cannot determine how raters follow the cases: this needs named raters, and scores or at least "
+            "three ordered classes."
         )
     scores, why = _scores(dataset, level, token, progress)
     without, why = ((), why) if scores is None else _agreeing(dataset, scores, aside)
@@ -313,7 +313,7 @@ def _agreeing(dataset: Dataset, scores: ScoreRaters, aside: Sequence[int]) -> tu
 def _judge(dataset: Dataset, on_gold: np.ndarray, judged_by: Judge | None) -> Judge:
     if judged_by == "gold" and not on_gold.any():
         raise NotApplicableError(
-            "Cannot judge raters by gold: no annotation is on a gold case. Add gold, or choose the model."
+            "Cannot compare raters with gold: no gold case is annotated. Add gold, or use the model as the truth."
         )
     if judged_by is not None:
         return judged_by

@@ -234,7 +234,7 @@ def review_groups(
     """
     _check(dataset, q, level, n_permutations, n_resamples)
     if any(len(values) != dataset.n_raters for values in facts.values):
-        raise InputError("Could not use the facts: they belong to other raters.", "Provide one value per rater.")
+        raise InputError("Could not use the facts: they are for different raters.", "Provide one value per rater.")
     sums = _Sums(dataset)
     found, too_small = list[tuple[str, str, _Tested]](), list[tuple[str, int]]()
     spread: list[_Measures] = []
@@ -270,7 +270,7 @@ def _check(dataset: Dataset, q: float, level: float, n_permutations: int, n_resa
         check_whole(number, f"The number of {what}", 20)
     if dataset.kind not in ("class", "score") or not dataset.raters_identified:
         raise NotApplicableError(
-            "Cannot compare groups of raters: this needs single classes or scores, and raters with names."
+            "Cannot compare groups of raters: this needs single classes or scores, and named raters."
         )
 
 

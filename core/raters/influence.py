@@ -142,7 +142,7 @@ def _check(dataset: Dataset, fit: RaterModelFit, names: tuple[str, ...], beta: f
         )
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
         raise InputError(
-            "Could not use the fit: it belongs to other cases, raters or classes.", "Fit the model to these data."
+            "Could not use the fit: it is for different cases, raters or classes.", "Fit the model to these data."
         )
 
 
@@ -151,8 +151,8 @@ def _annotations_of(dataset: Dataset, names: tuple[str, ...]) -> np.ndarray:
     out = np.isin(dataset.rater, [dataset.raters.index(name) for name in names])
     if not names or out.all():
         raise InputError(
-            f"Could not leave out {len(names):,} of {dataset.n_raters:,} raters: some must remain.",
-            "Leave out some raters, but not all.",
+            f"Could not leave out {len(names):,} of {dataset.n_raters:,} raters: at least one must remain.",
+            "Leave out fewer raters.",
         )
     return out
 

@@ -129,12 +129,12 @@ def panel_of(
     """
     if dataset.kind != "class":
         raise NotApplicableError(
-            f"Cannot monitor raters: these annotations are {dataset.kind}s, not single classes. Use the first choices."
+            f"Cannot monitor raters: these annotations are {dataset.kind}s, not single classes. Use first choices."
         )
     if not dataset.raters_identified:
         raise NotApplicableError("Cannot monitor raters: the annotations are anonymous.")
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
-        raise InputError("Could not use the fit: it belongs to other data.", "Fit the model to these data.")
+        raise InputError("Could not use the fit: it is for different data.", "Fit the model to these data.")
     n, n_classes = dataset.n_annotations, dataset.n_classes
     known = known_classes(dataset, bool(fit.settings.get("use_gold")))
     folds = cross_fit(dataset, fit, token=token)

@@ -259,7 +259,7 @@ def _check(dataset: Dataset, fit: RaterModelFit, plans: Sequence[Plan], level: f
         raise NotApplicableError("Cannot make a plan: it needs single classes and identified raters.")
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
         raise InputError(
-            "Could not use the fit: it belongs to other cases, raters or classes.", "Fit the model to these data."
+            "Could not use the fit: it is for different cases, raters or classes.", "Fit the model to these data."
         )
     if n_worlds < 20 or not 0 < level < 1:
         raise InputError(
@@ -270,7 +270,9 @@ def _check(dataset: Dataset, fit: RaterModelFit, plans: Sequence[Plan], level: f
         if plan.kind not in KINDS:
             raise InputError(f"Unknown plan {plan.kind!r}.", f"Use one of {', '.join(KINDS)}.")
         if plan.n < 1 or plan.each < 1:
-            raise InputError(f"Could not use the plan “{plan.title}”.", "Use at least one of each.")
+            raise InputError(
+                f"Could not use the plan “{plan.title}”: one of its numbers is below 1.", "Use at least one of each."
+            )
         n_raters = dataset.n_raters + (plan.n if plan.kind == "new_raters" else plan.each)
         n_cases = dataset.n_cases + (plan.n if plan.kind == "new_cases" else 0)
         if max(n_raters * dataset.n_classes, n_cases) * dataset.n_classes > MOST_CELLS:

@@ -248,16 +248,16 @@ def _check(dataset, fit, goal, policy, budget, n_steps, per_case, n_worlds, leve
         raise NotApplicableError("Cannot plan: this needs single classes and identified raters.")
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
         raise InputError(
-            "Could not use the fit: it is for other cases, raters or classes.", "Fit the model to these data."
+            "Could not use the fit: it is for different cases, raters or classes.", "Fit the model to these data."
         )
     if goal.quantity not in QUANTITIES:
-        raise InputError(f"Cannot plan for the quantity {goal.quantity!r}.", f"Use one of {', '.join(QUANTITIES)}.")
+        raise InputError(f"Unknown quantity {goal.quantity!r}.", f"Use one of {', '.join(QUANTITIES)}.")
     if policy not in POLICIES:
-        raise InputError(f"Cannot plan with the policy {policy!r}.", f"Use one of {', '.join(POLICIES)}.")
+        raise InputError(f"Unknown policy {policy!r}.", f"Use one of {', '.join(POLICIES)}.")
     if budget < 1 or n_steps < 1 or per_case < 1 or n_worlds < 20 or budget < per_case:
         raise InputError(
-            "Could not plan: the budget, steps, annotations per case or number of draws are out of range.",
-            "Use at least one of each, a budget of at least one case, and at least 20 draws.",
+            "Could not plan: the budget, steps, annotations per case or number of draws is out of range.",
+            "Use at least 1 for each, a budget for at least one case, and at least 20 draws.",
         )
     if not (0 < level < 1 and 0 < interval_level < 1 and 0 < goal.target < 1):
         raise InputError("Could not plan: a level or the target is out of range.", "Use numbers between 0 and 1.")

@@ -144,7 +144,7 @@ class BlindReads:
     def __post_init__(self) -> None:
         if not len(self.case) == len(self.reader) == len(self.answer):
             raise InputError(
-                "The numbers of cases, readers and annotations differ.", "Provide one of each per blind reading."
+                "The numbers of cases, raters and annotations differ.", "Provide one of each per blind annotation."
             )
 
 

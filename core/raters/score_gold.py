@@ -101,7 +101,7 @@ def score_gold(dataset: Dataset, gold: Mapping[str, float] | None = None, *, lev
     off = dataset.score - known[dataset.case_of_annotation]
     told = np.isfinite(off)
     if not told.any():
-        raise NotApplicableError("Could not compare scores with gold: no case with a score has a gold score.")
+        raise NotApplicableError("Could not compare scores with gold: no case has both a score and a gold score.")
     rater, n_raters = dataset.rater[told], dataset.n_raters
     n = np.bincount(rater, minlength=n_raters)
     with np.errstate(invalid="ignore", divide="ignore"):

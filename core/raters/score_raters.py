@@ -242,7 +242,7 @@ def _table(dataset: Dataset) -> _Table:
     used, codes = np.unique(rater[shared], return_inverse=True)
     if used.size > MOST_RATERS:
         raise LimitError(
-            f"Severity can be estimated for at most {MOST_RATERS:,} raters; these data have {int(used.size)}."
+            f"Cannot estimate severity: at most {MOST_RATERS:,} raters are allowed; these data have {int(used.size)}."
         )
     score = values_of(dataset)[shared]
     middle, unit = float(score.mean()), float(score.std())
@@ -253,7 +253,7 @@ def _table(dataset: Dataset) -> _Table:
     np.minimum.at(lowest, row, score)
     np.maximum.at(highest, row, score)
     if (lowest == highest).all():
-        raise NotApplicableError("Cannot estimate severity: all scores of each case are equal.")
+        raise NotApplicableError("Cannot estimate severity: within each case, all scores are equal.")
     return _Table(row, codes, (score - middle) / unit, used, middle, unit, len(places))
 
 

@@ -140,7 +140,8 @@ def shared_errors(
     check_level(q, "The false discovery rate")
     if dataset.kind != "class" or not dataset.raters_identified or dataset.n_classes < 2:
         raise NotApplicableError(
-            "Cannot determine shared errors: this needs one class per annotation, two classes, and raters with names."
+            "Cannot determine shared errors: this needs single classes, at least two different classes and named "
+            "raters."
         )
     raters = _chosen(dataset, set(machines))
     said = _matrix(dataset, dataset, raters)

@@ -76,13 +76,12 @@ class TopSets:
         depth = draws.top.shape[1]
         if depth < self.max_top:
             raise InputError(
-                f"Cannot count sets of {self.max_top} classes: the draws distinguish only {depth} classes that no "
-                "rater named.",
+                f"Cannot count sets of {self.max_top} classes: the draws rank only {depth}.",
                 f"Set the depth of the plausibility model to {self.max_top}.",
             )
         if (len(draws.classes) + 1) ** self.max_top >= 2**63:
             raise InputError(
-                f"Cannot count sets of {self.max_top} of {len(draws.classes):,} named classes: there are too many.",
+                f"Cannot count sets of {self.max_top} out of {len(draws.classes):,} named classes: there are too many.",
                 "Use smaller sets.",
             )
         n_named = len(draws.classes)

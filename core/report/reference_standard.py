@@ -118,7 +118,7 @@ def build_reference_standard(request: ReportRequest, ending: str) -> bytes:
     """
     if ending not in ENDINGS:
         raise InputError(
-            f"Could not write a document with the ending {ending!r}.",
+            f"Could not write a document with the extension {ending!r}.",
             f"Use a name that ends in {' or '.join(ENDINGS)}.",
         )
     title = f"{request.dataset.name}: how the reference standard was made"

@@ -30,7 +30,7 @@ def to_docx(title: str, sections: Iterable[Section]) -> bytes:
     except ImportError:
         raise NotApplicableError(
             "Could not write a Word document: the package python-docx is not installed.",
-            "Install plurality[word], or choose a name that ends in html.",
+            "Install plurality[word], or choose a name that ends in .html.",
         ) from None
 
     document = Document()

@@ -76,7 +76,7 @@ def with_reviews(
     """
     check_name(rater, "further rater")
     if rater in dataset.raters:
-        raise InputError(f"Could not add decisions: a rater {rater!r} already exists.", "Use another name.")
+        raise InputError(f"Could not add decisions: a rater named {rater!r} already exists.", "Use another name.")
     added: list[tuple[int, Opinion, int]] = []
     left_out = []
     for case_id, (opinion, at) in results(reviews, closed=closed).items():
@@ -86,7 +86,8 @@ def with_reviews(
             left_out.append(case_id)
     if not added:
         raise InputError(
-            "Could not add decisions: none is an annotation of these data.", "First choose a class for some cases."
+            "Could not add decisions: none can be used as an annotation of these data.",
+            "First choose a class for some cases.",
         )
     return WithReviews(_with_rater(dataset, rater, added), len(added), tuple(left_out))
 

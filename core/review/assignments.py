@@ -74,7 +74,7 @@ class Assignment:
             )
         if len(self.cases) > MOST_CASES:
             raise InputError(
-                f"Cases of one assignment must be at most {MOST_CASES:,}; got {len(self.cases):,}.", "Assign fewer."
+                f"An assignment may have at most {MOST_CASES:,} cases; got {len(self.cases):,}.", "Assign fewer."
             )
         for text in (self.title, *(case.case_id for case in self.cases), *(case.why for case in self.cases)):
             check_text(text)

@@ -90,19 +90,17 @@ class Draft:
     def check(self) -> None:
         """Raise `InputError` if a value is out of its range, whatever the state of the case."""
         if self.kind not in get_args(Kind):
-            raise InputError(
-                f"Could not read the event kind {self.kind!r}.", f"Use one of {', '.join(get_args(Kind))}."
-            )
+            raise InputError(f"Unknown event kind {self.kind!r}.", f"Use one of {', '.join(get_args(Kind))}.")
         if self.visible not in get_args(Visible):
-            raise InputError(f"Could not read the visibility {self.visible!r}.", "Use blind or open.")
+            raise InputError(f"Unknown visibility {self.visible!r}.", "Use blind or open.")
         check_name(self.reviewer, "reviewer")
         if self.reviewer.casefold() == ANYBODY:
-            raise InputError(f"No reviewer can be called {self.reviewer!r}.", "Use another name.")
+            raise InputError(f"Could not use {self.reviewer!r} as the name of a reviewer.", "Use another name.")
         if self.kind == "second_opinion":
             check_name(self.whom, "reviewer who is asked")
             if self.whom_visible not in get_args(Visible):
                 raise InputError(
-                    "Could not ask for a second opinion: blind or open is not set.", "Choose blind or open."
+                    "Could not ask for a second opinion: neither blind nor open is chosen.", "Choose blind or open."
                 )
         if self.confidence is not None and not 0 <= self.confidence <= 1:
             raise InputError(f"The confidence must be 0 to 1; got {self.confidence}.", "Choose another one.")
@@ -159,7 +157,7 @@ def check_name(name: str, what: str) -> None:
     if not name or name != " ".join(name.split()) or len(name) > LONGEST_NAME:
         raise InputError(
             f"Could not use {name[:40]!r} as the name of the {what}.",
-            "Use a name on one line, without blanks at its ends.",
+            "Use a name on one line, without spaces at the start or end.",
         )
     check_text(name)
 
@@ -167,4 +165,4 @@ def check_name(name: str, what: str) -> None:
 def check_text(text: str) -> None:
     """Raise `InputError` if a database could not store the text exactly."""
     if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise InputError("Could not save a text: it contains a character that cannot be saved.", "Type it again.")
+        raise InputError("Could not save the text: it contains a character that cannot be saved.", "Type it again.")

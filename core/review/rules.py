@@ -136,7 +136,8 @@ def _second_opinion(review: CaseReview, draft: Draft, own: ReviewerOpinion | Non
         raise NotAllowedError("Submit your own opinion before you ask for another.")
     if draft.whom == draft.reviewer or review.read_by(draft.whom) or draft.whom in dict(review.asked):
         raise NotAllowedError(
-            f"{who_is_asked(draft.whom)} has an opinion on this case or was already asked. Ask someone else."
+            f"{who_is_asked(draft.whom)} has already given an opinion on this case or been asked for one. Ask "
+            "someone else."
         )
     if draft.whom_visible == "blind" and draft.whom in review.unblinded:
         raise NotAllowedError(f"{draft.whom} has seen the opinions on this case. Ask for an open second opinion.")
@@ -166,7 +167,7 @@ def _undo(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> int:
     last = standing[-1]
     if last.reviewer != draft.reviewer:
         raise NotAllowedError(
-            "Someone else has worked on the case since. Change your opinion, or ask for the case to be reopened."
+            "Someone else has since worked on the case. Change your opinion, or ask for the case to be reopened."
         )
     if last.kind == "reveal":
         raise NotAllowedError(
@@ -197,7 +198,9 @@ _RULES = {
 
 def _needs_opinion(draft: Draft) -> Opinion:
     if draft.opinion is None:
-        raise InputError("Could not record: no opinion was given.", "Choose an opinion, or “cannot be determined”.")
+        raise InputError(
+            "Could not record the opinion: none was given.", "Choose an opinion, or “cannot be determined”."
+        )
     return draft.opinion
 
 
@@ -208,7 +211,9 @@ def _needs_class_or_ranking(draft: Draft) -> None:
 
 def _needs_reason(draft: Draft, what: str) -> None:
     if not draft.reason and not draft.note.strip():
-        raise InputError(f"Could not record: a reason for {what} is missing.", "Choose a reason or write a note.")
+        raise InputError(
+            f"Could not record this step: the reason for {what} is missing.", "Choose a reason or write a note."
+        )
 
 
 def _needs_support(after: CaseReview, draft: Draft) -> None:

@@ -175,7 +175,7 @@ def _key(file: Path, loader: str, kind: type) -> Any:
         raise InputError(f"Could not read the key {file}: {said}.", "Create a key: sign --key FILE --new.") from None
     if not isinstance(key, kind):
         raise InputError(
-            f"Could not use {file}: it contains another kind of key.", "Create a key: sign --key FILE --new."
+            f"Could not use {file}: it contains a different kind of key.", "Create a key: sign --key FILE --new."
         )
     return key
 

@@ -228,7 +228,7 @@ class ReviewStore:
             if known := _of_token(connection, token):
                 if (known.dataset, known.kind, known.reviewer) != (dataset, said["kind"], said["reviewer"]):
                     raise InputError(
-                        "Could not submit: this submission was used for something else.", "Open the page again."
+                        "Could not submit: this submission was already used for something else.", "Open the page again."
                     )
                 return known
             _check_not_continued(connection, dataset)
@@ -524,7 +524,7 @@ class ReviewStore:
         check_name(reviewer, "reviewer")
         if not cases or len({case.case_id for case in cases}) < len(cases):
             raise InputError(
-                "Could not start a session: at least one case is needed, each only once.",
+                "Could not start a session: the list of cases is empty or contains a case twice.",
                 "Choose another queue or fewer filters.",
             )
         for text in (title, *(case.case_id for case in cases), *(case.why for case in cases)):
@@ -813,7 +813,9 @@ def _conflict(draft: Draft, seen: int, trail: Sequence[Event]) -> ConflictError:
 def _same(known: Event, draft: Draft) -> Event:
     same = all(getattr(known, name) == getattr(draft, name) for name in ("dataset", "case_id", "kind", "reviewer"))
     if not same or (draft.kind in ("opinion", "change", "adjudication") and known.opinion != draft.opinion):
-        raise InputError("Could not submit: this submission was used for something else.", "Open the page again.")
+        raise InputError(
+            "Could not submit: this submission was already used for something else.", "Open the page again."
+        )
     return known
 
 
@@ -825,7 +827,9 @@ def _is_continued(connection: sa.Connection, dataset: str) -> bool:
 
 def _check_not_continued(connection: sa.Connection, dataset: str) -> None:
     if _is_continued(connection, dataset):
-        raise NotAllowedError("These data were read again, and their reviews continue there. Open the data again.")
+        raise NotAllowedError(
+            "These data were read again, and their reviews continue in the new version. Open the data again."
+        )
 
 
 def _in_force(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> list[str]:

@@ -203,7 +203,7 @@ class Cluster(Executor):
         except FileNotFoundError as error:
             raise InputError(
                 f"Could not find {error.filename} on a cluster worker.",
-                "Set TMPDIR to a folder that all cluster computers see under the same name.",
+                "Set TMPDIR to a folder that has the same path on all cluster computers.",
             ) from None
         except MemoryError:
             raise LimitError("A cluster worker has too little memory. Use more partitions.") from None
@@ -264,8 +264,8 @@ def _done(work: Callable[..., Any], item: Any, shared: tuple[Any, ...], code: st
     """Compute one item on a worker, in one thread, because each thread of the worker has a task of its own."""
     if code != code_digest():
         raise InputError(
-            "Could not start: a cluster worker has another version of Plurality, so results may differ.",
-            "Install the same version on every worker and restart them.",
+            "Could not start: a cluster worker has a different version of Plurality, so results may differ.",
+            "Install the same version on every worker and restart the workers.",
         )
     with in_line():
         return work(item, *shared)
@@ -362,8 +362,8 @@ def _checked(address: str) -> int:
         )
     if parts.scheme == "tcp" and parts.hostname not in _LOOPBACK:
         raise InputError(
-            f"Could not use {address}: it is another computer without TLS, so anyone on the network path could run "
-            "code.",
+            f"Could not use {address}: it is another computer and does not use TLS, so anyone on the network path "
+            "could run code.",
             "Start its scheduler with TLS and use tls://…",
         )
     return 0

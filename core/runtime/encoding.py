@@ -133,7 +133,7 @@ class _Writing:
             return {"method": [value.family, value.name]}
         if is_dataclass(value) and not isinstance(value, type):
             return self._instance(value)
-        raise NotStorableError(f"{type(value).__name__} is not written.")
+        raise NotStorableError(f"{type(value).__name__} cannot be saved.")
 
     def _content(self, value: pa.Table | bytes) -> Any:
         if isinstance(value, pa.Table):
@@ -169,7 +169,7 @@ def name_of(kind: Any) -> str:
         It belongs to another package.
     """
     if not kind.__module__.startswith(f"{_PACKAGE}."):
-        raise NotStorableError(f"{kind.__name__} of {kind.__module__} is not written.")
+        raise NotStorableError(f"{kind.__name__} from {kind.__module__} cannot be saved.")
     return f"{kind.__module__.removeprefix(_PACKAGE)}:{kind.__qualname__}"
 
 

@@ -226,8 +226,8 @@ class _Child:
             self._reader.join(1.0)
         if self._rubbish is not None:
             raise WorkerError(
-                f"The worker process wrote an unexpected line: “{self._rubbish}”. Start again; if this happens "
-                "twice, check for a program that writes to its output."
+                f"The worker process wrote an unexpected line: “{self._rubbish}”. Start again; if it happens again, "
+                "check for a program that writes to its output."
             )
         if code is None:
             if time.monotonic() - self._heard > SILENCE:

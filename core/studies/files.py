@@ -117,7 +117,7 @@ def read_study(
         else:
             _add_table(found, name, open_tables(name, content)[0][1], columns or {})
     if not found.readings:
-        raise InputError("Could not read the study: it has no rows.", "Add a row per reader, case and modality.")
+        raise InputError("Could not read the study: it has no rows.", "Add one row per reader, case and modality.")
     rows = [(*row[:3], score) for row, score in zip(found.readings, _scores(found), strict=True)]
     cases = {row[1] for row in rows}
     if panel is not None:
@@ -179,7 +179,7 @@ def truth_of(name: str, content: bytes, columns: Mapping[str, str] | None = None
     column = roles.get("truth") or roles.get("score") or (others[0] if len(others) == 1 else "")
     if "case" not in roles or not column:
         raise InputError(
-            f"Could not use {name}: it has no columns of cases and their truth.", "Name these columns case and truth."
+            f"Could not use {name}: it has no columns for cases and their truth.", "Name these columns case and truth."
         )
     found: dict[str, str] = {}
     _add_truth(found, _texts(raw, roles["case"]), _texts(raw, column), raw)
@@ -208,7 +208,7 @@ def _with_panel(
     """Return the study with the opinions of its panel."""
     if not cases & set(panel.cases):
         raise InputError(
-            "Could not use the panel: it annotated no case of the study.", "Use the same case names in both files."
+            "Could not use the panel: it annotated no case in the study.", "Use the same case names in both files."
         )
     condition = condition_of(panel.classes, positive)
     if not condition:
@@ -235,7 +235,7 @@ def _add_table(found: _Rows, name: str, raw: RawTable, columns: Mapping[str, str
             known = ", ".join(sorted(ROLES[needed]))  # type: ignore[index]
             left = listed([f"“{shorten(column, _SHOWN)}”" for column in raw.columns if column not in roles.values()])
             raise InputError(
-                f"Could not read {name}: it has no column of {needed}s{f' (other columns: {left})' if left else ''}.",
+                f"Could not read {name}: it has no {needed} column{f' (other columns: {left})' if left else ''}.",
                 f"Rename a column to one of {known}; on the command line, add --column {needed}=NAME.",
             )
     cases = _texts(raw, roles["case"])
@@ -314,8 +314,8 @@ def _scores(found: _Rows) -> list[float]:
         if order is None:
             first = texts[int(np.flatnonzero(~np.isfinite(numbers))[0])]
             raise InputError(
-                f"Could not use the score {shorten(first, _SHOWN)!r}: it is not a number, and the scores are not a "
-                "known scale.",
+                f"Could not use the score {shorten(first, _SHOWN)!r}: it is not a number, and the scores do not form "
+                "a known scale.",
                 "Use numbers; larger numbers mean that the condition is more likely.",
             )
         found.notes.append(f"Order of the scores, low to high: {', '.join(shorten(name, _SHOWN) for name in order)}.")

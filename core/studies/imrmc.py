@@ -63,12 +63,12 @@ def read_rows(data: bytes) -> tuple[list[Row], dict[str, int]]:
         elif score not in (0.0, 1.0) or truth.setdefault(case, int(score)) != score:
             raise InputError(
                 f"Could not read the truth of case {case}: it is neither 0 nor 1.",
-                "Use 1 with the condition, 0 without it.",
+                "Use 1 if the condition is present, 0 if it is not.",
                 number,
             )
     if not truth:
         raise InputError(
-            "Could not read the truth: the file has no such rows.", "Add rows such as truth,case1,truth,0."
+            "Could not read the truth: the file has no truth rows.", "Add rows such as truth,case1,truth,0."
         )
     return rows, truth
 

@@ -102,7 +102,7 @@ def compute_next_study(
     check_level(significance, "The significance level")
     check_whole(pair, "The pair", 0)
     if pair >= len(estimates.differences):
-        raise InputError(f"Could not use the pair {pair}.", f"The study has {len(estimates.differences)}.")
+        raise InputError(f"Could not find pair {pair}.", f"The study has {len(estimates.differences)}.")
     for number in n_readers:
         check_whole(number, "The number of readers", 2)
     row = estimates.differences[pair]

@@ -172,8 +172,8 @@ def check_usable(study: ReadingStudy, truth: np.ndarray) -> None:
     if reason := reason_against(study, truth):
         raise NotApplicableError(
             f"Cannot compare modalities: {reason}.",
-            "A reader study needs two modalities, two readers in each, and for each reader two cases with and two "
-            "without the condition.",
+            "A reader study needs two modalities, two readers in each and, for each reader, two cases with the "
+            "condition and two without it.",
         )
 
 
@@ -192,7 +192,8 @@ def _codes(values: np.ndarray, shape: tuple[int, ...], what: str) -> np.ndarray:
         raise InputError(f"Could not use the {what}: its shape is {codes.shape}.", f"Expected {shape}.")
     if not np.isin(codes, (0, 1, UNKNOWN_TRUTH)).all():
         raise InputError(
-            f"Could not use the {what}: a value is not 1, 0 or −1.", "Use 1 with the condition, 0 without it."
+            f"Could not use the {what}: a value is not 1, 0 or −1.",
+            "Use 1 if the condition is present, 0 if it is not.",
         )
     return codes.astype(np.int8)
 

@@ -68,7 +68,7 @@ def check_panel(panel: np.ndarray) -> None:
     given = panel != UNKNOWN_TRUTH
     if given.any(axis=1).sum() < FEWEST_PANELLISTS or given.sum(axis=0).max(initial=0) < FEWEST_PANELLISTS:
         raise NotApplicableError(
-            "Cannot determine how accurate the panel is: no case has opinions of two panellists.",
+            "Cannot determine how accurate the panel is: no case has opinions from two panellists.",
             "Add a second opinion to some cases, or provide the truth.",
         )
 

@@ -19,11 +19,11 @@ BAD_FILES = {
     "one column.csv": (b"answers\nyes\nno\n", "Could not read the table: only one column was found"),
     "two columns of one name.csv": (
         b"case,rater,class,class\n1,a,x,y\n",
-        "Could not read the table: the header has 'class' 2 times",
+        "Could not read the table: the header contains 'class' 2 times",
     ),
     "open quote.csv": (
         b'case,rater,class\n1,a,x\n2,a,"y\n3,a,z\n',
-        "Line 3: Could not read the file: a quotation mark",
+        "Line 3: Could not read the file: the quotation mark",
     ),
     "cut off.json": (b'[{"id": 1, "annotations": [{"id": 2', "the JSON is cut off"),
     "out of the archive.zip": (archive({"../x.csv": LONG}), "its path is outside the archive"),

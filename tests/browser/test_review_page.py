@@ -41,7 +41,7 @@ def test_a_whole_session_by_mouse(open_page, opened):
     page = open_page(url)
     start(page, "Ada")
     first = arrive(page)
-    step(page, "Record my opinion", "Could not record: no opinion was given. Choose")
+    step(page, "Record my opinion", "Could not record the opinion: none was given. Choose")
     choose(page, panel_of(first))
     page.get_by_label("Note").fill("typed and not left")
     step(page, "Record my opinion", "You agree.")
@@ -57,7 +57,7 @@ def test_a_whole_session_by_mouse(open_page, opened):
     step(
         page,
         "Change my opinion",
-        "Could not record: a reason for a change is missing. Choose a reason or write a note.",
+        "Could not record this step: the reason for a change is missing. Choose a reason or write a note.",
     )
     page.get_by_label("Note").fill("seen the light")
     click(page, "Change my opinion")

@@ -395,7 +395,7 @@ def test_upgrade_needs_a_role_that_is_not_the_owner_s(tmp_path, capsys, monkeypa
     monkeypatch.setenv("PLURALITY_DATABASE_URL", "postgresql:///reviews")
     assert main(["upgrade"]) == 2
     assert (
-        "Could not use PLURALITY_DATABASE_URL: it does not name a role. Set it to postgresql://role@host/name."
+        "Could not use PLURALITY_DATABASE_URL: it does not contain a role. Set it to postgresql://role@host/name."
         in capsys.readouterr().err
     )
     assert (tmp_path / "of the owner.sqlite3").exists()

@@ -100,7 +100,7 @@ def test_the_kind_can_be_said_and_ends_the_doubt(run, tmp_path):
         (("agreement", "street", "--label", "tram"), "Unknown label 'tram'. Labels: 'pedestrian'"),
         (
             ("report", "street", "--out", "r.html"),
-            "Could not write a report on sets of labels: it needs one label. Use --label NAME",
+            "Could not write a report on sets of labels: a report needs one label. Use --label NAME",
         ),
     ],
 )
@@ -122,7 +122,7 @@ def test_predicted_sets_are_judged_over_plausible_truths_and_against_known_ones(
     assert first["bus"]["precision of dog"]["mean"] is None  # it never names a dog
     found = pd.read_csv(io.StringIO(run(*asked, "--csv")))
     assert set(found["classifier"]) == {"truth", "bus"}
-    assert "supports it for sets of labels only" in run(
+    assert "supports it only for sets of labels" in run(
         "sweep", "dirichlet", "anaesthesia", "--reliabilities", "1", "--gold", truth, status=2
     )
 

@@ -528,7 +528,7 @@ def test_bad_input_is_one_line_and_exit_status_2(run, file, name):
         (b"", "empty"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "PNG image"),
         (b"case,rater,class\n1,ann,NA\n", "Could not read annotations: no row has a case, a rater and an annotation"),
-        (b'case,rater,class\n1,ann,"x\n1,bob,y\n', "Line 2: Could not read the file: a quotation mark"),
+        (b'case,rater,class\n1,ann,"x\n1,bob,y\n', "Line 2: Could not read the file: the quotation mark"),
         (b"case,rater,class\n1,ann,x\n2,ann,y\n", "no case has two annotations"),
     ],
 )

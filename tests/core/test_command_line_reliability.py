@@ -106,7 +106,7 @@ def test_gold_of_one_case_is_too_little_and_the_readers_decide(run, files, tmp_p
 
 def test_an_exponent_is_for_counts(run):
     assert (
-        "Could not use --beta: it needs the model of counts"
+        "Could not use --beta: it needs the Dirichlet counts model"
         in run("prirn", "dermatology", "--beta", "0.5", status=2).err
     )
 

@@ -127,14 +127,14 @@ def test_reviews_go_on_where_they_were_brought_and_are_refused_where_they_were(s
     seen = store.case(signed.dataset.digest, "t1").version
     desk.send(desk.draft("t1", "opinion", opinion=Opinion.of_class("-1")), seen=seen, token=new_token())
     assert store.case(signed.dataset.digest, "t1").version == seen + 1
-    with pytest.raises(NotAllowedError, match="continue there"):
+    with pytest.raises(NotAllowedError, match="continue in the new version"):
         store.assign(
             Assignment(dataset=SIGNED, by=ANN, whom=BO, title="Late", cases=(Queued("t0", "asked"),)), token=new_token()
         )
-    with pytest.raises(NotAllowedError, match="continue there"):
+    with pytest.raises(NotAllowedError, match="continue in the new version"):
         store.start_session(SIGNED, ANN, "Late", [Queued("t0", "asked")])
     late = Draft(dataset=SIGNED, case_id="t5", kind="skip", reviewer=ANN)
-    with pytest.raises(NotAllowedError, match="continue there"):
+    with pytest.raises(NotAllowedError, match="continue in the new version"):
         store.record(late, seen=0, token=new_token())
 
 

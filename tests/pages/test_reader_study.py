@@ -100,7 +100,7 @@ def test_without_a_truth_it_says_what_to_add():
 def test_a_file_that_is_no_study_is_said():
     study, _ = made()
     page = page_with(b"a,b\n1,2\n", as_dataset(study, "no study"))
-    assert "no column of cases" in texts(page) and not page.exception
+    assert "no case column" in texts(page) and not page.exception
 
 
 def test_without_a_study_it_asks_for_files():

@@ -68,8 +68,8 @@ def compute(dataset: Dataset, options) -> Explored:
         check_number(getattr(options, name), name, 0, 1)
     if options.cases * options.raters > MOST_RATINGS or options.classes > MOST_CLASSES:
         raise InputError(
-            f"Could not simulate {options.cases:,} cases by {options.raters:,} raters with {options.classes:,} "
-            "classes: this is too many.",
+            f"Could not simulate {options.cases:,} cases, {options.raters:,} raters and {options.classes:,} classes: "
+            "the simulation is too large.",
             f"Use at most {MOST_RATINGS:,} ratings and {MOST_CLASSES} classes.",
         )
     rest = options.classes - 1

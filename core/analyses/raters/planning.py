@@ -303,7 +303,7 @@ def pairs_to_ask(averaged: AveragedModels | None, dataset: Dataset, options) -> 
         The cost of a rater is missing.
     """
     if averaged is None or not averaged.members:
-        raise NotApplicableError("Cannot determine whom to ask: no rater model can be averaged.")
+        raise NotApplicableError("Cannot determine whom to ask: no rater model is available.")
     return ask_next(dataset, averaged.fit, n=options.pairs, each=options.most_each, costs=dict(options.costs))
 
 

@@ -168,7 +168,7 @@ def _read(name: str, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, room: int
             data = file.read(most + 1)
     except (zipfile.BadZipFile, *_BROKEN) as error:
         raise InputError(
-            f"Could not unpack {shorten(entry.filename, 60)!r} of {name}: {error}.",
+            f"Could not unpack {shorten(entry.filename, 60)!r} from {name}: {error}.",
             "Pack the files again, or export them again.",
         ) from None
     if len(data) > most:

@@ -30,7 +30,7 @@ def read_arrow(content: bytes) -> RawTable:
         plain = table.drop_columns(names).replace_schema_metadata(None)
         plain = plain.cast(pa.schema([field.with_type(_as_read(field.type)) for field in plain.schema]))
     except (pa.ArrowException, OSError, ValueError, KeyError, struct.error) as error:
-        raise InputError(f"Could not read this Arrow file: {error}.", "Write it again and open the new file.") from None
+        raise InputError(f"Could not read this Arrow file: {error}.", "Save it again and open the new file.") from None
     return as_text(plain)
 
 
@@ -66,7 +66,7 @@ def _unpacked_size(content: bytes, at: int, length: int) -> int:
         return 0
     (size,) = struct.unpack_from("<q", content, at)
     if size < -1:
-        raise ValueError("a buffer of negative size")
+        raise ValueError("a buffer has a negative size")
     return length if size == -1 else size
 
 
@@ -105,5 +105,5 @@ class _Table:
         start = place + struct.unpack_from("<I", self.content, place)[0]
         (count,) = struct.unpack_from("<I", self.content, start)
         if start + 4 + 16 * count > len(self.content):
-            raise ValueError("a vector beyond its message")
+            raise ValueError("a vector extends beyond its message")
         return [struct.unpack_from("<qq", self.content, start + 4 + 16 * one) for one in range(count)]

@@ -34,9 +34,7 @@ def read_toloka(raw: RawTable) -> Source:
         The answers are aggregated.
     """
     if "ASSIGNMENT:worker_id" not in raw.columns:
-        raise InputError(
-            _ONE_EACH.format(what="result of Toloka", unit="task"), "Download the assignments of the pool."
-        )
+        raise InputError(_ONE_EACH.format(what="result of Toloka", unit="task"), "Download the pool's assignments.")
     cells = {name: raw.table[name].to_pylist() for name in raw.columns}
     nothing = [""] * raw.table.num_rows
     inputs = [name for name in raw.columns if name.startswith("INPUT:")]
@@ -91,7 +89,7 @@ def read_appen(raw: RawTable) -> Source:
     if not answers:
         raise InputError(
             "Could not read this Appen report: no column contains answers.",
-            "Choose the columns yourself, as in a plain table.",
+            "Choose the columns yourself, as for a plain table.",
         )
     cells = {name: raw.table[name].to_pylist() for name in raw.columns}
     nothing = [""] * raw.table.num_rows

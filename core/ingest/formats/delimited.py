@@ -97,7 +97,8 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
             return replace(found, notes=(*notes[:-2], "The delimiter is white space.", *found.notes[1:]))
         raise InputError(
             f"Could not read the table: only one column was found ({names[0]!r}).",
-            "Use a table with at least a case and an annotation; separate columns by comma, semicolon, tab or bar.",
+            "Use a table with at least a case and an annotation; separate columns with commas, semicolons, tabs or "
+            "bars.",
         )
     if indices.size == 0:
         raise InputError("Could not read the table: it has a header but no rows.", "Add at least one row of data.")
@@ -292,7 +293,7 @@ def _scan(data: np.ndarray, dialect: Dialect) -> _Records:
         if open_line != noticed_line <= n_lines:
             where = f"is still open on line {noticed_line:,}"
         raise InputError(
-            f"Could not read the file: a quotation mark ({dialect.quote}) that opens here {where}.",
+            f"Could not read the file: the quotation mark ({dialect.quote}) opened here {where}.",
             "Close the quotation mark, or double it if it is part of the text. Nothing was read, because rows "
             "could be lost.",
             line=int(open_line),
@@ -367,7 +368,7 @@ def _parse(
         raise InputError(f"Could not split the rows into fields: {error}.", remedy) from None
     if table.num_rows != kept.size:
         raise InputError(
-            f"Could not read the table: two counts of its rows differ ({kept.size:,} and {table.num_rows:,}).", remedy
+            f"Could not read the table: two row counts differ ({kept.size:,} and {table.num_rows:,}).", remedy
         )
     if table.num_columns > _MOST_JOINED or text == pa.string():
         return table

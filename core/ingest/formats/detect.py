@@ -112,7 +112,7 @@ def _opened(
     if not tables:
         raise InputError(
             "Could not find annotations in these files." + (f" {notes[0]}" if notes else ""),
-            "Add the table of cases, raters and annotations; additional files are not enough.",
+            "Add a table of cases, raters and annotations.",
         )
     source = _from_tables(tables, side, wanted, plainly)
     return _with_notes(source, notes)

@@ -76,7 +76,7 @@ def _refuse_damaged_utf8(content: bytes, first_odd_byte: int) -> None:
     odd = text.count("\ufffd")
     if sum(not letter.isascii() for letter in text) - odd >= 4 * odd:
         raise InputError(
-            "Could not read the file as UTF-8: a letter is damaged or cut off here.",
+            "Could not read the file as UTF-8: a character is damaged or cut off here.",
             "Save the file again as UTF-8 and open the new file.",
             line=content.count(b"\n", 0, first_odd_byte) + 1,
         )

@@ -168,7 +168,7 @@ def column_names(header: list[str], n_columns: int, line: int, head: list[list[s
         if count > 1:
             places = " and ".join(str(number) for number, other in enumerate(names, 1) if other == name)
             raise InputError(
-                f"Could not read the table: the header has {name!r} {count} times (columns {places}).",
+                f"Could not read the table: the header contains {name!r} {count} times (columns {places}).",
                 "Use a different name for each column, so that no annotations are mixed up.",
                 line=line,
             )

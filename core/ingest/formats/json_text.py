@@ -114,13 +114,13 @@ def open_json(name: str, content: bytes) -> JsonFile:
         raise InputError(f"{name}: {_WRONG[wrong]}", _REMEDY[wrong], line=int(line))
     start, stop, lines = found
     if len(start) == 0:
-        raise InputError(f"Could not read {name}: its JSON has no records.", "Export it again with annotations.")
+        raise InputError(f"Could not read {name}: it contains no records.", "Export it again with annotations.")
     if shape == "lines" and len(start) == 1:
         shape = "object"
     largest = int(np.argmax(stop - start))
     if stop[largest] - start[largest] > LARGEST_SINGLE_VALUE:
         raise InputError(
-            f"Could not read {name}: one record has {(stop[largest] - start[largest]) >> 20:,} MB.",
+            f"Could not read {name}: one record is {(stop[largest] - start[largest]) >> 20:,} MB.",
             "Export as JSON Lines, or as an array with one record per case.",
             line=int(lines[largest]),
         )

@@ -144,8 +144,8 @@ def _name(value: object, names: Sequence[str], line: int) -> str:
     if isinstance(value, int) and 0 <= value < len(names):
         return names[value]
     raise InputError(
-        f"Could not name class {text_of(value)[:40]}: the file of names has only {len(names):,} lines.",
-        "Numbers start at 0. Open the file of names that belongs to these rankings.",
+        f"Could not name class {text_of(value)[:40]}: the names file has only {len(names):,} lines.",
+        "Numbers start at 0. Use the names file that belongs to these rankings.",
         line=line,
     )
 

@@ -39,7 +39,7 @@ def open_parquet(content: bytes) -> pa.Table:
         return parquet.ParquetFile(held, read_dictionary=texts).read()
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(
-            f"Could not read this Parquet file: {error}.", "Write it again and open the new file."
+            f"Could not read this Parquet file: {error}.", "Save it again and open the new file."
         ) from None
 
 

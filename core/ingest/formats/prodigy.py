@@ -66,8 +66,8 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
             asked.answer("answer", [[answer]])
     if n_spans == asked.n_annotations:
         raise InputError(
-            "Could not read annotations: these are spans of text or picture, not classes of whole cases.",
-            "Export a text classification or a choice.",
+            "Could not read annotations: these are spans of text or parts of images, not classes of whole cases.",
+            "Export a text classification or choice task.",
         )
     notes = []
     if by_file:

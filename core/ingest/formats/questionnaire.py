@@ -205,7 +205,7 @@ class Questionnaire:
             first = next(iter(self._dropped.values()), "")
             example = f"; the first record: {first}" if first else ""
             raise InputError(
-                f"Could not read annotations: the file has none that Plurality understands{example}.",
+                f"Could not read annotations: the file has none that Plurality supports{example}.",
                 "Check that raters annotated whole cases and not only regions. Then export again.",
             )
         return found

@@ -52,7 +52,7 @@ def read_records(files: Sequence[JsonFile], progress: Progress | None = None) ->
         numbers.append(number)
         of_file.append(file)
     if len(columns) < 2:
-        raise InputError(f"Could not read these records: they have only one name ({next(iter(columns))!r}).", _REMEDY)
+        raise InputError(f"Could not read these records: they have only one field ({next(iter(columns))!r}).", _REMEDY)
     _fill_up(columns, len(lines))
     names = _distinct(columns)
     places = RowLocations(("record",), (np.array(numbers),), tuple(file.name for file in files), np.array(of_file))
@@ -242,6 +242,6 @@ def _distinct(columns: dict[str, TextCodes]) -> list[str]:
     twice = first_twice(names)
     if twice is not None:
         raise InputError(
-            f"Could not read these records: they have the name {twice!r} twice.", "Use a different name for each part."
+            f"Could not read these records: the field {twice!r} occurs twice.", "Use a different name for each field."
         )
     return names

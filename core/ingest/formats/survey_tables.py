@@ -124,8 +124,8 @@ def _rows_of_raters(
     groups = [group for group in seen.groups_of_one_vocabulary(free) if len(group) > 1]
     if not groups:
         raise InputError(
-            f"Could not read {title}: no two columns have the same answers.",
-            "Use one column per case with the same choices, or open it as another table (--format wide).",
+            f"Could not read {title}: no two columns use the same set of answers.",
+            "Use one column per case with the same choices, or open the file as another table (--format wide).",
         )
     said = {"rater": "each row is a response", "across": "these columns have the same answers"}
     questions = []

@@ -25,7 +25,7 @@ def check_file_size(name: str, n_bytes: int) -> None:
     limit = current_settings().max_upload_mb
     if n_bytes > limit * MEGABYTE:
         raise InputError(
-            f"Could not open {name}: it has {number(n_bytes / MEGABYTE, 1)} MB; the limit is {limit:,} MB.",
+            f"Could not open {name}: it is {number(n_bytes / MEGABYTE, 1)} MB; the limit is {limit:,} MB.",
             "Use Parquet, remove columns that you do not need, or set PLURALITY_MAX_UPLOAD_MB higher.",
         )
 

@@ -86,8 +86,9 @@ def _without_probabilities(tables: Sequence[Named], side: SideFiles) -> tuple[Se
         notes.append(f"{shorten(name, 60)}: label probabilities, used as predictions.")
     if tables and not kept:
         raise InputError(
-            f"Could not find annotations: {shorten(tables[0][0], 60)} has predictions, and the other file gold.",
-            "Add the files with the annotations of each rater.",
+            f"Could not find annotations: {shorten(tables[0][0], 60)} contains predictions, and the other file "
+            "contains gold.",
+            "Add the files with each rater's annotations.",
         )
     return kept, side, notes
 

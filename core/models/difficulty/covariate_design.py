@@ -71,17 +71,17 @@ def covariate(side: Side, name: str, values: Sequence[str]) -> Covariate:
     numbers = to_numbers(tuple(values))
     if len(counts) > 2 and np.isfinite(numbers[known]).all():
         if n_known < FEWEST_PER_VALUE:
-            raise NotApplicableError(f"{could_not}: it has numbers for only {plural(n_known, one)}.")
+            raise NotApplicableError(f"{could_not}: it contains numbers for only {plural(n_known, one)}.")
         sd = float(numbers[known].std())
         scaled = np.where(known, (numbers - numbers[known].mean()) / sd, 0.0)
         return Covariate(side, name, "", ("",), (n_known,), sd, _with_missing(scaled[:, None], known))
     if max(counts.values()) == 1:
-        raise NotApplicableError(f"{could_not}: each value belongs to one {one}.")
+        raise NotApplicableError(f"{could_not}: every {one} has a different value.")
     if len(counts) * FEWEST_PER_VALUE > n_known:
         most = n_known // FEWEST_PER_VALUE
         raise NotApplicableError(
-            f"{could_not}: it has {len(counts):,} values for {plural(n_known, one)}, but at most {most:,} are possible "
-            f"(a fifth). Merge values."
+            f"{could_not}: it has {len(counts):,} values for {plural(n_known, one)}, but at most {most:,} are "
+            "allowed (one fifth). Merge values."
         )
     reference, *others = sorted(counts, key=lambda value: (-counts[value], value))
     matrix = np.array([[value == other for other in others] for value in values], float)

@@ -269,10 +269,10 @@ def _columns(side: Side, facts: Facts, n: int) -> list[Covariate]:
         Number of raters or cases.
     """
     if any(len(values) != n for values in facts.values()):
-        raise InputError(f"Could not use the facts: they belong to other {side}.", "Provide one value for each.")
+        raise InputError(f"Could not use the facts: they are for different {side}.", "Provide one value for each.")
     if len(facts) > MOST_COLUMNS:
         raise NotApplicableError(
-            f"Could not use {plural(len(facts), 'column')} of {side}: at most {MOST_COLUMNS} are possible."
+            f"Could not use {plural(len(facts), 'column')} of {side}: at most {MOST_COLUMNS} are allowed."
         )
     return [covariate(side, name, values) for name, values in facts.items()]
 
@@ -280,7 +280,7 @@ def _columns(side: Side, facts: Facts, n: int) -> list[Covariate]:
 def _check(two: Dataset, columns: list[Covariate]) -> None:
     """Refuse data without annotations or identified raters, too many raters, and no column."""
     if not columns:
-        raise NotApplicableError("Could not estimate effects: no column is chosen. Choose a column of raters or cases.")
+        raise NotApplicableError("Could not estimate effects: no column is chosen. Choose a rater or case column.")
     if two.n_annotations == 0 or not two.raters_identified:
         what = "there is none" if two.n_annotations == 0 else "the annotations are anonymous"
         raise NotApplicableError(f"Could not estimate effects: this needs annotations by named raters, but {what}.")

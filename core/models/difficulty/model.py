@@ -50,7 +50,7 @@ def one_against_rest(dataset: Dataset, positive: str | None = None) -> tuple[Dat
             f"Difficulty models need one class per annotation; these annotations are {dataset.kind}s."
         )
     if dataset.n_classes < 2:
-        raise NotApplicableError("Difficulty models need two classes; only one is declared.")
+        raise NotApplicableError("Difficulty models need two classes, but only one is declared.")
     if positive is None:
         if dataset.n_classes > 2:
             raise NotApplicableError(
@@ -117,7 +117,7 @@ def tempered_at_mode(
     if fit.method != "map" or tag is None or fit.cases != dataset.cases or fit.raters != dataset.raters:
         raise InputError(
             f"Could not use β: {fit.model} by {fit.method} does not support it.",
-            "Use a difficulty model that was fitted to these data by its mode (map).",
+            "Use a difficulty model of these data that was fitted with the method map.",
         )
     on, code = switches(tag), dataset.classes.index(fit.settings["positive"])
     names = ("alpha_spec", "alpha_sens") if on.bias else ("alpha", "alpha")
@@ -201,7 +201,7 @@ class DifficultyModel:
         two, code = one_against_rest(dataset, self.positive)
         check_size("A difficulty model", two)
         if two.n_annotations == 0:
-            raise NotApplicableError("A difficulty model needs at least one annotation; there is none.")
+            raise NotApplicableError("Could not fit difficulty models: there are no annotations.")
         if switches(self.tag).ability and not two.raters_identified:
             raise NotApplicableError(
                 f"Could not fit model {self.tag}: it needs identified raters, but the annotations are anonymous. "

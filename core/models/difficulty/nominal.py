@@ -211,8 +211,8 @@ class NominalDifficulty:
         """
         if self.beta != 1 or self.doubt or self.use_gold:
             raise InputError(
-                f"Could not sample {self.title}: sampling supports neither β, nor doubt, nor fixed gold.",
-                "Leave them out, or fit its mode (map).",
+                f"Could not sample {self.title}: sampling does not support β, doubt or fixed gold.",
+                "Leave them out, or use the method map.",
             )
         data = self._design(dataset).dataset
         return fit_by_nuts(

@@ -212,8 +212,8 @@ def _check_limit(density: Density, n_draws: int) -> None:
     per_draw = max(density.ndim, density.case_count.size)
     if n_draws * per_draw > limit:
         raise LimitError(
-            f"Could not draw: {n_draws:,} draws of {per_draw:,} numbers each are more than the limit of {limit:,}. "
-            "Use fewer draws, or a model fitted by expectation-maximisation."
+            f"Could not sample the posterior: {n_draws:,} draws of {per_draw:,} numbers exceed the limit of "
+            f"{limit:,} numbers. Use fewer draws, or a model fitted by expectation-maximisation."
         )
 
 

@@ -105,8 +105,7 @@ class PlackettLuce:
         largest = int(np.diff(blocks.block_ptr).max(initial=0))
         if largest > LARGEST_TABLE and blocks.weight(reliability).max() > MOST_COPIES:
             raise InputError(
-                f"Could not draw: case {dataset.cases[case]!r} has {largest} tied classes, and its copies must "
-                "be drawn one at a time.",
+                f"Could not sample case {dataset.cases[case]!r}: it has {largest} tied classes, too many at this γ.",
                 f"Use a reliability γ of at most {MOST_COPIES:,} divided by the number of raters with the same "
                 "ranking.",
             )

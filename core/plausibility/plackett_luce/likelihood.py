@@ -33,7 +33,8 @@ def log_likelihood(blocks: Sequence[Sequence[int]], plausibility: np.ndarray) ->
         raise InputError("Could not read a ranking: a block is empty.", "Remove the block.")
     if len(set(named)) < len(named) or any(not 0 <= code < lam.size for code in named):
         raise InputError(
-            "Could not read a ranking: a class is unknown or named twice.", "Name each class of the list at most once."
+            "Could not read a ranking: a class is unknown or occurs twice.",
+            "Use only known classes, each at most once.",
         )
     if not (np.isfinite(lam).all() and (lam > 0).all()):
         raise InputError(

@@ -344,9 +344,9 @@ class MixturePlackettLuce:
             raters = fit.raters
         if len(raters.mean) != dataset.n_raters:
             raise InputError(
-                f"Could not use the weights: they belong to {len(raters.mean):,} raters, but the data have "
+                f"Could not use the weights: they are for {len(raters.mean):,} raters, but the data have "
                 f"{dataset.n_raters:,}.",
-                "Estimate the weights on these data.",
+                "Estimate the weights from these data.",
             )
         held = np.tile(raters.mean, (self.n_burn - (-n_draws // self.n_chains), 1))
         return replace(self, ready=TrustedChains(*asked, *self._flat(dataset, seed), (held,) * self.n_chains))
@@ -368,7 +368,7 @@ class MixturePlackettLuce:
         """
         ready = self.prepare(dataset, reliability=reliability, n_draws=n_draws, seed=seed).ready
         if ready is None:
-            raise RuntimeError("a model that was prepared has its chains")
+            raise RuntimeError("a prepared model must have chains")
         starts = [stream.start() for stream in ready.streams]
         for case in range(dataset.n_cases) if cases is None else cases:
             yield case, self._case(ready, case, starts)

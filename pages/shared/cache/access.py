@@ -510,7 +510,8 @@ class _Asking(ReviewStore):
         _own_name(draft.reviewer)
         if draft.kind == "second_opinion" and not _reaches(draft.dataset, draft.whom):
             raise NotYoursError(
-                f"Could not ask {draft.whom}: the data are not shared with this person. Ask the owner to share them."
+                f"Could not ask {draft.whom} for an opinion: the data are not shared with them. Ask the owner to "
+                "share the data."
             )
         event = super().record(draft, seen=seen, token=token)
         sign_in.used()
@@ -606,7 +607,7 @@ class _Asking(ReviewStore):
 def _own_name(reviewer: str) -> None:
     person = sign_in.person()
     if person is not None and reviewer != person.name:
-        raise NotYoursError("Could not record the opinion: it is under another name. Sign in as that reviewer.")
+        raise NotYoursError("Could not record the opinion: it has another reviewer's name. Sign in as that reviewer.")
 
 
 def sharing(address: str) -> None:

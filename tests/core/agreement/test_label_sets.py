@@ -153,14 +153,14 @@ def test_unanimity_and_single_annotations_are_undefined_in_words():
     assert "only one set of labels was used" in alpha_of_sets(same).note
     lone = Dataset.from_sets(*names, [0, 1], [0, 1], [0, 2, 3], [0, 1, 1])
     assert alpha_of_sets(lone).value is None
-    assert mean_label_alpha(lone).note.startswith("undefined: no label was chosen by some")
+    assert mean_label_alpha(lone).note.startswith("undefined: in cases with two annotations, every label")
 
 
 def test_what_is_no_set_and_what_is_too_much_is_refused(ordinary, several, monkeypatch):
     with pytest.raises(NotApplicableError, match="these annotations are single classes"):
         alpha_of_sets(ordinary)
     monkeypatch.setattr(label_sets, "MOST_SETS", 2)
-    with pytest.raises(LimitError, match="more than the limit of 2"):
+    with pytest.raises(LimitError, match="exceed the limit of 2"):
         distinct_sets(several)
 
 

@@ -70,7 +70,7 @@ def test_empty_tables_have_no_coefficient_and_say_why(table):
         ([[1, 2.5], [3, 4]], "Could not read the table: row 1, column 2 contains 2.5"),
         ([[1, np.nan], [3, 4]], "row 1, column 2"),
         ([[1, np.inf], [3, 4]], "row 1, column 2"),
-        ([1, 2], "rows and columns"),
+        ([1, 2], "not two-dimensional"),
         ([["a", 1], [2, 3]], "not a number"),
     ],
 )

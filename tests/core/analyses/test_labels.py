@@ -262,7 +262,7 @@ def test_the_command_writes_labels_and_their_methods(ending, tmp_path, capsys):
 
 def test_the_command_refuses_an_ending_it_does_not_know(tmp_path, capsys):
     assert main(["labels", "anaesthesia", "--reliability", "2", "--out", str(tmp_path / "labels.txt")]) == 2
-    assert "its ending is not a known format" in capsys.readouterr().err
+    assert "this file extension is not supported" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("more", "by", "columns"), [

@@ -53,7 +53,7 @@ def test_without_gold_or_of_other_cases_it_is_refused(marked):
     trust = score_trust(bare, fit_prior(load_sample("essays")).model(), [1.0])
     with pytest.raises(NotApplicableError, match="gold score"):
         scores_by_gold(bare, trust)
-    with pytest.raises(InputError, match="other cases"):
+    with pytest.raises(InputError, match="different cases"):
         scores_by_gold(marked.select(cases=["1", "3"]), trust)
 
 
@@ -83,7 +83,7 @@ def test_known_scores_go_with_the_data(marked, tmp_path, monkeypatch):
     [
         ([1.0, 2.0], "gold_scores"),
         ([1.0, np.inf, 2.0, 3.0], "gold_scores"),
-        (list("abcd"), "must be numbers"),
+        (list("abcd"), "must contain numbers"),
     ],
 )
 def test_what_are_no_known_scores_is_refused(marked, gold, said):
@@ -92,7 +92,7 @@ def test_what_are_no_known_scores_is_refused(marked, gold, said):
 
 
 def test_known_scores_of_classes_are_refused(marked):
-    with pytest.raises(InputError, match="Gold scores need annotations that are scores"):
+    with pytest.raises(InputError, match="Gold scores need scores"):
         replace(marked.as_classes(4.0)[0], gold_scores=np.zeros(4))
 
 

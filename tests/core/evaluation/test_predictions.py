@@ -111,7 +111,7 @@ def test_predictions_of_other_cases_are_passed_over_whatever_they_say(dataset):
         ([(0, 1, 0.5), (2, 7, 0.5)], "A: class 'class 7' of case 'case 2' is not listed"),
         ([(0, 1, 0.5), (3, 2, np.nan)], "A: the score of 'class 2' on case 'case 3' is not a number"),
         ([(0, 1, np.inf)], "A: the score of 'class 1' on case 'case 0' is not a number"),
-        ([(0, 1, 0.5), (1, 3, 0.2), (1, 3, 0.1)], "A: class 'class 3' is predicted twice on case 'case 1'"),
+        ([(0, 1, 0.5), (1, 3, 0.2), (1, 3, 0.1)], "A: class 'class 3' is predicted twice for case 'case 1'"),
         ([(9, 1, 0.5), (8, 1, np.nan)], "A: none of the predicted cases is in these data"),
     ],
 )
@@ -233,7 +233,7 @@ def test_rows_without_a_case_or_a_class_are_passed_over_and_told(dataset):
     ("text", "message"),
     [
         ("case,class\ncase 1,class 2\ncase 1,class 1\n", "no column of scores or ranks"),
-        ("case,first,second\ncase 1,0.5,0.5\n", "no class column and no columns named by class"),
+        ("case,first,second\ncase 1,0.5,0.5\n", "no class column and no columns named after classes"),
         ("case,class,score\ncase 1,class 2,\n", "score of 'class 2' on case 'case 1' is not a number"),
         ("case,class,score\ncase 1,class 2,NaN\n", "score of 'class 2' on case 'case 1' is not a number"),
         ("case,class,score\ncase 1,class 2,high\n", "score of 'class 2' on case 'case 1' is not a number"),

@@ -51,7 +51,7 @@ def test_all_layouts_give_the_same_sets(small):
             "case,x\n1,1\n",
             "Could not use f: it predicts 1 of 3 labels; 'y' has no column. Provide predictions for all labels.",
         ),
-        ("case,score\n1,.7\n", "one probability per case, without the label"),
+        ("case,score\n1,.7\n", "one probability per case but no label column"),
     ],
 )
 def test_what_is_no_prediction_is_refused_with_a_remedy(small, text, found):

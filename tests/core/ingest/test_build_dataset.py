@@ -117,7 +117,7 @@ def test_the_kind_can_be_said():
         (3, "the annotation is not a finite number"),
         (4, "the annotation is not a finite number"),
     )
-    with pytest.raises(InputError, match="the column of ranks is missing"):
+    with pytest.raises(InputError, match="the rank column is missing"):
         reading_of("1,a,x\n1,b,y\n", kind="ranking")
 
 
@@ -148,7 +148,7 @@ def test_only_the_first_of_repeats_can_be_used():
 
 
 def test_repeats_can_be_refused_at_the_first_one():
-    with pytest.raises(InputError, match="rater 'ann' annotates case '1' more than once") as caught:
+    with pytest.raises(InputError, match="rater 'ann' annotated case '1' more than once") as caught:
         reading_of(REPEATS, repeats="refuse")
     assert caught.value.line == 4
     assert reading_of("1,ann,x\n1,bob,x\n", repeats="refuse").report.n_repeats == 0

@@ -155,7 +155,7 @@ def test_columns_that_may_both_be_cases_are_asked_about():
     both = "".join(f"a{n},{rater},b{n}\n" for n in range(5) for rater in ("ann", "bo"))
     neither = "".join(f"a{n % 2},{rater},b{n % 2}\n" for n in range(5) for rater in ("ann", "bo"))
     for rows in (both, neither):
-        with pytest.raises(InputError, match="Could not recognise the column of the case"):
+        with pytest.raises(InputError, match="Could not recognise the case column"):
             read(("product,reviewer,stars\n" + rows).encode())
 
 
@@ -214,9 +214,9 @@ def test_a_table_of_thousands_of_raters_is_read():
 
 
 def test_what_cannot_be_guessed_is_asked_for():
-    with pytest.raises(InputError, match="Could not recognise the column of the annotation"):
+    with pytest.raises(InputError, match="Could not recognise the annotation column"):
         read(b"case,rater\n1,ann\n1,bob\n")
-    with pytest.raises(InputError, match="Could not recognise the column of the case"):
+    with pytest.raises(InputError, match="Could not recognise the case column"):
         read(b"rater,class\nann,x\nbob,y\n")
     with pytest.raises(InputError, match="Could not read the table: no column is marked as a rater"):
         check_mapping(Mapping("wide", case="case"), ["case", "a", "b"])

@@ -96,7 +96,7 @@ def test_aggregated_answers_beside_those_of_raters_are_left_out_with_the_reason(
             "_unit_id,_golden,_trusted_judgments,verdict,verdict:confidence\n1,false,3,cat,0.9\n2,false,3,dog,1\n",
             "full report",
         ),
-        ("INPUT:image,OUTPUT:result,CONFIDENCE:result\na,cat,90%\nb,dog,80%\n", "assignments of the pool"),
+        ("INPUT:image,OUTPUT:result,CONFIDENCE:result\na,cat,90%\nb,dog,80%\n", "pool's assignments"),
     ],
 )
 def test_aggregated_answers_are_refused_with_what_to_download(header, said):

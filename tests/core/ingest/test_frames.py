@@ -160,7 +160,7 @@ def test_what_is_no_table_of_annotations_is_refused(source, found):
 def test_errors_name_the_column_and_the_row():
     with pytest.raises(InputError, match="Could not find the column 'doctor'"):
         Dataset.from_frame(pd.DataFrame(LONG), rater="doctor")
-    with pytest.raises(InputError, match="Line 3: Could not read annotations: rater 'r' annotates case 'a' more"):
+    with pytest.raises(InputError, match="Line 3: Could not read annotations: rater 'r' annotated case 'a' more"):
         read(pl.DataFrame({"case": list("aba"), "rater": list("rrr"), "class": list("xyx")}), repeats="refuse")
     with pytest.raises(InputError, match="bytes: it is not a DataFrame"):
         Dataset.from_frame(as_csv(LONG))

@@ -81,7 +81,7 @@ def test_a_table_without_a_header_whose_first_column_repeats_is_asked_for_its_co
         for segment in range(30)
         for user in rng.sample(range(12), 2)
     ]
-    with pytest.raises(InputError, match="Could not recognise the column of the case"):
+    with pytest.raises(InputError, match="Could not recognise the case column"):
         read(delimited(rows))
 
 
@@ -312,5 +312,5 @@ def test_probabilities_of_findings_are_predictions_beside_readers_and_refused_be
     assert [name for name, _ in source.side.predictions] == ["net.csv"]
     assert source.questions[0].gold is not None
     assert {question.mapping.layout for question in source.questions} == {"labels", "long"}
-    with pytest.raises(InputError, match="annotations of each rater"):
+    with pytest.raises(InputError, match="each rater's annotations"):
         open_source(files[1:])

@@ -348,7 +348,7 @@ def test_known_sets_go_with_their_data(tmp_path):
     ):
         with pytest.raises(InputError, match=said):
             replace(plain, gold_sets=wrong)
-    with pytest.raises(InputError, match="Gold sets need annotations that are sets of labels; these annotations are"):
+    with pytest.raises(InputError, match="Gold sets need sets of labels; these annotations are of kind"):
         replace(load_sample("anaesthesia"), gold_sets=np.zeros((45, 4)))
 
 

@@ -48,7 +48,7 @@ def test_kinds_are_made_alike_where_they_can_be():
         joined(PEOPLE, scores)
     with pytest.raises(InputError, match=r"\(ranking\)"):
         joined(ranked, scores)
-    with pytest.raises(InputError, match="the AI rater annotated '9', people annotated '1', '2'"):
+    with pytest.raises(InputError, match="the AI rater annotated '9', but people annotated '1', '2'"):
         joined(PEOPLE, classes("m", [("9", "gpt", "x")]))
 
 
@@ -79,7 +79,7 @@ def test_predictions_are_a_first_class_or_a_list():
 def test_a_file_of_one_machine_takes_its_name():
     machine = classes("m", [("1", "a", "y"), ("2", "a", "x")])
     assert called(machine, "gpt").raters == ("gpt",)
-    with pytest.raises(InputError, match="several raters"):
+    with pytest.raises(InputError, match="more than one rater"):
         called(PEOPLE, "gpt")
 
 

@@ -38,7 +38,7 @@ def test_fits_are_compared_case_by_case_and_cases_without_answers_are_left_out(b
 
 def test_fits_of_other_data_are_refused(build):
     dataset = build(random_rows(1), 3)
-    with pytest.raises(InputError, match="other cases"):
+    with pytest.raises(InputError, match="different cases"):
         compare_fits(dataset, [MajorityVote().fit(build(random_rows(2, n_cases=30), 3))])
 
 

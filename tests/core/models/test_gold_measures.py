@@ -84,7 +84,7 @@ def test_few_known_classes_and_those_that_were_used_cannot_judge(build):
     with pytest.raises(NotApplicableError, match="gold class"):
         gold_measures(dataset, OneCoin().fit(dataset))
     some = replace(dataset, gold=np.zeros(dataset.n_cases, np.int32))
-    with pytest.raises(NotApplicableError, match="100 gold cases"):
+    with pytest.raises(NotApplicableError, match="100 annotated gold cases"):
         beta_by_gold(some, OneCoin().fit(some))
     with pytest.raises(NotApplicableError, match="used the gold classes"):
         gold_measures(some, OneCoin(use_gold=True).fit(some))

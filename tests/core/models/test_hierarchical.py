@@ -124,7 +124,7 @@ class TestAnyBayesianModelOfConfusion:
             model.fit(dataclasses.replace(dataset, raters_identified=False))
         with pytest.raises(NotApplicableError, match="at least two classes"):
             model.fit(build([(0, 0, 0)], 1))
-        with pytest.raises(NotApplicableError, match="at least one annotation"):
+        with pytest.raises(NotApplicableError, match="there are no annotations"):
             empty = dataclasses.replace(
                 dataset, case_ptr=np.zeros(2, np.int64), rater=np.empty(0, np.int32), answer=np.empty(0, np.int32)
             )

@@ -185,8 +185,8 @@ def test_the_limit_of_k_is_stricter_for_few_draws():
 @pytest.mark.parametrize(
     ("values", "count", "pattern", "message"),
     [
-        (np.zeros((200, 3)), [1, 1], None, "Could not score: log probabilities of shape"),
-        (np.zeros((200, 2)), [1, 0], None, "Could not score: log probabilities of shape"),
+        (np.zeros((200, 3)), [1, 1], None, "Could not score the model: log probabilities of shape"),
+        (np.zeros((200, 2)), [1, 0], None, "Could not score the model: log probabilities of shape"),
         (np.zeros((50, 2)), [1, 1], None, "50 draws"),
         (np.full((200, 1), -np.inf), [1], None, "not finite"),
         (np.zeros((200, 2)), [1, 1], [0, 0], "describe different cases"),

@@ -63,7 +63,7 @@ def test_without_any_answer_there_is_nothing_to_vote_on(build):
     empty = dataset.__class__(
         "empty", "class", dataset.cases, dataset.raters, dataset.classes, np.zeros(4, np.int64), np.empty(0, np.int32)
     )
-    with pytest.raises(NotApplicableError, match="at least one annotation"):
+    with pytest.raises(NotApplicableError, match="there are no annotations"):
         MajorityVote().fit(empty)
 
 

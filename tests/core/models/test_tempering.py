@@ -119,7 +119,7 @@ def test_what_cannot_be_tempered_is_refused(build):
     dataset = build(random_rows(3, n_classes=2), 2)
     with pytest.raises(InputError, match="Could not use β: majority by vote does not support it"):
         tempered(fit_request(request("majority", "vote"), dataset).fit, dataset, 0.5)
-    with pytest.raises(InputError, match="other data"):
+    with pytest.raises(InputError, match="different data"):
         tempered(OneCoin().fit(dataset), build(random_rows(4, n_cases=9, n_classes=2), 2), 0.5)
     with pytest.raises(InputError, match="has no option beta"):
         fit_request(request("hierarchical", "map", beta=0.5), dataset)

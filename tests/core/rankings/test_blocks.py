@@ -62,7 +62,7 @@ def test_lists_of_blocks_become_the_same_entries_as_a_dataset_of_them(ranked, so
         ([[0], []], "ranking 1: block 2 is empty"),
         ([[0], [3]], "Ranking 1, block 2: classes are 0 to 2; got 3"),
         ([[-1]], "got -1"),
-        ([[0, 1], [0]], "ranking 1: it names class 0 twice"),
+        ([[0, 1], [0]], "ranking 1: it contains class 0 twice"),
     ],
 )
 def test_lists_that_are_no_ranking_are_refused_with_their_place(blocks, message):

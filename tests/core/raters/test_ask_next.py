@@ -111,7 +111,7 @@ def test_nobody_is_asked_if_everybody_has_annotated_everything_and_costs_are_com
         ask_next(crossed, DawidSkene().fit(crossed))
     with pytest.raises(InputError, match="The cost of r1 is missing or not positive"):
         ask_next(data, fit, costs={"r0": 1.0})
-    with pytest.raises(InputError, match="other cases"):
+    with pytest.raises(InputError, match="different cases"):
         ask_next(crossed, fit)
 
 

@@ -146,7 +146,7 @@ def test_gold_judges_by_correlation_with_gold():
     assert np.flatnonzero(found.flagged).tolist() == [5]
     by_others = following_of(with_gold, judged_by="model")
     assert not by_others.by_gold.any() and by_others.rates.value == pytest.approx(found.rates.value, abs=0.15)
-    with pytest.raises(NotApplicableError, match="no annotation is on a gold case"):
+    with pytest.raises(NotApplicableError, match="no gold case is annotated"):
         following_of(data, judged_by="gold")
 
 

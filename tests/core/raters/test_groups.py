@@ -135,7 +135,7 @@ def test_kinds_that_cannot_be_compared_are_refused():
         "x", dataset.cases, dataset.raters, dataset.case_of_annotation, dataset.rater, dataset.score,
         raters_identified=False,
     )  # fmt: skip
-    with pytest.raises(NotApplicableError, match="with names"):
+    with pytest.raises(NotApplicableError, match="named raters"):
         review_groups(anonymous, facts)
 
 

@@ -159,7 +159,7 @@ def test_impossible_requests_are_refused():
     with pytest.raises(NotFoundError):
         influence(data, fit, ["nobody"])
     for raters in ([], list(data.raters)):
-        with pytest.raises(InputError, match="some must remain"):
+        with pytest.raises(InputError, match="at least one must remain"):
             influence(data, fit, raters)
     with pytest.raises(InputError, match="β"):
         influence(data, fit, ["r7"], beta=0.0)

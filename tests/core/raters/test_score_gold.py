@@ -42,7 +42,7 @@ def test_who_is_named_is_surely_off_and_not_farthest_off_by_chance():
 
 def test_what_has_no_known_score_is_refused():
     essays = load_sample("essays")
-    with pytest.raises(NotApplicableError, match="no case with a score has a gold score"):
+    with pytest.raises(NotApplicableError, match="no case has both a score and a gold score"):
         score_gold(essays, {"nobody": 1.0})
     with pytest.raises(InputError, match="not finite"):
         score_gold(essays, {essays.cases[0]: float("nan")})

@@ -113,7 +113,7 @@ def test_what_tells_nothing_of_raters_is_refused(monkeypatch):
         score_raters(Dataset.from_scores("s", cases, raters, [0, 1], [0, 1], [1.0, 2.0]))
     with pytest.raises(InputError, match="all scores are equal"):
         score_raters(Dataset.from_scores("s", cases, raters, [0, 0, 1, 1], [0, 1, 0, 1], [1.0] * 4))
-    with pytest.raises(NotApplicableError, match="all scores of each case are equal"):
+    with pytest.raises(NotApplicableError, match="within each case, all scores are equal"):
         score_raters(Dataset.from_scores("s", cases, raters, [0, 0, 1, 1], [0, 1, 0, 1], [1.0, 1.0, 2.0, 2.0]))
     with pytest.raises(NotApplicableError, match="neither scores nor ordered classes"):
         score_raters(load_sample("anaesthesia"))

@@ -565,9 +565,9 @@ def test_rates_of_a_machine_are_reported_where_it_labelled_what_people_did_not()
     alone = "\n".join(["case,rater,class", *rows, *(f"{c},lone,x" for c in range(60, 90))]).encode()
     request = replace(request, with_machines=read(alone).dataset, machines=("gpt", "lone"))
     text = " ".join(parsed(build_report(request, ["machines"])).text)
-    assert " Cannot estimate rates: fewer than two cases of lone have a label." in text
+    assert " Cannot estimate rates: fewer than two cases annotated by lone have a label." in text
     assert ": Cannot" not in text, "one message in another"
-    assert "fewer than two cases of gpt" not in text and "people labelled 60 of 300 cases" in text
+    assert "fewer than two cases annotated by gpt" not in text and "people labelled 60 of 300 cases" in text
 
 
 def test_machines_of_a_report_stand_apart_from_its_panel(monkeypatch):

@@ -57,7 +57,7 @@ def test_an_assignment_is_a_step_of_the_record_and_no_step_of_a_case(store, data
 
 
 def test_a_page_cannot_send_an_assignment_as_a_step_of_a_case(store, dataset):
-    with pytest.raises(InputError, match="Could not read the event kind"):
+    with pytest.raises(InputError, match="Unknown event kind"):
         store.record(Draft(dataset=dataset.digest, case_id="", kind="assignment", reviewer="bob"), seen=0, token="t")
     store.assign(given(dataset, "bob"), token="t")
     with pytest.raises(InputError, match="something else"):

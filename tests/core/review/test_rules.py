@@ -247,7 +247,7 @@ def test_anybody_who_has_seen_the_opinions_is_asked_for_an_open_one_only(case):
 
 
 def test_nobody_is_called_anybody(case):
-    with pytest.raises(InputError, match="No reviewer can be called 'Anybody'"):
+    with pytest.raises(InputError, match="Could not use 'Anybody' as the name of a reviewer"):
         case.do("Anybody", "opinion", X)
 
 

@@ -202,9 +202,9 @@ def test_a_session_comes_back_in_its_order(store):
     assert session.cases == tuple(cases)
     store.start_session(DATASET, "Bob", "other", cases[:1])
     assert store.sessions(DATASET, "Ann") == [session]
-    with pytest.raises(InputError, match="each only once"):
+    with pytest.raises(InputError, match="contains a case twice"):
         store.start_session(DATASET, "Ann", "none", [])
-    with pytest.raises(InputError, match="each only once"):
+    with pytest.raises(InputError, match="contains a case twice"):
         store.start_session(DATASET, "Ann", "twice", [cases[0], cases[0]])
 
 

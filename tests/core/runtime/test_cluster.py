@@ -185,7 +185,7 @@ def test_a_large_result_is_read_once_however_long_that_takes(cluster, tmp_path):
         ("local:0", "local:2"),
         ("local:many", "local:2"),
         ("here", "local:2"),
-        ("tcp://10.0.0.1:8786", "without TLS"),
+        ("tcp://10.0.0.1:8786", "does not use TLS"),
         ("tls://127.0.0.1:1", "No cluster responds at"),
         ("tcp://127.0.0.1:1", "No cluster responds at"),
     ],

@@ -41,7 +41,7 @@ def toy(fault, note=""):
     ("fault", "message"),
     [
         ("overflows", "Could not start a chain: the posterior density overflows"),
-        ("raises later", "The model's density failed with ZeroDivisionError: float division by zero"),
+        ("raises later", "Could not compute the model's density: ZeroDivisionError: float division by zero"),
         ("killed", "was stopped before it finished"),
     ],
 )

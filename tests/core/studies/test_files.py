@@ -136,8 +136,8 @@ def _others(panel):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"reader,case,modality\na,1,x\n", "no column of scores"),
-        (b"reader,score,modality\na,1,x\n", "no column of cases"),
+        (b"reader,case,modality\na,1,x\n", "no score column"),
+        (b"reader,score,modality\na,1,x\n", "no case column"),
         (b"reader,case,modality,score\na,1,x,good\nb,1,x,7\n", "the score 'good': it is not a number"),
         (b"reader,case,modality,score,truth\na,1,x,3,1\nb,1,x,4,0\n", "its truth is both '1' and '0'"),
         (b"reader,case,modality,score\na,1,x,3\na,1,x,4\n", "scored case 1 twice"),
@@ -184,5 +184,5 @@ def test_the_only_other_column_of_readings_is_the_score(study):
     assert same(found.study, study) and "score from “BI-RADS”" in found.notes[0]
     with pytest.raises(InputError, match=r"other columns: “BI-RADS” and “site”.*--column score=NAME"):
         read_study([("a.csv", file_of(own.assign(site="north")))])
-    with pytest.raises(InputError, match="no column of scores"):  # a truth of another name is no reading
+    with pytest.raises(InputError, match="no score column"):  # a truth of another name is no reading
         read_study([("b.csv", file_of(truths.rename(columns={"truth": "pathology"})))])

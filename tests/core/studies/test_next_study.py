@@ -76,7 +76,7 @@ def test_doubt_about_the_truth_needs_more_cases():
         ({"effect": 0.0}, "effect is 0"),
         ({"effect": 2.0}, "The effect"),
         ({"n_readers": (1,)}, "number of readers"),
-        ({"pair": 1}, "Could not use the pair 1"),
+        ({"pair": 1}, "Could not find pair 1"),
         ({"power": 1.0}, "The power"),
         ({"significance": 0.0}, "significance"),
     ],

@@ -105,7 +105,7 @@ def test_draws_that_cannot_be_analysed_are_drawn_again_and_counted():
 def test_a_panel_that_cannot_disagree_is_refused():
     scores, truth = roe_metz(np.random.default_rng(9), 3, 30)
     for panel in (truth[None], np.where(np.arange(30) % 2 == [[0], [1]], truth, -1).astype(np.int8)):
-        with pytest.raises(NotApplicableError, match="no case has opinions of two panellists"):
+        with pytest.raises(NotApplicableError, match="no case has opinions from two panellists"):
             compute(study_of(scores, panel=panel))
 
 

@@ -37,7 +37,7 @@ def test_without_names_classes_are_their_numbers():
 
 
 def test_a_number_without_a_name_is_refused():
-    with pytest.raises(InputError, match="Could not name class 7: the file of names has only"):
+    with pytest.raises(InputError, match="Could not name class 7: the names file has only"):
         opened(("ddx.json", "[[[[7]]]]"), NAMES)
     with pytest.raises(InputError, match="3 names and 2 risks"):
         opened(("ddx.json", json.dumps(LISTS)), NAMES, ("r.txt", "0\n1\n"))

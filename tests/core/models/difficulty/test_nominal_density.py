@@ -175,7 +175,7 @@ def test_a_sampled_fit_has_checks_and_leave_one_out_and_is_near_the_mode(sampled
 def test_what_chains_do_not_have_is_refused(build, monkeypatch):
     dataset = build(random_rows(1, n_cases=12, n_raters=3, n_classes=4), 4)
     for asked in ({"beta": 0.5}, {"doubt": 0.1}, {"use_gold": True}):
-        with pytest.raises(InputError, match="supports neither β"):
+        with pytest.raises(InputError, match="does not support β"):
             fit_request(request("glad", "nuts", **asked), dataset)
     with pytest.raises(NotApplicableError, match="two classes"):
         NominalDifficulty().sample(build([(0, 0, 0), (0, 1, 0)], 1))

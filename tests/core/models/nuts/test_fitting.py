@@ -82,7 +82,7 @@ def test_the_mode_is_near_the_posterior_mean_and_says_that_it_is_no_sample(whole
 def test_more_draws_than_fit_are_refused_before_anything_is_run(whole, monkeypatch):
     dataset, _, _ = whole
     monkeypatch.setenv("PLURALITY_MAX_MODEL_CELLS", "100000")
-    with pytest.raises(LimitError, match="4,000 draws of 63 numbers each"):
+    with pytest.raises(LimitError, match="4,000 draws of 63 numbers"):
         BayesianDawidSkene().fit(dataset)
 
 

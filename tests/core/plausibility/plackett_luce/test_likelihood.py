@@ -133,8 +133,8 @@ def test_renamed_classes_have_the_same_likelihood():
 @pytest.mark.parametrize(
     ("blocks", "message"),
     [
-        ([[0], [0, 1]], "named twice"),
-        ([[0, 0]], "named twice"),
+        ([[0], [0, 1]], "occurs twice"),
+        ([[0, 0]], "occurs twice"),
         ([[0], [3]], "unknown"),
         ([[-1]], "unknown"),
         ([[0], []], "empty"),
