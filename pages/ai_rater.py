@@ -39,8 +39,8 @@ def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machine
     """Machines and people; None where nothing can be compared, with what is missing on screen."""
     if not dataset.raters_identified:
         st.info(
-            "These annotations are anonymous, so no AI rater can be compared with a rater. You can still check its "
-            "predictions on the Reliability page, which needs no names.",
+            "These annotations are anonymous, so raters cannot be compared with an AI rater. You can still check its "
+            "predictions on the Reliability page, which does not need names.",
             icon=":material/block:",
         )
         st.page_link("pages/reliability.py", label="Judge its predictions", icon=":material/trending_up:")

@@ -51,7 +51,7 @@ from pages.shared.raters import plan as raters_plan
 from pages.shared.raters import settings as raters_settings
 from pages.shared.raters import table as raters_table
 
-_SCORES, _CLASSES = "Scores", "Split scores into two classes, by a threshold"
+_SCORES, _CLASSES = "Scores", "Split scores into two classes at a threshold"
 
 
 def _as_scores() -> bool:
@@ -158,8 +158,7 @@ def _leave_out(raters: list[str], key: str) -> None:
         icon=":material/person_remove:",
         on_click=_exclude,
         args=raters,
-        help="Selects the annotations of all other raters. The selection is shown at the top of every page; remove "
-        "it there with one click.",
+        help="Selects the annotations of all other raters. You can remove the selection at the top of every page.",
         key=key,
     )
 

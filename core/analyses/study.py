@@ -36,7 +36,7 @@ from .schema import Column, frame_of, intervals
 TERM = "reader study"
 N_READERS = (3, 5, 8, 10, 15, 20)  # of next studies
 ENOUGH_READERS = 4  # With fewer, the result for these readers only is said as well.
-FEW_READERS = " With so few readers, the result says little about other readers, so intervals are wide."
+FEW_READERS = " So few readers provide little information about other readers, so intervals are wide."
 MOST_PAIRS_NAMED = 3
 _MEASURES = {str(name): title for name, title in TITLES.items()}
 METHOD_TITLES = {
@@ -532,7 +532,7 @@ def _part(
 STUDY = Analysis(
     "study",
     "Reader study",
-    "Do readers decide better in one modality than in another?",
+    "Do readers perform better in one modality than in another?",
     (
         _part("modalities", "Modalities", "compute_modalities", "present_modalities", "table_of_modalities"),
         _part("readers", "Readers", "compute_modalities", "present_readers", "table_of_readers"),

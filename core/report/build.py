@@ -38,7 +38,7 @@ _DECLARED = {name: declared_part(name) for name in declared_modules()}
 _SECTIONS: dict[str, tuple[str, Callable]] = {
     "agreement": ("Do the raters agree?", data_sections.agreement),
     "gate": (GATE.question, part_sections.gate),
-    "guideline": ("Which classes to merge or rewrite?", part_sections.guideline),
+    "guideline": ("Which classes should be merged or rewritten?", part_sections.guideline),
     "groups": ("Do groups of raters differ?", part_sections.groups),
     "order": (ORDER.question, part_sections.order),
     "covariates": ("Do columns go with accuracy, prevalence or difficulty?", part_sections.covariates),
@@ -49,7 +49,7 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "reviews": ("What did reviews decide?", part_sections.reviews),
     "certainty": ("Which cases are uncertain?", truth_sections.certainty),
     "classifiers": ("Does the best classifier depend on γ?", truth_sections.classifiers),
-    "study": ("Do readers decide better in one modality?", part_sections.study),
+    "study": ("Do readers perform better in one modality?", part_sections.study),
     "sets": ("How many classes must a classifier list?", truth_sections.sets),
     **{name: (part.question, part_sections.of_question(part)) for name, part in _DECLARED.items()},
     "methods": ("Methods", truth_sections.methods),

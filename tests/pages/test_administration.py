@@ -100,4 +100,4 @@ def test_the_upload_page_says_what_a_person_may_upload_and_what_is_left(page):  
     assert "You have 240 MB left." in said(page(claims(ANN), "upload"))
     assert "You have 10,240 MB left." in said(page(claims(ADA), "upload"))
     record_upload(ANN, 240 * 2**20, 10_240 * 2**20)
-    assert "You have uploaded your 10,240 MB of 24 hours." in said(page(claims(ANN), "upload"))
+    assert "You have reached your upload limit of 10,240 MB in 24 hours." in said(page(claims(ANN), "upload"))

@@ -20,7 +20,7 @@ from . import SHARED
 SEED = 0
 _RESAMPLES = 400
 ABOUT = (
-    "Each label has two classes, present or absent, fitted by Dawid-Skene. If shared, a rater's tendency to miss "
+    "Each label has two classes, present or absent, fitted with Dawid-Skene. If shared, a rater's tendency to miss "
     "or add labels carries over to labels with few annotations."
 )
 _LABELS = (Column("label"), Column("prevalence", unit="share"), Column("converged"))

@@ -15,7 +15,7 @@ from pages.shared.cache import access
 from pages.shared.kit import columns, gold_of_reviews, state, widgets
 
 _WIDTH = 118  # of pictures, so that the table fits at 1,280 pixels
-SOURCES = {"people": "People's annotations", "sample": "The random sample of Review"}
+SOURCES = {"people": "People's annotations", "sample": "The random sample from Review"}
 
 
 def show(machines: Machines) -> None:

@@ -73,7 +73,8 @@ def _family(one: VersionDrift, place: int, theme) -> None:
         far = one.score == "rmse"
         among = f" {'Distance' if far else 'Agreement'} between people: {number(abs(one.people))}."
     st.caption(
-        "Changed: cases with a different annotation. Nearer, farther: of these, closer to or further from people."
+        "Changed: cases with a different annotation. Nearer, farther: changed cases that moved closer to people or "
+        "further from them."
         f"{among}{allowed}"
     )
     widgets.download(one.to_frame("changes"), "Changes", "version_changes", f"versions-changes-{place}")
