@@ -202,7 +202,7 @@ def present_cases(found: CasesApart, dataset: Dataset, options: GroupOptions) ->
         *blocks,
         Grid(
             table,
-            "Cases in which a group differs most.",
+            "Cases on which a group differs most.",
             40,
             CASES,
             "group_cases",

@@ -234,7 +234,11 @@ def present_roc(curves: RocCurves, study: ReadingStudy, options: ModalityOptions
         ),
         Words(
             f"Line: mean sensitivity of readers at each specificity · {marks}."
-            + (" Each case counts as with and without the condition, weighted by its probability." if in_doubt else ""),
+            + (
+                " Each case counts both as with and as without the condition, weighted by probability."
+                if in_doubt
+                else ""
+            ),
             "note",
         ),
         Download(table, "ROC curves", "roc", "study_roc_download"),
@@ -253,7 +257,7 @@ def present_size(found: tuple[NextStudy, ...], study: ReadingStudy, options: Siz
     return [
         *blocks,
         Words(
-            "Based on this study: its variance between readers, cases and draws of the truth, and the share of cases "
+            "Based on this study's variance between readers, cases and draws of the truth, and its share of cases "
             f"with the condition. Two-sided significance level {number(1 - options.level, 2)}. The estimate is rough "
             "if the study has few readers.",
             "note",

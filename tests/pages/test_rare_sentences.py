@@ -225,7 +225,7 @@ def test_rates_are_of_hard_cases_perhaps_only_where_people_left_some_out(monkeyp
     ai_rates._said(found, "sample", None, ("a", "gpt is not in the data"))
     assert said[:2] == ["a", "gpt is not in the data"] and said[2].startswith(
         "Rates describe the cases in these data. To include every case that the AI rater labelled, open its "
-        "annotations on Upload together with these, as one more rater."
+        "annotations together with these on Upload, as one more rater."
     )
     assert (
         f"Of 60 cases that the AI rater labelled, {n_labelled} have a label in the random sample" in said[3]

@@ -80,9 +80,9 @@ def present(found: CovariateFit, dataset: Dataset, options) -> list[Block]:
             "note",
         ),
         Words(
-            "Effects are associations, not causes. “Clear”: the sign is clear over all effects together (Holm's "
-            f"procedure, {percent(1 - found.level)} level). Difficulty: change in accuracy because cases are easier or "
-            f"harder.{_OF_MODE if found.way == 'map' else ''}",
+            "Effects are associations, not causes. “Clear”: the sign is clear when all effects are tested together "
+            f"(Holm's procedure, {percent(1 - found.level)} level). Difficulty: change in accuracy because cases are "
+            f"easier or harder.{_OF_MODE if found.way == 'map' else ''}",
             "note",
         ),
         Download(table, "Effects", "covariates", "covariates_download"),

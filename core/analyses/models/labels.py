@@ -107,7 +107,8 @@ def present(every: EveryLabel, dataset: Dataset, options) -> list[Block]:
         blocks.append(
             Words(
                 "Odds of being correct about a label, relative to all raters. Below 1 if the label is present: the "
-                "rater misses it. Below 1 if it is absent: the rater adds it too often. No intervals.",
+                "rater misses it too often. Below 1 if the label is absent: the rater adds it too often. Intervals "
+                "are not available.",
                 "note",
             )
         )

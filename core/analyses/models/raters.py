@@ -86,7 +86,8 @@ def present(found: ModelRaters, dataset: Dataset, options) -> list[Block]:
     if not summary.from_uncertainty:
         blocks.append(
             Words(
-                "These intervals treat the true classes as known, so they are too narrow; intervals of the fit follow.",
+                "These intervals treat the true classes as known, so they are too narrow; intervals from the fit "
+                "follow.",
                 "note",
             )
         )

@@ -159,7 +159,8 @@ def says(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> list
     if not n.size:
         return []
     sentences: list[tuple] = []
-    for quantity, words, digits in ((_RIGHT, "right cases", 3), (_CERTAINTY, "certainty", 3))[not right :]:
+    improved = ((_RIGHT, "the share of correct cases", 3), (_CERTAINTY, "certainty", 3))
+    for quantity, words, digits in improved[not right :]:
         sure = np.sign(found.gain_low[1:, quantity]) > 0
         if not sure.any():
             sentences.append((f"No plan clearly improves {words}.",))

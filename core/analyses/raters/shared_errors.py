@@ -18,7 +18,7 @@ MOST_PAIRS = 50
 PAIRS = (
     Column("rater"),
     Column("other"),
-    Column("correlation", "of the agreement that accuracy does not explain", "coefficient"),
+    Column("correlation", "agreement beyond what accuracy explains", "coefficient"),
     Column("cases", "common cases", "count"),
     Column("p", "p by chance"),
 )

@@ -110,7 +110,7 @@ def _said(found: MachineRates, source: str, by: ReviewedBy | None, notes: Sequen
     if any("not in the data" in note for note in notes):
         st.caption(
             "Rates describe the cases in these data. To include every case that the AI rater labelled, open its "
-            "annotations on Upload together with these, as one more rater."
+            "annotations together with these on Upload, as one more rater."
         )
     whose = "a label by people" if source == "people" else "a label in the random sample"
     st.caption(

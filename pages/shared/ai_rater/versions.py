@@ -29,8 +29,8 @@ def show(machines: Machines, marked: Sequence[Machine], score: str, theme) -> No
     found = computed.versions(machines, marked, score)
     if not found:
         st.info(
-            "Not available: no model family has two versions among the AI raters. Enter family and version of each "
-            "under “AI raters”.",
+            "Not available: no model family has two versions among the AI raters. Enter the family and version of "
+            "each AI rater under “AI raters”.",
             icon=":material/info:",
         )
         return

@@ -125,7 +125,7 @@ def upload_limits() -> str:
     if left < LEAST_UPLOAD:
         reached = f"You have reached your upload limit of {limit:,} MB in 24 hours."
         return f"{reached} Try again later, or ask an administrator."
-    most = f"You may upload files of up to {upload_limit_mb(found):,} MB, and {limit:,} MB in 24 hours."
+    most = f"You may upload {limit:,} MB in 24 hours, and up to {upload_limit_mb(found):,} MB per file."
     return f"{most} You have {left // MEGABYTE:,} MB left."
 
 

@@ -183,8 +183,8 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
             on_click=_start_queue, args=(desk, title, queue, size, among), key="start_session",
         )  # fmt: skip
         listed = (
-            f"of {int(among[queue.case].sum()):,} in this queue. The reason for each case appears after your own "
-            "opinion."
+            f"of {int(among[queue.case].sum()):,} in this queue. The reason for each case appears after you give "
+            "your opinion."
         )
         if name == "sample":
             listed = (
