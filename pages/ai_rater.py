@@ -65,7 +65,7 @@ def _too_few_people(n: int) -> None:
     """Explain which other raters the test needs, and where to add their annotations."""
     found = "there is only one person among the raters" if n else "every rater is marked as an AI rater"
     st.info(
-        f"The test needs at least two people in addition to the AI rater, and {found}. Open a file that also "
+        f"The test needs at least two people in addition to the AI rater, but {found}. Open a file that also "
         "contains people's annotations of these cases.",
         icon=":material/info:",
     )

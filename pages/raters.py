@@ -214,8 +214,7 @@ def _one(view: Dataset, found: AssessedRaters) -> None:
         on_click="ignore",
         key="rater_report",
         type="primary",
-        help="A one-page report (A4) about this rater to print or send. It pools the other raters and does not "
-        "name them.",
+        help="A printable one-page report (A4) about this rater. The other raters are pooled and not named.",
     )
     blocks.show(one.flags(found, place))
     if act.following is not None:
@@ -297,8 +296,8 @@ def _instead(dataset: Dataset, reason: str) -> None:
     st.info(f"Cannot compare raters with these data: {markdown(reason)}.", icon=":material/block:")
     if not dataset.raters_identified:
         st.markdown(
-            "You can still see how much raters agree and which cases are uncertain. If your file names the raters, "
-            "open it again and choose that column as the rater."
+            "You can still see how much raters agree and which cases are uncertain. If your file contains rater "
+            "names, open it again and choose that column as the rater."
         )
     with st.container(horizontal=True):
         if any_of("coefficient", dataset).possible:

@@ -313,7 +313,7 @@ def _against_pool(found: AssessedRaters) -> list[Block]:
     blocks: list[Block] = [
         Figure(
             lambda theme: figures.accuracy_against_pool(act, theme, title),
-            f"{measure} of raters compared with the other raters",
+            f"{measure} of each rater compared with the other raters",
             "pool",
         )
     ]

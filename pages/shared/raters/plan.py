@@ -107,7 +107,7 @@ def _plans(view: Dataset, judged: JudgedAccuracy) -> None:
     elif not judged.own_classes:
         st.info(
             "Cannot determine how many cases would be correct: the model and the raters use different classes. "
-            "Plans show certainty and agreement."
+            "Plans show only certainty and agreement."
         )
     asked, cost = _sizes(view)
     if _pressed("plans", (view.content_digest, asked)):

@@ -156,7 +156,7 @@ def overview(desk: Desk) -> None:
 def _of_groups(table: pd.DataFrame, *, all_members: bool) -> str:
     """Return the meaning of "done" for a group."""
     if not all_members:
-        return "Each group member reviews all cases. Progress shown is yours."
+        return "Each group member reviews all cases. The table shows only your progress."
     said = "Each group member reviews all cases. A case is done when every member has reviewed it."
     if table["n_done"].isna().any():
         said += " If only the identity provider knows the members of a group, the list shows those who have started."

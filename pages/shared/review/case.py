@@ -29,8 +29,8 @@ _ALONE = 860  # pixels of a decision that stands alone
 _DUE = "Give your opinion first. The panel's annotations appear after you record it."
 _MOST_PROPOSED = 8
 _OF_CLASSES = (
-    f"The classes most likely to lead, with a total probability of {percent(PLAUSIBLE_SET)}, or all named classes "
-    "if their total is lower."
+    f"The fewest classes that lead with a total probability of at least {percent(PLAUSIBLE_SET)}, or all named "
+    "classes if their total is lower."
 )
 _PLAUSIBLE = {
     "class": _OF_CLASSES,
