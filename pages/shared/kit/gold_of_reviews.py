@@ -30,7 +30,7 @@ def switched(dataset: Dataset) -> Dataset:
         f"Use {plural(found.n_decided, *what)} decided in arbitration as gold",
         key=_key(),
         persist_state="session",
-        help=f"Works like a column of gold {what[1]}: all pages compare raters and models with them. Arbitrators saw the "
+        help=f"Works like a column of gold {what[1]}: all pages compare raters and models with it. Arbitrators saw the "
         f"annotations, so these {what[1]} are not an independent truth.",
     )
     if not used:
