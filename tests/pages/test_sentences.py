@@ -387,7 +387,7 @@ def test_agreement_over_time_is_said_of_the_first_and_the_last_window_that_have_
     blocks.show(over_time.present(found, None, None))
     title = drawn["over_time"].layout.title.text.replace("<br>", " ")
     assert title == "SPA was 0.50 (0.40 to 0.52) in week 1 and 0.62 (0.52 to 0.64) in week 3"
-    assert said[0].startswith("3 cases without a date ")
+    assert said[0].startswith("Left out: 3 cases without a date. ")
     table = left["over_time_table"]  # of the cases with two answers, not of all that began
     assert list(table["n_cases"]) == [40] * 5 and list(table["n_annotations"]) == [90] * 5
 
@@ -609,7 +609,7 @@ def test_what_is_most_unlike_the_pool_is_what_surely_exceeds_its_share_by_most(s
     assert said[1] == (
         "Largest difference from the other raters: **acne** when they choose mole, 50% (35% to 70%) against 20%."
     )
-    assert said[2].startswith("4 rows: of the rater's annotations on cases of a class")
+    assert said[2].startswith("4 rows: share of the rater's annotations on cases of a class")
 
 
 def test_of_several_annotations_that_exceed_the_pool_the_one_that_clearly_does_so_by_most_is_named(said, shown, left):
