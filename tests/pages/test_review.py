@@ -219,7 +219,7 @@ def test_figures_and_files_after_a_review():
     app = press(through_one_case(signed(dataset.digest), dataset.classes[0]), "Leave")
     tab(app, "What reviews show")
     assert any(metric.value == "1 of 2" for metric in app.metric)
-    assert re.search(r"counts as one more annotation, mean certainty is \d+%; without", words(app))
+    assert re.search(r"counts as one more annotation, mean certainty is \d+%, otherwise", words(app))
     people = next(table.value for table in app.dataframe if "reviewer" in table.value)
     assert people[["reviewer", "reads", "of them blind"]].values.tolist() == [["Ada", 1, 1]]
     tab(app, "Export")
