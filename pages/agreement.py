@@ -81,7 +81,7 @@ def _gate(dataset: Dataset) -> None:
         st.number_input(
             "Look at growing data", 1, None, None, key=gate.LOOK, width=200, placeholder="Only this one",
             persist_state="session",
-            help="Number of this look, if you check the data repeatedly while they grow. The intervals are then valid "
+            help="Number of this look (1, 2, …), if you check growing data repeatedly. The intervals are then valid "
                  "over all looks.",
         )  # fmt: skip
     if not gate.requirements():
@@ -120,7 +120,7 @@ def _order(dataset: Dataset) -> Dataset:
         if not means:
             return dataset
         if len(order) < dataset.n_classes:
-            st.info(f"{plural(dataset.n_classes - len(order), 'class', 'classes')} still without a place in the order.")
+            st.info(f"{plural(dataset.n_classes - len(order), 'class', 'classes')} not yet in the order.")
             return dataset
     if dataset.ordinal and tuple(order) == dataset.classes:
         return dataset
@@ -133,8 +133,8 @@ def _repeats(dataset: Dataset) -> None:
     if n_repeats and dataset.kind != "score":
         st.caption(
             f":material/repeat: {plural(n_repeats, 'annotation')} of {dataset.n_annotations:,} repeat an earlier "
-            "annotation by the same rater on the same case. On this page they count as annotations by another "
-            "rater; “By rater” shows how far raters agree with themselves."
+            "annotation by the same rater on the same case. This page treats them as annotations by another rater. "
+            "“By rater” shows how far raters agree with themselves."
         )
 
 

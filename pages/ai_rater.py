@@ -39,8 +39,8 @@ def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machine
     """Machines and people; None where nothing can be compared, with what is missing on screen."""
     if not dataset.raters_identified:
         st.info(
-            "These annotations are anonymous, so no AI rater can be compared with a rater. You can still check its "
-            "predictions on the Reliability page, which needs no names.",
+            "These annotations are anonymous, so raters cannot be compared with an AI rater. You can still check its "
+            "predictions on the Reliability page, which does not need names.",
             icon=":material/block:",
         )
         st.page_link("pages/reliability.py", label="Judge its predictions", icon=":material/trending_up:")
@@ -65,7 +65,7 @@ def _too_few_people(n: int) -> None:
     """Explain which other raters the test needs, and where to add their annotations."""
     found = "there is only one person among the raters" if n else "every rater is marked as an AI rater"
     st.info(
-        f"The test needs at least two people in addition to the AI rater, and {found}. Open a file that also "
+        f"The test needs at least two people in addition to the AI rater, but {found}. Open a file that also "
         "contains people's annotations of these cases.",
         icon=":material/info:",
     )

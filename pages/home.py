@@ -76,7 +76,7 @@ def _questions() -> None:
     questions = cached.questions(st.session_state["data"])
     if not questions:
         return
-    st.caption("Questions in this upload, each with its agreement:")
+    st.caption("Questions in this upload, with the agreement on each:")
     with st.container(horizontal=True, gap="small", key="questions"):
         for name, digest in questions.items():
             with state.looking_at(digest):

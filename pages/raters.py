@@ -51,7 +51,7 @@ from pages.shared.raters import plan as raters_plan
 from pages.shared.raters import settings as raters_settings
 from pages.shared.raters import table as raters_table
 
-_SCORES, _CLASSES = "Scores", "Split scores into two classes, by a threshold"
+_SCORES, _CLASSES = "Scores", "Split scores into two classes at a threshold"
 
 
 def _as_scores() -> bool:
@@ -158,8 +158,7 @@ def _leave_out(raters: list[str], key: str) -> None:
         icon=":material/person_remove:",
         on_click=_exclude,
         args=raters,
-        help="Selects the annotations of all other raters. The selection is shown at the top of every page; remove "
-        "it there with one click.",
+        help="Selects the annotations of all other raters. You can remove the selection at the top of every page.",
         key=key,
     )
 
@@ -215,8 +214,7 @@ def _one(view: Dataset, found: AssessedRaters) -> None:
         on_click="ignore",
         key="rater_report",
         type="primary",
-        help="A one-page report (A4) about this rater to print or send. It pools the other raters and does not "
-        "name them.",
+        help="A printable one-page report (A4) about this rater. The other raters are pooled and not named.",
     )
     blocks.show(one.flags(found, place))
     if act.following is not None:
@@ -298,8 +296,8 @@ def _instead(dataset: Dataset, reason: str) -> None:
     st.info(f"Cannot compare raters with these data: {markdown(reason)}.", icon=":material/block:")
     if not dataset.raters_identified:
         st.markdown(
-            "You can still see how much raters agree and which cases are uncertain. If your file names the raters, "
-            "open it again and choose that column as the rater."
+            "You can still see how much raters agree and which cases are uncertain. If your file contains rater "
+            "names, open it again and choose that column as the rater."
         )
     with st.container(horizontal=True):
         if any_of("coefficient", dataset).possible:

@@ -20,7 +20,7 @@ from pages.shared.kit import blocks, job_progress, navigation, own_predictions, 
 
 WHAT = (
     "iMRMC files, or tables with one row per reading (columns reader, case, modality, score and optionally truth). "
-    "If a file has no reader or modality column, its name is used instead"
+    "If a file has no reader or modality column, the file name is used instead"
 )
 
 
@@ -162,7 +162,7 @@ def _command(options: ModalityOptions) -> str:
 
 def _page() -> None:
     title = st.empty()
-    title.title("Do readers decide better in one modality?")
+    title.title("Do readers perform better in one modality?")
     whole = state.whole()
     if whole is None:
         _first()

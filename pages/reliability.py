@@ -56,7 +56,7 @@ def _show_set_classifiers(inputs: Inputs, options: SweepOptions) -> None:
     if gold is not None and _asked_for_gold():
         inputs = replace(inputs, gold=gold)
     elif not isinstance(inputs.settings.plausibility, DirichletCounts):
-        st.info("Predicted sets are evaluated with Dirichlet counts: choose this model above.", icon=":material/info:")
+        st.info("To evaluate predicted sets, choose Dirichlet counts as the model above.", icon=":material/info:")
         return
     found = _set_metrics(inputs, options)
     if found is not None:

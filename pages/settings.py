@@ -47,8 +47,8 @@ def _record() -> None:
         st.error(f"The access record is incomplete: {markdown(faults[0])}.", icon=":material/error:")
     days = current_settings().access_days
     st.caption(
-        f"{plural(len(lines), 'line')}, kept for {plural(days, 'day')}. The table shows the latest {_SHOWN} lines, "
-        "the file contains all. Check them with the command plurality access."
+        f"{plural(len(lines), 'line')}, kept for {plural(days, 'day')}. The table shows the latest {_SHOWN} lines; "
+        "the file contains all of them. To check them, run the command plurality access."
     )
     table = pd.DataFrame(
         [(line.time, line.who, line.what, line.dataset, ", ".join(line.details)) for line in reversed(lines)],
@@ -93,7 +93,7 @@ if elsewhere(settings.cluster):
         if leaves.endswith("computer")
         else f"{leaves}, and data sent to the cluster"
     )
-st.markdown(f"**Plurality {__version__}** · {leaves}, no usage statistics are sent.")
+st.markdown(f"**Plurality {__version__}** · {leaves}, and no usage statistics are sent.")
 st.subheader("Running computations", anchor=False)
 job_progress.every_computation()
 st.subheader("Folders and limits", anchor=False)

@@ -313,7 +313,7 @@ def declared_part(name: str) -> AnalysisPart:
         One of `declared_modules`.
     """
     part = import_module(declared_modules()[name], __package__.rpartition(".")[0]).PART
-    assert part.name == name, "a part is called like its module"
+    assert part.name == name, "a part must have the name of its module"
     return part
 
 

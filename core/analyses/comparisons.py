@@ -130,7 +130,7 @@ def lead(found: ItemOrder) -> list[Span]:
     fit = found.fit
     first, *others = (int(item) for item in fit.order)
     if fit.n_groups > 1:
-        groups = f"comparisons connect only parts of the items ({fit.n_groups:,} groups)"
+        groups = f"comparisons do not connect all items ({fit.n_groups:,} separate groups)"
         return ["Cannot order all items: ", groups]
     chance = float(fit.best[first])
     if chance >= CLEARLY_AHEAD:
@@ -147,12 +147,12 @@ def _certainty(fit: ComparisonFit) -> list[Span]:
     after = _above_next(fit)
     known = after[np.isfinite(after)]
     if not len(known):
-        return ["No two items are ordered."]
+        return ["Cannot determine the order of any two items."]
     words: list[Span] = [f"The probability that the whole order is correct is {percent(fit.p_order)}."]
     if fit.n_groups > 1:
         words = [f"The probability that the order within each group is correct is {percent(fit.p_order)}."]
     if fit.n_orders is not None and fit.n_orders > 1:
-        words.append(f" The {fit.n_orders:,} most probable orders have a probability of 90% together.")
+        words.append(f" Together, the {fit.n_orders:,} most probable orders have a probability of 90%.")
     unclear = [place for place, chance in enumerate(after) if chance < CLEARLY_AHEAD]
     if not unclear:
         return [*words, " Each item is clearly stronger than the next one."]
@@ -181,8 +181,8 @@ def _sides(fit: ComparisonFit) -> list[Block]:
     which = "first" if fit.side > 0 else "second"
     return [
         Words(
-            f"Raters prefer the item shown {which}: of two equal items they choose the one shown first in "
-            f"{percent_with_interval(share, low, high)} of decided comparisons. The order allows for this."
+            f"Raters prefer the item shown {which}: between two equal items, they choose the one shown first in "
+            f"{percent_with_interval(share, low, high)} of decided comparisons. The order is corrected for this."
         )
     ]
 
@@ -194,13 +194,13 @@ def _consistency(found: ItemOrder) -> list[Block]:
     if alpha is not None:
         kind = "ordinal α" if found.fit.tie is not None else "α"
         blocks.append(
-            Words(f"Agreement of annotations of the same pair: {kind} = {with_interval(*alpha)}.", term="alpha")
+            Words(f"Agreement between annotations of the same pair: {kind} = {with_interval(*alpha)}.", term="alpha")
         )
     if pooled.share is None or pooled.p is None:
         words = "Cannot count circular triads: no three items were all compared with each other."
         return [*blocks, Words(words, term=TRIADS)]
     words = (
-        f"Circular triads of all preferences together: {pooled.n_circular:,} of {pooled.n_triads:,} "
+        f"Circular triads in all preferences combined: {pooled.n_circular:,} of {pooled.n_triads:,} "
         f"({percent(pooled.share)}; by chance 25%, {_p(pooled.p)})"
     )
     words += f"; consistence ζ = {number(pooled.zeta)}." if pooled.zeta is not None else "."
@@ -229,12 +229,12 @@ def present_items(found: ItemOrder, dataset: Dataset, options: OrderOptions) -> 
         *_consistency(found),
         Figure(
             lambda theme: estimates(lines, theme, title, "log odds against the mean item", strong=len(lines)),
-            "Strength of each item with its interval, the strongest first",
+            "Strength of each item with its interval, strongest first",
             "item_strengths",
         ),
         Grid(table, caption, 60, ITEMS, "items"),
-        Words("A strength is a log odds: with a difference of 1, the stronger item wins 73% of decided "
-              "comparisons of the average rater.", "note"),
+        Words("Strengths are log odds: if two items differ by 1, the average rater prefers the stronger item in 73% of "
+              "decided comparisons.", "note"),
         Download(table, "Items in order", "items", "items_table"),
     ]  # fmt: skip
     return blocks
@@ -251,8 +251,8 @@ def _groups(fit: ComparisonFit) -> list[Block]:
     return [
         Words(
             f"No comparison connects {fit.n_groups:,} groups of items; the largest has "
-            f"{plural(int(sizes.max()), 'item')}. Strengths are relative to the mean of the group. Cannot determine "
-            "the order of items of different groups. Add comparisons between groups.",
+            f"{plural(int(sizes.max()), 'item')}. Strengths are relative to the mean of each group. Cannot determine "
+            "the order of items in different groups. Add comparisons between groups.",
             "warning",
         )
     ]
@@ -283,15 +283,15 @@ def present_pairs(found: ItemOrder, dataset: Dataset, options: OrderOptions) -> 
         blocks.append(
             Figure(
                 lambda theme: above_heatmap(names, above, theme, "Probability (%) that the row is above the column"),
-                "Probability that the item of the row is stronger than the item of the column",
+                "Probability that the item in the row is stronger than the item in the column",
                 "item_pairs",
             )
         )
     else:
-        blocks.append(Words(f"With more than {MOST_ITEMS} items, pairs are only in the table.", "note"))
+        blocks.append(Words(f"With more than {MOST_ITEMS} items, pairs are shown only in the table.", "note"))
     return [
         *blocks,
-        Grid(table, "Pairs of items, the stronger one first.", 40, PAIRS, "item_pairs_table"),
+        Grid(table, "Pairs of items, stronger item first.", 40, PAIRS, "item_pairs_table"),
         Download(table, "Pairs of items", "item_pairs", "item_pairs_download"),
     ]
 
@@ -344,12 +344,12 @@ def present_raters(found: ItemOrder, dataset: Dataset, options: OrderOptions) ->
     return [
         Heading("Raters and the order", TRIADS),
         Words(lead_of_raters(found), "lead"),
-        Grid(table, "Raters, the least accurate first.", 60, RATERS, "order_raters"),
+        Grid(table, "Raters, least accurate first.", 60, RATERS, "order_raters"),
         Words(
             "“Follows the order” is the share of decided comparisons that prefer the stronger item. Accuracy is the "
             "probability that the rater prefers the stronger item, if the rater prefers one, over the "
-            "pairs of all raters. Its interval takes the strengths as known. Discrimination is 1 for the average "
-            "rater and 0 for answers at random; raters with few comparisons are taken for average ones.",
+            "pairs of all raters. Its interval treats the strengths as known. Discrimination is 1 for the average "
+            "rater and 0 for random answers; raters with few comparisons are treated as average.",
             "note",
         ),
         Download(table, "Raters", "order_raters", "order_raters_table"),

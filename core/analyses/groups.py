@@ -98,8 +98,8 @@ def present(found: GroupReview, dataset: Dataset, options: GroupOptions) -> list
         blocks.append(_figure(ratios, "agreement within / across", 1.0, "groups_association"))
     small = [f"{fact} ({n:,})" for fact, n in found.too_small]
     hidden = (
-        f" Not shown because they have fewer than {FEWEST_RATERS} raters, or leave fewer than {FEWEST_RATERS} "
-        f"others: groups of {', '.join(small)}."
+        f" Not shown: groups of {', '.join(small)} with fewer than {FEWEST_RATERS} raters, or with fewer than "
+        f"{FEWEST_RATERS} others."
         if small
         else ""
     )
@@ -107,8 +107,8 @@ def present(found: GroupReview, dataset: Dataset, options: GroupOptions) -> list
         *blocks,
         Grid(table, f"Groups of at least {FEWEST_RATERS} raters.", 60, COLUMNS, "groups_table"),
         Words(
-            "A ratio above 1 means that the group agrees more with itself than with others. p: by permuting the "
-            f"facts about raters. “Differs”: at a false discovery rate of {number(found.q, 2)} over "
+            "A ratio above 1 means that the group agrees more with itself than with others. p: from permutations of "
+            f"the facts about raters. “Differs”: at a false discovery rate of {number(found.q, 2)} over "
             f"{plural(found.n_tests, 'test')}.{hidden}",
             "note",
         ),
@@ -195,14 +195,14 @@ def present_cases(found: CasesApart, dataset: Dataset, options: GroupOptions) ->
         return blocks
     note = (
         f"A case is compared if at least {FEWEST_ON_CASE} raters of the group and {FEWEST_ON_CASE} others "
-        f"annotated it; p: by permuting them. Differences need {FEWEST_RATERS} of each, because smaller groups "
-        "could reveal their members."
+        f"annotated it; p: from permutations of these raters. Differences need {FEWEST_RATERS} of each, because "
+        "smaller groups could reveal their members."
     )
     return [
         *blocks,
         Grid(
             table,
-            "Cases in which a group differs most.",
+            "Cases on which a group differs most.",
             40,
             CASES,
             "group_cases",

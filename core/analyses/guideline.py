@@ -27,11 +27,11 @@ MOST_NAMED = 12
 FEWEST_CLASSES = 3
 _DO = {"merge": "merge", "rewrite": "rewrite the guideline for", "train": "train raters for"}
 _WHO = {
-    "everybody": "Confused by everybody.",
-    "one group": "Confused mostly by raters with ",
-    "some raters": "Confused mostly by ",
-    "one rater": "Confused mostly by ",
-    "unknown": "Cannot determine which raters confuse them: this needs three named raters.",
+    "everybody": "All raters confuse these classes.",
+    "one group": "These classes are confused mostly by raters with ",
+    "some raters": "These classes are confused mostly by ",
+    "one rater": "These classes are confused mostly by ",
+    "unknown": "Cannot determine which raters confuse these classes: this needs three named raters.",
 }
 COLUMNS = (
     Column("first", "class"),
@@ -123,7 +123,7 @@ def present(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions)
     shown = found.pairs[:MOST_NAMED]
     lines = [(f"{one.first} and {one.second}", *one.share) for one in shown]
     blocks: list[Block] = [
-        Heading("Which classes to merge or rewrite?", TERM),
+        Heading("Which classes should be merged or rewritten?", TERM),
         Words(lead(found), "lead"),
         Figure(
             lambda theme: estimates(lines, theme, _title(found), "share of all disagreement", strong=len(lines)),
@@ -160,7 +160,7 @@ def _changes(found: GuidelineReview, options: GuidelineOptions) -> list[Block]:
     return [
         Words((Name(lead_of_changes(found, options)),), "lead"),
         Grid(table, "Agreement on each class before and after the new guideline.", 40, CHANGES, "guideline_changes"),
-        Words("Each interval is of one class: with many classes some differ by chance.", "note"),
+        Words("Each interval is for one class. With many classes, some differ by chance.", "note"),
         Download(table, "Agreement before and after", "guideline_changes", "guideline_changes_table"),
     ]
 
@@ -269,11 +269,11 @@ def lead(found: GuidelineReview) -> list[Span]:
     if found.by_chance:
         return [*said, " Raters do not clearly agree beyond chance, so Plurality suggests no change of classes."]
     if one.who in ("one rater", "some raters"):
-        said += [" Without ", *_named(one.raters), " it falls by half or more."]
+        said += [" Without ", *_named(one.raters), ", this disagreement falls by half or more."]
     elif one.who == "one group":
-        said += [" Without raters with ", Name(one.group), " it falls by half or more."]
+        said += [" Without raters with ", Name(one.group), ", this disagreement falls by half or more."]
     elif one.who == "everybody":
-        said.append(" No single rater causes it.")
+        said.append(" No single rater causes this disagreement.")
     if one.advice in ("merge", "rewrite"):
         said.append(f" Merging them loses {percent_with_interval(*one.lost)} of the information about the truth.")
     counts = [(name, sum(pair.advice == name for pair in found.pairs)) for name in _DO]
@@ -318,4 +318,4 @@ def _applicable(dataset: Dataset) -> Verdict:
 
 
 _PAIRS = part_of(__name__, "pairs", "Guideline", _applicable, GuidelineOptions)
-GUIDELINE = Analysis("guideline", "Guideline", "Which classes to merge, split or rewrite?", (_PAIRS,))
+GUIDELINE = Analysis("guideline", "Guideline", "Which classes should be merged, split or rewritten?", (_PAIRS,))

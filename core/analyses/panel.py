@@ -106,7 +106,7 @@ def present(found: PanelWorth, dataset: Dataset, options: PanelOptions) -> list[
         Words(_without(found), "note"),
     ]
     if len(found.added) > 1:
-        blocks.append(Words(("Best order of adding members: ", *_order(found), "."), "note"))
+        blocks.append(Words(("Best order in which to add members: ", *_order(found), "."), "note"))
     blocks += [Words(("Left out: ", Name(name), f" ({why})."), "note") for name, why in found.left_out]
     caption = f"Panel, people, members and families; n = {plural(found.n_cases, 'case')}."
     return [
@@ -148,7 +148,7 @@ def _without(found: PanelWorth) -> list[str | Name]:
         parts += ["; without " if parts else "Accuracy of the vote without ", Name(one.name), f"{kind}: "]
         parts.append(f"{percent(one.vote_without.value)}, difference {points(one.change)}")
     more = f"; {plural(len(clear) - MOST_NAMED, 'more clear change')}" if len(clear) > MOST_NAMED else ""
-    return [*parts, f"{more}."] if parts else ["The vote does not clearly change without any one member or family."]
+    return [*parts, f"{more}."] if parts else ["Removing any one member or family does not clearly change the vote."]
 
 
 def _order(found: PanelWorth) -> list[str | Name]:

@@ -151,7 +151,7 @@ def _flagged(
 ) -> tuple[str, tuple[str, ...] | None, str]:
     """Return the model that judges raters, those flagged (None if not judged), and the reason if none can be."""
     if dataset.kind == "set":
-        return "", None, "sets of labels are judged one label at a time"
+        return "", None, "label sets are evaluated one label at a time"
     scored = dataset.kind == "score"
     part, data = RATERS.part("scores" if scored else "raters"), dataset if scored else dataset.as_classes()[0]
     verdict = part.applicable(data)

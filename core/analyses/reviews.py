@@ -142,8 +142,8 @@ def _time(summary: Summary) -> str:
     if summary.seconds is None:
         return ""
     low, middle, high = summary.seconds
-    spread = f", half of them between {duration(low)} and {duration(high)}" if summary.n_timed > 2 else ""
-    return f"Time per case: {duration(middle)}{spread}; measured {plural(summary.n_timed, 'time')}."
+    spread = f" (middle half: {duration(low)} to {duration(high)})" if summary.n_timed > 2 else ""
+    return f"Median time per case: {duration(middle)}{spread}; measured {plural(summary.n_timed, 'time')}."
 
 
 REVIEWS = Analysis(

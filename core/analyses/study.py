@@ -36,7 +36,7 @@ from .schema import Column, frame_of, intervals
 TERM = "reader study"
 N_READERS = (3, 5, 8, 10, 15, 20)  # of next studies
 ENOUGH_READERS = 4  # With fewer, the result for these readers only is said as well.
-FEW_READERS = " With so few readers, the result says little about other readers, so intervals are wide."
+FEW_READERS = " So few readers provide little information about other readers, so intervals are wide."
 MOST_PAIRS_NAMED = 3
 _MEASURES = {str(name): title for name, title in TITLES.items()}
 METHOD_TITLES = {
@@ -234,7 +234,11 @@ def present_roc(curves: RocCurves, study: ReadingStudy, options: ModalityOptions
         ),
         Words(
             f"Line: mean sensitivity of readers at each specificity · {marks}."
-            + (" Each case counts as with and without the condition, weighted by its probability." if in_doubt else ""),
+            + (
+                " Each case counts both as with and as without the condition, weighted by probability."
+                if in_doubt
+                else ""
+            ),
             "note",
         ),
         Download(table, "ROC curves", "roc", "study_roc_download"),
@@ -253,7 +257,7 @@ def present_size(found: tuple[NextStudy, ...], study: ReadingStudy, options: Siz
     return [
         *blocks,
         Words(
-            "Based on this study: its variance between readers, cases and draws of the truth, and the share of cases "
+            "Based on this study's variance between readers, cases and draws of the truth, and its share of cases "
             f"with the condition. Two-sided significance level {number(1 - options.level, 2)}. The estimate is rough "
             "if the study has few readers.",
             "note",
@@ -532,7 +536,7 @@ def _part(
 STUDY = Analysis(
     "study",
     "Reader study",
-    "Do readers decide better in one modality than in another?",
+    "Do readers perform better in one modality than in another?",
     (
         _part("modalities", "Modalities", "compute_modalities", "present_modalities", "table_of_modalities"),
         _part("readers", "Readers", "compute_modalities", "present_readers", "table_of_readers"),

@@ -49,7 +49,7 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "reviews": ("What did reviews decide?", part_sections.reviews),
     "certainty": ("Which cases are uncertain?", truth_sections.certainty),
     "classifiers": ("Does the best classifier depend on γ?", truth_sections.classifiers),
-    "study": ("Do readers decide better in one modality?", part_sections.study),
+    "study": ("Do readers perform better in one modality?", part_sections.study),
     "sets": ("How many classes must a classifier list?", truth_sections.sets),
     **{name: (part.question, part_sections.of_question(part)) for name, part in _DECLARED.items()},
     "methods": ("Methods", truth_sections.methods),

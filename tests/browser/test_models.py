@@ -77,7 +77,7 @@ def test_a_full_posterior_can_be_cancelled_tried_again_and_says_that_it_fails_it
         ("Prevalence", "by Difficulty ABC, not converged"),
         ("Checks", "Difficulty ABC, not converged cannot reproduce the votes"),
         ("Soft labels", "Difficulty ABC, not converged: its labels may still change."),
-        ("Raters", "least accurate by Difficulty ABC, not converged"),
+        ("Raters", "least accurate under Difficulty ABC, not converged"),
     ):
         page.get_by_role("tab", name=name).click()
         settled(page)

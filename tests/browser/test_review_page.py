@@ -193,7 +193,7 @@ def test_keys_in_a_burst_close_no_case_with_a_class_that_nobody_named(open_page,
     other = next(place for place, name in enumerate(FRUIT, 1) if name not in named)
     for key in (str(other), "Control+Enter", "k", "Control+Enter", str(other)):
         page.keyboard.press(key)
-    expect(page.get_by_text("Ask a second reviewer, or write why you decide alone")).to_be_visible()
+    expect(page.get_by_text("Ask a second reviewer, or explain why you decide alone")).to_be_visible()
     expect(page.get_by_role("alert").filter(has_text="or write a note that explains your decision")).to_be_visible()
     assert kinds(store, dataset, case_id) == ["Ada: opinion", "Ada: reveal"]
     page.get_by_label("Note").fill("seen on the scan")

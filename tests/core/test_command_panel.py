@@ -95,7 +95,7 @@ def test_guideline_compares_versions_and_names_a_group_that_alone_confuses(tmp_p
     assert status == 0 and (first["who"], first["raters"]) == ("one group", "region: north")
     assert first["change"] == pytest.approx(first["after"] - first["before"])
     assert [row["class"] for row in answer["changes"]] == list(dataset.classes)
-    assert "Without raters with region: north it falls by half or more." in answer["words"]
+    assert "Without raters with region: north, this disagreement falls by half or more." in answer["words"]
     report = ("report", line[1], "--out", tmp_path / "report.html", "--sections", "guideline")
     run(capsys, *report, "--facts", tmp_path / "facts.csv")
     assert "region: north" in (tmp_path / "report.html").read_text(encoding="utf-8")

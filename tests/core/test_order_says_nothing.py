@@ -185,7 +185,7 @@ def drawings(known: Known) -> dict:
     raw = np.bincount(data.answer, minlength=3) / data.n_annotations
     return {
         "accuracy": rater_models.accuracy_by_rater(fit, LIGHT, ""),
-        "of raters compared with the pool": rater_figures.accuracy_against_pool(known.act, LIGHT, ""),
+        "of each rater compared with the other raters": rater_figures.accuracy_against_pool(known.act, LIGHT, ""),
         "prevalence by model": model_figures.prevalence_by_model({"one": fit}, raw, LIGHT, "", codes),
         "forest": agreement_parts.named_forest(own.raters, own.each, LIGHT, "", "axis", 0.5),
     }

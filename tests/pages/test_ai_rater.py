@@ -117,7 +117,7 @@ def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, mad
         app.session_state["ai_tabs"] = tab
         assert table(settle(app.run()), column)["machine"].unique().tolist() == ["m0", "m1"]
     for tab, said in {
-        "Against each rater": "This test treats each rater as the AI rater",
+        "Against each rater": "Here, each rater in turn takes the place of the AI rater",
         "Versions": "M: agreement with people fell by",
         "Errors": "Who shares errors?",
         "Where it differs": "The panel is confident on",

@@ -238,7 +238,7 @@ def test_where_most_raters_give_one_class_the_smoothed_vote_opens_and_models_are
     app = opened("models", kept("\n".join(["case,rater,class", *rows])))
     assert app.session_state["models_chosen"] == ["smoothed-vote"]
     said = words(app)
-    assert title(app) == "Smoothed vote chooses the majority class of every case"
+    assert title(app) == "Smoothed vote chooses the majority class for every case"
     assert (
         "Smoothed vote opens because 10 of 10 raters" in said
         and "Then only their choice of cases is informative" in said
@@ -282,7 +282,7 @@ def test_without_raters_the_classes_stand_by_their_share_with_intervals():
     assert (table["ci_low"] < table["share of cases"]).all() and (table["share of cases"] < table["ci_high"]).all()
     said = words(app)
     assert "No class is clearly the most common by majority vote of 12 cases with annotations" in said
-    assert "1 class of 3 wins no case." in said
+    assert "1 class of 3 wins no cases." in said
     many = "\n".join(["case,calm,angry,sad", *(f"{i},{i % 3 // 2 * 3},{3 - i % 3 // 2 * 3},0" for i in range(60))])
     clear = "Most common by majority vote: **angry**, 67% (54% to 77%) of 60 cases with annotations"
     assert clear in words(opened("models", kept(many, "more moods")))

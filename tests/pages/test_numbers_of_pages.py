@@ -87,7 +87,7 @@ def test_plans_leave_with_their_cost_which_is_that_of_their_annotations(shown, l
 def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure():
     right, certainty = sentences(outcomes(), 0.5)
     assert right.startswith(
-        "For 60 annotations at a cost of 30.00, **1 new rater on every case** improves right cases most"
+        "For 60 annotations at a cost of 30.00, **1 new rater on every case** improves the share of correct cases most"
     )
     assert (
         "**1 new rater on every case** improves certainty most" in certainty
@@ -97,10 +97,16 @@ def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure
     second = sentences(outcomes(gain_right=(0.04, 0.2, 0.01)), None)[0]
     assert second.startswith("For 200 annotations, **50 more cases, 4 annotations each**")
     unclear = sentences(outcomes(sure=(False, True, False)), None)
-    assert unclear == ["No plan clearly improves right cases most.", "No plan clearly improves certainty most."]
-    assert sentences(outcomes(sure=(False, False, False)), None)[0] == "No plan clearly improves right cases."
+    assert unclear == [
+        "No plan clearly improves the share of correct cases most.",
+        "No plan clearly improves certainty most.",
+    ]
+    assert (
+        sentences(outcomes(sure=(False, False, False)), None)[0]
+        == "No plan clearly improves the share of correct cases."
+    )
     assert sentences(outcomes(sure=(False,) * 3), None) == [
-        "No plan clearly improves right cases.", "No plan clearly improves certainty.",
+        "No plan clearly improves the share of correct cases.", "No plan clearly improves certainty.",
     ]  # fmt: skip
 
 
@@ -112,7 +118,7 @@ def test_whoever_is_asked_at_all_stands_in_the_list_of_a_plan(said, drawn, left)
     blocks.show(planning.present(planning.PlannedAnnotations(found, ("ann", "bob", "cem"), None), None, None))
     assert left["plan_raters_table"].values.tolist() == [["ann", 0.4], ["cem", 9.6]]
     assert left["plan_table"].values.tolist() == [[0, 0.3, 0.2, 0.4], [10, 0.4, 0.3, 0.5]]
-    assert drawn["plan"].layout.title.text == "About 8 annotations more (4 to more than planned)"
+    assert drawn["plan"].layout.title.text == "About 8 more annotations (4 to more than planned)"
 
 
 # AI as a rater

@@ -82,7 +82,7 @@ def test_the_mean_score_of_one_case_has_no_interval():
     ("threshold", "first", "second", "least"),
     [
         (None, "Median 95% interval: ± {half}", "at most this wide, γ = 2", "wide"),
-        (5.0, "Uncertain cases: 50%", "2 of 4 cases are below certainty 90% (score above 5 or not), γ = 2", "near"),
+        (5.0, "Uncertain cases: 50%", "2 of 4 cases with certainty below 90% (score above 5 or not), γ = 2", "near"),
     ],
 )
 def test_home_of_scores_counts_cases_uncertain_of_their_side_and_shows_the_one_known_least(
@@ -225,7 +225,7 @@ def test_rates_are_of_hard_cases_perhaps_only_where_people_left_some_out(monkeyp
     ai_rates._said(found, "sample", None, ("a", "gpt is not in the data"))
     assert said[:2] == ["a", "gpt is not in the data"] and said[2].startswith(
         "Rates describe the cases in these data. To include every case that the AI rater labelled, open its "
-        "annotations on Upload together with these, as one more rater."
+        "annotations together with these on Upload, as one more rater."
     )
     assert (
         f"Of 60 cases that the AI rater labelled, {n_labelled} have a label in the random sample" in said[3]
@@ -324,7 +324,7 @@ def test_pairs_of_many_raters_are_of_the_busiest(said, drawn, left):
     found = part.answer(view)
     assert found.matrix.raters == tuple(f"r{k:02d}" for k in range(5, 45))
     blocks.show(part.blocks(found, view))
-    assert said[0] == "The 40 raters with most annotations, of 45."
+    assert said[0] == "The 40 of 45 raters with the most annotations."
 
 
 # Models
@@ -353,8 +353,8 @@ def test_what_a_plan_takes_for_granted_is_told_by_gold():
     by_gold = SimpleNamespace(accuracy=SimpleNamespace(value=0.75, low=0.5, high=0.9), n=16)
     simulated = planning.PlannedAnnotations(forecast(), ("ann", "bob", "cem"), by_gold)
     assert planning.present(simulated, None, None)[-1].plain == (
-        "By gold, the model behind the simulations is correct on 75% (50% to 90%) of 16 cases. More annotations "
-        "do not correct mistakes that raters share."
+        "Compared with gold, the model behind the simulations is correct on 75% (50% to 90%) of 16 cases. More "
+        "annotations do not correct mistakes that raters share."
     )
 
 

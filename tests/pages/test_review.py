@@ -219,7 +219,7 @@ def test_figures_and_files_after_a_review():
     app = press(through_one_case(signed(dataset.digest), dataset.classes[0]), "Leave")
     tab(app, "What reviews show")
     assert any(metric.value == "1 of 2" for metric in app.metric)
-    assert re.search(r"counts as one more annotation, mean certainty is \d+%; without", words(app))
+    assert re.search(r"counts as one more annotation, mean certainty is \d+%, otherwise", words(app))
     people = next(table.value for table in app.dataframe if "reviewer" in table.value)
     assert people[["reviewer", "reads", "of them blind"]].values.tolist() == [["Ada", 1, 1]]
     tab(app, "Export")
@@ -236,7 +236,7 @@ def test_a_queue_yields_no_rate_without_a_warning_and_a_sample_keeps_its_chances
     app.selectbox(key="queue").set_value("sample").run()
     assert_sound(app)
     app.number_input(key="sample_budget").set_value(2).run()
-    assert "drawn at random from 2 cases; Plurality records the chance of each case." in words(app)
+    assert "drawn at random from 2 cases; Plurality records each case's chance of being drawn." in words(app)
     assert not any(box.key == "filter_class" for box in app.selectbox)
     assert app.selectbox(key="sample_target").options == [
         "Any rate: all cases have the same chance", "How often the leading class is correct",
@@ -413,7 +413,7 @@ def test_a_second_person_is_the_default_for_a_class_outside_the_plausible_set():
     for step in ("z", "Record my opinion"):
         press(app, step)
     said = (
-        ":material/group_add: **z** is not in the panel's plausible set (x and y). Ask a second reviewer, or write "
+        ":material/group_add: **z** is not in the panel's plausible set (x and y). Ask a second reviewer, or explain "
         "why you decide alone."
     )
     assert said in words(app)
@@ -519,7 +519,7 @@ def test_the_time_on_a_case_goes_on_where_it_is_opened_again(monkeypatch):
         now[0] += seconds
         press(app, step)
     (opinion, _) = ReviewStore().trail(dataset.digest, first)
-    assert opinion.seconds == 6 and "seconds, too fast to have read the case" not in words(app)
+    assert opinion.seconds == 6 and "seconds, too soon to have read the case" not in words(app)
     now[0] += 7
     press(app, "Keep my opinion")
     assert ReviewStore().trail(dataset.digest, first)[-1].seconds == 7
@@ -538,10 +538,10 @@ def test_a_decision_in_less_time_than_a_case_can_be_read_in_is_pointed_out_and_g
     app = press(signed(dataset.digest), "Start with 3")
     for step in ("x", "Record my opinion"):
         press(app, step)
-    told = re.search(r"Your opinion came after \d+\.\d seconds, too fast to have read the case\.", words(app))
+    told = re.search(r"You gave your opinion after \d+\.\d seconds, too soon to have read the case\.", words(app))
     assert bool(told) == quick
     press(app, "Keep my opinion")
-    assert "seconds, too fast to have read the case" not in words(app)
+    assert "seconds, too soon to have read the case" not in words(app)
     press(app, "Leave")
     share = "1 of 1 timed decision (100%) took less than" if quick else "0 of 1 timed decision took less than"
     tab(app, "Decisions")
@@ -572,9 +572,9 @@ def test_ones_decisions_are_found_by_person_and_state_and_undone():
     today = datetime.now(UTC).date()
     for since, n in ((today - timedelta(days=1), 1), (today + timedelta(days=2), 0)):  # a first day alone filters too
         days.set_value((since,)).run()
-        assert len(listed()) == n and f"From {since.isoformat()} until you also choose a last day." in words(app)
+        assert len(listed()) == n and f"From {since.isoformat()} onwards. You can also choose a last day." in words(app)
     days.set_value((today - timedelta(days=1), today + timedelta(days=1))).run()
-    assert len(listed()) == 1 and "until you also choose a last day" not in words(app)
+    assert len(listed()) == 1 and "You can also choose a last day" not in words(app)
     bo = tab(signed(dataset.digest, "Bo"), "Decisions")
     for who in (None, "Ada"):  # everybody's at first, as Bo has none
         assert bo.selectbox(key="decisions_by").value == who

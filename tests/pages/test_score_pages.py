@@ -229,7 +229,7 @@ def test_raters_have_severity_and_spread_and_two_classes_when_asked_for():
     assert clear == {"Ben": "severity", "Cleo": "severity", "Eve": "spread"}
     assert following.who() in words(app)
     assert "share of score variance due to the case" in words(app)
-    app.segmented_control(key="raters_scores_as").set_value("Split scores into two classes, by a threshold")
+    app.segmented_control(key="raters_scores_as").set_value("Split scores into two classes at a threshold")
     settle(app.run())
     assert "All raters" in [tab.label for tab in app.tabs]
 
@@ -301,7 +301,7 @@ def test_raters_of_dated_scores_are_followed_over_time_and_others_are_not(tmp_pa
     assert found.alarm[0]
     assert app.selectbox(key="score_drift_rater").value == "a"
     before, after = (tuple(f"{end:.2f}" for end in part) for part in (one.before, one.after))
-    said = "Higher than the others by {} ({} to {}) before, by {} ({} to {}) since.".format(*before, *after)
+    said = "Higher than the others by {} ({} to {}) before and by {} ({} to {}) since.".format(*before, *after)
     assert said in words(app)
     file = files["score_drift_file"].set_index("rater")
     assert file["n"].tolist() == [80] * 3 and file["p"].tolist() == found.p.tolist()

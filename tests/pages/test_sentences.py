@@ -387,7 +387,7 @@ def test_agreement_over_time_is_said_of_the_first_and_the_last_window_that_have_
     blocks.show(over_time.present(found, None, None))
     title = drawn["over_time"].layout.title.text.replace("<br>", " ")
     assert title == "SPA was 0.50 (0.40 to 0.52) in week 1 and 0.62 (0.52 to 0.64) in week 3"
-    assert said[0].startswith("3 cases without a date ")
+    assert said[0].startswith("Left out: 3 cases without a date. ")
     table = left["over_time_table"]  # of the cases with two answers, not of all that began
     assert list(table["n_cases"]) == [40] * 5 and list(table["n_annotations"]) == [90] * 5
 
@@ -401,10 +401,10 @@ WINDOW = {
 def test_the_class_least_agreed_on_stands_in_the_title_with_its_own_interval(drawn, left):
     found = (coefficient(0.5, 0.4, 0.58), coefficient(0.2, 0.1, 0.35), coefficient(None, None, None))
     blocks.show(by_class.present(found, SimpleNamespace(classes=("x", "y", "z")), None))
-    assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "Least agreement: y, 0.20 (0.10 to 0.35)"
+    assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "Lowest agreement: y, 0.20 (0.10 to 0.35)"
     close = (coefficient(0.5, 0.3, 0.58), coefficient(0.4, 0.3, 0.55), coefficient(None, None, None))
     blocks.show(by_class.present(close, SimpleNamespace(classes=("x", "y", "z")), None))
-    assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "No class clearly has the least agreement"
+    assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "No class clearly has the lowest agreement"
 
 
 def test_pairs_that_met_too_seldom_are_counted_among_all_pairs(said, drawn, left):
@@ -565,7 +565,7 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(mon
     figure, *said = one_rater.over_time(assessed, 0, found)
     figure.draw(LIGHT)
     said = [block.plain for block in said]
-    assert titles == [words] and said[-1] == "3 annotations without a date left out."
+    assert titles == [words] and said[-1] == "Left out: 3 annotations without a date."
     by_gold = (
         "In these charts, an annotation counts as correct if it matches the other raters. Accuracy by gold: 0.80 "
         "(0.70 to 0.90)."
@@ -607,9 +607,9 @@ def test_what_is_most_unlike_the_pool_is_what_surely_exceeds_its_share_by_most(s
     pool = Answers(*np.array([[[0.8, 0.2], [0.29, 0.71]], [[0.7, 0.1], [0.2, 0.6]], [[0.9, 0.25], [0.4, 0.8]]]), OWN_N)
     blocks.show(one_rater.answers(SimpleNamespace(own=own, pool=pool, classes=("mole", "acne"))))
     assert said[1] == (
-        "Largest difference from the pool: **acne** where the other raters choose mole, 50% (35% to 70%) against 20%."
+        "Largest difference from the other raters: **acne** when they choose mole, 50% (35% to 70%) against 20%."
     )
-    assert said[2].startswith("4 rows: of the rater's annotations on cases of a class")
+    assert said[2].startswith("4 rows: share of the rater's annotations on cases of a class")
 
 
 def test_of_several_annotations_that_exceed_the_pool_the_one_that_clearly_does_so_by_most_is_named(said, shown, left):
@@ -625,9 +625,9 @@ def test_of_several_annotations_that_exceed_the_pool_the_one_that_clearly_does_s
         own[rest], pool[rest] = 1 - own.sum(axis=1), 1 - pool.sum(axis=1)
         of_rater, of_pool = (Answers(part, part - end, part + end, n) for part, end in ((own, 0.1), (pool, 0.01)))
         blocks.show(one_rater.answers(SimpleNamespace(own=of_rater, pool=of_pool, classes=classes)))
-    named = [one for one in said if one.startswith("Largest difference from the pool")]
+    named = [one for one in said if one.startswith("Largest difference from the other raters")]
     assert named == [
-        "Largest difference from the pool: **wart** where the other raters choose acne, 90% (80% to 100%) against 10%."
+        "Largest difference from the other raters: **wart** when they choose acne, 90% (80% to 100%) against 10%."
     ]
 
 
@@ -644,7 +644,7 @@ def test_ordered_classes_of_a_case_are_named_from_the_lowest_to_the_highest(monk
     figure, words, _, download = one_case.scale(probability, view, 1, lambda *_: {})
     assert figure.draw(LIGHT).layout.title.text == f"True class: {title} (95% interval)"
     assert download.table.values.tolist() == [["x", 0.125, 0], ["y", 0.625, 2], ["z", 0.25, 1]]
-    assert words.plain.endswith("at most one class from the median with 88% probability.")
+    assert words.plain.endswith("With 88% probability, the true class is at most one class from the median.")
 
 
 def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
@@ -701,7 +701,9 @@ def test_a_plan_says_how_many_of_its_worlds_reach_the_target(said, drawn, left):
         seed=7, share_met=0.35, notes=("A note.",), first_cases=tuple("abcdefghijklmn"), by_rater=np.array([1.0, 0.0]),
     )  # fmt: skip
     blocks.show(planning.present(planning.PlannedAnnotations(found, ("ann", "bob"), None), None, None))
-    assert said[0] == ("Now 0.312. 40 simulated datasets, seed 7; 35% of them reach the target within the budget.")
+    assert said[0] == (
+        "Current value: 0.312. 40 simulated datasets, seed 7; 35% of them reach the target within the budget."
+    )
     assert said[2] == "**Annotate these cases first**: a, b, c, d, e, f, g, h, i, j, k, l …"
     said.clear()
     found.first_cases = found.first_cases[:12]
@@ -755,12 +757,12 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     assert said[1] == "Review 2 cases"
     assert listed["differs-m"].values.tolist() == [["c", "x", "y", 0.97, 4], ["b", "y", "x", 0.85, 3]]
     assert left["differs_table"]["case"].tolist() == ["c", "b"]
-    assert shown["by-By the panel's class, confident cases"].values.tolist() == [["x", 2, 0.5, 0.1, 0.9, 0.75]]
+    assert shown["by-Confident cases, by the panel's class"].values.tolist() == [["x", 2, 0.5, 0.1, 0.9, 0.75]]
     nobody = replace(one, certainty=np.array([0.7, 0.6, 0.5, 0.5, 0.6]), by_class=())
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: (nobody,))
     ai_parts.differs(None, 2.0)
     assert said[-2] == (
-        "The panel is confident on none of 5 cases (certainty of at least 80% at γ = 2). The highest certainty is "
+        "The panel is not confident on any of 5 cases (certainty of at least 80% at γ = 2). The highest certainty is "
         "70%: choose a lower threshold to see where the AI rater differs."
     )
     torn = replace(one, certainty=np.full(5, 0.4), by_quartile=tuple(
@@ -768,7 +770,7 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     ))  # fmt: skip
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: (torn,))
     ai_parts.differs(None, 2.0)
-    assert said[-4] == "The panel is confident on none of 5 cases (certainty of at least 80% at γ = 2)."
+    assert said[-4] == "The panel is not confident on any of 5 cases (certainty of at least 80% at γ = 2)."
     assert said[-1].endswith("Cases with equal certainty stay together, so the quarters differ in size.")
 
 
@@ -830,8 +832,8 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
     ai_parts.verdicts(alike, [f"m{n}* is silent." for n in range(6)])
     assert "In the same test, 2 of 2 raters pass, with ρ 1.00. " in said[-2]
     assert said[-1] == (
-        "m0* is silent. m1* is silent. m2* is silent. m3* is silent. 2 other AI raters also left some "
-        "cases without an annotation. If those cases are hard, ρ is too high."
+        "m0* is silent. m1* is silent. m2* is silent. m3* is silent. 2 other AI raters also did not "
+        "annotate some cases. If those cases are hard, ρ is too high."
     )
 
 
@@ -841,7 +843,7 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
 def test_of_two_classes_the_first_place_alone_may_be_another():
     result = SimpleNamespace(certainty=np.array([[0.81, 1.0]]), se=np.zeros((1, 2)))
     words = one_case.summary(one_case.OneCase(None, None, result, None, {}, 3), 2)
-    assert words.plain == "Certainty of the leading places: top-1 81%"
+    assert words.plain == "Certainty of the leading ranks: top-1 81%"
 
 
 # Models
@@ -952,7 +954,7 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
         "No reviewer has changed an opinion after seeing the panel.",
         "Reasons given",
         "No reviewer gave a reason.",
-        "Time per case: 62 s, half of them between 31 s and 4 min; measured 21 times.",
+        "Median time per case: 62 s (middle half: 31 s to 4 min); measured 21 times.",
         "2 of 4 timed decisions (50%) took less than 2 seconds.",
         "how certain",
     ]
@@ -961,7 +963,7 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
     found.n_timed, found.decided, found.settled = 2, [decided_in(None)], Settled(0, 0, 0, 0)
     after.figures(store, SimpleNamespace(digest="", cases=()), None, 1.0)
     assert said[1] == "No case is settled yet."
-    assert said[-2:] == ["Time per case: 62 s; measured 2 times.", "how certain"]
+    assert said[-2:] == ["Median time per case: 62 s; measured 2 times.", "how certain"]
 
 
 @pytest.mark.parametrize(
@@ -969,13 +971,13 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
     [
         (
             WithOpinions(0.61, 0.84, 3),
-            "If each opinion on 3 cases counts as one more annotation, mean certainty is 84%; without it 61% "
+            "If each opinion on 3 cases counts as one more annotation, mean certainty is 84%, otherwise 61% "
             "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, "
             "not that it is true.",
         ),
         (
             WithOpinions(0.84, 0.61, 1),
-            "If each opinion on 1 case counts as one more annotation, mean certainty is 61%; without it 84% "
+            "If each opinion on 1 case counts as one more annotation, mean certainty is 61%, otherwise 84% "
             "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, "
             "not that it is true.",
         ),
@@ -1011,7 +1013,7 @@ def test_the_interval_of_scores_is_the_mean_width_of_the_cases_with_an_opinion()
     before, then = (np.mean([width(scores[case]) for case in settled]) for scores in (given, more))
     assert before > then > 1 and said == (
         "If each opinion on 2 cases counts as one more annotation, the mean 95% interval has a width of "
-        f"{then:.2f}; without it {before:.2f} (reliability γ 2)."
+        f"{then:.2f}, otherwise {before:.2f} (reliability γ 2)."
     )
 
 

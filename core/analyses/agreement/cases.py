@@ -84,8 +84,8 @@ def present(found: CaseAgreement, dataset: Dataset, options) -> list[Block]:
     order = np.argsort(np.where(usable, agreement, np.inf), kind="stable")
     least = whole.iloc[order[usable[order]][:MOST_ROWS]].reset_index(drop=True)
     right: list[Block] = [
-        Words((Strong("Least agreement first"), OnPage("; choose a row to open the case"))),
-        Grid(least, "Cases with the least agreement.", 20, COLUMNS, "least_agreement", opens_case=True, height=520),
+        Words((Strong("Lowest agreement first"), OnPage("; choose a row to open the case"))),
+        Grid(least, "Cases with the lowest agreement.", 20, COLUMNS, "least_agreement", opens_case=True, height=520),
     ]
     return [
         *_counted(found),

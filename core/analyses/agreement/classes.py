@@ -26,12 +26,12 @@ def present(found: tuple[Coefficient, ...], dataset: Dataset, options) -> list[B
         heading,
         Figure(
             lambda theme: figures.named_forest(dataset.classes, found, theme, title, axis),
-            "Specific agreement of each class with its interval",
+            "Specific agreement on each class with its interval",
             "by_class",
         ),
     ]
     if len(known) > figures.MOST_LINES:
-        blocks.append(Words(f"The {figures.MOST_LINES} classes with the least agreement, of {len(known):,}.", "note"))
+        blocks.append(Words(f"The {figures.MOST_LINES} of {len(known):,} classes with the lowest agreement.", "note"))
     table = table_of(found, dataset, options)
     return [*blocks, Download(table, "Classes", "agreement_by_class", "by_class_table")]
 
@@ -45,7 +45,7 @@ def least_agreed_on(known: list[tuple[str, Coefficient]]) -> str:
     """Return a title with the class that raters clearly agree on least, if there is one."""
     least = clearly_least(*([getattr(one, end) for _, one in known] for end in ("value", "ci_low", "ci_high")))
     if least is None and len(known) > 1:
-        return "No class clearly has the least agreement"
+        return "No class clearly has the lowest agreement"
     name, one = known[least or 0]
     said = f"{plotly(shorten(name, 40))}, {with_interval(one.value, one.ci_low, one.ci_high)}"
-    return f"Agreement on {said}" if least is None else f"Least agreement: {said}"
+    return f"Agreement on {said}" if least is None else f"Lowest agreement: {said}"

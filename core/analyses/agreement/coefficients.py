@@ -101,8 +101,8 @@ def _groups(found: ApplicableCoefficients) -> list[Group]:
         by_square = [one for one in plain if one.weights.startswith("quadratic")]
         return [
             Group("Only the same class counts as agreement", [one for one in plain if one not in by_square]),
-            Group("Neighbouring classes agree in part, by rank", by_rank),
-            Group("Neighbouring classes agree in part, by squared distance", by_square),
+            Group("Neighbouring classes count as partial agreement, by rank", by_rank),
+            Group("Neighbouring classes count as partial agreement, by squared distance", by_square),
         ]
     if found.kind == "ranking":
         whole = [one for one in main if one.name in (LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP)]
@@ -133,7 +133,7 @@ def _forest(groups: list[Group]) -> Figure:
     labels = [_short_title(one) for one in table]
     return Figure(
         lambda theme: figures.forest(table, theme, "Agreement with 95% intervals", labels, headings),
-        "Coefficients of agreement with their intervals",
+        "Agreement coefficients with their intervals",
         "forest",
     )
 
@@ -215,7 +215,7 @@ def _apart(main: list[Coefficient], shares: dict[str, float] | None) -> tuple[st
     return (
         f"Fleiss κ ({number(kappa.value)}) and Gwet AC1 ({number(ac.value)}) differ because ",
         *why,
-        ". Quote both, with the percent agreement.",
+        ". Quote both, together with percent agreement.",
     )
 
 
@@ -240,7 +240,7 @@ def _benchmark(one: Coefficient, title: str, scale: str) -> list[Block]:
         return [Words((Name(found[0].note),), "apart")]
     best = max(found, key=lambda band: band.probability or 0.0)
     words = f"{title} is {best.name} with {probability(best.probability)} probability"
-    alt = "Probability of each word of the scale"
+    alt = "Probability of each level of the scale"
     return [
         Figure(lambda theme: more_figures.band_bar(found, theme, words), alt, "bands"),
         Words(

@@ -51,7 +51,8 @@ def present(found: RaterPairs, dataset: Dataset, options) -> list[Block]:
     matrix = found.matrix
     blocks: list[Block] = []
     if found.n_raters > len(matrix.raters):
-        blocks.append(Words(f"The {len(matrix.raters)} raters with most annotations, of {found.n_raters:,}.", "note"))
+        shown = f"The {len(matrix.raters)} of {found.n_raters:,} raters with the most annotations."
+        blocks.append(Words(shown, "note"))
     n = matrix.n[np.triu_indices(len(matrix.raters), 1)]
     seldom = int((n < figures.FEW_PAIRS).sum())
     if seldom == len(n):

@@ -105,7 +105,7 @@ def adaptive_warning(found: AdaptiveCheck) -> list[Block]:
         Words(
             f"Cases whose first two annotations disagreed got a third annotation {more} often "
             f"({percent(found.more_disagree / found.n_disagree)} against "
-            f"{percent(found.more_agree / found.n_agree)}), so agreement of all annotations is biased. From the "
+            f"{percent(found.more_agree / found.n_agree)}), so agreement between all annotations is biased. From the "
             f"first two annotations of each case, α is {with_interval(first.value, first.ci_low, first.ci_high)}; "
             f"from all annotations, {with_interval(every.value, every.ci_low, every.ci_high)}. Quote the first.",
             "warning",

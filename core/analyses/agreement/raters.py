@@ -54,7 +54,7 @@ def present(found: RaterAgreement, dataset: Dataset, options) -> list[Block]:
             )
         )
         if known > figures.MOST_LINES:
-            blocks.append(Words(f"The {figures.MOST_LINES} raters who agree least, of {known:,}.", "note"))
+            blocks.append(Words(f"The {figures.MOST_LINES} of {known:,} raters who agree least.", "note"))
     overall = with_interval(others.overall.value, others.overall.ci_low, others.overall.ci_high)
     blocks.append(
         Words(

@@ -22,11 +22,9 @@ def present(found: OverTime, dataset: Dataset, options) -> list[Block]:
     if len(known) > 1:
         first, last = (_said(window.coefficients[0]) for window in (known[0], known[-1]))
         title = f"SPA was {first} in {plotly(known[0].label)} and {last} in {plotly(known[-1].label)}"
-    undated = f"{plural(found.n_undated, 'case')} without a date left out. " if found.n_undated else ""
+    undated = f"Left out: {plural(found.n_undated, 'case')} without a date. " if found.n_undated else ""
     return [
-        Figure(
-            lambda theme: figures.agreement_over_time(found, theme, title), "Agreement by window of time", "over_time"
-        ),
+        Figure(lambda theme: figures.agreement_over_time(found, theme, title), "Agreement by time window", "over_time"),
         Words(f"{undated}n: cases with at least two annotations.", "note"),
         Download(table_of(found, dataset, options), "Windows", "agreement_over_time", "over_time_table"),
     ]

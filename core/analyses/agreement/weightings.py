@@ -103,7 +103,7 @@ def verdict(found: WeightingComparison) -> str:
     """
     errors = np.array([np.nan if one.se is None else one.se for one in found.values])
     if np.isnan(errors).any():
-        return "Cannot determine which weighting has the least variance: at most one case has two annotations"
+        return "Cannot determine which weighting has the lowest variance: at most one case has two annotations"
     if np.isnan(found.p_least).any():
         why = "all cases have the same agreement" if len(found.sizes) and np.ptp(errors) == 0 and errors[0] == 0 else ""
         return f"The weightings do not differ: {why or 'all cases have the same number of annotations'}"
@@ -114,5 +114,5 @@ def verdict(found: WeightingComparison) -> str:
     others = f"standard error {number(errors[best], 4)}; with flat weights {number(flat, 4)}"
     if p >= CLEARLY_AHEAD:
         verb = "have" if len(same) > 1 else "has"
-        return f"{name} {verb} the least variance in these data ({others}; {probability(p)} of resamples)"
-    return f"No weighting clearly has the least variance in these data ({name}: {others})"
+        return f"{name} {verb} the lowest variance in these data ({others}; {probability(p)} of resamples)"
+    return f"No weighting clearly has the lowest variance in these data ({name}: {others})"

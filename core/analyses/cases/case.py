@@ -208,7 +208,7 @@ def summary(found: OneCase, n_classes: int) -> Words:
         for top in range(min(result.certainty.shape[1], max(n_classes - 1, 1)))  # all classes together are certain
         if np.isfinite(result.certainty[0, top])
     ]
-    words = f"Certainty of the leading places: {', '.join(sets)}" if found.n_votes > 1 else few_said(found)
+    words = f"Certainty of the leading ranks: {', '.join(sets)}" if found.n_votes > 1 else few_said(found)
     if risk is None:
         return Words(words, "note", "annotation certainty")
     words += (
@@ -445,7 +445,7 @@ def scale(
         Words(
             (
                 "Expected class: ", Name(place_said(view.classes, mean)),
-                f". The true class is at most one class from the median with {near} probability.",
+                f". With {near} probability, the true class is at most one class from the median.",
             ),
             "note",
         ),
@@ -499,5 +499,5 @@ def side_by_side(models: Iterable[tuple[str, float, OneCase, Dataset]]) -> list[
         )  # fmt: skip
     return [
         Grid(frame_of(rows, SIDE_BY_SIDE), "Models side by side.", columns=SIDE_BY_SIDE, key="models_side_by_side"),
-        Words((Name("Each model uses its default γ; the chosen model uses the γ of the slider."),), "note"),
+        Words((Name("Each model uses its default γ; the chosen model uses the γ on the slider."),), "note"),
     ]

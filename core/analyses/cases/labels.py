@@ -17,7 +17,7 @@ COLUMNS = (
     Column("named by"),
     Column("applies"),
     Column("certainty", unit="share"),
-    Column("p_correct", "P(correct)", "share", help="Probability that this decision is correct, by rater models."),
+    Column("p_correct", "P(correct)", "share", help="Probability that this decision is correct, from rater models."),
 )
 _LINES = 8  # labels that a page shows without scrolling
 

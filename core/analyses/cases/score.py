@@ -83,7 +83,7 @@ def density(found: PlausibleScore, hide_names: bool = False) -> list[Block]:
             "score_density",
         ),
         Words(
-            f"Curve: plausible scores · Shaded: 95% · Cross: mean · Ticks: scores by raters{line}",
+            f"Curve: plausible scores · Shaded: 95% · Cross: mean · Ticks: raters' scores{line}",
             "legend",
             METHOD,
         ),

@@ -47,8 +47,8 @@ class LabelsOptions:
 
     rule: str = _rule(RULES)
     bar: float = option(
-        UNCERTAIN_BELOW, "Lowest certainty", term="annotation certainty", key="label_bar",
-        help="Lowest certainty at which a label can be used as it is, 0 to 1 [0.9]",
+        UNCERTAIN_BELOW, "Minimum certainty", term="annotation certainty", key="label_bar",
+        help="Minimum certainty of a label that can be used as it is, 0 to 1 [0.9]",
     )  # fmt: skip
     below: str = option(
         "mark", "Cases below", tuple(BELOW), BELOW.__getitem__, key="label_below", look="radio",
@@ -74,7 +74,7 @@ class ScoreLabelsOptions:
 
 
 def _classes(inputs: Inputs) -> Verdict:
-    why = "labels of scores are the scores" if inputs.dataset.kind == "score" else ""
+    why = "the labels of scores are the scores themselves" if inputs.dataset.kind == "score" else ""
     return Verdict("labels", "Labels", not why, why)
 
 

@@ -44,8 +44,8 @@ MOST_SHOWN = 1000
 COLUMNS = (
     Column("case"),
     Column("label"),
-    Column("probability", "P(correct)", "probability", help="Probability that the label is correct, by the average of "
-           "rater models."),
+    Column("probability", "P(correct)", "probability", help="Probability that the label is correct, from the average "
+           "of rater models."),
     Column("certainty", unit="probability",
            help="Certainty that this label stays first. Empty if another class leads, or if the case has one "
            "annotation."),
@@ -123,7 +123,7 @@ class CaseLabels:
         Parameters
         ----------
         bar : float
-            Lowest certainty.
+            Minimum certainty.
         """
         shares = self.evidence.at_bar(bar)
         if shares.why_none and not self.n_ready:

@@ -62,7 +62,7 @@ def present(found: AgreementOfModels, dataset: Dataset, options) -> list[Block]:
     low = np.unravel_index(np.argmin(same), same.shape)
     words: tuple[Span, ...]
     if same[low] == 1:
-        words = ("All models have the same most likely class in every case.",)
+        words = ("All models agree on the most likely class of every case.",)
     else:
         least = percent(float(same[low]))
         words = ("Least alike: ", Name(names[low[0]]), " and ", Name(names[low[1]]), f", {least}.")
@@ -101,7 +101,7 @@ def _kappa(found: KappaCheck | None) -> list[Block]:
                 "Observed κ is ", Strong(with_interval(found.observed, found.low, found.high)),
                 "; the model expects ", Strong(number(found.expected)),
                 f", and the product of accuracies a² is {number(found.a_squared)}. The two agree if raters guess "
-                "by the prevalence.",
+                "in proportion to prevalence.",
             )
         ),
     ]  # fmt: skip

@@ -21,7 +21,7 @@ COLUMNS = (
     Column("weight", unit="share", help="Share of this model in each probability."),
     Column("score", "held-out score", "error", help="Nats per annotation; higher is better."),
     Column("beta", "β", "coefficient", "beta_low", "beta_high",
-           help="Value of each annotation as a share of an independent one."),
+           help="Value of each annotation relative to an independent one."),
     Column("beta_low", "95% low", "coefficient"),
     Column("beta_high", "95% high", "coefficient"),
     Column("remark"),
@@ -44,7 +44,7 @@ def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
         Words((Name(" ".join(said)),), term=AVERAGE),
         Details("Members of the average, and models left out", [
             Grid(table, "Members of the average, and models left out.", 40, COLUMNS, "average_members"),
-            Words("Plurality chooses weights that predict held-out annotations best. The smoothed vote has a fixed "
+            Words("Plurality chooses the weights that best predict held-out annotations. The smoothed vote has a fixed "
                 "share.",
                   "note"),
             Download(table, "Average of models", "average_of_models", "average_download"),
@@ -52,7 +52,7 @@ def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
     ]  # fmt: skip
     if who := who_says_the_same(judged.choice):
         copied = (
-            "Some raters give the same annotations as if they copied each other: ",
+            "Some raters give the same annotations, as if they copied each other: ",
             *who,
             ". Each of them is predicted without the others.",
         )

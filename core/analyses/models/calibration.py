@@ -121,7 +121,7 @@ def present(found: CaseCalibration, dataset: Dataset, options) -> list[Block]:
         blocks.append(Words((Name(options.origin),), "warning"))
     n = by_model.correct.n
     if n < FEWEST_FOR_CURVE:
-        blocks.append(Words(f"Bars without a curve: {plural(n, 'gold case')} are too few for a curve.", "note"))
+        blocks.append(Words(f"No curve is shown: {plural(n, 'gold case')} are too few.", "note"))
     stacks = tuple(Stack(1, [_figure(number)]) for number in found.numbers)
     table = table_of(found, dataset, options)
     return [*blocks, Row(stacks, "large"), Download(table, "Calibration", "calibration", "calibration_download")]

@@ -138,7 +138,7 @@ def _leave_one_out(found: ModelChecks) -> list[Block]:
             Heading("Predicting a new case", "leave-one-case-out"),
             Figure(
                 lambda theme: figures.loo_forest(rows, theme, title),
-                "Expected log predictive density of each model, minus the best",
+                "Expected log predictive density of each model, relative to the best",
                 "loo",
             ),
         ]

@@ -11,7 +11,7 @@ from ..schema import Column, frame_of
 
 MOST_NAMED = 4
 _OF_MODE = (
-    " In simulations, 95% intervals of the posterior mode contained the true effect in 87% to 98% of data sets. The "
+    " In simulations, 95% intervals of the posterior mode contained the true effect in 87% to 98% of datasets. The "
     "full posterior (NUTS) is slower and more accurate."
 )
 OUTCOMES = {"accuracy": "accuracy", "prevalence": "prevalence", "difficulty": "accuracy through difficulty"}
@@ -80,9 +80,9 @@ def present(found: CovariateFit, dataset: Dataset, options) -> list[Block]:
             "note",
         ),
         Words(
-            "Effects are associations, not causes. “Clear”: the sign is clear over all effects together (Holm's "
-            f"procedure, {percent(1 - found.level)} level). Difficulty: change in accuracy because cases are easier or "
-            f"harder.{_OF_MODE if found.way == 'map' else ''}",
+            "Effects are associations, not causes. “Clear”: the sign is clear when all effects are tested together "
+            f"(Holm's procedure, {percent(1 - found.level)} level). Difficulty: change in accuracy because cases are "
+            f"easier or harder.{_OF_MODE if found.way == 'map' else ''}",
             "note",
         ),
         Download(table, "Effects", "covariates", "covariates_download"),

@@ -108,7 +108,7 @@ def present(found: Explored, dataset: Dataset, options) -> list[Block]:
     frame["truth"] = np.array(found.ratings.classes)[found.truth][found.ratings.case_of_annotation]
     return [
         Words(
-            "These ratings are simulated, without your data: a rater knows the class with probability a, and "
+            "These ratings are simulated and do not use your data. A rater knows the class with probability a, and "
             "otherwise guesses.",
             "note",
         ),

@@ -86,7 +86,7 @@ def headline(models: FittedModels) -> tuple[str, str]:
     changes = vote_changes(shown.fit, models.vote, models.answered)
     converged = [one.fit for one in models.same if one.request.method.is_truth and one.fit.converged]
     if shown.request.way == "vote":
-        sentence = f"{shown.title} chooses the majority class of every case"
+        sentence = f"{shown.title} chooses the majority class for every case"
     elif len(converged) < 2 or not shown.fit.converged:
         sentence = f"{changes.words} ({label(shown)})"
     else:
@@ -136,7 +136,8 @@ def restarts_in_words(fit: RaterModelFit, found: Restarts) -> Words:
     return Words(
         f"The likelihood has more than one mode. The best of {n} (reached {plural(n_best, 'time')}) has "
         f"log-likelihood {number(found.best.log_likelihood, 3)}; the start from the majority vote has "
-        f"{number(fit.log_likelihood, 3)}. It changes the most likely class of {plural(found.n_changed, 'case')}. "
+        f"{number(fit.log_likelihood, 3)}. This better fit changes the most likely class of "
+        f"{plural(found.n_changed, 'case')}. "
         "Results below use the start from the majority vote unless you choose the other.",
         "warning",
         icon="alt_route",

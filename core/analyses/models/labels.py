@@ -20,7 +20,7 @@ from . import SHARED
 SEED = 0
 _RESAMPLES = 400
 ABOUT = (
-    "Each label has two classes, present or absent, fitted by Dawid-Skene. If shared, a rater's tendency to miss "
+    "Each label has two classes, present or absent, fitted with Dawid-Skene. If shared, a rater's tendency to miss "
     "or add labels carries over to labels with few annotations."
 )
 _LABELS = (Column("label"), Column("prevalence", unit="share"), Column("converged"))
@@ -107,7 +107,8 @@ def present(every: EveryLabel, dataset: Dataset, options) -> list[Block]:
         blocks.append(
             Words(
                 "Odds of being correct about a label, relative to all raters. Below 1 if the label is present: the "
-                "rater misses it. Below 1 if it is absent: the rater adds it too often. No intervals.",
+                "rater misses it too often. Below 1 if the label is absent: the rater adds it too often. Intervals "
+                "are not available.",
                 "note",
             )
         )

@@ -34,12 +34,12 @@ COLUMNS = {
             "dependence",
             "follows the truth",
             "share",
-            help="0: annotations do not depend on the truth, like guesses; 1: the truth determines them. Root of the "
-            "score of Raykar and Yu (2012); |sensitivity + specificity − 1| for two classes.",
+            help="0: annotations do not depend on the truth, like guesses; 1: the truth determines them. Square root "
+            "of the score of Raykar and Yu (2012); |sensitivity + specificity − 1| for two classes.",
         ),
         Column(
             "leans to",
-            help="Class that the rater chooses most above its expected share on these cases, given the other raters.",
+            help="Class that this rater overuses most, compared with its expected share given the other raters.",
         ),
         Column(
             "bias",
@@ -86,7 +86,8 @@ def present(found: ModelRaters, dataset: Dataset, options) -> list[Block]:
     if not summary.from_uncertainty:
         blocks.append(
             Words(
-                "These intervals treat the true classes as known, so they are too narrow; intervals of the fit follow.",
+                "These intervals treat the true classes as known, so they are too narrow; intervals from the fit "
+                "follow.",
                 "note",
             )
         )
@@ -95,7 +96,7 @@ def present(found: ModelRaters, dataset: Dataset, options) -> list[Block]:
         Words(
             (
                 OnPage("Choose a row to see that rater's confusion matrix. "),
-                "The Raters page judges accuracy by gold if there is gold.",
+                "If gold is available, the Raters page uses it to judge accuracy.",
             ),
             "note",
         ),
@@ -125,9 +126,9 @@ def _least_right(name: str, summary: RaterSummary) -> str:
     model = plotly(name)
     if least is None:
         several = len(_compared(summary)) > 1
-        return f"No rater is clearly the least accurate by {model}" if several else f"Rater accuracy by {model}"
+        return f"No rater is clearly the least accurate under {model}" if several else f"Rater accuracy under {model}"
     ends = percent_with_interval(float(summary.accuracy[least]), float(summary.low[least]), float(summary.high[least]))
-    return f"Least accurate by {model}: {plotly(shorten(summary.raters[least], 40))}, {ends}"
+    return f"Least accurate under {model}: {plotly(shorten(summary.raters[least], 40))}, {ends}"
 
 
 def _confusion(fit: RaterModelFit, rater: int) -> list[Block]:
@@ -139,7 +140,7 @@ def _confusion(fit: RaterModelFit, rater: int) -> list[Block]:
         )
     ]  # fmt: skip
     if len(fit.classes) > figures.MOST_CLASSES:
-        said = f"The {figures.MOST_CLASSES} classes that this rater saw most, of {len(fit.classes):,}."
+        said = f"The {figures.MOST_CLASSES} of {len(fit.classes):,} classes that this rater saw most."
         blocks.append(Words(said, "note"))
     return blocks
 

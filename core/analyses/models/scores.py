@@ -112,7 +112,7 @@ def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
         Grid(table, "Held-out scores.", 40, columns, "held_out_scores"),
         Words(
             f"{plural(found.n_hidden, 'annotation')} held out. The score is in nats per annotation; higher is "
-            "better. β: weight of each annotation, given the others of its case. The score "
+            "better. β: weight of each annotation, given the others on the same case. The score "
             "does not detect mistakes that raters share. Flipped: unanimous cases that get another class (n = "
             f"{found.n_unanimous:,}).",
             "note",

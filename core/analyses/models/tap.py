@@ -57,7 +57,7 @@ def present(found: TapAgreement, dataset: Dataset, options) -> list[Block]:
         Heading("Knowledge and guesses of each rater", method_named("rater model", "tap")),
         Grid(
             table.loc[most].reset_index(drop=True),
-            "Accuracy of each rater, and the class that they guess most above its prevalence.",
+            "Accuracy of each rater, and the class that they guess most in excess of its prevalence.",
             columns=RATERS,
             key="tap_raters",
         ),

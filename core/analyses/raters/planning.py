@@ -103,9 +103,9 @@ def present_plans(found: PlanOutcomes, dataset: Dataset, options) -> list[Block]
         f"Median and {percent(found.level)} interval over {found.n_worlds:,} simulated datasets, seed "
         f"{found.seed}; in brackets: expected result after you carry out the plan. Uncertain: certainty below "
         f"{percent(UNCERTAIN_BELOW)} with Dirichlet counts, γ = 1. New raters resemble the present ones: if "
-        "raters share mistakes, new raters do, too. "
-        + "Correct: in datasets where raters make the errors that the model assumes; compared with gold, fewer "
-        "cases may be correct." * options.right
+        "raters share mistakes, new raters will too. "
+        + "Correct: if raters make the errors that the model assumes. Compared with gold, fewer cases may be "
+        "correct." * options.right
     )
     settings = {"seed": found.seed, "n_worlds": found.n_worlds}
     return [
@@ -159,7 +159,8 @@ def says(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> list
     if not n.size:
         return []
     sentences: list[tuple] = []
-    for quantity, words, digits in ((_RIGHT, "right cases", 3), (_CERTAINTY, "certainty", 3))[not right :]:
+    improved = ((_RIGHT, "the share of correct cases", 3), (_CERTAINTY, "certainty", 3))
+    for quantity, words, digits in improved[not right :]:
         sure = np.sign(found.gain_low[1:, quantity]) > 0
         if not sure.any():
             sentences.append((f"No plan clearly improves {words}.",))
@@ -232,7 +233,7 @@ def present(found: PlannedAnnotations, dataset: Dataset, options) -> list[Block]
     blocks: list[Block] = [
         Figure(lambda theme: figures.plan_forecast(plan, theme, title), "Forecast of the plan", "plan"),
         Words(
-            f"Now {number(plan.now, 3)}. {plan.n_worlds:,} simulated datasets, seed {plan.seed}; "
+            f"Current value: {number(plan.now, 3)}. {plan.n_worlds:,} simulated datasets, seed {plan.seed}; "
             f"{percent(plan.share_met)} of them reach the target within the budget.",
             "note",
         ),
@@ -253,7 +254,7 @@ def present(found: PlannedAnnotations, dataset: Dataset, options) -> list[Block]
         accuracy = found.by_gold.accuracy
         right = percent_with_interval(accuracy.value, accuracy.low, accuracy.high)
         said = (
-            f"By gold, the model behind the simulations is correct on {right} of "
+            f"Compared with gold, the model behind the simulations is correct on {right} of "
             f"{plural(found.by_gold.n, 'case')}. More annotations do not correct mistakes that raters share."
         )
         blocks.append(Words(said))
@@ -263,10 +264,10 @@ def present(found: PlannedAnnotations, dataset: Dataset, options) -> list[Block]
 def words(found: Forecast) -> str:
     """Return how many annotations are needed, in words."""
     if found.needed is None:
-        return f"With {plural(int(found.extra[-1]), 'annotation')} the target is not reached"
+        return f"The target is not reached with {plural(int(found.extra[-1]), 'more annotation')}"
     low = "–" if found.needed_low is None else f"{found.needed_low:,}"
     high = "more than planned" if found.needed_high is None else f"{found.needed_high:,}"
-    return f"About {plural(found.needed, 'annotation')} more ({low} to {high})"
+    return f"About {plural(found.needed, 'more annotation')} ({low} to {high})"
 
 
 ASK_NEXT = (
@@ -320,8 +321,8 @@ def present_ask_next(found: NextPairs, dataset: Dataset, options) -> list[Block]
     ordered = "gain per cost" if options.costs else "gain"
     said = (
         f"Largest expected {ordered} first. Gain: how much the answer is expected to reduce the uncertainty of the "
-        "class, by the average of rater models. 1 bit decides between two equally probable classes. New answers are "
-        "taken as independent given the class, so the gain is too high if raters share mistakes. Considered: the "
+        "class, from the average of rater models. 1 bit decides between two equally probable classes. New answers are "
+        "treated as independent given the class, so the gain is too high if raters share mistakes. Considered: the "
         f"{plural(found.n_cases, 'most uncertain case')} without gold and the "
         f"{plural(found.n_raters, 'rater')} with the most annotations."
     )

@@ -233,7 +233,7 @@ def over_time(found: AssessedRaters, place: int, drift: Drift) -> list[Block]:
         )
         blocks.append(Words(said, "note"))
     if drift.n_undated:
-        blocks.append(Words(f"{plural(drift.n_undated, 'annotation')} without a date left out.", "note"))
+        blocks.append(Words(f"Left out: {plural(drift.n_undated, 'annotation')} without a date.", "note"))
     return blocks
 
 
@@ -249,15 +249,15 @@ def answers(card: ReportCard) -> list[Block]:
     """Show where the rater differs most, and the table."""
     heading, frame = Heading("Annotations on each class", "confusion matrix"), answers_of(card)
     if frame.empty:
-        return [heading, Words("The other raters judge no annotation of this rater.")]
+        return [heading, Words("No annotation of this rater can be compared with the other raters.")]
     return [
         heading,
         *_most_unlike(frame),
         Grid(frame.head(MOST_ROWS), "Annotations on each class, compared with those of the other raters.", 60, ANSWERS,
              "rater_answers", height=360),
         Words(
-            f"{plural(len(frame), 'row')}: of the rater's annotations on cases of a class (weighted by its "
-            "probability), the share that names each class; Wilson's intervals.",
+            f"{plural(len(frame), 'row')}: share of the rater's annotations on cases of a class (weighted by its "
+            "probability) that name each class, with Wilson intervals.",
             "note",
         ),
         _download(card),
@@ -283,8 +283,8 @@ def _most_unlike(frame: pd.DataFrame) -> list[Block]:
     return [
         Words(
             (
-                "Largest difference from the pool: ", Strong(Name(shorten(worst["answered"], 40))),
-                " where the other raters choose ",
+                "Largest difference from the other raters: ", Strong(Name(shorten(worst["answered"], 40))),
+                " when they choose ",
                 Name(shorten(worst["class by the others"], 40)),
                 f", {said} against {percent(worst['share of the pool'])}.",
             )
@@ -294,9 +294,9 @@ def _most_unlike(frame: pd.DataFrame) -> list[Block]:
 
 def differences(card: ReportCard) -> list[Block]:
     """Show cases on which this rater differs from others who are certain."""
-    heading = Heading("Cases where the other raters are confident of another class")
+    heading = Heading("Cases where the other raters are confident in another class")
     if not card.differences:
-        return [heading, Words("There is none.")]
+        return [heading, Words("There are no such cases.")]
     said = f"{plural(card.n_differences, 'annotation')}, most confident first."
     return [
         heading,

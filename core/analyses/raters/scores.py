@@ -131,7 +131,7 @@ def present(found: Following, dataset: Dataset, options) -> list[Block]:
     blocks.append(Grid(frame[shown], said, columns=RATERS[: len(shown)], key="score_raters", digits=digits_of(raters)))
     if alone := int(np.isnan(raters.severity).sum()):
         share = "shares" if alone == 1 else "share"
-        few = f"{plural(alone, 'rater')} {share} too few cases with other raters, or none."
+        few = f"{plural(alone, 'rater')} {share} too few cases or none with other raters."
         blocks.append(Words(few, "note"))
     return [*blocks, Download(frame, "Raters", "score_raters", "score_raters_file")]
 
@@ -232,13 +232,13 @@ def present_time(found: tuple[ScoreDrifts, int], dataset: Dataset, options) -> l
     n = int(drifts.alarm.sum())
     changed = f"Severity changed for {plural(n, 'rater')}" if n else "No rater's severity clearly changed"
     first = names.index(drifts.raters[int(np.nanargmin(drifts.p))])
-    undated = f"{plural(drifts.n_undated, 'score')} without a date left out."
+    undated = f"Left out: {plural(drifts.n_undated, 'score')} without a date."
     return [
         Heading("Over time"),
         Words(
             f"{changed}; the probability that any unchanged rater is among them is at most "
-            f"{percent(drifts.false_alarms)}. Each score counts by its distance from the other scores of its case, "
-            "so different cases do not appear as drift. A change of all raters together cannot be detected."
+            f"{percent(drifts.false_alarms)}. Each score is measured from the other scores on the same case, "
+            "so different cases do not appear as drift. A change shared by all raters cannot be detected."
         ),
         Selector(
             (Control("Rater", names, names, "score_drift_rater", first),),
@@ -273,7 +273,7 @@ def over_time(found: ScoreDrifts, place: int, digits: int) -> list[Block]:
     return [
         figure,
         Words(
-            "Higher than the others by {} ({} to {}) before, by {} ({} to {}) since.".format(*parts)
-            + f" A stable rater would vary as much with probability {p}."
+            "Higher than the others by {} ({} to {}) before and by {} ({} to {}) since.".format(*parts)
+            + f" A stable rater would vary this much with probability {p}."
         ),
     ]

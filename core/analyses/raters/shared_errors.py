@@ -18,7 +18,7 @@ MOST_PAIRS = 50
 PAIRS = (
     Column("rater"),
     Column("other"),
-    Column("correlation", "of the agreement that accuracy does not explain", "coefficient"),
+    Column("correlation", "agreement beyond what accuracy explains", "coefficient"),
     Column("cases", "common cases", "count"),
     Column("p", "p by chance"),
 )
@@ -77,7 +77,7 @@ def blocks_of(found: SharedErrors, n_raters: int, machines: Sequence[Machine] = 
     return [
         *blocks,
         Words(
-            "By a Dawid-Skene fit of people's annotations that counts raters who copy each other as one. Raters "
+            "From a Dawid-Skene fit to people's annotations that counts raters who copy each other as one. Raters "
             "also share errors on cases that are hard for everyone. If few annotations are copied, the fit may "
             "follow them and single out other raters. Without gold, errors that all raters share cannot be "
             "detected.",

@@ -313,13 +313,13 @@ def _against_pool(found: AssessedRaters) -> list[Block]:
     blocks: list[Block] = [
         Figure(
             lambda theme: figures.accuracy_against_pool(act, theme, title),
-            f"{measure} of raters compared with the pool",
+            f"{measure} of each rater compared with the other raters",
             "pool",
         )
     ]
     if n_known > figures.MOST_LINES:
-        lowest = "follow least" if followed else "least accurate"
-        blocks.append(Words(f"The {figures.MOST_LINES} raters flagged or {lowest}, of {n_known:,}.", "note"))
+        lowest = "follow the cases least closely" if followed else "least accurate"
+        blocks.append(Words(f"The {figures.MOST_LINES} of {n_known:,} raters who are flagged or {lowest}.", "note"))
     return blocks
 
 
@@ -363,7 +363,7 @@ def _caption(found: AssessedRaters) -> str:
     if not found.ranked:
         return "Raters; these annotations do not allow a ranking."
     if found.act.following is None:
-        return "Raters, those with the most expected wrong annotations first."
+        return "Raters, most expected wrong annotations first."
     return (
         "Raters, most annotations lost first: how many fewer annotations an average rater needs for the same "
         "information. Severity: number of classes above the average rater. Spread: variation about the case, in "

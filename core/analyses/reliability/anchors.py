@@ -166,7 +166,7 @@ def truth_blocks(curve: TruthCurve, reliability: float) -> list[Block]:
     bins = curve.diagram(reliability)
     loss = f"Lowest log loss at γ = {number(curve.best)} ({reach(curve.low, curve.high, curve.open_ends, number)})"
     often = f"Certainty at γ = {number(reliability)} compared with the share that is correct"
-    few = "" if curve.n_cases >= LEAST_GOLD else f" With {LEAST_GOLD} or more, gold decides at which γ pages open."
+    few = "" if curve.n_cases >= LEAST_GOLD else f" With {LEAST_GOLD} or more, gold sets the γ at which pages open."
     return [
         Figure(
             lambda theme: figures.certainty_loss(curve, theme, loss),

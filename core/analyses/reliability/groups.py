@@ -48,12 +48,12 @@ def present(found: GroupRates, inputs: Inputs, options: GroupOptions) -> list[Bl
         Heading("Does a classifier agree less with a group of raters?", TERM),
         *(Words(sentence(found, name), "lead") for name in dict.fromkeys(one.classifier for one in found.rates)),
         Figure(
-            lambda theme: estimates(lines, theme, title, "agreement with the group minus the others", 0.0),
+            lambda theme: estimates(lines, theme, title, "agreement with the group minus that with the others", 0.0),
             "Difference between a classifier's agreement with each group and with the other raters",
             "group_rates",
         ),
         Words(
-            "Share of annotations that equal the classifier's first class, on the same cases. Intervals cover all "
+            "Share of annotations that match the classifier's first class, on the same cases. Intervals cover all "
             f"groups of a classifier together. Groups with fewer than {FEWEST_RATERS} raters are not shown.",
             "note",
         ),
@@ -77,7 +77,7 @@ def sentence(found: GroupRates, classifier: str) -> list[Span]:
     if one.difference.high < 0:
         return [Name(classifier), " agrees least with ", Name(f"{one.fact}: {one.group}"), f": {both}."]
     return [
-        Name(classifier), " agrees with no group clearly less than with the others; lowest: ",
+        Name(classifier), " does not agree clearly less with any group than with the others; lowest: ",
         Name(f"{one.fact}: {one.group}"), f": {both}.",
     ]  # fmt: skip
 

@@ -61,7 +61,7 @@ def present(found: FurtherMetrics, inputs: Inputs, options) -> list[Block]:
         *([Words(without, "note")] if missing and known else []),
         Grid(table, f"Further metrics at γ = {exact(found.reliability)}.", columns=COLUMNS, key="further_metrics"),
         Words(
-            "Mean over draws, with 95% of them. P(best): share of draws in which a classifier is best, on the "
+            "Mean and 95% range over draws. P(best): share of draws in which a classifier is best, on the "
             "cases that all classifiers predict; “with cases” adds the error from sampling cases.",
             "note",
         ),

@@ -66,7 +66,7 @@ def _of_metric(found: Errors, inputs: Inputs, options, metric: str) -> list[Bloc
             key="score_errors_table",
         ),
         Words(
-            "From and to: 95% of draws; “with cases” adds the error of sampling cases. If the truth is uncertain, an "
+            "From and to: 95% of draws; “with cases” adds the error from sampling cases. If the truth is uncertain, an "
             "error is never 0: it includes the uncertainty of the truth.",
             "note",
         ),

@@ -53,9 +53,9 @@ def present(found: SetMetrics, inputs: Inputs, options) -> list[Block]:
         Heading("Each label"),
         Grid(each, "Each label.", columns=COLUMNS, key="label_metrics"),
         Words(
-            "“With cases” adds the error of sampling cases. Gold is certain, so “from” and “to” equal the mean."
+            "“With cases” adds the error from sampling cases. Gold is certain, so “from” and “to” equal the mean."
             if by_gold
-            else "From and to: 95% of draws; “with cases” adds the error of sampling cases. Labels count as "
+            else "From and to: 95% of draws; “with cases” adds the error from sampling cases. Labels count as "
             "independent; “none of these” applies if no other label does. If the truth is uncertain, no classifier "
             "reaches 1.",
             "note",

@@ -15,7 +15,7 @@ from pages.shared.cache.datasets import machine_answers
 from pages.shared.kit import own_predictions, presentation, state, widgets
 
 _FILES = (
-    "A table with case and annotation, or with case, class and score; JSON by rater; or a log of promptfoo, "
+    "A table with case and annotation, or with case, class and score; JSON by rater; or a log from promptfoo, "
     "Inspect, DeepEval or the lm-evaluation-harness. Case names must match those of the annotations"
 )
 
@@ -97,8 +97,8 @@ def _choice(whole: Dataset, machines: Sequence[Machine]) -> None:
         _details(machines)
     st.caption(
         "Marked AI raters are saved with the dataset. Other pages leave them out, unless you include them there. "
-        "Classifiers whose predictions you added on Reliability or Upload are compared here, too. If predictions "
-        "have the name of a marked AI rater, they count as its probabilities."
+        "This page also compares classifiers whose predictions you added on Reliability or Upload. Predictions with "
+        "the name of a marked AI rater count as the probabilities of that rater."
     )
 
 

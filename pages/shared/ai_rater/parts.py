@@ -28,8 +28,8 @@ BY = {"class": "panel's class", "certainty": "panel's certainty", "spread": "spr
 
 
 _TO_PASS = (
-    "Number of similar cases needed to pass in 80% of samples. “Can replace a rater” is shown if it passes in 95% of "
-    "resamples."
+    "Number of similar cases needed to pass in 80% of samples. “Can replace a rater” is shown if the AI rater passes "
+    "in 95% of resamples."
 )
 MAY = {"passes": "yes", "fails": "no", "open": "inconclusive", "untested": "too few cases"}
 GUESSES = "like guessing"
@@ -69,7 +69,7 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
     st.caption(" ".join(said))
     if silences:
         more = len(silences) - MOST_SILENT
-        others = f" {plural(more, 'other AI rater')} also left some cases without an annotation." if more > 0 else ""
+        others = f" {plural(more, 'other AI rater')} also did not annotate some cases." if more > 0 else ""
         listed = " ".join(markdown(one) for one in silences[:MOST_SILENT])
         st.caption(f"{listed}{others} If those cases are hard, ρ is too high.")
 
@@ -214,8 +214,8 @@ def over_epsilon(found: AlternativeTest, theme) -> None:
     )  # fmt: skip
     st.caption(
         "Empty: the AI rater passes at no ε up to 0.5. If the curve is steep at your ε, the result depends "
-        "strongly on that choice. The curve describes these cases; the result above shows how often it would pass "
-        "on other cases like them."
+        "strongly on that choice. The curve describes these cases; the result above shows how often the AI rater "
+        "would pass on similar cases."
     )
     frame = pd.concat([pd.DataFrame({"machine": one.machine, "ε": CURVE, "ω": one.curve}) for one in known])
     widgets.download(frame, "Winning rates", "winning_rate_over_epsilon", "epsilon_table")
@@ -234,8 +234,8 @@ def people(computed: Computed, theme) -> None:
     n = sum(bool(one.passes) for one in known)
     passed = "all pass" if n == len(known) else f"{n} of {len(known):,} pass"
     st.markdown(
-        f"This test treats each rater as the AI rater and the others as the panel: **{passed}**. A rater who does "
-        "not pass agrees less with the panel than the test requires of an AI rater."
+        f"Here, each rater in turn takes the place of the AI rater, and the other raters are the panel: **{passed}**. "
+        "A rater who does not pass agrees less with the panel than the test requires of an AI rater."
     )
     widgets.plot(
         figures.beside_people(found.machines, known, theme, "Raters and AI raters in the same test"),
@@ -264,7 +264,7 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
     ranked : bool
         True if annotations are rankings.
     """
-    widgets.heading("How many raters is it worth?", "worth in readers")
+    widgets.heading("How many raters is an AI rater worth?", "worth in readers")
     for why in dict.fromkeys(one for one in computed.worth if isinstance(one, str)):
         st.info(markdown(why), icon=":material/info:")
     known = [*(one for one in computed.worth if isinstance(one, EquivalentReaders)), *computed.by_log_score]
@@ -298,8 +298,8 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
     st.caption(
         "Vertical axis: how well a panel of k raters predicts one more rater. Bands need 10 cases or more. If an "
         "AI rater predicts one more rater as well as three raters do, it is worth three raters. Confident errors "
-        "lower the worth of an AI rater that is judged by its probabilities. Raters are not the truth: sharing "
-        "their errors raises its worth."
+        "lower the worth of an AI rater that is judged by its probabilities. Raters can be wrong, too: an AI rater "
+        "that shares their errors is worth more."
         + (" Agreement compares first choices; probabilities predict whole rankings." if ranked else "")
     )
     frame = pd.concat(
@@ -324,7 +324,7 @@ def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], ep
     if not found:
         st.info("Not available: no case has an AI rater and two raters.", icon=":material/info:")
         return
-    title = f"Filled: clearly less than ε = {exact(epsilon)} behind · Bars: 95% interval"
+    title = f"Filled: advantage clearly below ε = {exact(epsilon)} · Bars: 95% interval"
     widgets.plot(
         figures.leads_by_part(found, epsilon, theme, title), "by_part", "Advantage of raters by class and group"
     )
@@ -347,7 +347,7 @@ def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], ep
         column_config=columns.numbers(*ends[:3], "ρ") | columns.counts("cases") | pictures,
     )  # fmt: skip
     st.caption(
-        "Advantage: how much more often the rater than the AI rater agrees with the other raters. If the panel is "
+        "Advantage: how much more often the rater agrees with the other raters than the AI rater does. If the panel is "
         "split, raters also disagree with each other, so the advantage is small. Intervals are not corrected for "
         "multiple comparisons. Parts with fewer than ten cases have no interval."
     )
@@ -380,7 +380,7 @@ def differs(machines: Machines, gamma: float) -> None:
             "the AI rater differs."
         )
         lower = least if one.certainty.max() >= min(LEVELS) and one.level > min(LEVELS) else ""
-        st.markdown(f"The panel is confident on none of {plural(len(one.cases), 'case')} {decided}.{lower}")
+        st.markdown(f"The panel is not confident on any of {plural(len(one.cases), 'case')} {decided}.{lower}")
     else:
         st.markdown(
             f"The panel is confident on **{one.n_decided:,}** of {plural(len(one.cases), 'case')} {decided}; "
@@ -404,7 +404,7 @@ def _which(known: Sequence[Differences]) -> Differences:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         name = names[0] if len(names) == 1 else st.selectbox("AI rater", names, key="differs_machine", width=320)
         st.segmented_control(
-            "Lowest certainty of a confident panel", LEVELS, default=PANEL_DECIDED, required=True, key="differs_level",
+            "Minimum certainty of a confident panel", LEVELS, default=PANEL_DECIDED, required=True, key="differs_level",
             format_func=number, width="content",
         )  # fmt: skip
     return known[names.index(name)]
@@ -413,9 +413,9 @@ def _which(known: Sequence[Differences]) -> Differences:
 def _in_groups(one: Differences) -> None:
     """Compare the AI rater with the panel by class, by certainty and by group of cases."""
     for title, groups in (
-        ("By the panel's class, confident cases", one.by_class),
-        ("By the panel's certainty, all cases", one.by_quartile),
-        ("By group of cases", one.by_group),
+        ("Confident cases, by the panel's class", one.by_class),
+        ("All cases, by the panel's certainty", one.by_quartile),
+        ("All cases, by group", one.by_group),
     ):
         if groups:
             st.markdown(f"**{title}**")
@@ -434,7 +434,7 @@ def _in_groups(one: Differences) -> None:
                 table, hide_index=True, key=f"by-{title}",
                 column_config={name: st.column_config.NumberColumn(format="%.2f") for name in shares},
             )  # fmt: skip
-    said = "Each rater is part of the panel that they are compared with, so their share is somewhat too high."
+    said = "Each rater is part of the panel that they are compared with, so the raters' share is slightly too high."
     if (n := [group.n for group in one.by_quartile]) and max(n) > min(n) + 1:
         said += " Cases with equal certainty stay together, so the quarters differ in size."
     st.caption(said)

@@ -15,7 +15,7 @@ from pages.shared.cache import access
 from pages.shared.kit import columns, gold_of_reviews, state, widgets
 
 _WIDTH = 118  # of pictures, so that the table fits at 1,280 pixels
-SOURCES = {"people": "People's annotations", "sample": "The random sample of Review"}
+SOURCES = {"people": "People's annotations", "sample": "The random sample from Review"}
 
 
 def show(machines: Machines) -> None:
@@ -110,7 +110,7 @@ def _said(found: MachineRates, source: str, by: ReviewedBy | None, notes: Sequen
     if any("not in the data" in note for note in notes):
         st.caption(
             "Rates describe the cases in these data. To include every case that the AI rater labelled, open its "
-            "annotations on Upload together with these, as one more rater."
+            "annotations together with these on Upload, as one more rater."
         )
     whose = "a label by people" if source == "people" else "a label in the random sample"
     st.caption(

@@ -29,8 +29,8 @@ def show(machines: Machines, marked: Sequence[Machine], score: str, theme) -> No
     found = computed.versions(machines, marked, score)
     if not found:
         st.info(
-            "Not available: no model family has two versions among the AI raters. Enter family and version of each "
-            "under “AI raters”.",
+            "Not available: no model family has two versions among the AI raters. Enter the family and version of "
+            "each AI rater under “AI raters”.",
             icon=":material/info:",
         )
         return
@@ -73,7 +73,8 @@ def _family(one: VersionDrift, place: int, theme) -> None:
         far = one.score == "rmse"
         among = f" {'Distance' if far else 'Agreement'} between people: {number(abs(one.people))}."
     st.caption(
-        "Changed: cases with a different annotation. Nearer, farther: of these, closer to or further from people."
+        "Changed: cases with a different annotation. Nearer, farther: changed cases that moved closer to people or "
+        "further from them."
         f"{among}{allowed}"
     )
     widgets.download(one.to_frame("changes"), "Changes", "version_changes", f"versions-changes-{place}")

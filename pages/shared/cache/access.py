@@ -629,7 +629,7 @@ def sharing(address: str) -> None:
             groups,
             accept_new_options=True,
             key=f"{key}-groups",
-            help="Groups from the administrator's list, or by their name at the identity provider.",
+            help="Groups from the administrator's list, or names of groups at the identity provider.",
         )
         st.button("Save", key=f"share-{address}", on_click=_share, args=(address, key))
 

@@ -112,7 +112,7 @@ def refused_upload(person: Person, n_bytes: int) -> str:
         within = record_upload(person.name, n_bytes, limit * MEGABYTE)
     except InputError as error:
         return str(error)
-    return "" if within else f"With this file you would upload more than {limit:,} MB in 24 hours."
+    return "" if within else f"This file would exceed your upload limit of {limit:,} MB in 24 hours."
 
 
 def upload_limits() -> str:
@@ -123,8 +123,9 @@ def upload_limits() -> str:
     limit = daily_upload_mb(found)
     left = limit * MEGABYTE - uploaded_bytes(found.name)
     if left < LEAST_UPLOAD:
-        return f"You have uploaded your {limit:,} MB of 24 hours. Try again later, or ask an administrator."
-    most = f"You may upload files of up to {upload_limit_mb(found):,} MB, and {limit:,} MB in 24 hours."
+        reached = f"You have reached your upload limit of {limit:,} MB in 24 hours."
+        return f"{reached} Try again later, or ask an administrator."
+    most = f"You may upload {limit:,} MB in 24 hours, and up to {upload_limit_mb(found):,} MB per file."
     return f"{most} You have {left // MEGABYTE:,} MB left."
 
 

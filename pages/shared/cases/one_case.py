@@ -160,7 +160,7 @@ def _chosen_corners(names: dict[int, str], default: list[int], key: str) -> list
     )
     if len(chosen) == answer.CORNERS:
         return chosen
-    st.caption("Choose three classes as corners. Until then, the three classes with most plausibility are shown.")
+    st.caption("Choose three classes as corners. Until then, the three with the highest plausibility are shown.")
     return default
 
 

@@ -33,7 +33,7 @@ def show(whole: Dataset, review: CaseReview | None, case_id: str) -> None:
     name = st.session_state.get("reviewer")
     if name and (review is None or (review.read_by(name) is None and name not in review.unblinded)):
         st.caption(
-            f":material/visibility: You see the annotations here, {markdown(name)}. If you review this case later, "
+            f":material/visibility: {markdown(name)}, you can see the annotations here. If you review this case later, "
             "your opinion counts as open, not as blind."
         )
 

@@ -40,7 +40,7 @@ def agreement(found: ApplicableCoefficients | None, why: str, theme) -> None:
         else:
             words = "Agreement of scores" if found.kind == "score" else "Agreement beyond chance"
             _title(f"{words} is {with_interval(quoted.value, quoted.ci_low, quoted.ci_high)}")
-        plot_still(figure, "home_agreement", "Coefficients of agreement with 95% intervals")
+        plot_still(figure, "home_agreement", "Agreement coefficients with 95% intervals")
     st.page_link("pages/agreement.py", label="Open Agreement", icon=":material/handshake:")
 
 
@@ -166,7 +166,7 @@ def _accuracies(act: FlaggedRaters, theme) -> None:
         judged.measure,
         flagged[shown],
     )
-    plot_still(figure, "home_raters", f"{judged.measure.capitalize()} of raters with intervals, the lowest first")
+    plot_still(figure, "home_raters", f"{judged.measure.capitalize()} of raters with intervals, lowest first")
     if len(known) > len(shown):
         lowest = "least accurate" if act.following is None else "lowest"
         st.caption(f"{len(shown):,} of {plural(len(known), 'rater')}, flagged and {lowest} first.")

@@ -50,7 +50,7 @@ def show(story: Callable[[], None], drop_zone: Callable[[], None]) -> None:
     with left:
         st.title("See where your raters agree, and where they do not")
         st.markdown(
-            "When raters disagree, a majority vote hides it. Plurality shows how much they agree, which raters are "
+            "A majority vote hides disagreement. Plurality shows how much raters agree, which raters are "
             f"accurate, which cases are uncertain, and how confident each answer is.{stays}"
         )
         st.html(

@@ -60,7 +60,7 @@ def _least_known(dataset: Dataset, model, cards, theme) -> None:
                 "Uncertain cases", percent(below / dataset.n_cases), help=widgets.explained("annotation certainty")
             )
             st.caption(
-                f"{below:,} of {plural(dataset.n_cases, 'case')} are below certainty {percent(UNCERTAIN_BELOW)} "
+                f"{below:,} of {plural(dataset.n_cases, 'case')} with certainty below {percent(UNCERTAIN_BELOW)} "
                 f"(score above {exact(trust.threshold)} or not), γ = {exact(reliability)}"
             )
     known = -trust.width[0] if trust.above is None else trust.certainty[0]

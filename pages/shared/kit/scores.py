@@ -25,8 +25,8 @@ def threshold(place=st) -> float | None:
         key="threshold",
         width=280,
         persist_state="session",
-        help="With a threshold, each case gets the probability that its score is above it, and a certainty. Without a "
-        "threshold, the interval shows how precise the score is.",
+        help="With a threshold, each case gets a certainty and the probability that its score is above the threshold. "
+        "Without a threshold, the interval shows how precise the score is.",
     )
 
 

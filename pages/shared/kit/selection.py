@@ -83,7 +83,7 @@ def _dialog(dataset: Dataset) -> None:
             raters = st.multiselect("Raters (none chosen: all)", dataset.raters, default=list(now.raters or ()))
         if dataset.kind != "score":
             classes = st.multiselect(
-                "Cases annotated by at least one of (none chosen: all cases)",
+                "Cases annotated with any of these classes (none chosen: all cases)",
                 dataset.classes,
                 default=list(now.classes or ()),
             )

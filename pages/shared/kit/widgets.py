@@ -57,8 +57,8 @@ def split(dataset: Dataset) -> float | str | None:
     if dataset.kind == "set":
         st.session_state["label"] = state.split(dataset)
         return st.selectbox(
-            "Label (splits annotations into with and without)", dataset.classes, key="label", persist_state="session",
-            format_func=shorten, width=280,
+            "Label (splits annotations into with and without it)", dataset.classes, key="label",
+            persist_state="session", format_func=shorten, width=280,
         )  # fmt: skip
     if dataset.kind != "score":
         return None
@@ -87,7 +87,7 @@ def _say_of_the_split(scores: np.ndarray, view: Dataset) -> None:
         return
     said = f"This page splits scores into two classes: {at_most:,} at most {at}, {above:,} above."
     if st.session_state.get(_SPLIT) is not None:
-        said += " This threshold is the median of all scores. Set the one that matters to you."
+        said += " This threshold is the median of all scores. Set the threshold that matters to you."
     st.caption(
         f"{said} The distance from the threshold does not count. For results without a threshold, see Raters "
         "(severity and spread) and Cases (plausible scores)."

@@ -62,7 +62,7 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
         help=widgets.explained("full posterior"),
         persist_state="session",
     )
-    with row.popover("Difficulty", icon=":material/tune:", help="Models with case difficulty: effects on and off"):
+    with row.popover("Difficulty", icon=":material/tune:", help="Models with case difficulty: turn effects on or off"):
         _switches()
     with row.popover("More", key="more_models"):
         em, draws, restarts = _more(view)

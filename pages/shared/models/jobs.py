@@ -104,7 +104,7 @@ class _Queue:
         if not self.waiting:
             return
         names = [job.title.removeprefix(self.prefix) for job in self.waiting]
-        st.caption(f"{len(names):,} computations wait for it: {_listed(names)}.")
+        st.caption(f"{len(names):,} computations are waiting for it: {_listed(names)}.")
         st.button(
             f"Cancel these {len(names):,} and the running computation",
             on_click=job_progress.cancel,

@@ -16,16 +16,16 @@ from core.text import markdown, plural
 from pages.shared.kit import blocks, groups, job_progress, opening, widgets
 
 QUANTITIES = {
-    "certainty": ("Mean certainty of cases, minimum", 0.9),
-    "agreement": ("Width of the agreement interval (SPA), maximum", 0.05),
-    "accuracy": ("Width of a rater's accuracy interval, maximum", 0.1),
-    "prevalence": ("Width of a class's prevalence interval, maximum", 0.05),
+    "certainty": ("Minimum mean certainty of cases", 0.9),
+    "agreement": ("Maximum width of the agreement interval (SPA)", 0.05),
+    "accuracy": ("Maximum width of a rater's accuracy interval", 0.1),
+    "prevalence": ("Maximum width of a class's prevalence interval", 0.05),
 }
 _BY_CLASS = ("accuracy", "prevalence")
 POLICIES = {
     "random": "Any present case",
-    "least_certain": "The least certain cases first",
-    "largest_gain": "Cases where an annotation changes most",
+    "least_certain": "Least certain cases first",
+    "largest_gain": "Cases that one more annotation changes most",
     "new_cases": "New cases of the same kind",
 }
 
@@ -107,7 +107,7 @@ def _plans(view: Dataset, judged: JudgedAccuracy) -> None:
     elif not judged.own_classes:
         st.info(
             "Cannot determine how many cases would be correct: the model and the raters use different classes. "
-            "Plans show certainty and agreement."
+            "Plans show only certainty and agreement."
         )
     asked, cost = _sizes(view)
     if _pressed("plans", (view.content_digest, asked)):

@@ -157,7 +157,7 @@ def _method(inputs: Inputs, told: dict[str, Any]) -> None:
 
 def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> None:
     """Draw the draws of a case with a large set on a triangle, and the straight cut of its plausibility region."""
-    widgets.heading("Plausible classes by the classifier", "plausibility region")
+    widgets.heading("Plausible classes according to the classifier", "plausibility region")
     view = inputs.dataset
     if sets.region is None:
         st.caption("Not available: too many cases and classes to compute a mean score for each case.")

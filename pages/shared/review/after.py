@@ -53,7 +53,7 @@ def _certainty(dataset: Dataset, decided: tuple[Decision, ...], model: Plausibil
     about = f", for the label “{markdown(views[0].classes[1])}”" if dataset.kind == "set" else ""
     title = plausibility_models.method(model.name).title
     return (
-        f"{_counted(found.n)} mean certainty is {percent(found.after)}{about}; without it {percent(found.before)} "
+        f"{_counted(found.n)} mean certainty is {percent(found.after)}{about}, otherwise {percent(found.before)} "
         f"({title}, reliability γ {exact(reliability)}). Certainty is the probability that the leading class stays "
         "first, not that it is true."
     )
@@ -66,7 +66,7 @@ def _width(dataset: Dataset, grown: Dataset, model: GaussianScores, reliability:
         return "No opinion changes the annotations that this model uses."
     before, after = (float(model.posterior(one, reliability).width()[added].mean()) for one in (dataset, grown))
     return (
-        f"{_counted(int(added.sum()))} the mean 95% interval has a width of {significant(after, 3)}; without it "
+        f"{_counted(int(added.sum()))} the mean 95% interval has a width of {significant(after, 3)}, otherwise "
         f"{significant(before, 3)} (reliability γ {exact(reliability)})."
     )
 
@@ -78,7 +78,7 @@ def _counted(n_cases: int) -> str:
 def take_away(store: ReviewStore, dataset: Dataset) -> None:
     """Draw downloads: state of every case, audit trail, and a dataset with the decisions as a further rater."""
     reviews, n_kept_back = access.reviews_to_take(dataset.digest)
-    kept_back = f"Not included: {plural(n_kept_back, 'case')} that others reviewed and you can still review blind."
+    kept_back = f"Not included: {plural(n_kept_back, 'case')} that others reviewed and that you can still review blind."
     if not reviews:
         st.info(
             kept_back if n_kept_back else "No reviews yet. Review a case to export results.",
@@ -124,7 +124,7 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
 def _further_rater(dataset: Dataset, reviews: dict[str, CaseReview]) -> None:
     widgets.heading("Decisions as one more rater")
     st.write(
-        "Decisions are stored separately and do not affect results on raters. To compute with them, create a new "
+        "Decisions are stored separately and do not affect results on raters. To use them in results, create a new "
         "dataset with the decisions as one more rater. This dataset does not change."
     )
     left, right = st.columns([3, 2], vertical_alignment="bottom")

@@ -61,12 +61,12 @@ def form(desk: Desk, title: str, cases: Sequence[Queued], key: str) -> None:
             placeholder="People and groups" if people else "Names of the reviewers",
             help="The data must be shared with these people. Each member of a group reviews all cases."
             if people
-            else "The names that these reviewers use.",
+            else "The names under which these people review.",
         )
         st.toggle("Divide the cases among the reviewers", key=f"assign_divide-{key}",
-                  help="Each case goes to one reviewer. In a group, only members on the list of "
-                  "people get cases.")  # fmt: skip
-        st.date_input("Due", None, key=f"assign_due-{key}", help="Last day (UTC) on which a review is on time.")
+                  help="Each case goes to one reviewer. In a group, only members on the "
+                  "administrator's list get cases.")  # fmt: skip
+        st.date_input("Due", None, key=f"assign_due-{key}", help="Last day (UTC) before reviews are overdue.")
         st.button(
             f"Assign {plural(len(cases), 'case')}",
             type="primary",
@@ -156,7 +156,7 @@ def overview(desk: Desk) -> None:
 def _of_groups(table: pd.DataFrame, *, all_members: bool) -> str:
     """Return the meaning of "done" for a group."""
     if not all_members:
-        return "Each group member reviews all cases. Progress shown is yours."
+        return "Each group member reviews all cases. The table shows only your progress."
     said = "Each group member reviews all cases. A case is done when every member has reviewed it."
     if table["n_done"].isna().any():
         said += " If only the identity provider knows the members of a group, the list shows those who have started."

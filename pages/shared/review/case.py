@@ -29,8 +29,8 @@ _ALONE = 860  # pixels of a decision that stands alone
 _DUE = "Give your opinion first. The panel's annotations appear after you record it."
 _MOST_PROPOSED = 8
 _OF_CLASSES = (
-    f"The classes most likely to lead, up to {percent(PLAUSIBLE_SET)} probability together, or all named classes "
-    "if they do not reach it."
+    f"The fewest classes that lead with a total probability of at least {percent(PLAUSIBLE_SET)}, or all named "
+    "classes if their total is lower."
 )
 _PLAUSIBLE = {
     "class": _OF_CLASSES,
@@ -151,7 +151,7 @@ def _blind(current: CaseOnScreen, standing: str, model: PlausibilityModel, relia
         )
     elif standing == "elsewhere":
         st.info(
-            "Other reviewers have settled this case. You can still give an opinion, or only view it.",
+            "Other reviewers have settled this case. You can still give an opinion, or just view the case.",
             icon=":material/group:",
         )
     elif seen_before:
@@ -319,7 +319,7 @@ def _alone(own: ReviewerOpinion, classes: Sequence[str]) -> str:
         among = listed([markdown(name) for name in classes if name in known])
     return (
         f":material/group_add: **{markdown(own.opinion.words())}** is not in the panel's plausible "
-        f"set{among and f' ({among})'}. Ask a second reviewer, or write why you decide alone."
+        f"set{among and f' ({among})'}. Ask a second reviewer, or explain why you decide alone."
     )
 
 
@@ -381,7 +381,7 @@ def _second_opinion(current: CaseOnScreen) -> Action:
         "Whom to ask",
         key=current.key("whom"),
         max_chars=200,
-        placeholder="Name, or empty for anybody",
+        placeholder="Name (leave empty for anyone)",
         persist_state="session",
     )
     if names := _to_ask(current):
@@ -403,7 +403,7 @@ def _second_opinion(current: CaseOnScreen) -> Action:
         format_func={"blind": "blind", "open": "open, with all opinions"}.get,
         persist_state="session",
     )
-    return Action("second_opinion", "The case waits on the Review page of who is asked.")
+    return Action("second_opinion", "The case appears on the Review page of the person you ask.")
 
 
 def _to_ask(current: CaseOnScreen) -> list[str]:
@@ -432,7 +432,7 @@ def _reopen(current: CaseOnScreen) -> Action:
     form = current.key("reopen")
     review_opinion.remarks(form)
     return Action(
-        "reopen", "The case starts again; earlier opinions stay in the record. Enter a reason or a note.", form
+        "reopen", "The review starts again. Earlier opinions stay in the record. Enter a reason or a note.", form
     )
 
 

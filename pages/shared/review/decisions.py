@@ -52,7 +52,7 @@ def show(desk: Desk) -> None:
         key=f"decisions-{hash(tuple(which))}",
     )
     quick = f" {quick_words(found)}"
-    st.caption(f"{plural(len(found), 'decision')}, the latest first. Choose a row for the history of its case.{quick}")
+    st.caption(f"{plural(len(found), 'decision')}, latest first. Choose a row to see the history of its case.{quick}")
     if picked.selection.rows:
         st.session_state.pop(_UNDONE, None)
         _history(desk, reviews[which[picked.selection.rows[0]]])

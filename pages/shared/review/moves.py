@@ -173,7 +173,7 @@ def quickly(review: CaseReview, reviewer: str) -> str:
     mine = [one for one in decisions_on(review) if one.reviewer == reviewer and one.is_quick]
     if not mine:
         return ""
-    return f"Your opinion came after {number(mine[0].seconds, 1)} seconds, too fast to have read the case."
+    return f"You gave your opinion after {number(mine[0].seconds, 1)} seconds, too soon to have read the case."
 
 
 def reveal(current: CaseOnScreen, panel, model: str, settings: dict) -> CaseReview:

@@ -20,8 +20,8 @@ def queue(place, dataset: Dataset, people: Dataset, model, reliability: float) -
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     target = left.selectbox(
         "To estimate", _targets(dataset), format_func=_target_words, key="sample_target", persist_state="session",
-        help="Informative cases are drawn more often, so you need fewer reads. Plurality records the chance of each "
-        "case and corrects every rate for it. You can also estimate other rates from this sample, less precisely.",
+        help="Informative cases are drawn more often, so you need fewer reviews. Plurality records each case's chance "
+        "of being drawn and corrects all rates for it. This sample can also estimate other rates, but less precisely.",
     )  # fmt: skip
     seed = right.number_input(
         "Seed", 0, 2**31 - 1, 0, key="sample_seed", persist_state="session",

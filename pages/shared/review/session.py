@@ -66,7 +66,7 @@ _SHORTCUTS = {
     "/": "Find a class",
     "X": "Cannot be determined",
     "Backspace, T": "Remove the last class, tie the last two",
-    "Ctrl+Enter": "Record the opinion, or take the step at the bottom",
+    "Ctrl+Enter": "Record the opinion, or press the main button at the bottom",
     "K, E": "Keep or change your opinion",
     "A, G": "Ask for a second opinion, send to arbitration",
     "O": "Reopen the case",

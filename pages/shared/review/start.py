@@ -93,7 +93,7 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, setting
     with cards[0]:
         if people.kind in ("set", "score"):
             st.metric("Cases", f"{dataset.n_cases:,}")
-            st.caption(f"{plural(people.n_annotations, 'annotation')}; a review changes none of them")
+            st.caption(f"{plural(people.n_annotations, 'annotation')}; reviews do not change them")
             return
         if settings.reliability_open:
             st.metric("Uncertain cases", "–")
@@ -183,12 +183,13 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
             on_click=_start_queue, args=(desk, title, queue, size, among), key="start_session",
         )  # fmt: skip
         listed = (
-            f"of {int(among[queue.case].sum()):,} in this queue. The reason for each case appears after your own "
-            "opinion."
+            f"of {int(among[queue.case].sum()):,} in this queue. The reason for each case appears after you give "
+            "your opinion."
         )
         if name == "sample":
             listed = (
-                f"drawn at random from {plural(dataset.n_cases, 'case')}; Plurality records the chance of each case."
+                f"drawn at random from {plural(dataset.n_cases, 'case')}; Plurality records each case's chance of "
+                "being drawn."
             )
         st.caption(f"{listed}{_shared(cases, elsewhere)}", width="content")
         review_assigned.form(desk, title, _for_others(queue, dataset, wanted, reviews, size), "queue")
@@ -343,7 +344,7 @@ def _earlier(desk: Desk) -> None:
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             st.markdown(
                 f"**{markdown(session.title)}** · {progress.done} of {plural(progress.total, 'case')} done · "
-                f"begun {time_of(session.at)[:16].replace('T', ' ')} UTC",
+                f"started {time_of(session.at)[:16].replace('T', ' ')} UTC",
                 width="stretch",
             )
             word = "Go on" if progress.current else "See the list"

@@ -108,9 +108,9 @@ def refusal(scope: dict[str, Any]) -> str:
     if host is None or not is_host_allowed(host):
         return "This server does not have that name. The administrator sets its names in server.allowedHosts."
     if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
-        return "Could not connect: pages of other sites may not connect to this server."
+        return "Could not connect: pages from other sites may not connect to this server."
     if site == "cross-site" and (mode != "navigate" or into not in (None, "document")):
-        return "Could not load: pages of other sites may not load anything from this server."
+        return "Could not load: pages from other sites may not load anything from this server."
     if sign_in.is_on() and ((_is_among(path, _OF_PEOPLE) and _person(scope) is None) or _is_strange_session(scope)):
         return "Sign in first."
     return _not_theirs(scope, path) or _too_large(scope, headers) if _UPLOADS in path else ""

@@ -22,8 +22,8 @@ _SINCE = (
     "This file therefore gives a different dataset than before."
 )
 _ONLY_THIS = (
-    "Everything goes to the question on screen only. For the other {} of the file, mark AI raters and save selections "
-    "again."
+    "Everything is copied to the question on screen only. For the other {} in the file, mark AI raters and save "
+    "selections again."
 )
 
 

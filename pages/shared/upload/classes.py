@@ -281,7 +281,7 @@ def _frame(dataset: Dataset, start: Choices) -> pd.DataFrame:
 
 
 def _edited(dataset: Dataset, start: Choices, key: str) -> pd.DataFrame:
-    st.caption("Classes with the same name are merged. Edit the places to change the order.")
+    st.caption("Classes with the same name are merged. Change the numbers under “place” to change the order.")
     # An editor forgets its edits when its page is left: it then begins with what it showed.
     editor, begun, last = f"class_editor-{key}", f"class_editor_begun-{key}", f"class_editor_last-{key}"
     if editor not in st.session_state or begun not in st.session_state:

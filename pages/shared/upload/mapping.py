@@ -295,7 +295,7 @@ def _labels_across(pick: _Picker, guess: Mapping) -> Mapping:
     with st.expander("More columns: date, group", key=f"more-{pick.key}"):
         time = pick.one("Date of the annotation", guess.time, NOBODY, "time")
         group = pick.one("Group of the case", guess.group, NOBODY, "group")
-    across = pick.several("Labels (one column of 0 and 1 each)", guess.across, (case, rater, time, group), "across")
+    across = pick.several("Labels (one 0/1 column per label)", guess.across, (case, rater, time, group), "across")
     return replace(guess, case=case, rater=rater, time=time, group=group, across=across)
 
 
@@ -310,7 +310,7 @@ def _empty(question: Question, chosen: Mapping, start: Mapping, stamp: str) -> M
         value=start.empty == "none",
         key=f"empty-{stamp}-{chosen.layout}",
         persist_state="session",
-        help="If off, an empty cell counts as unknown, and annotations with one are left out. If no label column "
+        help="If off, empty cells count as unknown, and annotations with empty cells are left out. If no label column "
         "contains a 0, only annotations without any label are left out.",
     )
     return replace(chosen, empty="none" if said else "unsaid")
@@ -347,7 +347,7 @@ def choices(start: Choices, stamp: str) -> dict:
             persist_state="session",
         )
         repeats = st.selectbox(
-            "Repeated annotations of one rater on one case",
+            "Repeated annotations by one rater on one case",
             ways,
             index=list(REPEATS.values()).index(start.repeats),
             key=f"repeats_choice-{stamp}",

@@ -116,7 +116,7 @@ def test_advice_follows_who_confuses_and_what_is_lost():
     assert pair_of(found, "C", "D").advice == "train"
     assert all(one.advice == "none" for one in found.pairs if "E" in (one.first, one.second))
     words = "".join(part if isinstance(part, str) else part.text for part in lead(found))
-    assert words.startswith("“A” and “B” account for") and "No single rater causes it" in words
+    assert words.startswith("“A” and “B” account for") and "No single rater causes this disagreement" in words
 
 
 def test_ordered_classes_merge_only_with_neighbours():
@@ -207,7 +207,7 @@ def test_classes_that_only_one_group_confuses_are_said_to_be_so():
         assert (pair.who, pair.group, pair.raters, pair.advice) == ("one group", "region: north", (), "train")
         assert pair_of(reviewed(dataset), "A", "B").who != "one group"
     found = reviewed(dataset, groups=groups)
-    assert "Without raters with region: north it falls by half or more." in Words(lead(found)).plain
+    assert "Without raters with region: north, this disagreement falls by half or more." in Words(lead(found)).plain
 
 
 def test_no_group_is_named_for_what_everybody_confuses():
@@ -279,7 +279,7 @@ def test_each_pair_shows_who_confuses_it_what_a_merger_does_and_its_votes():
                 name: n for name, n in counts.items() if n
             }
     one = next(place for place, pair in enumerate(found.pairs) if pair.who == "one rater")
-    assert selector.then(one)[0].plain.startswith("Confused mostly by R0. If merged")
+    assert selector.then(one)[0].plain.startswith("These classes are confused mostly by R0. If merged")
 
 
 def test_before_and_after_are_said_as_a_change_only_if_it_is_clear():

@@ -76,9 +76,9 @@ def test_the_sentence_names_the_weighting_only_where_it_is_clear():
     # Cases of three all agree in a third, cases of nine wholly or hardly: weights of large cases raise the variance.
     clear = votes(*["aab"] * 40, *["a" * 9] * 2, *["abcdabcda"] * 6)
     found = compare_weightings(clear)
-    assert verdict(found).startswith("flat has the least variance in these data (standard error ")
+    assert verdict(found).startswith("flat has the lowest variance in these data (standard error ")
     unclear = WeightingComparison(found.weightings, found.values, np.full(6, 1 / 6), found.sizes, found.class_shares)
-    assert verdict(unclear).startswith("No weighting clearly has the least variance")
+    assert verdict(unclear).startswith("No weighting clearly has the lowest variance")
     same = votes("ab", "aa", "ba", "cc")
     assert verdict(compare_weightings(same)).endswith("all cases have the same number of annotations")
     assert verdict(compare_weightings(votes("ab", "a"))).startswith("Cannot determine")

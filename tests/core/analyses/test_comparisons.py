@@ -46,13 +46,13 @@ def test_noise_has_no_strongest_item_and_names_the_neighbours():
     found, _, said = answered(simulated(2, 300, np.zeros(5), np.ones(6)))
     assert said.startswith("No item is clearly the strongest: ")
     assert "items are not clearly stronger than the next one: " in said
-    assert f"The {found.fit.n_orders:,} most probable orders have a probability of 90% together." in said
+    assert f"Together, the {found.fit.n_orders:,} most probable orders have a probability of 90%." in said
 
 
 @pytest.mark.parametrize(("side", "which"), [(0.6, "first"), (-0.6, "second")])
 def test_the_side_shown_first_is_said_when_it_matters(side, which):
     _, _, said = answered(simulated(3, 3_000, CLEAR, np.ones(6), side=side))
-    assert f"Raters prefer the item shown {which}: of two equal items they choose the one shown first in" in said
+    assert f"Raters prefer the item shown {which}: between two equal items, they choose the one shown first in" in said
 
 
 def test_a_rater_who_reverses_the_order_and_one_at_random_are_named():
@@ -99,7 +99,7 @@ def test_two_items_have_no_circular_triads():
 def test_preferences_in_a_circle_are_counted():
     rows = [row for rater in "rst" for row in (f"a,b,{rater}", f"b,c,{rater}", f"c,a,{rater}")]
     found, _, said = answered(made(rows))
-    assert "Circular triads of all preferences together: 1 of 1 (100%; by chance 25%, p = 1.000)" in said
+    assert "Circular triads in all preferences combined: 1 of 1 (100%; by chance 25%, p = 1.000)" in said
     assert all(one.zeta == 0 for one in found.triads)
 
 

@@ -236,14 +236,14 @@ def test_calibration_has_a_curve_with_a_hundred_gold_cases_and_bars_with_wilson_
     assert [trace.mode for trace in many.figures["calibration_correct"].data if trace.type == "scatter"][1] == (
         "lines+markers"
     )
-    assert not any("Bars without a curve" in words for words in many.words)
+    assert not any("No curve is shown" in words for words in many.words)
     few, right = calibration_of_certain(with_truth_of(99), 0.9)
     for key in ("calibration_correct", "calibration_certainty"):
         assert all(trace.mode == "markers" for trace in few.figures[key].data if trace.type == "scatter")
     (bars,) = [trace for trace in few.figures["calibration_correct"].data if trace.type == "bar"]
     low, high = wilson(right, 99, Z95)
     assert (bars.y[0] - bars.error_y.arrayminus[0], bars.y[0] + bars.error_y.array[0]) == pytest.approx((low, high))
-    assert "Bars without a curve: 99 gold cases are too few for a curve." in few.words
+    assert "No curve is shown: 99 gold cases are too few." in few.words
 
 
 def test_p_correct_is_called_too_high_or_too_low_only_beyond_the_interval_of_gold_and_certainty_never():

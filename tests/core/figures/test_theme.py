@@ -32,7 +32,7 @@ from core.figures.theme import (
 )
 from core.text import plotly
 
-LONG = "Least accurate by Hierarchical Dawid-Skene: a rater of a rather long name, 0.78 (0.62 to 0.88)"
+LONG = "Least accurate under Hierarchical Dawid-Skene: a rater of a rather long name, 0.78 (0.62 to 0.88)"
 
 
 def test_a_colour_with_opacity_keeps_its_three_parts_in_order():
