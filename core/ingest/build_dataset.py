@@ -20,7 +20,7 @@ from .answer_rules import AS_POSITIONS, COUNTS_AS_MISSING, Treatment, merge_rate
 from .column_mapping import Mapping, Repeats, check_mapping
 from .companion_files import SideFiles, with_side_files
 from .comparison_rows import comparison_rows
-from .data_warnings import cautions_about, of_several_files, perhaps_missing, repeated, unnamed, unsure
+from .data_warnings import cautions_about, labels_merged, of_several_files, perhaps_missing, repeated, unnamed, unsure
 from .formats.raw_table import Dropped, RawTable
 from .label_columns import IN_ROWS, annotation_of, drop_whole, label_rows, labels_apart, likely_sign, none_of
 from .long_rows import Rows, drop, long_rows, transposed_rows, wide_rows
@@ -236,7 +236,7 @@ def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, said: tuple[
     twice = np.stack([annotation_of(rows), rows.answer_code], 1)
     n_twice = len(twice) - len(np.unique(twice, axis=0))
     if n_twice:
-        cautions.append(f"Repeated labels in an annotation: {n_twice:,}. Each counts once.")
+        cautions.append(labels_merged(n_twice))
 
 
 def _only_single(rows: Rows, raw: RawTable, cautions: list[str]) -> None:
@@ -396,6 +396,9 @@ def _accounted(rows: Rows, raw: RawTable) -> tuple[int, int, tuple[Dropped, ...]
     """Return the number of rows in the file and of rows kept, and those left out, by line; together they are all."""
     used = np.zeros(raw.table.num_rows, bool)
     used[rows.row] = True
+    merged, into = np.array(rows.merged, np.int64).reshape(-1, 2).T
+    used[merged[used[into]]] = True
+    rows.dropped += [raw.drop(row, "its annotation is left out") for row in merged[~used[into]]]
     n_kept, dropped = int(used.sum()), tuple(sorted(rows.dropped))
     if n_kept + len(dropped) != raw.n_rows:
         raise AssertionError(f"{n_kept:,} rows kept and {len(dropped):,} dropped do not make {raw.n_rows:,}.")
