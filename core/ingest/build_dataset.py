@@ -22,7 +22,7 @@ from .companion_files import SideFiles, with_side_files
 from .comparison_rows import comparison_rows
 from .data_warnings import cautions_about, labels_merged, of_several_files, perhaps_missing, repeated, unnamed, unsure
 from .formats.raw_table import Dropped, RawTable
-from .label_columns import IN_ROWS, annotation_of, drop_whole, label_rows, labels_apart, likely_sign, none_of
+from .label_columns import IN_ROWS, OBJECTS, annotation_of, drop_whole, label_rows, labels_apart, likely_sign, none_of
 from .long_rows import Rows, drop, long_rows, transposed_rows, wide_rows
 from .missing_codes import codes_of
 from .repeated_answers import entries_of_rankings, treat_repeats
@@ -229,10 +229,12 @@ def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, said: tuple[
         )
     elif sign is not None:
         labels_apart(rows, raw, sign)
-        notes.append(
+        between = (
             f"Annotations were read as sets of labels separated by {sign!r}. If {sign!r} is part of a name, choose "
-            "classes as the kind of annotation."
         )
+        between += "classes as the kind of annotation."
+        of_objects = "Annotations are objects: their names are the labels, and their numbers, also 0, are not used."
+        notes.append(of_objects if sign == OBJECTS else between)
     twice = np.stack([annotation_of(rows), rows.answer_code], 1)
     n_twice = len(twice) - len(np.unique(twice, axis=0))
     if n_twice:
