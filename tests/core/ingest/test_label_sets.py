@@ -420,3 +420,9 @@ def test_gold_of_one_label_is_read_from_a_file_of_sets():
     assert [by_label(text, "bus") for text in ("minibus", "rain; bus", "bus|rain", "bus", "", None)] == (
         ["not bus", "bus", "bus", "bus", None, None]
     )
+
+
+def test_sets_of_columns_of_raters_with_repeated_rows_account_for_each_row_once():
+    rows = [[f"c{row % 4}", *("xyz"[(row % 4 + rater) % 3] for rater in range(3))] for row in range(12)]
+    reading = read("\n".join(",".join(row) for row in [["case", "r1", "r2", "r3"], *rows]).encode(), kind="set")
+    assert reading.report.n_kept + len(reading.report.dropped) == reading.report.n_rows == 12
