@@ -48,6 +48,10 @@ class TooManyColumnsError(InputError):
         )
 
 
+class OneColumnError(InputError):
+    """A table has only one column."""
+
+
 class OptionError(InputError, ValueError):
     """The value of an option is not allowed."""
 

@@ -236,12 +236,14 @@ def _page() -> None:
         about_classes = st.container()
         choices = upload_mapping.choices(start, stamp)
         source, beside = upload_side.side_files(source, st.session_state.get("n_uploads", 0))
+    with offer:
+        source, in_order, all_answered = upload_side.gold_in_order(source, question, stamp)
     name = _name(uploads, source, question, together)
     with right:
         if not _fits(question, offer):
             return
         asked = guess, question, name, together, choices, start, stamp
-        found = _understood((*key, beside), source, *asked, offer, about_classes)
+        found = _understood((*key, beside, in_order), source, *asked, offer, about_classes)
         if found is None:
             return
         reading, chosen, others, is_open = found
@@ -249,7 +251,7 @@ def _page() -> None:
         if source.format not in upload_mapping.PLAIN:
             upload_report.as_it_stands(question, folded=True)
     with offer:
-        _offer(reading, name, stamp, source, guess, chosen, others, is_open=is_open)
+        _offer(reading, name, stamp, source, guess, chosen, others, is_open=is_open or not all_answered)
     upload_report.left_out(reading)
     upload_report.allowed(reading.dataset)
 

@@ -20,9 +20,9 @@ from .answer_rules import AS_POSITIONS, COUNTS_AS_MISSING, Treatment, merge_rate
 from .column_mapping import Mapping, Repeats, check_mapping
 from .companion_files import SideFiles, with_side_files
 from .comparison_rows import comparison_rows
-from .data_warnings import cautions_about, of_several_files, perhaps_missing, repeated, unnamed, unsure
+from .data_warnings import cautions_about, labels_merged, of_several_files, perhaps_missing, repeated, unnamed, unsure
 from .formats.raw_table import Dropped, RawTable
-from .label_columns import IN_ROWS, annotation_of, drop_whole, label_rows, labels_apart, likely_sign, none_of
+from .label_columns import IN_ROWS, OBJECTS, annotation_of, drop_whole, label_rows, labels_apart, likely_sign, none_of
 from .long_rows import Rows, drop, long_rows, transposed_rows, wide_rows
 from .missing_codes import codes_of
 from .repeated_answers import entries_of_rankings, treat_repeats
@@ -229,14 +229,16 @@ def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, said: tuple[
         )
     elif sign is not None:
         labels_apart(rows, raw, sign)
-        notes.append(
+        between = (
             f"Annotations were read as sets of labels separated by {sign!r}. If {sign!r} is part of a name, choose "
-            "classes as the kind of annotation."
         )
+        between += "classes as the kind of annotation."
+        of_objects = "Annotations are objects: their names are the labels, and their numbers, also 0, are not used."
+        notes.append(of_objects if sign == OBJECTS else between)
     twice = np.stack([annotation_of(rows), rows.answer_code], 1)
     n_twice = len(twice) - len(np.unique(twice, axis=0))
     if n_twice:
-        cautions.append(f"Repeated labels in an annotation: {n_twice:,}. Each counts once.")
+        cautions.append(labels_merged(n_twice))
 
 
 def _only_single(rows: Rows, raw: RawTable, cautions: list[str]) -> None:
@@ -396,6 +398,9 @@ def _accounted(rows: Rows, raw: RawTable) -> tuple[int, int, tuple[Dropped, ...]
     """Return the number of rows in the file and of rows kept, and those left out, by line; together they are all."""
     used = np.zeros(raw.table.num_rows, bool)
     used[rows.row] = True
+    merged, into = np.array(rows.merged, np.int64).reshape(-1, 2).T
+    used[merged[used[into]]] = True
+    rows.dropped += [raw.drop(row, "its annotation is left out") for row in merged[~used[into]]]
     n_kept, dropped = int(used.sum()), tuple(sorted(rows.dropped))
     if n_kept + len(dropped) != raw.n_rows:
         raise AssertionError(f"{n_kept:,} rows used and {len(dropped):,} left out do not add up to {raw.n_rows:,}.")

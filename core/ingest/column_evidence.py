@@ -140,6 +140,14 @@ class ColumnEvidence:
             return False
         return float(np.mean([len(value) for value in values[:200]])) > _LONG_TEXT
 
+    def has_many_names(self, column: str) -> bool:
+        """Return whether texts are too many for classes: one for less than three rows, or half of them occur once."""
+        n_values, code = self.n_values(column), self.coded(column).code
+        if n_values <= MOST_CLASSES or self.are_numbers(column):
+            return False
+        times = np.bincount(code[code >= 0])
+        return bool(n_values > times.sum() // 3 or 2 * (times == 1).sum() > n_values)
+
     def tells_rows(self, one: str, other: str) -> float:
         """Return the share of the rows with both values that the two columns distinguish."""
         first, second = self.coded(one), self.coded(other)
@@ -156,6 +164,12 @@ class ColumnEvidence:
             coded = self.coded(column)
             codes = np.unique(codes * (len(coded.values) + 1) + coded.code + 1, return_inverse=True)[1].ravel()
         return int(codes.max(initial=-1)) + 1
+
+    def has_one_row_each(self, case: str) -> bool:
+        """Return whether most rows are the only one of their case."""
+        code = self.coded(case).code
+        times = np.bincount(code[code >= 0])
+        return bool(2 * (times == 1).sum() > times.sum())
 
     def share_in(self, one: str, other: str) -> float:
         """Return the share of the cells of a column whose values another column has, too."""
@@ -207,7 +221,7 @@ class ColumnEvidence:
         for column in columns:
             if self.n_values(column) < 2 or self.is_id(column) or self.is_free_text(column) or is_fact_by_name(column):
                 continue
-            if self.numbers(column) is None and self.n_values(column) > max(MOST_CLASSES, self.n_given(column) // 3):
+            if self.has_many_names(column):
                 continue
             if any(whole is not None and self.is_fact_of(column, whole) for whole in (case, rater)):
                 continue

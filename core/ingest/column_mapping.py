@@ -74,7 +74,7 @@ _SYNONYMS: dict[Role, frozenset[str]] = {
 }
 _DONE = (
     r"(?:read|seen|graded|rated|scored|labell?ed|coded|annotated|assessed|reviewed|diagnosed|judged|evaluated|classified|"
-    r"completed|answered|submitted)"
+    r"completed|answered|submitted|validated|verified|confirmed)"
 )
 _DOING = r"(?:read|reading|annotation|label|rating|grading|assessment|review|evaluation|submission)"
 # Patterns for names of several words that show a role only as a whole.

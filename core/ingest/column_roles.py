@@ -29,7 +29,7 @@ from .column_mapping import (
     words_of_name,
 )
 from .formats.headers import HEADERS_JOINED
-from .label_columns import NO, YES
+from .label_columns import NO, OBJECTS, YES, sign_of_labels
 
 ALL_COLUMNS, ALL_LABELS = "all columns", "all labels"
 _NO_WRITING = 1e-6
@@ -47,6 +47,7 @@ _PIECE = re.compile(r"[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _TOKENS = re.compile(r"[\s_.:|\-]+")
 _MTURK_WORKER = re.compile(r"A[A-Z0-9]{8,}")
 _FILE = re.compile(r".+\.(?:png|jpe?g|tiff?|dcm|txt|wav|mp[34]|xml|svs)", re.IGNORECASE)
+_BY = re.compile(r".+[\W_]by", re.IGNORECASE)  # "validated by": names of persons, not their annotations
 _STEM = re.compile(r"([A-Za-z][A-Za-z ]*?)[\W_]*\d+")
 
 
@@ -117,7 +118,7 @@ def with_raters_by_values(seen: ColumnEvidence, guess: Mapping) -> Mapping:
         return guess
     taken = (case, guess.time, guess.group)
     if (rater := guess.rater) is not None:
-        alike = [c for c in seen.columns if c not in taken and seen.share_values(rater, c)]
+        alike = [c for c in seen.columns if c not in taken and seen.share_values(rater, c) and not _BY.fullmatch(c)]
         alike = [c for c in alike if are_numbered_alike(rater, c) or is_gold_by_name(c)]
         golds = [column for column in alike if is_gold_by_name(column)]
     else:
@@ -191,8 +192,9 @@ def long_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     guess = _with_pair(seen, guess)
     if guess.case is None or (guess.rater is None and "anonymous" not in guess.why):
         return {"": guess}
-    taken = {guess.case, guess.rater, guess.time, guess.group, guess.confidence, guess.gold}
-    free = [column for column in seen.columns if column not in taken]
+    if (found := _with_one_row_each(seen, guess)) is not None:
+        return {"": found}
+    free = _free(seen, guess)
     named = guess.answer if guess.answer is not None and not _is_no_answer(seen, guess.answer) else None
     answers = seen.may_be_answers(free, guess.case, guess.rater)
     if named is not None and guess.case is not None:
@@ -224,6 +226,50 @@ def long_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     return questions
 
 
+def _free(seen: ColumnEvidence, guess: Mapping) -> list[str]:
+    """Return the columns that may have annotations: those without another role."""
+    taken = {guess.case, guess.rater, guess.time, guess.group, guess.confidence, guess.gold}
+    return [column for column in seen.columns if column not in taken]
+
+
+def _with_one_row_each(seen: ColumnEvidence, guess: Mapping) -> Mapping | None:
+    """Return the reading of a table with one row per case and a rater, whose columns are rather facts of the cases.
+
+    Objects that name labels are annotations. Other columns are left to the user, unless one is called like annotations
+    or all of them have one vocabulary: None for such tables.
+    """
+    case, answer = guess.case, guess.answer
+    if case is None or guess.rater is None or guess.instead or not seen.has_one_row_each(case):
+        return None
+    if answer is not None and (likeness(answer, "answer") == 2 or not _is_mark(seen, answer)):
+        return None
+    why = {role: reason for role, reason in guess.why.items() if role != "answer"}
+    guess, free = replace(guess, answer=None, why=why), _free(seen, guess)
+    objects = [column for column in free if sign_of_labels(seen.raw, [column]) == OBJECTS]
+    if len(objects) == 1:
+        return _with_objects(seen, guess, objects[0], free)
+    answers = seen.may_be_answers(free, case, guess.rater)
+    return guess if len(seen.groups_of_one_vocabulary(answers)) > 1 else None
+
+
+def _with_objects(seen: ColumnEvidence, guess: Mapping, answer: str, free: Sequence[str]) -> Mapping:
+    """Return the reading of a table with one row per case whose annotations are objects.
+
+    Ids that are different in every row name the cases. If several columns are called like raters, each may be meant.
+    """
+    why = guess.why | {"answer": "it contains objects that name labels"}
+    ids = [c for c in free if seen.is_id(c) and "id" in words_of_name(c) and not likeness(c, "answer")]
+    found = replace(guess, answer=answer, why=why)
+    if len(ids) == 1 and seen.n_values(ids[0]) > seen.n_values(guess.case or ids[0]):
+        found = replace(found, case=ids[0], why=why | {"case": f"{ids[0]!r} is different in every row"})
+    raters = [column for column in free if likeness(column, "rater") == 2 and seen.n_given(column)]
+    if not raters:
+        return found
+    found = replace(found, why=found.why | {"rater": "several columns are called like raters"})
+    return in_doubt(found, *(replace(found, rater=column) for column in raters), doubt=_WHICH_RATER)
+
+
+_WHICH_RATER = "Several columns may name the rater."
 _ZERO_TO_ONE = (
     "The columns contain numbers from 0 to 1. They may be scores of raters, shares of annotations per class, or "
     "classifier probabilities, which belong in a predictions file."

@@ -72,6 +72,8 @@ class SideFiles:
         Pictures of cases by their path.
     golds : dict or None
         Gold by case id of each column, if a table of gold has several.
+    in_order : tuple of (str, tuple of str)
+        Values of files of one column, by name: perhaps gold in the order of the cases, if the user confirms it.
     """
 
     cases: CaseTable | None = None
@@ -80,6 +82,7 @@ class SideFiles:
     predictions: tuple[tuple[str, bytes], ...] = ()
     images: tuple[tuple[str, bytes], ...] = ()
     golds: dict[str, dict[str, str]] | None = None
+    in_order: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def joined(self, other: "SideFiles") -> "SideFiles":
         """Return both together; if both have a part, that of ``other`` counts; gold and tables of cases are united."""
@@ -92,6 +95,7 @@ class SideFiles:
             self.predictions + other.predictions,
             self.images + other.images,
             {**(self.golds or {}), **(other.golds or {})} or None,
+            self.in_order + other.in_order,
         )
 
 

@@ -64,6 +64,11 @@ def repeated(n_repeats: int, n_same: int, n_annotations: int | None) -> list[str
     return [caution]
 
 
+def labels_merged(n: int) -> str:
+    """Return the sentence on labels that an annotation has more than once."""
+    return f"{plural(n, 'repeated label')} merged: a label counts once per annotation."
+
+
 def of_several_files(
     case: np.ndarray, rater: np.ndarray, file: np.ndarray, raters: Sequence[str], files: Sequence[str]
 ) -> list[str]:

@@ -30,7 +30,7 @@ from .comparison_rows import comparison_mapping, with_comparisons
 from .counts_or_raters import weigh
 from .formats.raw_table import RawTable
 from .id_columns import questions_of_ids
-from .label_columns import LISTS, label_columns, sign_of_labels, with_labels_in_rows
+from .label_columns import LISTS, OBJECTS, label_columns, sign_of_labels, with_labels_in_rows
 from .times import to_seconds
 
 _LOOKED_AT = 5_000
@@ -95,7 +95,7 @@ def mapping_before(raw: RawTable, classes: Collection[str] = ()) -> Mapping:
         return guess
     found = _by_layout(raw, guess, classes, alike=False)
     found = found or _as_written(raw, _groups_of_cases(raw, _left_over(raw, _long_by_content(raw, guess))))
-    return replace(found, label_sign=None) if found.label_sign in (LISTS, "\n") else found
+    return replace(found, label_sign=None) if found.label_sign in (LISTS, OBJECTS, "\n") else found
 
 
 def _by_layout(raw: RawTable, guess: Mapping, classes: Collection[str], *, alike: bool = True) -> Mapping | None:
@@ -150,9 +150,11 @@ def _as_written(raw: RawTable, guess: Mapping) -> Mapping:
             return replace(guess, separators=signs, why=why)
         sign = sign_of_labels(raw, [column for column in answers if column is not None])
         if sign is not None:
-            return replace(
-                guess, label_sign=sign, why=guess.why | {"labels": f"annotations contain {sign!r} between labels"}
-            )
+            why = guess.why | {"labels": f"annotations contain {sign!r} between labels"}
+            if sign == OBJECTS:
+                why["labels"] = "annotations are objects that name labels"
+            others = tuple(replace(one, label_sign=sign) for one in guess.instead)
+            return replace(guess, label_sign=sign, why=why, instead=others)
     return guess
 
 

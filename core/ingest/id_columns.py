@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -18,6 +19,7 @@ from .label_columns import with_labels_in_rows
 JOINED = " + "  # in the name of a column that joins two
 _FEW_ROWS = 30
 _WITH_GOLD = 2  # columns of one vocabulary: annotations and gold
+_MOST_COLUMNS = 40  # of a table without a header in which two columns of ids are searched
 _MANY_PARTS = 10  # more than sessions in which raters annotate the same case again
 _MOST_SHARED = 0.5  # share of the rows of ids that may also be annotations
 _CROSSED = 0.9  # share of all pairs that must have a row
@@ -38,11 +40,14 @@ def questions_of_ids(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]
     guess : Mapping
     """
     columns = seen.columns
-    if seen.raw.has_header or guess.layout != "wide" or len(columns) < 3 or seen.n_rows < _FEW_ROWS:
+    if seen.raw.has_header or guess.layout != "wide" or seen.n_rows < _FEW_ROWS:
+        return {}
+    if not 3 <= len(columns) <= _MOST_COLUMNS:
         return {}
     if len(columns) == 3 and not all(map(seen.are_numbers, columns)):
         return {}
     whole = [column for column in columns if not seen.is_measured(column)]
+    share_values = cache(seen.share_values)
     for one, other in combinations(whole, 2):
         rest = [column for column in whole if column not in (one, other)]
         answers = [column for column in rest if 1 < seen.n_values(column) <= MOST_CLASSES]
@@ -50,7 +55,7 @@ def questions_of_ids(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]
             answers = [column for column in columns if column not in whole]
         if not answers or max(map(seen.n_values, (one, other))) == seen.n_rows:
             continue
-        if any(sum(seen.share_values(answer, also) for also in answers) > _WITH_GOLD for answer in answers):
+        if any(sum(share_values(answer, also) for also in answers) > _WITH_GOLD for answer in answers):
             continue  # raters of one vocabulary
         if seen.tells_rows(one, other) >= NEARLY and _are_ids(seen, (one, other), rest):
             found = {answer: _by_counts(seen, (one, other), answer, answers) for answer in answers}

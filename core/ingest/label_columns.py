@@ -13,14 +13,18 @@ import pyarrow.compute as pc
 from ..annotations.dataset import LABEL_SIGNS
 from ..annotations.none_of_these import NONE_APPLIES
 from ..annotations.vocabulary import Coded, encode
+from .column_evidence import ColumnEvidence, is_fact_by_name
 from .column_mapping import Mapping, is_only_answer, likeness, numbers_apart
 from .formats.raw_table import RawTable
 from .long_rows import Rows, cases_or_numbers, drop, empty_cells, names_as_codes, number_within
 
 LISTS = "[ ]"  # in place of a sign: every annotation is a list, as JSON or Python writes it
+OBJECTS = "{ }"  # in place of a sign: every annotation is an object, as JSON or Python writes it, that names labels
 IN_ROWS = "rows"  # in place of a sign: every row of a rater on a case has one label
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 _LIST_OF_QUOTED = re.compile(r"(?:'[^']*'|\"[^\"]*\")(?:\s*,\s*(?:'[^']*'|\"[^\"]*\"))*,?")
+_PAIR = re.compile(r"(?:'([^']*)'|\"([^\"]*)\")\s*:\s*(?:-?\d+\.\d*|[Tt]rue|([Ff]alse|None|null))")
+_OBJECT = re.compile(rf"\{{\s*(?:{_PAIR.pattern}(?:\s*,\s*{_PAIR.pattern})*)?\s*\}}")
 _LONGEST_LINE = 40  # letters of a label, of several in one cell
 YES = frozenset({"1", "1.0", "true", "yes", "x"})
 NO = frozenset({"0", "0.0", "false", "no"})
@@ -143,6 +147,8 @@ def label_columns(raw: RawTable, guess: Mapping, *, alike: bool = True) -> Mappi
     across = _numbered_alike([column for column in free if column in marks or _is_beside(raw, column, marks)])
     if len(marks) < 2 or (guess.answer is not None and guess.answer not in across):
         return None
+    if alike and rater is not None and _are_facts_of_cases(raw, guess.case, across, free):
+        return None
     if any("#" not in numbers_apart(column) and is_only_answer(column) for column in across):
         return None
     case = guess.case or (raw.columns[0] if raw.columns[0] not in (*across, rater) else None)
@@ -163,6 +169,12 @@ def label_columns(raw: RawTable, guess: Mapping, *, alike: bool = True) -> Mappi
     if rater is None:
         why["anonymous"] = "no column names raters, and cases have several rows"
     return Mapping("labels", case=case, rater=rater, across=across, time=guess.time, group=guess.group, why=why)
+
+
+def _are_facts_of_cases(raw: RawTable, case: str | None, across: Sequence[str], free: Sequence[str]) -> bool:
+    """Return whether cases have one row each, and columns of 0 and 1 are few, or one of them is called like a fact."""
+    few = 2 * len(across) <= len(free) or any(map(is_fact_by_name, across))
+    return few and case is not None and ColumnEvidence(raw).has_one_row_each(case)
 
 
 def _written_alike(raw: RawTable, marks: Sequence[str]) -> list[str]:
@@ -226,9 +238,10 @@ def sign_of_labels(raw: RawTable, columns: Sequence[str]) -> str | None:
     parts = [pc.cast(raw.table[column].slice(0, _LOOKED_AT), pa.string()).to_pylist() for column in columns[:20]]
     texts = [text.strip() for part in parts for text in part if text and text.strip()]
     different = set(texts)
-    lists = [text for text in different if text.startswith("[")]
-    if lists and 10 * len(lists) >= 9 * len(different) and all(_listed(text) is not None for text in lists):
-        return LISTS
+    for sign, names_in in ((LISTS, _listed), (OBJECTS, _names_of_object)):
+        lists = [text for text in different if text.startswith(sign[0])]
+        if lists and 10 * len(lists) >= 9 * len(different) and all(names_in(text) is not None for text in lists):
+            return sign
     if _hold_lines(texts):
         return "\n"
     for sign in LABEL_SIGNS:
@@ -365,9 +378,16 @@ def annotation_of(rows: Rows) -> np.ndarray:
 
 
 def _pieces(text: str, sign: str) -> list[str]:
-    if sign == LISTS:
-        return [name for name in _listed(text) or () if name]
+    if sign in (LISTS, OBJECTS):
+        return [name for name in (_listed(text) if sign == LISTS else _names_of_object(text)) or () if name]
     return [name for piece in text.split(sign) if (name := piece.strip())]
+
+
+def _names_of_object(text: str) -> list[str] | None:
+    """Return the names in an object of marks or decimal numbers but those of false; None for other texts and counts."""
+    if _OBJECT.fullmatch(text) is None:
+        return None
+    return [(one or other).strip() for one, other, no in _PAIR.findall(text) if not no]
 
 
 def _listed(text: str) -> list[str] | None:

@@ -24,6 +24,7 @@ class Rows:
 
     ``annotation`` identifies annotations if a rater may rank a case twice; None if case, rater and time do. For
     comparisons, ``pairs`` has the items of each case in ``case``, and ``swapped`` whether the second was shown first.
+    ``merged`` has each row whose label another row of the annotation has, and that row.
     """
 
     case: Coded
@@ -39,6 +40,7 @@ class Rows:
     swapped: np.ndarray | None = None
     pairs: PairedItems | None = None
     dropped: list[Dropped] = field(default_factory=list)
+    merged: list[tuple[int, int]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def keep(self, mask: np.ndarray) -> None:

@@ -27,6 +27,7 @@ from .formats.parquet import open_parquet_folder
 from .formats.raw_table import RawTable
 from .formats.side_tables import read_class_list
 from .formats.source import Question, Source
+from .formats.tables_beside import perhaps_gold
 from .guess_mapping import likeliest_mapping, mapping_as
 from .machine_columns import told_machines
 from .row_in_words import readings_of
@@ -235,7 +236,7 @@ def build_question(
     report = replace(
         report,
         notes=(*source.notes, *report.notes, *others, *pictured, *of_machines),
-        warnings=(*report.warnings, *([doubt] if doubt else ()), *remarks),
+        warnings=(*report.warnings, *([doubt] if doubt else ()), *remarks, *perhaps_gold(question, source.side)),
     )
     return Reading(dataset, report, facts, machines, earlier, doubt, question.mapping.rater_names)
 

@@ -80,24 +80,27 @@ def entries_of_rankings(rows: Rows, raw: RawTable) -> tuple[np.ndarray, np.ndarr
             keys["time"] = rows.time
     annotation = pd.DataFrame(keys).groupby(list(keys), sort=False, dropna=False).ngroup().to_numpy()
     rank = np.zeros(len(annotation)) if rows.rank is None else rows.rank
-    what = "annotation" if rows.rank is None else "ranking"
     best_first = np.lexsort((rank, annotation))
     rows.keep(best_first)
     annotation = annotation[best_first]
     entry = annotation * len(rows.answer.values) + rows.answer_code
     twice = pd.Series(entry).duplicated().to_numpy()
-    leaving, staying = np.flatnonzero(twice), np.zeros(raw.table.num_rows, bool)
+    staying = np.zeros(raw.table.num_rows, bool)
     staying[rows.row[~twice]] = True
-    # A row that holds a whole ranking stays with its other classes.
-    rows.dropped += [
-        raw.drop(
-            rows.row[place],
-            f"{rows.answer.values[rows.answer_code[place]]!r} is already in the {what} of rater "
-            f"{rows.rater.values[rows.rater_code[place]]!r} on case {rows.case.values[rows.case_code[place]]!r}",
-        )
-        for place in leaving
-        if not staying[rows.row[place]]
-    ]
+    leaving = np.flatnonzero(twice & ~staying[rows.row])  # a row of a whole ranking stays with its other classes
+    if rows.rank is None and leaving.size:
+        once, first = np.unique(entry, return_index=True)
+        into = first[np.searchsorted(once, entry[leaving])]
+        rows.merged += zip(rows.row[leaving].tolist(), rows.row[into].tolist(), strict=True)
+    elif rows.rank is not None:
+        rows.dropped += [
+            raw.drop(
+                rows.row[place],
+                f"{rows.answer.values[rows.answer_code[place]]!r} is already in the ranking of rater "
+                f"{rows.rater.values[rows.rater_code[place]]!r} on case {rows.case.values[rows.case_code[place]]!r}",
+            )
+            for place in leaving
+        ]
     rows.keep(~twice)
     annotation = annotation[~twice]
     first = np.flatnonzero(np.diff(annotation, prepend=-1))

@@ -508,3 +508,21 @@ def test_facts_on_raters_in_the_file_are_ready_for_the_groups_and_are_not_saved(
     fresh = at("agreement", app.session_state["data"])
     fresh.session_state["agreement_tabs"] = "Groups of raters"
     assert "No facts about raters yet." in words(settle(fresh.run())), "personal data stay in the session"
+
+
+def test_a_column_without_ids_is_gold_once_its_order_is_confirmed():
+    truth = [("cat", "dog", "fox")[n * n % 7 % 3] for n in range(30)]
+    matrix = "\n".join(f"{known} {known} {truth[n - 1]} cat" for n, known in enumerate(truth)).encode()
+    app = dropped(("answers.txt", matrix), ("column.txt", "\n".join(truth).encode()))
+    question = widget(app, "radio", "in_order-")
+    assert "have the same order as the cases" in question.label
+    assert app.button(key="use").proto.type == "secondary"
+    question.set_value("Yes, use it as gold").run()
+    assert done(app).button(key="use").proto.type == "primary"
+    use(app)
+    dataset = cached.registry().get(app.session_state["upload_done"]).dataset
+    assert [dataset.classes[code] for code in dataset.gold] == truth
+    app = dropped(("answers.txt", matrix), ("column.txt", "\n".join(truth).encode()))
+    widget(app, "radio", "in_order-").set_value("No, leave this file out").run()
+    use(done(app))
+    assert cached.registry().get(app.session_state["upload_done"]).dataset.gold is None

@@ -10,7 +10,7 @@ from pyarrow import csv
 
 from ...annotations._kernels import scan_lines, scan_records
 from ...annotations.vocabulary import one_dictionary
-from ...errors import InputError
+from ...errors import InputError, OneColumnError
 from ...runtime.numba_setup import pick_backend
 from ...text import plural
 from ..column_mapping import is_known_column
@@ -95,7 +95,7 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
         if (spaced := _with_tabs(content)) is not None:
             found = read_delimited(spaced, has_header=asked)
             return replace(found, notes=(*notes[:-2], "The delimiter is white space.", *found.notes[1:]))
-        raise InputError(
+        raise OneColumnError(
             f"Could not read the table: only one column was found ({names[0]!r}).",
             "Use a table with at least a case and an annotation; separate columns with commas, semicolons, tabs or "
             "bars.",

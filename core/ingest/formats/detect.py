@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from ...errors import InputError
+from ...errors import InputError, OneColumnError
 from ...methods import methods
 from ...settings import MEGABYTE
 from ...text import plural, shorten
@@ -28,10 +28,11 @@ from .regions import refuse_regions
 from .side_tables import recognise_side
 from .source import Question, Source
 from .tables import check_file_size, open_tables
-from .tables_beside import set_apart
+from .tables_beside import set_apart, values_of, with_order_checked
 
 _IN_MEMORY = 1 << 40  # bytes that a frame is taken to have: what is in memory needs no bound of its size
 _MOST_PICTURES = 512 * MEGABYTE  # they stay in memory as long as their dataset is open
+_INSTEAD_OF_YAML = "Convert it to JSON, or to a CSV table with the columns case, rater and class."
 _PLAIN_BEFORE = (TOLOKA, APPEN)  # formats that earlier versions read as plain tables, with the same annotations
 Progress = Callable[[float], None]
 
@@ -80,7 +81,7 @@ def open_source(
     if not files:
         raise InputError("Could not open a file: none was chosen.", "Choose at least one file.")
     with reading(sum(len(content) for _, content in files), most_columns):
-        return _opened(files, has_header, format, progress)
+        return with_order_checked(_opened(files, has_header, format, progress))
 
 
 def _opened(
@@ -90,7 +91,7 @@ def _opened(
         progress(0.0)
     flat = _unpacked(files)
     notes: list[str] = []
-    flat, side = _without_pictures(flat, notes)
+    flat, side = _without_pictures(_without_yaml(flat, notes), notes)
     several = len(flat) > 1
     flat, side = _without_matrices(flat, side) if several else (flat, side)
     flat = _without_others(flat, notes) if several else flat
@@ -227,6 +228,32 @@ def _unpacked(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
     return flat
 
 
+def _without_yaml(files: list[tuple[str, bytes]], notes: list[str]) -> list[tuple[str, bytes]]:
+    """Return the files that are not YAML, and add notes on the others.
+
+    Raises
+    ------
+    InputError
+        All files are YAML.
+    """
+    yaml = [file for file in files if _is_yaml(*file)]
+    said = [f"Could not read {shorten(name, 60)}: Plurality does not support YAML." for name, _ in yaml]
+    if len(yaml) == len(files):
+        raise InputError(said[0], _INSTEAD_OF_YAML)
+    notes += [f"{one} {_INSTEAD_OF_YAML}" for one in said]
+    return [file for file in files if file not in yaml]
+
+
+def _is_yaml(name: str, content: bytes) -> bool:
+    """Return whether a file is YAML by its name; JSON is YAML, too, and can be read."""
+    if not name.casefold().endswith((".yaml", ".yml")):
+        return False
+    try:
+        return not looks_like_json(content) or not open_json(name, content)
+    except InputError:
+        return True
+
+
 def _without_pictures(files: list[tuple[str, bytes]], notes: list[str]) -> tuple[list[tuple[str, bytes]], SideFiles]:
     """Return the files that may have annotations, and the pictures of cases."""
     rest, pictures = [], []
@@ -347,6 +374,8 @@ def _tables_of(
     except InputError as error:
         if not several:
             raise
+        if isinstance(error, OneColumnError):
+            return [], side.joined(SideFiles(in_order=((name, values_of(content)),)))
         notes.append(f"{shorten(name, 60)} was left out: {error.message}")
         return [], side
     kept = []

@@ -13,6 +13,7 @@ from ...annotations.dataset import Kind
 from ...errors import InputError
 from ...text import plural
 from ..column_mapping import Mapping
+from ..data_warnings import labels_merged
 from .raw_table import UNANSWERED, Dropped, RawTable, RowLocations
 from .source import Question
 
@@ -249,7 +250,7 @@ class Questionnaire:
         if not identified:
             notes = (*notes, "No annotation names its rater, so rater statistics are not available.")
         if asked.n_twice:
-            notes = (*notes, f"Repeated labels in an annotation: {asked.n_twice:,}. Each counts once.")
+            notes = (*notes, labels_merged(asked.n_twice))
         if kind == "set":
             share = f"{asked.n_several:,} of {plural(asked.n_answers, 'annotation')}"
             notes = (*notes, f"Annotations are sets of labels: {share} name several labels.")

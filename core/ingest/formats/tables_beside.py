@@ -4,16 +4,22 @@ import io
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 from pyarrow.csv import write_csv
 
+from ...annotations.vocabulary import encode, to_numbers
 from ...errors import InputError
 from ...text import plural, shorten
 from ..column_evidence import NEARLY, ColumnEvidence
 from ..companion_files import ClassTable, SideFiles
 from ..guess_mapping import likeliest_mapping
+from ..long_rows import cases_or_numbers
+from .budget import OBJECT, spend
+from .encoding import to_utf8
 from .raw_table import RawTable
 from .side_tables import is_named_gold, side_of_table
+from .source import Question, Source
 
 Named = tuple[str, RawTable]
 
@@ -55,6 +61,88 @@ def set_apart(
         side = side.joined(replace(found, gold=side.gold or found.gold, classes=side.classes or found.classes))
         notes += [f"{shorten(name, 60)}: {note}."] * bool(note)
     return kept, side, notes
+
+
+def values_of(content: bytes) -> tuple[str, ...]:
+    """Return the values of a file of one column: its lines that are not empty."""
+    spend(cells=OBJECT * content.count(b"\n"), characters=len(content))
+    lines = to_utf8(content)[0].decode().splitlines()
+    return tuple(text for line in lines if (text := line.strip().strip("\"'")))
+
+
+def gold_in_order(question: Question, values: Sequence[str]) -> dict[str, str] | None:
+    """Return values as gold by case, in the order of the cases in the table; None if they cannot be that.
+
+    There is one for each case, after a header if any, and most of them are annotations, or numbers as these are.
+
+    Parameters
+    ----------
+    question : Question
+    values : sequence of str
+    """
+    cases, known = _cases_in_order(question), _annotations_in(question)
+    values = values[1:] if len(values) == len(cases) + 1 and values[0] not in known else values
+    n_known = sum(value in known for value in values)
+    if not cases or len(values) != len(cases):
+        return None
+    are_numbers = not np.isnan(to_numbers(tuple({*values, *known}))).any()
+    return dict(zip(cases, values, strict=True)) if 2 * n_known > len(values) or are_numbers else None
+
+
+def _cases_in_order(question: Question) -> list[str]:
+    """Return the cases in the order in which the table has them; none if it is not one of cases."""
+    raw, mapping = question.raw, question.mapping
+    if mapping.layout == "transposed":
+        return list(mapping.across)
+    if mapping.layout not in ("wide", "counts", "labels", "long") or (mapping.layout == "long" and not mapping.case):
+        return []
+    coded = cases_or_numbers(raw, mapping.case)
+    return list(dict.fromkeys(coded.values[code] for code in coded.code if code >= 0))
+
+
+def _annotations_in(question: Question) -> set[str]:
+    """Return the annotations in a table: classes, labels or numbers."""
+    raw, mapping = question.raw, question.mapping
+    if mapping.layout in ("counts", "labels"):
+        return set(mapping.across)
+    columns = {"wide": mapping.raters, "transposed": mapping.across}.get(mapping.layout, (mapping.answer,))
+    return {value for column in columns if column is not None for value in encode(raw.table[column]).values}
+
+
+def with_order_checked(source: Source) -> Source:
+    """Return the source without files of one column that cannot be gold in the order of the cases, and notes on these.
+
+    Parameters
+    ----------
+    source : Source
+    """
+    kept, notes = [], []
+    for name, values in source.side.in_order:
+        if any(gold_in_order(question, values) is not None for question in source.questions):
+            kept.append((name, values))
+            continue
+        n_cases = len(_cases_in_order(source.questions[0]))
+        why = f"it has one column, without case ids, and {plural(len(values), 'row')} for {plural(n_cases, 'case')}"
+        if len(values) == n_cases:
+            why = "it has one column, without case ids, and most of its values are not among the annotations"
+        notes.append(f"{shorten(name, 60)} was left out: {why}.")
+    return replace(source, side=replace(source.side, in_order=tuple(kept)), notes=(*source.notes, *notes))
+
+
+def perhaps_gold(question: Question, side: SideFiles) -> list[str]:
+    """Return the sentences on files of one column that may be gold in the order of the cases.
+
+    Parameters
+    ----------
+    question : Question
+    side : SideFiles
+    """
+    return [
+        f"{shorten(name, 60)} has one value for each of {plural(len(found), 'case')} and no case ids, so it is not "
+        "used. To use it as gold, confirm on the Upload page that its rows have the same order, or add the case ids."
+        for name, values in side.in_order
+        if (found := gold_in_order(question, values)) is not None
+    ]
 
 
 def _without_probabilities(tables: Sequence[Named], side: SideFiles) -> tuple[Sequence[Named], SideFiles, list[str]]:

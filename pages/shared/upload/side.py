@@ -8,8 +8,9 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.ingest.companion_files import SideFiles
+from core.ingest.formats import tables_beside
 from core.ingest.formats.side_tables import SideKind
-from core.ingest.formats.source import Source
+from core.ingest.formats.source import Question, Source
 from core.text import markdown, plural
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, own_predictions
@@ -20,6 +21,7 @@ _CARDS: dict[SideKind, tuple[str, str]] = {
     "classes": ("Class table", "A table with class and display name, order or risk (low, medium, high)."),
     "cases": ("Case table", "A table with case and text, image, group or date."),
 }
+_SAME_ORDER = "Yes, use it as gold"
 _IMAGES = "A zip of PNG, JPEG, GIF or WebP files, named after the cases or as in the case table."
 _PREDICTIONS = (
     "A table or JSON Lines: one row per case with one column per class, or one row per case and class (case, class, "
@@ -90,6 +92,34 @@ def side_files(source: Source, n_uploads: int) -> tuple[Source, tuple[str, ...]]
     if present:
         st.caption(f":material/check_circle: Additional files: {', '.join(present)}.")
     return replace(source, side=side), tuple(told)
+
+
+def gold_in_order(source: Source, question: Question, stamp: str) -> tuple[Source, tuple[str, ...], bool]:
+    """Ask if files of one column are gold in the order of the cases; the source, a key of the answers, and if all are.
+
+    Parameters
+    ----------
+    source : Source
+    question : Question
+        With the columns as chosen.
+    stamp : str
+        For keys of widgets.
+    """
+    side, said = replace(source.side, in_order=()), []
+    for name, values in source.side.in_order:
+        if (gold := tables_beside.gold_in_order(question, values)) is None:
+            continue
+        answer = st.radio(
+            f"**Do the rows of {markdown(name)} have the same order as the cases?** It has one value for each of "
+            f"{plural(len(gold), 'case')}, and no case ids.",
+            (_SAME_ORDER, "No, leave this file out"),
+            index=None,
+            key=f"in_order-{name}-{stamp}",
+            persist_state="session",
+        )
+        said.append(answer)
+        side = side.joined(SideFiles(gold=gold)) if answer == _SAME_ORDER else side
+    return replace(source, side=side), tuple(map(str, said)), None not in said
 
 
 def _read(upload: Any, kind: SideKind | None, title: str) -> SideFiles | None:

@@ -42,6 +42,75 @@ def by_case(dataset) -> dict[str, dict[str, str]]:
 # Roles of columns
 
 
+def records(n: int, **columns) -> bytes:
+    """One row per recording with a nurse, facts of the patient and flags, as in databases of hospitals."""
+    facts = {"sex": "01", "sedated": ("True", "False"), "second_opinion": ("False", "True"), "checked": "01",
+             "axis": ("LAD", "MID", "RAD", "ERAD")}  # fmt: skip
+    made = columns | {name: [values[row * 7 // 3 % len(values)] for row in range(n)] for name, values in facts.items()}
+    nurse = [str(row * 5 % 7) for row in range(n)]
+    head = ["ecg_id", "patient_id", "nurse", *made]
+    rows = zip(range(1, n + 1), (90 + row * 9 // 10 for row in range(n)), nurse, *made.values(), strict=True)
+    return delimited([head, *rows])
+
+
+def test_read_asks_which_column_has_annotations_if_cases_have_one_row_of_facts():
+    with pytest.raises(InputError, match="Could not recognise the column of the annotation"):
+        read(records(60))
+
+
+def test_read_takes_objects_that_name_labels_for_annotations_of_cases_with_one_row():
+    codes = ("{'NORM': 100.0, 'SR': 0.0}", "{'IMI': 35.0}", "{'AFIB': 0.0, 'IMI': 80.0, 'SR': 0.0}")
+    reading = read(records(60, scp_codes=[codes[row % 3] for row in range(60)]))
+    dataset = reading.dataset
+    assert (dataset.kind, dataset.n_cases, dataset.classes) == ("set", 60, ("AFIB", "IMI", "NORM", "SR"))
+    assert {"sex", "sedated", "checked"}.isdisjoint(dataset.classes)
+    assert any("their names are the labels" in note for note in reading.report.notes)
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_read_asks_for_the_rater_if_columns_of_two_persons_are_beside_objects(more):
+    codes = [("{'A': 100.0}", "{'B': 0.0, 'A': 1.0}")[row % 2] for row in range(60)]
+    content = records(60, scp_codes=codes, validated_by=[str(row % 3 + more) for row in range(60)])
+    question = question_of(content)
+    readings = (question.mapping, *question.mapping.instead)
+    assert {(one.rater, one.answer, one.label_sign) for one in readings} == {
+        ("nurse", "scp_codes", "{ }"), ("validated_by", "scp_codes", "{ }")
+    }  # fmt: skip
+    assert question.mapping.doubt == "Several columns may name the rater."
+
+
+@pytest.mark.parametrize("flags", [("toxic", "insult", "threat"), ("care", "harm")])
+def test_read_takes_most_columns_of_0_and_1_for_labels_also_if_cases_have_one_row(flags):
+    rows = [[f"t{row}", f"r{row % 4}", *(str((row >> at) % 2) for at in range(len(flags)))] for row in range(40)]
+    dataset = read(delimited([["item", "rater", *flags], *rows])).dataset
+    assert (dataset.kind, dataset.n_annotations) == ("set", 40)
+
+
+def test_read_keeps_questions_of_one_vocabulary_if_cases_have_one_row():
+    rows = [[f"t{row}", f"r{row % 4}", *(str(row * k % 5) for k in (1, 2, 3))] for row in range(40)]
+    content = delimited([["item", "rater", "fluency", "adequacy", "style"], *rows])
+    assert names_of(content) == ["fluency", "adequacy", "style"]
+
+
+def test_read_offers_no_question_for_texts_of_many_names():
+    few, many = ("gender", "race", "culture"), [f"group {n}" for n in range(40)]
+    rows = [
+        [f"h{row // 3}", f"w{row % 3}", few[row * row % 7 % 3], many[row % 8] if row % 4 else f"about {row // 4}"]
+        for row in range(400)
+    ]
+    content = delimited([["HITId", "WorkerId", "offensive", "target"], *rows])
+    question = question_of(content)
+    assert question.mapping.answer == "offensive"
+    rows = [[*row[:3], many[row_number % 40]] for row_number, row in enumerate(rows)]
+    assert names_of(delimited([["HITId", "WorkerId", "offensive", "target"], *rows])) == ["offensive", "target"]
+
+
+def test_objects_of_counts_are_not_sets_of_labels():
+    counts = ["{'A': 2, 'B': 1}", "{'A': 0, 'B': 3}", "{'A': 3, 'B': 0}"]
+    rows = [[f"c{row}", f"r{row % 3}", counts[row % 3]] for row in range(30)]
+    assert question_of(delimited([["case", "rater", "label"], *rows])).mapping.label_sign is None
+
+
 @pytest.mark.parametrize("first", ["", "Unnamed: 0", "index"])
 def test_read_leaves_out_row_numbers_beside_a_column_of_cases(first):
     answers = panel(1, 12, 3, GRADES)

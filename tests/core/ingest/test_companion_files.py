@@ -14,6 +14,7 @@ from core.ingest.answer_rules import Treatment, cannot_tell
 from core.ingest.companion_files import CaseTable, ClassTable, SideFiles, with_side_files
 from core.ingest.formats.detect import open_source
 from core.ingest.formats.side_tables import read_side_file
+from core.ingest.formats.tables_beside import gold_in_order
 from core.ingest.read_files import build_question, read
 from tests.core.ingest.as_read import answers, opened, reasons
 
@@ -214,3 +215,60 @@ def test_gold_with_a_column_for_each_label_is_a_set_of_labels(tmp_path):
     order = [dataset.classes.index(label) for label in labels]
     cases = [int(case[1:]) for case in dataset.cases]
     np.testing.assert_array_equal(dataset.gold_sets[:, order], truth[cases].astype(int))
+
+
+TRUTH = [("cat", "dog", "fox")[n * n % 7 % 3] for n in range(30)]
+MATRIX = "\n".join(f"{known} {known} {TRUTH[n - 1]} cat" for n, known in enumerate(TRUTH)).encode()
+LONG = "\n".join(
+    ["case,rater,label", *(f"c{29 - n},{rater},{known}" for rater in "ab" for n, known in enumerate(TRUTH))]
+).encode()
+
+
+@pytest.mark.parametrize("head", ["", "truth\n"])
+@pytest.mark.parametrize(("content", "cases"), [(MATRIX, range(1, 31)), (LONG, [f"c{29 - n}" for n in range(30)])])
+def test_a_column_without_ids_may_be_gold_in_the_order_of_the_cases(head, content, cases):
+    source = open_source([("answers.txt", content), ("column.txt", (head + "\n".join(TRUTH)).encode())])
+    (question,), ((name, values),) = source.questions, source.side.in_order
+    assert gold_in_order(question, values) == dict(zip(map(str, cases), TRUTH, strict=True))
+    reading = build_question(source, question, "x")
+    assert (reading.dataset.gold, source.notes) == (None, ())
+    (said,) = [one for one in reading.report.warnings if one.startswith(name)]
+    assert "has one value for each of 30 cases and no case ids, so it is not used" in said
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        (TRUTH[:-2], "it has one column, without case ids, and 28 rows for 30 cases"),
+        ([f"image{n}.png" for n in range(30)], "most of its values are not among the annotations"),
+    ],
+)
+def test_a_column_that_cannot_be_gold_is_left_out_with_the_reason(values, why):
+    source = open_source([("answers.txt", MATRIX), ("column.txt", "\n".join(values).encode())])
+    assert source.side.in_order == ()
+    assert source.notes[0].startswith("column.txt was left out: ")
+    assert why in source.notes[0]
+
+
+def test_numbers_without_ids_may_be_gold_of_scores():
+    rows = "\n".join(f"c{n},{n + 0.5},{n + 0.75}" for n in range(30))
+    beside = "\n".join(str(n + 0.6) for n in range(30)).encode()
+    source = open_source([("scores.csv", b"case,r1,r2\n" + rows.encode()), ("column.txt", beside)])
+    assert gold_in_order(source.questions[0], source.side.in_order[0][1])["c4"] == "4.6"
+
+
+YAML = b"{0: {1489: true, 1492: false},\n 1: {1489: true, 1492: true}}\n"
+
+
+@pytest.mark.parametrize("content", [YAML, b"0:\n  1489: true\n  1492: false\n"])
+def test_yaml_is_refused_with_what_can_be_read(content):
+    with pytest.raises(
+        InputError, match=r"labels.yaml: Plurality does not support YAML. Convert it to JSON, or to a CSV"
+    ):
+        open_source([("labels.yaml", content)])
+    source = open_source([("a.csv", LONG), ("gt.yml", content)])
+    assert "Could not read gt.yml: Plurality does not support YAML." in source.notes[0]
+
+
+def test_json_that_is_called_yaml_is_read():
+    assert open_source([("a.yaml", b'{"w1": {"a": "x", "b": "y"}, "w2": {"a": "x", "b": "x"}}')]).questions

@@ -10,7 +10,11 @@ from dataclasses import replace
 import pytest
 
 from core.errors import InputError
+from core.ingest.column_evidence import ColumnEvidence
+from core.ingest.column_mapping import guess_mapping
 from core.ingest.formats.detect import open_source
+from core.ingest.formats.tables import open_table
+from core.ingest.id_columns import questions_of_ids
 from core.ingest.read_files import build_question, read
 
 from .made_tables import delimited, lines_of_json, panel, wide
@@ -314,3 +318,13 @@ def test_probabilities_of_findings_are_predictions_beside_readers_and_refused_be
     assert {question.mapping.layout for question in source.questions} == {"labels", "long"}
     with pytest.raises(InputError, match="each rater's annotations"):
         open_source(files[1:])
+
+
+@pytest.mark.parametrize("n_columns", [12, 120])
+def test_columns_of_ids_are_searched_with_few_comparisons_of_columns(n_columns, monkeypatch):
+    rows = "\n".join(",".join(f"{c}: {(r * c) % 3 > 1}" for c in range(n_columns)) for r in range(40))
+    compared = []
+    monkeypatch.setattr(ColumnEvidence, "share_values", lambda *pair: bool(compared.append(pair)))
+    raw = open_table(rows.encode(), has_header=False)
+    assert questions_of_ids(ColumnEvidence(raw), guess_mapping(raw.columns)) == {}
+    assert len(compared) <= n_columns**2

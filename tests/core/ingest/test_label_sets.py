@@ -15,7 +15,10 @@ from core.annotations.write import long_table, wide_table
 from core.commands.fits import with_gold
 from core.errors import InputError
 from core.ingest.answer_rules import Treatment
+from core.ingest.build_dataset import build_dataset
+from core.ingest.column_mapping import Mapping
 from core.ingest.companion_files import SideFiles, with_side_files
+from core.ingest.formats.tables import open_table
 from core.ingest.read_files import read
 from core.ingest.samples import SAMPLE_FOLDER, load_sample
 from core.library import keep, reopen
@@ -271,9 +274,34 @@ def test_what_an_empty_cell_is_taken_for_is_told_where_no_column_holds_a_0(tmp_p
 def test_a_label_that_stands_twice_counts_once_and_empty_places_are_nothing(tmp_path):
     reading = of_file(tmp_path, TOGETHER.replace("war;drama", "war;war;drama;"))
     assert labels_of(reading.dataset) == LABELS
-    assert "Repeated labels in an annotation: 1. Each counts once." in reading.report.warnings
+    assert "1 repeated label merged: a label counts once per annotation." in reading.report.warnings
     empty = of_file(tmp_path, TOGETHER + "c,r1,;\n")
     assert [one.reason for one in empty.report.dropped] == ["the label is missing"]
+
+
+BOXES = "\n".join(["image,reader,finding,x_min,y_min,x_max,y_max", *(
+    f"i{case},R{reader},{name},{at},{at},{at + 5},{at + 5}"
+    for case in range(12) for reader in (1, 2, 3) for at, name in enumerate(("mass", "mass", f"f{case % 3}"))
+)]) + "\n"  # fmt: skip
+
+
+def test_rows_of_one_label_are_merged_and_not_left_out(tmp_path):
+    reading = of_file(tmp_path, BOXES)
+    assert labels_of(reading.dataset)["i1"]["R2"] == ["f1", "mass"]
+    assert (reading.report.n_kept, reading.report.dropped) == (reading.report.n_rows, ())
+    assert "36 repeated labels merged: a label counts once per annotation." in reading.report.warnings
+    listed = of_file(tmp_path, BOXES, classes=["mass", "f0", "f1"])
+    assert (listed.report.n_kept, len(listed.report.dropped)) == (72, 36)
+
+
+def test_merged_labels_of_an_annotation_that_is_left_out_are_left_out_with_it(tmp_path):
+    head, *rows = BOXES.replace("image,reader", "image,when,reader").splitlines()
+    text = "\n".join([head, *(f"{row.replace(',', f',{year}-01-01,', 1)}" for year in (2020, 2021) for row in rows)])
+    columns = {"case": "image", "rater": "reader", "answer": "finding", "time": "when"}
+    raw = open_table(text.encode())
+    _, report = build_dataset(raw, Mapping("long", **columns, label_sign="rows"), "x", repeats="first")
+    assert (report.n_kept, len(report.dropped)) == (108, 108)
+    assert sum(one.reason == "its annotation is left out" for one in report.dropped) == 36
 
 
 def doccano(sets):
@@ -291,7 +319,7 @@ def test_labels_twice_none_and_unknown_of_multiple_choices_are_told(tmp_path, wr
     assert [labels for own in labels_of(reading.dataset).values() for labels in own.values()] == sets
     assert [one.reason.split(": ")[1] for one in reading.report.dropped] == ["no answer to this question"]
     notes = reading.report.notes
-    assert notes.count("Repeated labels in an annotation: 2. Each counts once.") == 1
+    assert notes.count("2 repeated labels merged: a label counts once per annotation.") == 1
     assert "Annotations are sets of labels: 2 of 3 annotations name several labels." in notes
     declared = of_file(tmp_path, text, name, kind="set", classes=["drama", "war"])
     assert [labels for own in labels_of(declared.dataset).values() for labels in own.values()] == [sets[0], sets[2]]
@@ -392,3 +420,9 @@ def test_gold_of_one_label_is_read_from_a_file_of_sets():
     assert [by_label(text, "bus") for text in ("minibus", "rain; bus", "bus|rain", "bus", "", None)] == (
         ["not bus", "bus", "bus", "bus", None, None]
     )
+
+
+def test_sets_of_columns_of_raters_with_repeated_rows_account_for_each_row_once():
+    rows = [[f"c{row % 4}", *("xyz"[(row % 4 + rater) % 3] for rater in range(3))] for row in range(12)]
+    reading = read("\n".join(",".join(row) for row in [["case", "r1", "r2", "r3"], *rows]).encode(), kind="set")
+    assert reading.report.n_kept + len(reading.report.dropped) == reading.report.n_rows == 12
