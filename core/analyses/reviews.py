@@ -105,7 +105,9 @@ def table_of(found: ReviewFigures, inputs: Inputs, options) -> pd.DataFrame:
 def _metric(label: str, share: Coefficient) -> KeyFigure:
     if share.value is None:
         return KeyFigure(label, "–", share.note)
-    interval = "no interval" if share.ci_low is None else percent_range(share.ci_low, share.ci_high)
+    interval = "no interval"
+    if share.ci_low is not None and share.ci_high is not None:
+        interval = percent_range(share.ci_low, share.ci_high)
     of = f"{plural(share.n_annotations, 'opinion')}, {plural(share.n_cases, 'case')}"
     return KeyFigure(label, percent(share.value), f"{interval} · {of}")
 

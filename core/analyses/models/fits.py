@@ -160,6 +160,7 @@ def most_and_least_accurate(raters, accuracy) -> Words | None:
     for how, rater in (("most", clearly_most(*ends)), ("least", clearly_least(*ends))):
         if rater is not None:
             how = f"; {how}" if spans else how.capitalize()
-            words = percent_with_interval(*(float(part[rater]) for part in ends))
+            value, low, high = (float(part[rater]) for part in ends)
+            words = percent_with_interval(value, low, high)
             spans += [f"{how} accurate: ", Strong(Name(shorten(raters[rater], 40))), f", {words}"]
     return Words((*(spans or ["No rater is clearly the most or least accurate"]), ", as on the Raters page."))

@@ -414,7 +414,7 @@ def test_gold_prefers_a_model_whose_log_loss_is_clearly_lower_than_that_of_the_o
     found = SimpleNamespace(chosen="a", standings=standings)
     gold = {"a": measured(0.9, 0.7, 1.1), "b": measured(0.6, 0.5, 0.65), "c": measured(0.61, 0.1, 0.62)}
     assert preferred_by_gold(JudgedModels(found, gold, VOTE_ALONE)).startswith(
-        "B fits gold better: log loss 0.60 (0.50 to 0.65) on 77 gold cases; A has 0.90. Gold does not change which model"
+        "B fits gold better: log loss 0.60 (0.50 to 0.65) on 77 gold cases; A has 0.90. Gold does not change which"
     )
     assert preferred_by_gold(JudgedModels(found, gold | {"b": measured(0.6, 0.5, 0.75)}, VOTE_ALONE)) == ""
 
