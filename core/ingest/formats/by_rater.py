@@ -9,10 +9,12 @@ import numpy as np
 
 from ...annotations.vocabulary import encode
 from ..column_roles import SWAPPED, in_doubt, leaning_of_counts, leaning_of_names
+from ..companion_files import SideFiles
 from .json_text import JsonFile, Progress, all_heads, all_records, most_are
 from .questionnaire import ODD, AnswerType, Questionnaire, text_of
 from .reader import Reader, reader_method
 from .records import rows_of_frame
+from .side_tables import is_gold_name
 from .source import Question, Source
 
 # Names of files for annotators: such a file has raters outside and cases inside.
@@ -117,10 +119,11 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     InputError
         No annotation can be read.
     """
+    found = [(file, line, value) for file, _, line, value in all_records(files, progress) if isinstance(value, dict)]
+    gold, found = _without_gold(found, [file.name for file in files])
     records = [
         (file, line, {PurePath(files[file].name).stem: value} if _is_one_rater(value) else value)
-        for file, _, line, value in all_records(files, progress)
-        if isinstance(value, dict)
+        for file, line, value in found
     ]
     kind = _kind([value for *_, value in records])
     asked = Questionnaire(("rater", "annotation"), [file.name for file in files])
@@ -135,7 +138,21 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
                     asked.answer(_QUESTION, blocks, kind) if blocks else asked.drop("no annotation")
     questions = asked.questions()
     clear = all(len(value) == 1 for *_, value in records) or all(_NAMED_BY_RATERS.search(file.name) for file in files)
-    return Source(NAME, TITLE, recognise(files) or _WHY, questions if clear else tuple(map(_either_way, questions)))
+    questions = questions if clear else tuple(map(_either_way, questions))
+    return Source(NAME, TITLE, recognise(files) or _WHY, questions, SideFiles(gold=gold))
+
+
+_Record = tuple[int, int, dict]
+
+
+def _without_gold(found: list[_Record], names: Sequence[str]) -> tuple[dict[str, str] | None, list[_Record]]:
+    """Separate files of one rater that are named as gold from the others, if there are others."""
+    is_gold = [_is_one_rater(value) and is_gold_name(names[file], short=True) for file, _, value in found]
+    if all(is_gold) or not any(is_gold):
+        return None, found
+    known = (value for (*_, value), gold in zip(found, is_gold, strict=True) if gold)
+    gold = {case: text_of(said) for value in known for case, said in value.items() if said is not None}
+    return gold, [one for one, apart in zip(found, is_gold, strict=True) if not apart]
 
 
 def _either_way(question: Question) -> Question:

@@ -160,10 +160,15 @@ def is_named_gold(name: str, raw: RawTable) -> bool:
     name : str
     raw : RawTable
     """
+    return is_gold_name(name, short=len(raw.columns) == 2)
+
+
+def is_gold_name(name: str, *, short: bool) -> bool:
+    """Check that the name of a file indicates gold, by a short word such as gt only if ``short``."""
     stem = name.replace("\\", "/").rsplit("/", 1)[-1].casefold()
     if any(word in stem for word in ("gold", "truth", "true", "reference", "control")):
         return True
-    return len(raw.columns) == 2 and bool({"gt", "correct"} & set(re.split(r"[\W_]+", stem)))
+    return short and bool({"gt", "correct"} & set(re.split(r"[\W_]+", stem)))
 
 
 def _says_something(column: str) -> bool:

@@ -1,5 +1,7 @@
 """A rater's name in two files of the same cases: one rater, and it is said, for it may be somebody else."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -63,3 +65,20 @@ def test_cases_are_counted_by_rater_as_by_hand(rows):
     if words:
         first = "abcd"[int(np.argmax(n_cases))]
         assert words[0].startswith(f"{first} annotates {max(n_cases)} case")
+
+
+@pytest.mark.parametrize("named", ["gt.json", "gold.json", "dan.json"])
+def test_an_object_of_cases_beside_raters_is_gold_if_its_file_is_named_so(tmp_path, named):
+    cases = [f"image {place}" for place in range(12)]
+    raters = {name: {case: "ab"[place % 2] for place, case in enumerate(cases)} for name in ("ann", "bob", "cem")}
+    truth = {case: "ba"[place % 3 == 0] for place, case in enumerate(cases)}
+    for name, content in {"people.json": raters, named: truth}.items():
+        (tmp_path / name).write_text(json.dumps(content))
+    reading = read([str(tmp_path / "people.json"), str(tmp_path / named)], format="by-rater")
+    gold = reading.dataset.gold
+    assert list(reading.dataset.raters) == (["ann", "bob", "cem"] + ["dan"] * (named == "dan.json"))
+    assert (gold is None) == (named == "dan.json")
+    if gold is not None:
+        assert {
+            case: reading.dataset.classes[code] for case, code in zip(reading.dataset.cases, gold, strict=True)
+        } == truth
