@@ -70,7 +70,7 @@ def forest(
                 [ticks[y], _interval(c), plural(c.n_cases, "case"), plural(c.n_annotations, "annotation")]
                 for y, c in zip(lines, shown, strict=True)
             ],
-            hovertemplate="%{customdata[0]}: %{x:.3f}<br>%{customdata[1]}<br>%{customdata[2]}, "
+            hovertemplate="%{customdata[0]}: %{x:0.3f}<br>%{customdata[1]}<br>%{customdata[2]}, "
             "%{customdata[3]}<extra></extra>",
             showlegend=False,
         )

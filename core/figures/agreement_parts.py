@@ -57,7 +57,7 @@ def named_forest(
             marker=cross(theme.accent, 9, 2.5),
             error_x=error_bars(high, low, theme.accent, 1.5, 3),
             customdata=[[plotly(name), _ends(one), *_counted(one)] for name, one in shown],
-            hovertemplate="%{customdata[0]}: %{x:.3f}<br>%{customdata[1]}<br>%{customdata[2]}, "
+            hovertemplate="%{customdata[0]}: %{x:0.3f}<br>%{customdata[1]}<br>%{customdata[2]}, "
             "%{customdata[3]}<extra></extra>",
             showlegend=False,
         )
@@ -115,7 +115,7 @@ def agreement_over_time(found: OverTime, theme: Theme, title: str) -> go.Figure:
                     [plotly(found.windows[place].label), _ends(ones[place]), plural(ones[place].n_cases, "case")]
                     for place in known
                 ],
-                hovertemplate="%{customdata[0]}: %{y:.3f}<br>%{customdata[1]}<br>%{customdata[2]}<extra></extra>",
+                hovertemplate="%{customdata[0]}: %{y:0.3f}<br>%{customdata[1]}<br>%{customdata[2]}<extra></extra>",
             )
         )
     places = list(range(len(found.windows)))
@@ -163,7 +163,7 @@ def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str)
                 name=names[curve.how],
                 line={"color": colour, "width": 2.5, "dash": ("solid", "dash")[place % 2]},
                 customdata=[_counted(point) for point in curve.points],
-                hovertemplate="%{x:,} more: interval %{y:.3f} wide<br>%{customdata[0]}, %{customdata[1]}"
+                hovertemplate="%{x:,} more: interval %{y:0.3f} wide<br>%{customdata[0]}, %{customdata[1]}"
                 "<extra></extra>",
             )
         )
@@ -205,7 +205,7 @@ def weight_curves(sizes: np.ndarray, curves: dict[str, np.ndarray], theme: Theme
             name=" = ".join(names),
             line={"color": theme.classes[place], "width": 2.5, "dash": DASHES[place % len(DASHES)]},
             marker={"symbol": SYMBOLS[place % len(SYMBOLS)], "size": 7},
-            hovertemplate="%{x} annotations: weight %{y:.3f}<extra>" + " = ".join(names) + "</extra>",
+            hovertemplate="%{x} annotations: weight %{y:0.3f}<extra>" + " = ".join(names) + "</extra>",
         )
         for place, (names, weight) in enumerate(lines)
     ]

@@ -24,7 +24,7 @@ def held_out_readers(curve: HeldOutCurve, theme: Theme, title: str) -> go.Figure
     """
     within = _WITHIN * curve.diff_se
     around = _around(theme, curve.reliability, curve.diff - within, curve.diff + within)
-    words = "γ %{x:.3~g}: %{customdata:.3f} nats per rater"
+    words = "γ %{x:0.3~g}: %{customdata:0.3f} nats per rater"
     line = _line(theme, curve.reliability, curve.diff, curve.score, words)
     return _against_reliability([around, line], curve, theme, title, "score minus the best, nats per rater")
 
@@ -39,7 +39,7 @@ def certainty_loss(curve: TruthCurve, theme: Theme, title: str) -> go.Figure:
     title : str
     """
     around = _around(theme, curve.reliability, curve.log_loss_low, curve.log_loss_high)
-    line = _line(theme, curve.reliability, curve.log_loss, curve.ece, "γ %{x:.3~g}: %{y:.3f}, ECE %{customdata:.3f}")
+    line = _line(theme, curve.reliability, curve.log_loss, curve.ece, "γ %{x:0.3~g}: %{y:0.3f}, ECE %{customdata:0.3f}")
     return _against_reliability([around, line], curve, theme, title, f"log loss of {curve.scored}")
 
 
@@ -77,7 +77,7 @@ def reliability_diagram(bins: tuple[ReliabilityBin, ...], theme: Theme, title: s
                 "thickness": 1.5,
             },
             customdata=[plural(one.n, "case") for one in bins],
-            hovertemplate="certainty %{x:.0%}: correct in %{y:.0%} of %{customdata}<extra></extra>",
+            hovertemplate="certainty %{x:0.0%}: correct in %{y:0.0%} of %{customdata}<extra></extra>",
             showlegend=False,
         )
     )

@@ -52,7 +52,7 @@ def plausibility_bars(
                 [label, f"{percent(m, 1)} ({percent_range(a, b, 1)})"]
                 for label, m, a, b in zip(labels, mean, low, high, strict=True)
             ],
-            hovertemplate="%{customdata[0]}: point estimate %{x:.1%}<br>draws %{customdata[1]}<extra></extra>",
+            hovertemplate="%{customdata[0]}: point estimate %{x:0.1%}<br>draws %{customdata[1]}<extra></extra>",
             showlegend=False,
         ),
         _dots(draws, colours),
@@ -129,7 +129,7 @@ def class_scale(
             textposition="outside",
             textfont={"color": theme.ink},
             customdata=[[label, int(count)] for label, count in zip(labels, named, strict=True)],
-            hovertemplate="%{customdata[0]}: probability %{x:.3f}<br>named by %{customdata[1]}<extra></extra>",
+            hovertemplate="%{customdata[0]}: probability %{x:0.3f}<br>named by %{customdata[1]}<extra></extra>",
             showlegend=False,
             cliponaxis=False,
         ),
@@ -266,7 +266,7 @@ def triangle(
     colour = colour or theme.accent
     shown = corners[:: max(1, -(-len(corners) // MOST_TRIANGLE_DRAWS))]
     labels = [plotly(shorten(name, 22)) for name in names]
-    hover = "<br>".join(f"{label} %{{customdata[{place}]:.0%}}" for place, label in enumerate(labels))
+    hover = "<br>".join(f"{label} %{{customdata[{place}]:0.0%}}" for place, label in enumerate(labels))
     data = [
         *_grid(theme),
         *(_outline(outline, colour) for outline in region.outlines),
@@ -385,7 +385,7 @@ def interval(names: tuple[str, str], share: np.ndarray, theme: Theme, title: str
             y=jitter,
             mode="markers",
             marker={"size": 4, "color": theme.accent, "opacity": 0.4},
-            hovertemplate="%{x:.2f}<extra>draw</extra>",
+            hovertemplate="%{x:0.2f}<extra>draw</extra>",
             showlegend=False,
         ),
         scatter(
@@ -393,7 +393,7 @@ def interval(names: tuple[str, str], share: np.ndarray, theme: Theme, title: str
             y=[0],
             mode="markers",
             marker={"size": 15, "symbol": "cross", "color": theme.mean, "line": {"width": 1.5, "color": theme.paper}},
-            hovertemplate="%{x:.3f}<extra>mean</extra>",
+            hovertemplate="%{x:0.3f}<extra>mean</extra>",
             showlegend=False,
         ),
     ]

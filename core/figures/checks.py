@@ -55,7 +55,7 @@ def vote_bands(
         low, median, high = check.low[mine], check.median[mine], check.high[mine]
         hover = (
             "%{customdata[0]} votes: %{customdata[2]:,.0f} to %{customdata[4]:,.0f} cases replicated (median "
-            "%{customdata[3]:,.0f})<br>observed %{customdata[1]:,} of %{customdata[6]:,}, p %{customdata[5]:.3f}"
+            "%{customdata[3]:,.0f})<br>observed %{customdata[1]:,} of %{customdata[6]:,}, p %{customdata[5]:0.3f}"
             f"<extra>{label}</extra>"
         )
         for axis, shift in (("y", 0), ("y2", observed)):
@@ -138,7 +138,7 @@ def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: in
                     for i in chosen
                 ],
                 hovertemplate="%{customdata[0]}: %{customdata[1]} of %{customdata[2]} annotations<br>replicated "
-                "%{customdata[3]:,.0f} to %{customdata[4]:,.0f}, p %{customdata[5]:.3f}<extra></extra>",
+                "%{customdata[3]:,.0f} to %{customdata[4]:,.0f}, p %{customdata[5]:0.3f}<extra></extra>",
             )
         )
     shares = {"tickformat": "0.0%", "range": _with_room(low / total, high / total, share)}

@@ -54,7 +54,7 @@ def metric_against_reliability(
                 line={"color": colour, "width": 2.5, "dash": DASHES[code % len(DASHES)]},
                 marker={"symbol": SYMBOLS[code % len(SYMBOLS)], "size": 8},
                 customdata=[[value.ci_low, value.ci_high, plural(value.n_cases, "case")] for value in values],
-                hovertemplate="γ %{x:~g}: %{y:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f}), "
+                hovertemplate="γ %{x:~g}: %{y:0.3f} (%{customdata[0]:0.3f} to %{customdata[1]:0.3f}), "
                 "%{customdata[2]}<extra>" + label + "</extra>",
             )
         )
@@ -77,7 +77,7 @@ def _cross(x: float, y: float, colour: str, label: str) -> Trace:
         y=[y],
         mode="markers",
         marker={"symbol": "x", "size": 11, "color": colour},
-        hovertemplate="against the point estimate: %{y:.3f}<extra>" + label + "</extra>",
+        hovertemplate="against the point estimate: %{y:0.3f}<extra>" + label + "</extra>",
         showlegend=False,
     )
 
@@ -108,7 +108,7 @@ def draws_histogram(evaluation: Evaluation, metric: str, theme: Theme, title: st
                 width=edges[1] - edges[0],
                 name=f"{plotly(shorten(name, 24))}: worst {number(value.min)}, best {number(value.max)}",
                 marker={"color": with_opacity(colour, 0.5), "line": {"color": colour, "width": 1}},
-                hovertemplate="%{x:.3f}: %{y:.1%} of draws<extra>" + plotly(shorten(name, 24)) + "</extra>",
+                hovertemplate="%{x:0.3f}: %{y:0.1%} of draws<extra>" + plotly(shorten(name, 24)) + "</extra>",
             )
         )
     return figure_of(
@@ -152,7 +152,7 @@ def metric_per_case(evaluation: Evaluation, metric: str, theme: Theme, title: st
                     "width": 2,
                     "dash": DASHES[code % len(DASHES)],
                 },
-                hovertemplate="%{x:.0%} of cases are below %{y:.2f}<extra></extra>",
+                hovertemplate="%{x:0.0%} of cases are below %{y:0.2f}<extra></extra>",
             )
         )
     return figure_of(

@@ -47,7 +47,7 @@ def estimates(
                 colour,
             ),
             customdata=[[plotly(one[0]), between(*end)] for one, end in zip(shown[part], ends[part], strict=True)],
-            hovertemplate="%{customdata[0]}: %{x:.3f}<br>%{customdata[1]}<extra></extra>",
+            hovertemplate="%{customdata[0]}: %{x:0.3f}<br>%{customdata[1]}<extra></extra>",
             showlegend=False,
         )
         for part, colour in ((slice(0, strong), theme.accent), (slice(strong, None), theme.quiet))

@@ -63,7 +63,7 @@ def against_raters(standings: Sequence[MachineStanding], epsilon: float, theme: 
                 },
                 error_x=error_bars(high - rho, rho - low, with_opacity(colour, 0.6), 1.4, 2),
                 customdata=[[plotly(one.rater), plural(one.n, "case"), significant(one.p, 3)] for one in shown],
-                hovertemplate="%{customdata[0]}: ρ %{x:.2f}, %{customdata[1]}, p %{customdata[2]}<extra></extra>",
+                hovertemplate="%{customdata[0]}: ρ %{x:0.2f}, %{customdata[1]}, p %{customdata[2]}<extra></extra>",
             )
         )
     each = max(22, 9 * len(standings))
@@ -107,7 +107,7 @@ def over_epsilon(standings: Sequence[MachineStanding], epsilon: float, theme: Th
                         "width": 2,
                         "shape": "hv",
                     },
-                    hovertemplate="ε %{x:.2f}: ω %{y:.2f}<extra></extra>",
+                    hovertemplate="ε %{x:0.2f}: ω %{y:0.2f}<extra></extra>",
                 )
             )
     quiet = {"color": theme.quiet, "dash": "dot", "width": 1.2}
@@ -160,7 +160,7 @@ def beside_people(
                 },
                 error_x=error_bars(high - rho, rho - low, with_opacity(colour, 0.6), 1.5, 3),
                 customdata=[[plotly(one.machine), f"{one.n_rejected:,} of {len(one.raters):,}"] for one in shown],
-                hovertemplate="%{customdata[0]}: ρ %{x:.2f}, holds against %{customdata[1]}<extra></extra>",
+                hovertemplate="%{customdata[0]}: ρ %{x:0.2f}, holds against %{customdata[1]}<extra></extra>",
             )
         )
     return figure_of(
@@ -205,7 +205,7 @@ def worth_in_readers(
             name="panel of people",
             line={"color": theme.accent, "width": 2.5},
             hovertext=[plural(n, "person", "people") for n in k.tolist()],
-            hovertemplate="%{hovertext}: %{y:.3f}<extra></extra>",
+            hovertemplate="%{hovertext}: %{y:0.3f}<extra></extra>",
         )
     )
     for one in found:
@@ -220,7 +220,7 @@ def worth_in_readers(
                 mode="lines",
                 name=plotly(shorten(one.machine, 24)),
                 line={"color": colour, "dash": _DASHES[1 + number % (len(_DASHES) - 1)], "width": 2},
-                hovertemplate=f"{plotly(one.machine)}: %{{y:.3f}}, worth {plotly(one.words())}<extra></extra>",
+                hovertemplate=f"{plotly(one.machine)}: %{{y:0.3f}}, worth {plotly(one.words())}<extra></extra>",
             )
         )
     words = {"agreement": "agreement with one more rater", "log": "log score", "squared": "− squared distance"}
@@ -266,7 +266,7 @@ def shared_errors_matrix(
             ygap=1,
             hoverongaps=False,
             text=[[f"{a} and {b}" for b in names] for a in names],
-            hovertemplate="%{text}: %{z:.2f}, %{customdata}<extra></extra>",
+            hovertemplate="%{text}: %{z:0.2f}, %{customdata}<extra></extra>",
         )
     ]
     y, x = np.nonzero(found.shares[np.ix_(order, order)])
@@ -339,7 +339,7 @@ def leads_by_part(found: Sequence[SubgroupDifference], epsilon: float, theme: Th
                 },
                 error_x=error_bars(high - lead, lead - low, with_opacity(colour, 0.6), 1.4, 2),
                 customdata=[[plotly(one.value), plural(one.n_cases, "case")] for one in shown],
-                hovertemplate="%{customdata[0]}: %{x:.2f}, %{customdata[1]}<extra></extra>",
+                hovertemplate="%{customdata[0]}: %{x:0.2f}, %{customdata[1]}<extra></extra>",
             )
         )
     breaks = [row - 0.5 for row in range(1, len(parts)) if parts[row][0] != parts[row - 1][0]]
@@ -385,7 +385,7 @@ def versions_in_order(found: VersionDrift, theme: Theme, title: str) -> go.Figur
             marker={"color": theme.accent, "size": 9},
             error_y=error_bars(high - value, value - low, with_opacity(theme.accent, 0.6), 1.5, 4),
             text=names,
-            hovertemplate="%{text}: %{y:.3f}<extra></extra>",
+            hovertemplate="%{text}: %{y:0.3f}<extra></extra>",
             showlegend=False,
         )
     ]

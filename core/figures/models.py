@@ -82,7 +82,7 @@ def _prevalence_marks(
         },
         error_x=error_bars(np.where(known, high - value, np.nan), np.where(known, value - low, np.nan), colour, 2, 4),
         customdata=[[_class_name(fit, code), text] for code, text in zip(codes, interval, strict=True)],
-        hovertemplate="%{customdata[0]}: %{x:.1%} (%{customdata[1]}), "
+        hovertemplate="%{customdata[0]}: %{x:0.1%} (%{customdata[1]}), "
         f"{plural(len(fit.cases), 'case')}<extra>{label}</extra>",
     )
 
@@ -100,7 +100,7 @@ def _raw_shares(fit: RaterModelFit, raw: np.ndarray, codes: list[int], n_fits: i
             legendgroup="raw",
             showlegend=group == 0,
             line={"color": theme.ink, "width": 2},
-            hovertemplate=f"{_class_name(fit, code)}: %{{x:.3f}} of {n_annotations:,} annotations<extra></extra>",
+            hovertemplate=f"{_class_name(fit, code)}: %{{x:0.3f}} of {n_annotations:,} annotations<extra></extra>",
         )
         for group, code in enumerate(codes)
     ]
@@ -239,7 +239,7 @@ def calibration_curve(
             marker={"size": 9, "color": theme.accent},
             error_y=error_bars(high - observed, observed - low, theme.accent, 1.5, 4),
             customdata=[[a, b, plural(int(n), "case")] for a, b, n in zip(low, high, count, strict=True)],
-            hovertemplate="probability %{x:.0%}: true in %{y:.0%} (%{customdata[0]:.0%} to %{customdata[1]:.0%}) of "
+            hovertemplate="probability %{x:0.0%}: true in %{y:0.0%} (%{customdata[0]:0.0%} to %{customdata[1]:0.0%}) of "
             "%{customdata[2]}<extra></extra>",
         ),
         bar(
@@ -250,7 +250,7 @@ def calibration_curve(
             name="cases",
             marker={"color": "rgba(0,0,0,0)", "line": {"color": theme.ink, "width": 1}},
             hovertext=[plural(n, "case") for n in count.tolist()],
-            hovertemplate="probability %{x:.0%}: %{hovertext}<extra></extra>",
+            hovertemplate="probability %{x:0.0%}: %{hovertext}<extra></extra>",
         ),
     ]
     return figure_of(
@@ -295,7 +295,7 @@ def calibration_bars(
             marker={"color": theme.accent, "opacity": 0.6},
             error_y=error_bars(high - observed, observed - low, theme.ink, 1.5, 4),
             customdata=np.column_stack([low, high]),
-            hovertemplate="true in %{y:.0%} (%{customdata[0]:.0%} to %{customdata[1]:.0%})<extra></extra>",
+            hovertemplate="true in %{y:0.0%} (%{customdata[0]:0.0%} to %{customdata[1]:0.0%})<extra></extra>",
         ),
         scatter(
             x=names,
@@ -303,7 +303,7 @@ def calibration_bars(
             mode="markers",
             name="mean probability",
             marker={"color": theme.ink, "size": 11, "symbol": "diamond-open", "line": {"width": 2}},
-            hovertemplate="mean probability %{y:.0%}<extra></extra>",
+            hovertemplate="mean probability %{y:0.0%}<extra></extra>",
         ),
     ]
     return figure_of(

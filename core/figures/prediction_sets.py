@@ -43,7 +43,7 @@ def coverage_against_reliability(
                 line={"color": colour, "width": 2.5, "dash": DASHES[number]},
                 marker={"symbol": SYMBOLS[number], "size": 8},
                 customdata=[[one.low, one.high, plural(one.n, "test case")] for one in shares],
-                hovertemplate="γ %{x:~g}: %{y:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f}), "
+                hovertemplate="γ %{x:~g}: %{y:0.3f} (%{customdata[0]:0.3f} to %{customdata[1]:0.3f}), "
                 "%{customdata[2]}<extra>" + label + "</extra>",
             )
         )
@@ -86,7 +86,7 @@ def size_against_reliability(
                 line={"color": theme.classes[number % len(theme.classes)], "width": 2.5, "dash": DASHES[number % 6]},
                 marker={"symbol": SYMBOLS[number % 6], "size": 8},
                 customdata=[[one.threshold, plural(one.n_test, "test case")] for one in sets],
-                hovertemplate="γ %{x:~g}: %{y:.2f} classes, threshold %{customdata[0]:.4~g}, "
+                hovertemplate="γ %{x:~g}: %{y:0.2f} classes, threshold %{customdata[0]:0.4~g}, "
                 "%{customdata[1]}<extra>" + label + "</extra>",
             )
         )
@@ -150,6 +150,6 @@ def _dots(shares: list[CoveredShare], rows: list[int], groups, name: str, symbol
         marker={"symbol": symbol, "size": 10, "color": colour},
         error_x=error_bars(above, below, colour),
         customdata=[[share.low, share.high, groups[row].mean_size] for share, row in zip(shares, rows, strict=True)],
-        hovertemplate="%{x:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f}), mean size %{customdata[2]:.2f}"
+        hovertemplate="%{x:0.3f} (%{customdata[0]:0.3f} to %{customdata[1]:0.3f}), mean size %{customdata[2]:0.2f}"
         "<extra>" + name + "</extra>",
     )

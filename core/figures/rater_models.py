@@ -130,7 +130,7 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
     )
     always = "always the most frequent class"
     said: dict[str, str | None] = {"hoverinfo": None}
-    said["hovertemplate"] = f"{always}: %{{y:.0%}}<extra></extra>"
+    said["hovertemplate"] = f"{always}: %{{y:0.0%}}<extra></extra>"
     data.append(dashed([-0.7, len(chosen) - 0.3], [fit.prevalence.max()] * 2, always, theme.mean, **said))
     names = [plotly(name) for name in short_names([fit.raters[j] for j in chosen], 18)] if few else None
     return figure_of(
@@ -184,7 +184,7 @@ def effect_against_probability(
                 ]
                 for i in chosen
             ],
-            hovertemplate=f"%{{customdata[0]}}, %{{customdata[2]}} annotations<br>P({name}) %{{x:.0%}}"
+            hovertemplate=f"%{{customdata[0]}}, %{{customdata[2]}} annotations<br>P({name}) %{{x:0.0%}}"
             f"<br>{effect.name} %{{customdata[1]}}<extra></extra>",
             showlegend=False,
         )

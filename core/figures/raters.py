@@ -174,7 +174,7 @@ def rater_over_time(drift: Drift, theme: Theme, title: str, height: int = 480) -
                 windows.high - windows.accuracy, windows.accuracy - windows.low, with_opacity(theme.accent, 0.6), 1.5, 3
             ),
             customdata=np.column_stack([windows.low, windows.high, windows.n]),
-            hovertemplate="%{x|%Y-%m-%d}: %{y:.0%} (%{customdata[0]:.0%} to %{customdata[1]:.0%}), "
+            hovertemplate="%{x|%Y-%m-%d}: %{y:0.0%} (%{customdata[0]:0.0%} to %{customdata[1]:0.0%}), "
             "%{customdata[2]:,} annotations<extra></extra>",
         ),
         scatter(
@@ -184,7 +184,7 @@ def rater_over_time(drift: Drift, theme: Theme, title: str, height: int = 480) -
             mode="lines",
             name=f"{drift.kind.upper()} chart",
             line={"color": theme.ink, "width": 1.4},
-            hovertemplate="%{x|%Y-%m-%d}: %{y:.2f}<extra></extra>",
+            hovertemplate="%{x|%Y-%m-%d}: %{y:0.2f}<extra></extra>",
         ),
     ]
     limit = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y2", "y0": drift.limit, "y1": drift.limit}
@@ -233,7 +233,7 @@ def plan_forecast(found: Forecast, theme: Theme, title: str) -> go.Figure:
             name="median",
             line={"color": theme.accent, "width": 2.5},
             customdata=np.column_stack([found.low, found.high]),
-            hovertemplate="%{x:,} more: %{y:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f})<extra></extra>",
+            hovertemplate="%{x:,} more: %{y:0.3f} (%{customdata[0]:0.3f} to %{customdata[1]:0.3f})<extra></extra>",
         ),
     ]
     shapes = [level(found.goal.target, {"color": theme.mean, "dash": "dash", "width": 1.5})]

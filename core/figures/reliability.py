@@ -64,7 +64,7 @@ def mean_certainty(
                 marker={"size": 7},
                 error_y={"type": "data", "array": error, "thickness": 1, "width": 3},
                 customdata=error,
-                hovertemplate="γ %{x:~g}: %{y:.1%} ± %{customdata:.2%}<extra>top-" + str(top) + "</extra>",
+                hovertemplate="γ %{x:~g}: %{y:0.1%} ± %{customdata:0.2%}<extra>top-" + str(top) + "</extra>",
             )
         )
     return figure_of(
@@ -129,7 +129,7 @@ def model_against_model(
             mode="markers",
             marker={"size": 5, "color": theme.accent, "opacity": 0.45},
             customdata=[cases[case] for case in keep],
-            hovertemplate="%{customdata}: %{x:.0%} and %{y:.0%}<extra></extra>",
+            hovertemplate="%{customdata}: %{x:0.0%} and %{y:0.0%}<extra></extra>",
             showlegend=False,
         ),
     ]
@@ -191,7 +191,7 @@ def expected_risk(risk: RiskResult, theme: Theme, title: str) -> go.Figure:
                 name=name,
                 marker={"color": with_opacity(theme.risk[code], 0.6), "line": {"color": theme.risk[code], "width": 1}},
                 hovertext=[plural(n, "case") for n in count[here].tolist()],
-                hovertemplate="expected risk about %{x:.2f}: %{hovertext}<extra>" + name + "</extra>",
+                hovertemplate="expected risk about %{x:0.2f}: %{hovertext}<extra>" + name + "</extra>",
             )
         )
     return figure_of(
@@ -230,7 +230,7 @@ def by_risk(values: list[np.ndarray], theme: Theme, title: str, axis: str) -> go
                 name=f"{name} ({plural(len(values[code]), 'case')})",
                 line={"color": theme.risk[code], "width": 2, "dash": DASHES[code]},
                 marker={"symbol": SYMBOLS[code], "size": 7},
-                hovertemplate="%{x}: %{y:.0%} of cases<extra>" + name + "</extra>",
+                hovertemplate="%{x}: %{y:0.0%} of cases<extra>" + name + "</extra>",
             )
         )
     return figure_of(
@@ -267,7 +267,7 @@ def certainty_and_agreement(
             mode="markers",
             marker={"size": 5, "color": theme.accent, "opacity": 0.4},
             customdata=agreement[keep],
-            hovertemplate="agreement %{customdata:.2f}, certainty %{y:.0%}<extra></extra>",
+            hovertemplate="agreement %{customdata:0.2f}, certainty %{y:0.0%}<extra></extra>",
             showlegend=False,
         )
     )
@@ -302,5 +302,5 @@ def _sorted_curve(values: np.ndarray, name: str, line: dict) -> Trace:
         mode="lines",
         name=name,
         line=line,
-        hovertemplate=f"%{{x:.0%}} of cases are below %{{y:.2f}}<extra>{name}</extra>",
+        hovertemplate=f"%{{x:0.0%}} of cases are below %{{y:0.2f}}<extra>{name}</extra>",
     )

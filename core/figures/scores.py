@@ -71,7 +71,7 @@ def score_density(
                 mode="markers",
                 marker={"symbol": "diamond", "size": 11, "color": theme.mean},
                 customdata=[plotly(shorten(name, 30)) for name, _ in predictions],
-                hovertemplate="%{customdata}: %{x:.4~g}<extra>predicted</extra>",
+                hovertemplate="%{customdata}: %{x:0.4~g}<extra>predicted</extra>",
                 name="predicted",
                 showlegend=False,
             )
@@ -102,7 +102,7 @@ def _curve(found: PlausibleScore, theme: Theme) -> list[Trace]:
             y=height,
             mode="lines",
             line={"color": theme.accent, "width": 2.5},
-            hovertemplate="plausible score %{x:.4~g}<extra></extra>",
+            hovertemplate="plausible score %{x:0.4~g}<extra></extra>",
             showlegend=False,
         ),
         scatter(
@@ -110,7 +110,7 @@ def _curve(found: PlausibleScore, theme: Theme) -> list[Trace]:
             y=[0],
             mode="markers",
             marker=cross(theme.ink, 15, 2.5),
-            hovertemplate=f"mean %{{x:.4~g}} ({score_between(found.low, found.high)})<extra></extra>",
+            hovertemplate=f"mean %{{x:0.4~g}} ({score_between(found.low, found.high)})<extra></extra>",
             name="mean",
             showlegend=False,
         ),
@@ -164,7 +164,7 @@ def score_against_trust(found: ScoreTrust, reliability: float, theme: Theme, tit
                 mode="lines",
                 line={"color": theme.accent, "width": 2.5},
                 customdata=ends,
-                hovertemplate="γ %{x:.2~g}: %{y:.4~g} (%{customdata[0]:.4~g} to %{customdata[1]:.4~g})<extra></extra>",
+                hovertemplate="γ %{x:0.2~g}: %{y:0.4~g} (%{customdata[0]:0.4~g} to %{customdata[1]:0.4~g})<extra></extra>",
                 showlegend=False,
             ),
         ],
@@ -193,7 +193,7 @@ def above_against_trust(found: ScoreTrust, reliability: float, theme: Theme, tit
             y=found.above[:, 0] if found.above is not None else [],
             mode="lines",
             line={"color": theme.accent, "width": 2.5},
-            hovertemplate="γ %{x:.2~g}: %{y:.3f}<extra></extra>",
+            hovertemplate="γ %{x:0.2~g}: %{y:0.3f}<extra></extra>",
             showlegend=False,
         )
     ]
@@ -240,7 +240,7 @@ def widths(found: ScoreTrust, theme: Theme, title: str) -> go.Figure:
                 line=line,
                 marker={"size": 7},
                 customdata=np.column_stack([low, high]),
-                hovertemplate="γ %{x:~g}: %{y:.4~g} (%{customdata[0]:.4~g} to %{customdata[1]:.4~g})<extra></extra>",
+                hovertemplate="γ %{x:~g}: %{y:0.4~g} (%{customdata[0]:0.4~g} to %{customdata[1]:0.4~g})<extra></extra>",
                 showlegend=False,
             ),
         ],
@@ -275,7 +275,7 @@ def sides(found: ScoreTrust, theme: Theme, title: str) -> go.Figure:
                 name=name,
                 line=line,
                 opacity=0.35 + 0.65 * (number + 1) / len(above),
-                hovertemplate=f"%{{x:.0%}} of cases are below %{{y:.2f}}<extra>{name}</extra>",
+                hovertemplate=f"%{{x:0.0%}} of cases are below %{{y:0.2f}}<extra>{name}</extra>",
             )
         )
     return figure_of(
@@ -317,7 +317,7 @@ def errors_against_trust(found: tuple[ScoreErrors, ...], metric: str, theme: The
                 line={"color": colour, "width": 2.5, "dash": DASHES[number % len(DASHES)]},
                 marker={"symbol": SYMBOLS[number % len(SYMBOLS)], "size": 8},
                 customdata=np.column_stack([low, high]),
-                hovertemplate="γ %{x:~g}: %{y:.4~g} (%{customdata[0]:.4~g} to %{customdata[1]:.4~g})<extra>"
+                hovertemplate="γ %{x:~g}: %{y:0.4~g} (%{customdata[0]:0.4~g} to %{customdata[1]:0.4~g})<extra>"
                 + label
                 + "</extra>",
             )
@@ -328,7 +328,7 @@ def errors_against_trust(found: tuple[ScoreErrors, ...], metric: str, theme: The
                 y=[float(found[-1].point[number, at])],
                 mode="markers",
                 marker={"symbol": "x", "size": 11, "color": colour},
-                hovertemplate="against the mean plausible scores: %{y:.4~g}<extra>" + label + "</extra>",
+                hovertemplate="against the mean plausible scores: %{y:0.4~g}<extra>" + label + "</extra>",
                 showlegend=False,
             )
         )
@@ -400,7 +400,7 @@ def severity_over_time(found: ScoreDrift, theme: Theme, title: str) -> go.Figure
             mode="markers",
             name="a score",
             marker={"color": with_opacity(theme.quiet, 0.55), "size": 5},
-            hovertemplate="%{x|%Y-%m-%d}: %{y:.4~g} above the others<extra></extra>",
+            hovertemplate="%{x|%Y-%m-%d}: %{y:0.4~g} above the others<extra></extra>",
         ),
         scatter(
             x=dates((first + last) / 2),
@@ -410,7 +410,7 @@ def severity_over_time(found: ScoreDrift, theme: Theme, title: str) -> go.Figure
             line={"color": theme.accent, "width": 2},
             error_y=error_bars(high - mean, mean - low, with_opacity(theme.accent, 0.6), 1.5, 3),
             customdata=[[score_between(a, b), f"{int(count):,}"] for a, b, count in zip(low, high, n, strict=True)],
-            hovertemplate="%{x|%Y-%m-%d}: %{y:.4~g} (%{customdata[0]})<br>%{customdata[1]} scores<extra></extra>",
+            hovertemplate="%{x|%Y-%m-%d}: %{y:0.4~g} (%{customdata[0]})<br>%{customdata[1]} scores<extra></extra>",
         ),
     ]
     if found.before is not None and found.after is not None:
@@ -425,7 +425,7 @@ def severity_over_time(found: ScoreDrift, theme: Theme, title: str) -> go.Figure
                     mode="lines",
                     name=name,
                     line={"color": theme.mean, "width": 3, "dash": "solid" if name == "after" else "dash"},
-                    hovertemplate=f"{name}: %{{y:.4~g}} ({score_between(part[1], part[2])})<extra></extra>",
+                    hovertemplate=f"{name}: %{{y:0.4~g}} ({score_between(part[1], part[2])})<extra></extra>",
                 )
             )
     return figure_of(

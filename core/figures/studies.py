@@ -50,7 +50,7 @@ def forest(estimates: Sequence[StudyEstimate], theme: Theme, title: str, axis: s
                     [plotly(one.reader or "mean over readers"), between(*end)]
                     for one, end in zip(shown, ends, strict=True)
                 ],
-                hovertemplate="%{customdata[0]}: %{x:.3f}<br>%{customdata[1]}<extra>" + plotly(modality) + "</extra>",
+                hovertemplate="%{customdata[0]}: %{x:0.3f}<br>%{customdata[1]}<extra>" + plotly(modality) + "</extra>",
             )
         )
     names = ["mean over readers", *short_names(readers, 26)]
@@ -97,7 +97,7 @@ def roc(curves: RocCurves, theme: Theme, title: str) -> go.Figure:
                 mode="lines",
                 name=plotly(modality),
                 line={"color": colour, "width": 3, "dash": DASHES[code % len(DASHES)]},
-                hovertemplate="mean of readers: %{y:.3f} at %{x:.3f}<extra>" + plotly(modality) + "</extra>",
+                hovertemplate="mean of readers: %{y:0.3f} at %{x:0.3f}<extra>" + plotly(modality) + "</extra>",
             )
         )
     share = {"range": [-0.02, 1.02], "tickformat": "0.1f"}
@@ -124,7 +124,7 @@ def _reader(reader: str, points: Sequence, colour: str, code: int) -> Trace:
         line=None if few else {"color": colour, "width": 0.8},
         opacity=None if few else 0.5,
         customdata=[[exact(one.threshold)] for one in inner],
-        hovertemplate="from score %{customdata[0]}: sensitivity %{y:.3f}, 1 − specificity %{x:.3f}<extra>"
+        hovertemplate="from score %{customdata[0]}: sensitivity %{y:0.3f}, 1 − specificity %{x:0.3f}<extra>"
         + plotly(reader) + "</extra>",
         showlegend=False,
     )  # fmt: skip

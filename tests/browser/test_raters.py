@@ -32,7 +32,7 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
 
     page.get_by_role("button", name="Details").click()
     settled(page)
-    expect(page.get_by_text("Correct in 0.86 of annotations before").last).to_be_visible()
+    expect(page.get_by_text("Correct in 86% of annotations before").last).to_be_visible()
     expect(page.get_by_role("heading", name="Annotations on each class")).to_be_visible()
     expect(
         page.get_by_role("heading", name="Cases where the other raters are confident in another class")

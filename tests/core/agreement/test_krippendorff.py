@@ -222,7 +222,7 @@ def test_weights_that_make_all_classes_agree_leave_alpha_undefined():
 
 def test_what_makes_no_sense_is_refused_with_the_reason():
     counts, scores = counts_of(GWET, 5), scores_of([[1, -2], [3, 4]])
-    with pytest.raises(NotApplicableError, match="one of ordinal, interval, ratio"):
+    with pytest.raises(NotApplicableError, match="one of these metrics: ordinal, interval, ratio"):
         krippendorff_alpha(scores)
     with pytest.raises(NotApplicableError, match="Alpha for scores needs one of"):
         krippendorff_alpha(scores, metric="interval", weights="linear")

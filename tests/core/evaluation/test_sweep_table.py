@@ -218,7 +218,7 @@ def test_a_case_without_annotations_takes_part(build):
 
 
 def test_classifiers_must_be_matched_to_the_data_and_have_names_of_their_own(skin, some, classifiers):
-    with pytest.raises(InputError, match="belong to 40 cases, but the data have 400"):
+    with pytest.raises(InputError, match="are for 40 cases, but the data have 400"):
         swept(skin, classifiers, n_draws=5)
     with pytest.raises(InputError, match="Could not compare classifiers: two have the name 'A'"):
         swept(some, (classifiers[0], replace(classifiers[1], name="A")), n_draws=5)

@@ -43,7 +43,7 @@ def test_a_draw_lies_at_the_weighted_mean_of_the_corners_and_its_hover_names_eac
     assert np.array(mean.customdata) == pytest.approx(np.array([[0.55, 0.1725, 0.2775]]))
     for trace in (draws, mean):
         assert trace.hovertemplate.startswith(
-            "left one %{customdata[0]:.0%}<br>right one %{customdata[1]:.0%}<br>top one %{customdata[2]:.0%}<extra>"
+            "left one %{customdata[0]:0.0%}<br>right one %{customdata[1]:0.0%}<br>top one %{customdata[2]:0.0%}<extra>"
         )
     assert mean.marker.color == theme.ink and draws.marker.color == theme.accent
 

@@ -54,7 +54,7 @@ def records(n: int, **columns) -> bytes:
 
 
 def test_read_asks_which_column_has_annotations_if_cases_have_one_row_of_facts():
-    with pytest.raises(InputError, match="Could not recognise the column of the annotation"):
+    with pytest.raises(InputError, match="Could not recognise the annotation column"):
         read(records(60))
 
 
@@ -366,7 +366,7 @@ def test_rounds_that_are_written_out_above_each_rater_are_joined_with_these():
 
 def test_a_first_row_of_annotations_below_names_that_come_twice_is_no_header():
     content = b"case,label,label\nc1,x,y\nc2,y,z\nc3,u,v\n"
-    with pytest.raises(InputError, match="has 'label' 2 times"):
+    with pytest.raises(InputError, match="contains 'label' 2 times"):
         read(content)
 
 
@@ -957,4 +957,4 @@ def test_many_repeats_point_to_the_column_of_cases():
     ]
     reading = read(delimited([["doc", "paragraph", "rater", "category"], *rows]))
     assert reading.report is not None
-    assert any("join them in one column" in caution for caution in reading.report.warnings)
+    assert any("join them into one column" in caution for caution in reading.report.warnings)

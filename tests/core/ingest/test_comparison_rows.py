@@ -71,7 +71,7 @@ def test_a_row_that_cannot_be_a_comparison_is_left_out_with_its_reason():
     reading = read((ARENA + odd + ARENA.partition("\n")[2] * 20).encode())
     reasons = [one.reason for one in reading.report.dropped]
     assert [one.line for one in reading.report.dropped] == [6, 7, 8, 9]
-    assert reasons == ["an item is compared with itself", "the preferred item is neither of the two",
+    assert reasons == ["an item is compared with itself", "the preferred item is neither of the two items",
                        "an item is missing", "no annotation"]  # fmt: skip
     assert reading.report.n_kept + 4 == reading.report.n_rows
 

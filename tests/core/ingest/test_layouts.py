@@ -181,7 +181,7 @@ def test_ordered_strings_are_recognised_and_their_signs_shown():
 def test_other_signs_can_be_given():
     dataset = read(b"case,ann,bob\n1,A; B/C,B; A\n", separators=(";", "/")).dataset
     assert answers(dataset) == [("1", "ann", [["A"], ["B", "C"]]), ("1", "bob", [["B"], ["A"]])]
-    with pytest.raises(InputError, match="empty or the same"):
+    with pytest.raises(InputError, match="empty or identical"):
         read(b"case,ann,bob\n1,A; B/C,B; A\n", separators=(";", ";"))
 
 

@@ -147,7 +147,7 @@ def test_ground_truth_is_gold_of_its_question():
 
 def test_one_annotation_for_every_case_is_warned_of():
     reading = opened(("a", json.dumps([task(1, happy(1, 1)), task(2, happy(2, 2))])))
-    assert any("omit raters on export" in warning for warning in reading.report.warnings)
+    assert any("omit raters when they export" in warning for warning in reading.report.warnings)
 
 
 def test_answers_that_a_model_gave_are_told():
