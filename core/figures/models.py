@@ -239,8 +239,8 @@ def calibration_curve(
             marker={"size": 9, "color": theme.accent},
             error_y=error_bars(high - observed, observed - low, theme.accent, 1.5, 4),
             customdata=[[a, b, plural(int(n), "case")] for a, b, n in zip(low, high, count, strict=True)],
-            hovertemplate="probability %{x:0.0%}: true in %{y:0.0%} (%{customdata[0]:0.0%} to %{customdata[1]:0.0%}) of "
-            "%{customdata[2]}<extra></extra>",
+            hovertemplate="probability %{x:0.0%}: true in %{y:0.0%} (%{customdata[0]:0.0%} to "
+            "%{customdata[1]:0.0%}) of %{customdata[2]}<extra></extra>",
         ),
         bar(
             x=predicted,

@@ -164,7 +164,8 @@ def score_against_trust(found: ScoreTrust, reliability: float, theme: Theme, tit
                 mode="lines",
                 line={"color": theme.accent, "width": 2.5},
                 customdata=ends,
-                hovertemplate="γ %{x:0.2~g}: %{y:0.4~g} (%{customdata[0]:0.4~g} to %{customdata[1]:0.4~g})<extra></extra>",
+                hovertemplate="γ %{x:0.2~g}: %{y:0.4~g} (%{customdata[0]:0.4~g} to %{customdata[1]:0.4~g})"
+                "<extra></extra>",
                 showlegend=False,
             ),
         ],

@@ -94,11 +94,10 @@ def _knowledge(view: Dataset) -> list:
     if not part.applicable(view).possible:
         return []
     try:
-        found = printed(part.blocks(part.answer(view), view))
+        found = part.blocks(part.answer(view), view)
     except PluralityError:
         return []
-    shown = takewhile(lambda block: not isinstance(block, Heading), found)
-    return [Heading(part.title), *shown]
+    return [Heading(part.title), *printed(takewhile(lambda block: not isinstance(block, Heading), found))]
 
 
 def _to_ask(averaged: AveragedModels | None, view: Dataset) -> list:

@@ -92,7 +92,10 @@ def test_a_method_takes_the_kinds_that_it_says_and_refuses_the_others_with_a_rea
         dataset = with_class_order(dataset, dataset.classes)
     verdict = can_use(method, dataset)
     if kind not in method.takes:
-        assert not verdict.possible and verdict.reason == f"does not support {kind}s"
+        assert (
+            not verdict.possible
+            and verdict.reason == f"does not support {'classes' if kind == 'class' else f'{kind}s'}"
+        )
         with pytest.raises(InputError, match=method.title.replace("(", r"\(").replace(")", r"\)")):
             as_taken(method, dataset, 2.0)
         return

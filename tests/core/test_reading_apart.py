@@ -184,7 +184,8 @@ def test_a_reading_that_takes_too_much_memory_is_stopped_with_the_limit(pool, mo
     monkeypatch.setattr(workers, "_BYTES_PER_BYTE", 0)
     monkeypatch.setenv("PLURALITY_READING_MB", "5")
     with pytest.raises(
-        InputError, match=r"Could not read the file: it needed more than 5 MB of memory, the limit for [0-9.]+ MB"
+        InputError,
+        match=r"Could not read the file: it needed more than 5 MB of memory, the limit for a file of [0-9.]+ MB",
     ):
         pool.read(uploads.open_files, LONG, has_header=None, format=None)
     assert not pool._apart

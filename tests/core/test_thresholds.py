@@ -14,6 +14,7 @@ OF_COMPUTING = {
     *("ABOVE_CHANCE", "FIRST_OPINION", "PARTS", "POWER", "START_SPREAD", "TARGET_ACCEPT", "_ABOVE_CHANCE"),
     *(
         "_BEYOND",
+        "_CROSSED",
         "_CURVATURE",
         "_INDEPENDENT",
         "_MIXED",
@@ -23,6 +24,7 @@ OF_COMPUTING = {
         "_NEAR_THE_END",
         "_NO_SIGN",
         "_OTHERS_AGREE",
+        "_REPEATED",
     ),
     *("_SAMPLING_SHARE", "_SHARE_OF_OBJECTS", "_TARGET_ACCEPT"),
 }

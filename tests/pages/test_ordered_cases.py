@@ -134,7 +134,8 @@ def test_raters_says_who_reads_higher_or_lower_than_the_panel():
                 for end in ("", "_low", "_high")
             ]
         )
-    assert f"By the ordinal model, o{severity_sentence(fit).split(':')[0][1:]}" in said
+    words_of_severity = severity_sentence(fit).split(":")[0]
+    assert f"By the ordinal model, {words_of_severity[0].lower()}{words_of_severity[1:]}" in said
     keep(plain)
     assert "By the ordinal model" not in words(opened("raters", plain.digest))
 

@@ -65,7 +65,7 @@ def test_what_other_questions_of_the_file_do_not_get_is_stated(n_others):
     others = {f"q{place}": DIGESTS[name] for place, name in enumerate(["excel.csv", "signed.csv"][:n_others])}
     belongings.set_questions(now, {"signed": now} | others)
     captions = [one.value for one in opened("home", now).caption]
-    assert any("For the other 2 questions of the file" in one for one in captions) == (n_others == 2)
+    assert any("For the other 2 questions in the file" in one for one in captions) == (n_others == 2)
     assert any("other" in one and "of the file, mark AI raters" in one for one in captions) == (n_others > 0)
 
 

@@ -163,8 +163,8 @@ def test_restarts_that_lead_elsewhere_say_by_how_much():
     found = SimpleNamespace(objectives=[-100.25, -130.0, -100.25], differs=True, n_changed=1, best=best)
     assert restarts_in_words(SimpleNamespace(log_likelihood=-1120.5), found).plain.startswith(
         "The likelihood has more than one mode. The best of 3 restarts (reached 2 times) has log-likelihood "
-        "-100.250; the start from the majority vote has -1,120.500. This better fit changes the most likely class of 1 case. "
-        "Results below use the start from the majority vote unless you choose the other."
+        "-100.250; the start from the majority vote has -1,120.500. This better fit changes the most likely "
+        "class of 1 case. Results below use the start from the majority vote unless you choose the other."
     )
 
 

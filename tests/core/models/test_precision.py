@@ -114,7 +114,7 @@ def test_under_smoothing_both_are_the_spread_of_a_posterior_and_say_so(smoothing
     other = precision_of(model, dataset, fit, method="case bootstrap")
     assert other.accuracy.sd.mean() == pytest.approx(one.accuracy.sd.mean(), rel=0.15)
     for found in (one, other):
-        assert any("Pseudo-annotations" in note for note in found.notes)
+        assert any("pseudo-annotations" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("place", [0, 2, 3, 6], ids=lambda place: SETTINGS[place].title)

@@ -95,7 +95,7 @@ def test_sets_deeper_than_the_draws_tell_apart_are_refused():
 
 def test_sets_that_64_bits_cannot_number_are_refused():
     full = np.random.default_rng(0).dirichlet(np.ones(80), 10)
-    with pytest.raises(InputError, match="sets of 10 of 80"):
+    with pytest.raises(InputError, match="sets of 10 out of 80"):
         reduced(collapsed(full, list(range(80)), 10), 10)
 
 
