@@ -155,7 +155,7 @@ def test_without_gold_there_is_no_curve(build):
     data = build([(0, 0, 0), (0, 1, 1), (1, 0, 0)], 2)
     with pytest.raises(NotApplicableError, match="0 cases have both a gold class"):
         truth_curve(data, DirichletCounts())
-    with pytest.raises(NotApplicableError, match="1 case has a gold class"):
+    with pytest.raises(NotApplicableError, match="1 case has both a gold class"):
         truth_curve(replace(data, gold=np.array([0, -1], np.int32)), DirichletCounts())
 
 
