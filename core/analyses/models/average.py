@@ -38,7 +38,8 @@ def compute(judged: JudgedModels, options) -> JudgedModels:
 def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
     """Show the average: its members, cases that it decides against all raters, and cases that divide the heaviest."""
     averaged = judged.averaged
-    said = [f"{averaged.sentence}.", *filter(None, (flips(averaged), differences(averaged)))]
+    agreed = "" if averaged.differ.size else differences(averaged)
+    said = [f"{averaged.sentence}.", *filter(None, (flips(averaged), agreed))]
     table = table_of(judged, dataset, options)
     blocks: list[Block] = [
         Words((Name(" ".join(said)),), term=AVERAGE),
@@ -95,7 +96,7 @@ def _where_they_differ(averaged: AveragedModels, dataset: Dataset) -> list[Block
     grid = Grid(listed, "", 40, _differing_columns(averaged), "average_differ", height=_HEIGHT, selects="row")
     order = _most_divided(averaged)
     return [
-        Details(f"{plural(averaged.differ.size, 'case')} on which the two models with the largest weights differ", [
+        Details(differences(averaged).removesuffix("."), [
             grid,
             Chosen(
                 grid,

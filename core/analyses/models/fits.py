@@ -145,7 +145,7 @@ def restarts_in_words(fit: RaterModelFit, found: Restarts) -> Words:
 
 
 def most_and_least_accurate(raters, accuracy) -> Words | None:
-    """Return who is clearly most and least accurate, as on the Raters page; None if fewer than two are judged.
+    """Return who is clearly most and least accurate, as on the Raters page; None if nobody is.
 
     Parameters
     ----------
@@ -163,4 +163,4 @@ def most_and_least_accurate(raters, accuracy) -> Words | None:
             value, low, high = (float(part[rater]) for part in ends)
             words = percent_with_interval(value, low, high)
             spans += [f"{how} accurate: ", Strong(Name(shorten(raters[rater], 40))), f", {words}"]
-    return Words((*(spans or ["No rater is clearly the most or least accurate"]), ", as on the Raters page."))
+    return Words((*spans, ", as on the Raters page.")) if spans else None

@@ -24,22 +24,22 @@ def show(
     if unsettled and agreement is not None and (first := before_opinions(agreement.quoted)):
         _line(*first, "agreement", "Look")
     elif below:
-        _line(plural(below, "uncertain case"), "Review uncertain cases, least certain first", "review", "Start review")
+        _line(plural(below, "uncertain case"), "Review them, least certain first", "review", "Start review")
     if act is not None and (flags := act.against()):
         flagged = len(act.flagged())
         _line(f"{plural(flagged, 'rater')} flagged", f"{plural(len(flags), 'flag')} with evidence", "raters", "Open")
     if not len(gold_cases(views.classes)):
-        _line("No gold", "Review a random sample to estimate how often the leading class is correct", "review", "Start")
+        _line("No gold", "Review a sample to estimate how often the leading class is correct", "review", "Start")
     if views.classifiers:
         _line(
             plural(len(views.classifiers), "classifier"),
-            "Compare classifiers with uncertain ground truth",
+            "Compare them with uncertain ground truth",
             "reliability",
             "Compare",
         )
     else:
-        _line("No predictions", "Add predictions to compare classifiers", "reliability", "Add")
-    _line("Labels", "One row per case, to use or to train a model", "labels", "Export")
+        _line("No predictions", "Add a file to compare classifiers", "reliability", "Add")
+    _line("Labels", "One row per case", "labels", "Export")
     _line("Report", "All results in one file", "report", "Export")
 
 

@@ -80,7 +80,7 @@ def cases(dataset: Dataset) -> None:
     each = np.diff(dataset.case_ptr)
     low, high = int(each.min()), int(each.max())
     spread = plural(high, "annotation") if low == high else f"{low:,} to {high:,} annotations"
-    st.caption(f"{spread} each, {plural(dataset.n_annotations, 'annotation')} in total")
+    st.caption(f"{spread} each, {dataset.n_annotations:,} in total")
 
 
 def agreement(found: ApplicableCoefficients | None, why: str) -> None:
