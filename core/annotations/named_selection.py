@@ -140,7 +140,7 @@ class Selection:
             checked: dict[str, Any] = {name: _checked(name, value) for name, value in said.items()}
             return cls(**checked)
         except (ValueError, RecursionError):
-            raise InputError("Could not read the selection.", "Choose it again under Filter annotations.") from None
+            raise InputError("Could not read the selection.", "Choose it again under Filter.") from None
 
 
 def days_of(dataset: Dataset) -> tuple[date, date] | None:

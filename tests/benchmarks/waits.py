@@ -158,7 +158,7 @@ def of_story(browser: Browser) -> Iterator[Waited]:
             with opened(browser, Path(home)) as (page, dashboard):
                 for number in range(1, len(STEPS) + 1):
                     act, step = (
-                        button(page, "Next: " if number > 1 else "Guided tour"),
+                        button(page, "Next: " if number > 1 else "Tour"),
                         f"Step {number} of",
                     )
                     yield f"Step {number}", kind, *waited(page, dashboard, act, step=step)
@@ -175,7 +175,7 @@ def of_presentation(browser: Browser) -> Iterator[Waited]:
     with tempfile.TemporaryDirectory() as home:
         for kind in ("cold", "store"):
             with opened(browser, Path(home)) as (page, dashboard):
-                for name in ("Guided tour", "Present"):
+                for name in ("Tour", "Present"):
                     waited(page, dashboard, button(page, name), step="Step 1 of")
                 for number in range(2, len(STEPS) + 1):
                     found = waited(page, dashboard, button(page, "Next: "), step=f"Step {number} of")

@@ -14,7 +14,7 @@ def test_a_selection_holds_on_every_page_stands_in_the_address_and_can_be_taken_
     page = open_page(f"{dashboard.url}/agreement?data=anaesthesia")
     settled(page)
     whole = page.get_by_role("heading", level=1).inner_text()
-    page.get_by_role("button", name="Filter annotations").click()
+    page.get_by_role("button", name="Filter", exact=True).click()
     dialog = page.get_by_role("dialog")
     box = dialog.get_by_role("combobox", name="Raters")
     for rater in ("observer 1", "observer 2", "observer 3"):
@@ -33,7 +33,7 @@ def test_a_selection_holds_on_every_page_stands_in_the_address_and_can_be_taken_
     settled(page)
     expect(page.get_by_text("3 of 5 raters")).to_have_count(0)
     expect(page).not_to_have_url(re.compile("select="))
-    page.get_by_role("button", name="Filter annotations").click()
+    page.get_by_role("button", name="Filter", exact=True).click()
     page.get_by_role("dialog").get_by_role("button", name="first three").click()
     settled(page)
     expect(page.get_by_text("3 of 5 raters")).to_be_visible()

@@ -75,7 +75,7 @@ def test_the_story_is_left_and_resumed_anywhere(dashboard, open_page):
     """Other pages show the way back; an address opens its step; leaving gives back what was open before."""
     page = open_page(f"{dashboard.url}?data=anaesthesia")
     settled(page)
-    page.get_by_role("button", name="Guided tour").click()
+    page.get_by_role("button", name="Tour", exact=True).click()
     told(page, 1)
     on(page)
     told(page, 2)

@@ -474,7 +474,7 @@ def test_while_a_step_of_the_story_is_read_the_next_ones_are_computed(monkeypatc
     app.session_state["data"] = "skin"
     app.run()
     asked.clear()  # Home asks for them by itself
-    next(button for button in app.button if button.label == "Guided tour").click().run()
+    next(button for button in app.button if button.label == "Tour").click().run()
     assert not app.exception and "Step 1 of 7" in " ".join(text.value for text in app.markdown)
     later = ("Sweep over reliabilities", "Certainty of all cases", "Held-out scores of rater models")
     assert {(title, True) for title in later} <= {*asked}

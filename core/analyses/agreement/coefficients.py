@@ -100,9 +100,9 @@ def _groups(found: ApplicableCoefficients) -> list[Group]:
         plain = [one for one in main if one.weights not in ("ordinal", "ordinal metric", "ordinal weights")]
         by_square = [one for one in plain if one.weights.startswith("quadratic")]
         return [
-            Group("Only the same class counts as agreement", [one for one in plain if one not in by_square]),
-            Group("Neighbouring classes count as partial agreement, by rank", by_rank),
-            Group("Neighbouring classes count as partial agreement, by squared distance", by_square),
+            Group("Exact agreement", [one for one in plain if one not in by_square]),
+            Group("Partial agreement, by rank", by_rank),
+            Group("Partial agreement, by distance²", by_square),
         ]
     if found.kind == "ranking":
         whole = [one for one in main if one.name in (LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP)]

@@ -306,7 +306,9 @@ def column_config(column: Column, digits: int = 2, **own: Any):
     if column.unit == "count":
         return st.column_config.NumberColumn(**about, **columns.COUNT)
     if column.unit in ("share", "probability"):
-        return st.column_config.ProgressColumn(**about, format=columns.PERCENT, min_value=0, max_value=1)
+        return st.column_config.ProgressColumn(
+            **({"width": columns.BAR} | about), format=columns.PERCENT, min_value=0, max_value=1
+        )
     if column.unit == "text":
         return st.column_config.Column(**about)
     written = _FORMATS.get(column.unit, f"%.{digits}f") if column.digits is None else f"%.{column.digits}f"

@@ -18,6 +18,7 @@ TWO, THREE, SIGNED, PERCENT = "%.2f", "%.3f", "%+.3f", "percent"
 _PADDING = 10  # of a cell, in pixels
 _MOST_WORDS = 220  # pixels of a column of words
 _MOST_PICTURES = 500  # rows; beyond, the ends are numbers
+BAR = 130  # pixels of a bar with its number
 COUNT = {"format": "accounting", "step": 1}
 
 
@@ -95,7 +96,7 @@ def with_pictures(
 
 def shares(*names: str) -> dict:
     """Columns that run from 0 to 1, as bars."""
-    return dict.fromkeys(names, st.column_config.ProgressColumn(format=PERCENT, min_value=0, max_value=1))
+    return dict.fromkeys(names, st.column_config.ProgressColumn(format=PERCENT, min_value=0, max_value=1, width=BAR))
 
 
 def in_percent(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from pages.shared.kit import presentation, state
 def button(dataset: Dataset) -> None:
     """Draw the button that opens the dialog and shows whether anything is left out."""
     chosen = state.selection()
-    label = "Filter annotations" if chosen.everything else "Change filters"
+    label = "Filter" if chosen.everything else "Change filters"
     if st.button(label, icon=":material/filter_alt:", type="tertiary", key="open_selection"):
         _dialog(dataset)
 

@@ -57,8 +57,8 @@ def split(dataset: Dataset) -> float | str | None:
     if dataset.kind == "set":
         st.session_state["label"] = state.split(dataset)
         return st.selectbox(
-            "Label (splits annotations into with and without it)", dataset.classes, key="label",
-            persist_state="session", format_func=shorten, width=280,
+            "Label", dataset.classes, key="label", persist_state="session", format_func=shorten, width=280,
+            help="Pages that need two classes compare annotations with and without this label.",
         )  # fmt: skip
     if dataset.kind != "score":
         return None

@@ -160,12 +160,10 @@ def data_bar() -> None:
         with st.container(horizontal=True, horizontal_alignment="right", gap="small", key="data_actions"):
             selection.button(dataset)
             access.sharing(st.session_state["data"])
-            st.button(
-                "Close or change", icon=":material/swap_horiz:", type="tertiary", on_click=_close, key="close_data"
-            )
+            st.button("Change data", icon=":material/swap_horiz:", type="tertiary", on_click=_close, key="close_data")
             if story.step() is None:
                 presentation.button()
-            story.entrance("Guided tour", "tertiary")
+            story.entrance("Tour", "tertiary")
 
 
 def _legend(dataset: Dataset) -> None:
