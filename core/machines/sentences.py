@@ -10,6 +10,7 @@ from ..text import exact, number, percent, plural, with_interval
 from ..thresholds import CLEARLY_AHEAD
 from .alternative_test import PASSES, AlternativeTest, MachineStanding
 
+AGAINST_RATERS = "Filled: not worse than this rater by more than ε · Bar: 95% interval"
 _MOST_NAMED = 3
 
 
@@ -60,6 +61,17 @@ def _of_one(one: MachineStanding) -> str:
             f"Inconclusive: more cases are needed to determine whether “{one.machine}” can replace a rater ({against})"
         )
     return f"“{one.machine}” can{'' if kind == 'passes' else 'not'} replace a rater: {against}"
+
+
+def as_well_as(found: AlternativeTest) -> str:
+    """Return a title that counts the raters as whom the tested AI raters do as well, without a name."""
+    tested = [one for one in found.machines if one.raters]
+    least, most = min(one.n_rejected for one in tested), max(one.n_rejected for one in tested)
+    if found.by_chance:
+        return "AI raters compared with each rater"
+    who = "The AI rater does" if len(tested) == 1 else "AI raters do"
+    raters = plural(max(len(one.raters) for one in tested), "rater")
+    return f"{who} as well as {least:,}{f' to {most:,}' * (most > least)} of {raters}"
 
 
 def in_detail(one: MachineStanding, epsilon: float) -> str:

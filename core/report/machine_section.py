@@ -14,7 +14,7 @@ from ..machines.equivalent_readers import equivalent_readers
 from ..machines.joined import joined, of_predictions
 from ..machines.marks import described
 from ..machines.rates import AGREEMENT, machine_rates, people_labels, rate_words
-from ..machines.sentences import in_detail, silences, verdict
+from ..machines.sentences import AGAINST_RATERS, as_well_as, in_detail, silences, verdict
 from ..machines.versions import version_drift
 from ..text import percent, plural, with_interval
 
@@ -38,10 +38,9 @@ def machines(request, sections, token, progress) -> list:
     tested = [one for one in found.machines if one.raters]
     blocks: list = [Words(f"{verdict(found)}.", "lead"), Grid(_table(found, dataset, people, request.seed), _CAPTION)]
     if tested:
-        title = "Filled: not worse than this rater by more than ε · Bars: 95% interval"
-        blocks.append(
-            Figure(lambda theme: figures.against_raters(tested, found.epsilon, theme, title), "Machines against raters")
-        )
+        title = as_well_as(found)
+        drawn = Figure(lambda theme: figures.against_raters(tested, found.epsilon, theme, title), title)
+        blocks += [drawn, Words(AGAINST_RATERS, "legend")]
     blocks += [Words(in_detail(one, found.epsilon)) for one in found.machines]
     blocks += [Words(one, "note") for one in silences(dataset, people, found.machines)]
     drift = version_drift(dataset, described(names, request.marks), people, seed=request.seed)

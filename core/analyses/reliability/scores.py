@@ -44,10 +44,11 @@ def present(found: ScoreTrust, inputs: Inputs, options) -> list[Block]:
     """Show widths and sides against γ, and the numbers."""
     dataset = inputs.dataset
     widths = Figure(
-        lambda theme: figures.widths(found, theme, "Line: median case · Band: middle half of the cases"),
+        lambda theme: figures.widths(found, theme, "Width of the 95% interval at each γ"),
         "Interval width at each γ",
         "score_widths",
     )
+    legend = Words("Line: median case · Band: middle half of the cases", "legend")
     side: Block = Words("Set a threshold to see how certain it is that each case is above it.", "note")
     if found.above is not None:
         side = Figure(
@@ -64,7 +65,7 @@ def present(found: ScoreTrust, inputs: Inputs, options) -> list[Block]:
         gold.append(Words((Name(scores_by_gold(dataset, found).words(at, digits)),)))
     columns = columns_in(table, _columns(digits))
     return [
-        Row((Stack(1, [widths]), Stack(1, [side])), gap="large"),
+        Row((Stack(1, [widths, legend]), Stack(1, [side])), gap="large"),
         Heading("The numbers", METHOD),
         *gold,
         Grid(table, "Interval width of the cases at each γ.", columns=columns, key="sweep_table"),

@@ -11,7 +11,7 @@ from core.machines.alternative_test import CURVE, AlternativeTest
 from core.machines.disagreements import Differences
 from core.machines.equivalent_readers import EquivalentReaders
 from core.machines.pair_agreement import PairAgreement
-from core.machines.sentences import outcome
+from core.machines.sentences import AGAINST_RATERS, as_well_as, outcome
 from core.machines.subgroup_differences import SubgroupDifference
 from core.text import exact, markdown, number, percent, plural, shorten, with_interval
 from core.thresholds import PANEL_DECIDED
@@ -109,10 +109,9 @@ def replaces(computed: Computed, theme) -> None:
             icon=":material/info:",
         )
     else:
-        title = "Filled: not worse than this rater by more than ε · Bars: 95% interval"
-        widgets.plot(
-            figures.against_raters(tested, found.epsilon, theme, title), "against", "AI raters compared with each rater"
-        )
+        title = as_well_as(found)
+        widgets.plot(figures.against_raters(tested, found.epsilon, theme, title), "against", title)
+        st.caption(AGAINST_RATERS)
     few = {name for one in found.machines for name in one.not_tested}
     if few:
         st.caption(
@@ -324,10 +323,10 @@ def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], ep
     if not found:
         st.info("Not available: no case has an AI rater and two raters.", icon=":material/info:")
         return
-    title = f"Filled: advantage clearly below ε = {exact(epsilon)} · Bars: 95% interval"
-    widgets.plot(
-        figures.leads_by_part(found, epsilon, theme, title), "by_part", "Advantage of raters by class and group"
-    )
+    n_below = sum(one.high is not None and one.high < epsilon for one in found)
+    title = f"Raters' advantage is clearly below ε in {n_below:,} of {len(found):,} comparisons"
+    widgets.plot(figures.leads_by_part(found, epsilon, theme, title), "by_part", title)
+    st.caption(f"Filled: advantage clearly below ε = {exact(epsilon)} · Bar: 95% interval")
     frame = pd.DataFrame(
         {
             "machine": [one.machine for one in found],

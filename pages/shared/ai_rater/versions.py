@@ -43,8 +43,9 @@ def show(machines: Machines, marked: Sequence[Machine], score: str, theme) -> No
 
 
 def _family(one: VersionDrift, place: int, theme) -> None:
-    title = "Bars: 95% over cases" + " · Dotted line: agreement between people" * (one.people is not None)
+    title = f"{'Distance from' if one.score == 'rmse' else 'Agreement with'} people, by version"
     widgets.plot(figures.versions_in_order(one, theme, title), f"versions-{place}", f"Versions of {one.family}")
+    st.caption("Bar: 95% interval over cases" + " · Dotted line: agreement between people" * (one.people is not None))
     frame = pd.DataFrame(
         {
             "version": [each.machine for each in one.changes],

@@ -193,8 +193,8 @@ def test_the_percentage_beside_the_quoted_one_is_of_its_kind():
     assert (ordered.percentage.name, ordered.percentage.weights) == ("percent", "ordinal")
     assert ordered.percentage.value > plain.percentage.value
     assert (
-        "pairs (neighbouring classes count as partial agreement)" in ordered.words()
-        and "pairs (neighbouring classes count as partial agreement)" not in plain.words()
+        "pairs (neighbouring classes count in part)" in ordered.words()
+        and "pairs (neighbouring classes count in part)" not in plain.words()
     )
     for found in (plain, ordered):
         assert (

@@ -12,7 +12,7 @@ from core.machines.alternative_test import AlternativeTest, MachineStanding, alt
 from core.machines.annotation_scores import AnnotationScore
 from core.machines.disagreements import QUARTILES, differences_from_panel, quartile_of
 from core.machines.pair_agreement import pair_agreement
-from core.machines.sentences import in_detail, outcome, verdict
+from core.machines.sentences import as_well_as, in_detail, outcome, verdict
 from tests.core.machines.conftest import simulated
 
 
@@ -98,6 +98,9 @@ def test_sentences_are_no_surer_than_the_cases(six):
     assert verdict(bad) == "“m1” cannot replace a rater: it does as well as 0 of 6 raters"
     both = alternative_test(six, ["m0", "m1"], epsilon=0.15)
     assert verdict(both) == "“m0” can replace a rater; “m1” cannot"
+    assert as_well_as(good) == "The AI rater does as well as 6 of 6 raters"
+    assert as_well_as(both) == "AI raters do as well as 0 to 6 of 6 raters"
+    assert as_well_as(replace(both, by_chance=True)) == "AI raters compared with each rater"
     few = alternative_test(simulated(1, [0.9] * 3, [0.9], n_cases=2), ["m0"])
     assert verdict(few) == "Too few cases to determine whether “m0” can replace a rater"
     assert "not tested" in in_detail(few.machines[0], 0.2)
