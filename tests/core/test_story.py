@@ -1,4 +1,4 @@
-"""The seven claims of the guided story, from the data that it is told of; and that each can fail."""
+"""The seven claims of the guided story, from its samples, that each can fail, and the slides that ship."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core import load_sample, read, story
+from core import load_sample, read
 from core.agreement.coefficients import agreement_table
 from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
@@ -28,6 +28,8 @@ from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.raters.accuracy_threshold import judge_accuracy
 from core.raters.leave_one_rater_out import panel_of
 from core.raters.shared_errors import shared_errors
+from core.story import slide
+from sample_data import make_tour as story
 
 SETTINGS = {"n_draws": 1000, "seed": 0}
 GAMMA = (1.0, 3.0, 10.0)
@@ -61,9 +63,33 @@ def unanimous():
     )
 
 
+@pytest.fixture(scope="module")
+def slides():
+    """The slides of all steps, computed again."""
+    return story.compute()
+
+
 def percent(dataset):
     """Percent agreement."""
     return agreement_table(class_counts(dataset))[0]
+
+
+@pytest.mark.parametrize("number", range(1, 8))
+def test_the_slide_of_a_step_that_ships_is_computed_from_its_sample(slides, number):
+    digest, anew = slides[number - 1]
+    coded = SimpleNamespace(content_digest=digest)
+    coded.coded = coded
+    shipped = slide(number, coded)
+    assert anew.claim.holds and anew == replace(shipped, marks=anew.marks)
+    assert len(shipped.marks) == len(anew.marks)
+    for one, other in zip(shipped.marks, anew.marks, strict=True):
+        numbers = "value", "low", "high", "reference", "at"
+        assert [getattr(one, name) for name in numbers] == pytest.approx([getattr(other, name) for name in numbers], abs=1e-5)
+        assert (one.name, one.label, one.strong) == (other.name, other.label, other.strong)
+
+
+def test_a_slide_of_other_annotations_is_not_shown(unanimous):
+    assert slide(1, unanimous) is None
 
 
 def test_step_one_raters_disagree(view, unanimous):

@@ -9,12 +9,12 @@ import re
 import numpy as np
 import pytest
 
+from core import story
 from core.analyses.raters import RATERS
 from core.analysis_settings import compute_settings
 from core.command_line import main
 from core.ingest.samples import load_sample
 from core.text import percent_with_interval
-from pages.shared.cache import story as cached_story
 from tests.pages.opened import opened, settle, words
 
 LABEL = {"street": ("--label", "pedestrian")}
@@ -108,7 +108,7 @@ def test_the_story_says_what_its_pages_say():
     """Step three: P(correct) of Cases, by the same rater model as Models, and the accuracies of Raters."""
     dataset = load_sample("skin")
     settings, view = compute_settings(dataset), dataset.as_classes()[0]
-    claim = cached_story.weighs(view, settings)
+    claim = story.slide(3, dataset).claim
     told, average = claim.words, settings.average(view)
     assert claim.holds and weighing(words(opened("models", "skin")))[1] == settings.rater_model.title
     assert told.endswith(f"({settings.rater_model.title})")

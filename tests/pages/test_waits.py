@@ -5,6 +5,7 @@ import re
 import threading
 import time
 from functools import partial
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,19 +19,19 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunCon
 from streamlit.testing.v1 import AppTest, local_script_runner
 
 from core import library
-from core.errors import NotApplicableError
 from core.evaluation.predictions import open_predictions
 from core.evaluation.sweep_table import reliability_sweep, sweep_part
 from core.plausibility.dirichlet import DirichletCounts
 from core.runtime.encoding import NotStorableError
 from core.runtime.jobs import Job, JobBoard
+from core.story import STEPS
 from pages.shared.cache import datasets as cached
-from pages.shared.cache import remembered, streamlit_private
+from pages.shared.cache import streamlit_private
 from pages.shared.cache.datasets import jobs
 from pages.shared.kit import expected, job_progress, opening, plausibility_models, redraw
 from pages.shared.kit import sweep as sweeps
 from pages.shared.shell import story as shell_story
-from tests.pages.opened import APP, at, kept, settle, words
+from tests.pages.opened import APP, at, kept, words
 from tests.speed import scaled
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
@@ -486,15 +487,16 @@ def test_at_step_five_what_the_last_step_asks_of_its_own_data_is_begun():
     """The very job; what this session looks at stays."""
     script = """
 import streamlit as st
+from pages.shared.cache.datasets import jobs
 from pages.shared.shell import story
 st.session_state["data"], st.session_state["select"], st.session_state["story"] = "skin", "kept", "5"
 story.ahead()
 st.session_state["after"] = st.session_state["data"], st.session_state["select"]
-board = story.cached.jobs()
+board = jobs()
 st.session_state["begun"] = {key for key in board.all_keys() if board.get(key).title == story.computed.TITLE}
 st.session_state["data"] = "replies"
 del st.session_state["select"]
-st.session_state["asked"] = story.computed.job_of(*story._machines(said=True))
+st.session_state["asked"] = story.computed.job_of(*story._machines())
 """
     app = AppTest.from_string(script, default_timeout=300).run()
     assert not app.exception
@@ -504,94 +506,26 @@ st.session_state["asked"] = story.computed.job_of(*story._machines(said=True))
     jobs().remove(state["asked"].key)
 
 
+@pytest.mark.usefixtures("nothing_starts")
 @pytest.mark.parametrize("number", range(1, 8))
-def test_what_a_step_says_stands_there_before_its_page_runs_once_it_is_known_and_nothing_is_begun_for_it(number):
-    script = f"""
-import streamlit as st
-from core.story import STEPS
-from pages.shared.shell import story
-told = STEPS[{number - 1}]
-st.session_state["data"], st.session_state["story"] = told.data, "{number}"
-board = story.cached.jobs()
-before = set(board.all_keys())
-st.session_state["known"] = story.known(told.page)
-new = [board.get(key) for key in set(board.all_keys()) - before]
-# What an earlier test has left is known, and stands on the board as ended without having begun.
-begun = {{job.title for job in new if job.state != "done" or job.started is not None}}
-st.session_state["begun"] = st.session_state.get("begun", set()) | begun
-if not story.show(st.container(), told.page, st.session_state["known"]):
-    st.rerun()
-"""
-    app = AppTest.from_string(script, default_timeout=300).run()
-    assert not app.exception and not app.session_state["begun"]
-    said = [line.value for line in app.markdown][-2:]
-    assert said[0].startswith(f"**Step {number} of 7") and said[1].endswith(".")
-    app.run()
-    assert app.session_state["known"] is not None and not app.session_state["begun"]
-    assert [line.value for line in app.markdown] == said
+def test_a_presented_step_is_a_slide_for_which_nothing_is_computed(number):
+    """One claim and one figure in the place of the page; its foot names what they rest on."""
+    step = STEPS[number - 1]
+    app = at(step.page, step.data, story=str(number), presenting="1").run()
+    assert not app.exception and not app.title
+    (drawn,) = [chart.proto for chart in app.get("plotly_chart") if json.loads(chart.proto.spec)["data"]]
+    (headline,) = [one.proto.body for one in app.get("html") if "<h1>" in one.proto.body]
+    assert drawn.alt and drawn.alt in unescape(headline)
+    assert f"{number} of 7 · {step.title}" in app.caption[0].value and " · " in app.caption[1].value
 
 
-def test_a_step_of_the_story_shows_a_failed_computation_and_tries_again():
-    script = """
-import streamlit as st
-from pages.shared.cache import datasets as cached
-from pages.shared.shell import story
-mended = st.session_state.get("mended")
-def work(job):
-    if not mended:
-        raise ValueError("no such number")
-    return "mended"
-st.session_state["found"] = story._result(cached.job(("story", "fails"), "Numbers of the step", work), None)
-"""
-    app = AppTest.from_string(script, default_timeout=300).run()
-    assert app.session_state["found"] is None and not app.caption
-    assert app.error[0].value.startswith("Numbers of the step failed with ValueError: no such number.")
-    app.session_state["mended"] = True
-    app.button[0].click().run()
-    assert app.session_state["found"] == "mended" and not app.error
-
-
-def test_whether_a_step_is_known_is_found_without_computing_any_of_it(monkeypatch):
-    """On data of which nothing is known but the certainties of cases."""
-    for computes in ("torn_case", "weighs"):
-        monkeypatch.setattr(f"core.story.{computes}", lambda *_, **__: pytest.fail("It was computed."))
-    monkeypatch.setattr(shell_story.plausibility_models, "known_certainty", lambda *_: "certainty")
-    monkeypatch.setattr("core.agreement.coefficients.agreement_table", lambda *_, **__: pytest.fail("It was computed."))
-    monkeypatch.setattr("core.runtime.work.code_digest", lambda: "another version")
-    monkeypatch.setattr(remembered, "code_digest", lambda: "another version")
-
-    def asks():
-        import streamlit as st
-
-        from core.story import STEPS
-        from pages.shared.shell import story
-
-        st.session_state["found"] = []
-        for number in (1, 3, 4):
-            st.session_state["data"], st.session_state["story"] = STEPS[number - 1].data, str(number)
-            st.session_state["found"].append(story.known(STEPS[number - 1].page))
-
-    app = AppTest.from_function(asks, default_timeout=120).run()
-    assert not app.exception and app.session_state["found"] == [None] * 3
-
-
-def test_of_a_step_that_is_known_the_frame_shows_it_before_the_page_and_once(monkeypatch):
-    settle(at("agreement", "skin", story="1").run())  # what the step says is known then
-    shown, show = [], shell_story.show
-
-    def noted(place, page, claim=None):
-        shown.append(claim)
-        return show(place, page, claim)
-
-    monkeypatch.setattr(shell_story, "show", noted)
-    monkeypatch.setattr(shell_story, "ahead", lambda: shown.append("ahead"))
+def test_a_step_of_data_that_have_changed_has_its_page_and_no_claim(monkeypatch):
+    monkeypatch.setattr(shell_story.story, "slide", lambda *_: None)
     app = at("agreement", "skin", story="1").run()
-    assert not app.exception and len(shown) == 2 and shown[0] is not None and shown[1] == "ahead"
-    assert any(line.value.startswith("**Step 1 of 7") for line in app.markdown)
+    assert app.get("plotly_chart") and "**Step 1 of 7 · Raters disagree**" in [line.value for line in app.markdown]
 
 
-def test_a_press_while_a_known_step_is_drawn_is_another_run_and_no_error(monkeypatch):
-    settle(at("agreement", "skin", story="1").run())
+def test_a_press_while_a_step_is_drawn_is_another_run_and_no_error(monkeypatch):
     moves, drawn = shell_story.moves, []
 
     def pressed():
@@ -606,42 +540,6 @@ def test_a_press_while_a_known_step_is_drawn_is_another_run_and_no_error(monkeyp
     app = at("agreement", "skin", story="1").run()
     assert not app.exception and len(drawn) == 2
     assert sum(line.value.startswith("**Step 1 of 7") for line in app.markdown) == 1
-
-
-def test_what_is_wrong_with_files_of_the_last_step_is_said_where_it_is_shown_alone(monkeypatch):
-    """Not above the page before it runs, nor on the page of the step before."""
-    told, found = [], shell_story.computed.with_classifiers
-
-    def noted(*given, said=True):
-        told.append(said)
-        return found(*given, said=said)
-
-    monkeypatch.setattr(shell_story.computed, "with_classifiers", noted)
-
-    def asks():
-        import streamlit as st
-
-        from core.story import STEPS
-        from pages.shared.shell import story
-
-        st.session_state["data"], st.session_state["story"] = STEPS[-1].data, str(len(STEPS))
-        story.known(STEPS[-1].page)
-        story.show(st.container(), STEPS[-1].page)
-        st.session_state["data"], st.session_state["story"] = STEPS[4].data, "5"
-        story.ahead()
-
-    app = AppTest.from_function(asks, default_timeout=120).run()
-    assert not app.exception and told == [False, True, False]
-
-
-def test_a_step_that_cannot_say_what_it_says_takes_its_page_not_down(monkeypatch):
-
-    def cannot(*_):
-        raise NotApplicableError("Nothing can be said.", "Open other data.")
-
-    monkeypatch.setattr(shell_story.story, "disagree", cannot)
-    app = at("agreement", "skin", story="1").run()
-    assert app.get("plotly_chart")
 
 
 def test_data_that_are_looked_at_for_a_moment_are_left_where_another_run_is_asked_for():

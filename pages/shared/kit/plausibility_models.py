@@ -5,7 +5,6 @@ import streamlit as st
 from core.analyses.cases.certainty import CaseCertainty, certainty_of_cases
 from core.analysis_settings import learns_prior, plausibility_names
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import CertaintyResult
 from core.methods import AS_IS, Method, Option, method_named
 from core.models.choose import FEWEST_TO_TELL, Choice
 from core.models.ordinal import METHOD as ORDINAL
@@ -261,12 +260,6 @@ def certainty_job(view: Dataset, model: PlausibilityModel, reliability: float, *
     """Return the job that computes certainty, without showing it; ``background`` if nothing waits for it yet."""
     key = job_key(view, model, "certainty", reliability)
     return cached.job(key, _CERTAINTY, _certainty_work(view, model, reliability), of=view, background=background)
-
-
-def known_certainty(view: Dataset, model: PlausibilityModel, reliability: float) -> CertaintyResult | None:
-    """Return the certainty if it is known; starts nothing. Arguments as for `certainty_job`."""
-    found = cached.known_result(job_key(view, model, "certainty", reliability), _CERTAINTY, view)
-    return None if found is None else found.certainty
 
 
 def _certainty_work(view: Dataset, model: PlausibilityModel, reliability: float):

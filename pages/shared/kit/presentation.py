@@ -25,6 +25,10 @@ html { font-size: max(20px, 1.25vw) !important; }
   [data-testid="stSlider"], [data-testid="stTextArea"], [data-testid="stTextInput"], [data-testid="stTooltipIcon"],
   [data-testid="stElementToolbar"], .gamma-marks, .gamma-legend, .modebar-container
   ):not(.st-key-presentation_bar *) { display: none; }
+.st-key-slide h1 { font-size: clamp(1.6rem, 2.92vw, 4rem) !important; line-height: 1.15 !important;
+  padding: 0 !important; margin: 0.5rem 0 0; }
+.st-key-slide [data-testid="stCaptionContainer"] p { margin: 0; }
+.st-key-slide_figure, .st-key-slide_figure > * { height: 60vh !important; }
 .st-key-presentation_bar { position: fixed; left: 0; right: 0; bottom: 0; z-index: 100; padding: 0.3rem 2.6rem;
   background: var(--plurality-bar); border-top: 1px solid rgba(128,140,140,.35); }
 @media (max-width: 640px) { html { font-size: 17px !important; } .st-key-presentation_bar { padding: 0.2rem 0.6rem; } }

@@ -38,11 +38,6 @@ def sweep_job(view: Dataset, model, reliabilities: tuple[float, ...], classifier
     return cached.job(key, TITLE, work, of=view, background=background)
 
 
-def known_sweep(view: Dataset, model, reliabilities: tuple[float, ...], classifiers) -> SweepTable | None:
-    """Return the sweep if it is known; starts nothing. Arguments as for `sweep`."""
-    return cached.known_result(_key_and_work(view, model, reliabilities, classifiers)[0], TITLE, view)
-
-
 def parts(view: Dataset, model, n: int):
     """Return the function that gives the reduced draws of one of ``n`` reliabilities, see `cached.parts`."""
     return cached.parts(view, model, expected.of_draws(view, model, n), **ASKED)

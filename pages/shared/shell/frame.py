@@ -233,12 +233,11 @@ def run(page, name: str) -> None:
 
 
 def _drawn(page, name: str, told, asked) -> None:
-    said = False
+    slide = False
     try:
         story.prepare(name)
-        if (claim := story.known(name)) is not None:
-            said = True  # before it is drawn: where that is broken off for another run, it is not drawn twice
-            story.show(told, name, claim)
+        if slide := story.show(told, name):
+            return
         selection.line()
         if name != "ai_rater":
             selection.machines_line()
@@ -252,8 +251,9 @@ def _drawn(page, name: str, told, asked) -> None:
         if not presentation.on():
             with asked:  # once the page is drawn, which may have opened other data
                 _ask_about_earlier(state.whole())
-        opening.begin()
-        if said or story.show(told, name):
+        if not slide:  # which has all that it needs
+            opening.begin()
+        if not presentation.on():
             story.ahead()
         store_away.look_again()
         job_progress.poll()
