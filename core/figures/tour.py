@@ -29,6 +29,7 @@ def draw(slide: Slide, theme: Theme) -> go.Figure:
 
 def _intervals(slide: Slide, theme: Theme) -> tuple[list[Trace], dict]:
     marks = slide.marks
+    compared = [(one.reference, row) for row, one in enumerate(marks) if one.reference is not None]
     data = []
     for strong, colour in ((False, theme.accent), (True, theme.mean)):
         shown = [(row, one) for row, one in enumerate(marks) if one.strong == strong]
@@ -38,9 +39,11 @@ def _intervals(slide: Slide, theme: Theme) -> tuple[list[Trace], dict]:
         ends = error_bars(high - value, value - low, colour, 4, 0)
         data += [
             scatter(x=value, y=y, mode="markers", marker={"color": colour, "size": 16}, error_x=ends, hoverinfo="skip"),
-            _labels(np.maximum(high, [one.reference or 0 for _, one in shown]), y, [one for _, one in shown], colour),
+            # Next to a cross, a label would seem to be that of the cross.
+            _labels(value, [row - 0.12 for row in y], [one for _, one in shown], colour, "top center")
+            if compared
+            else _labels(high, y, [one for _, one in shown], colour),
         ]
-    compared = [(one.reference, row) for row, one in enumerate(marks) if one.reference is not None]
     if compared:
         places, at = zip(*compared, strict=True)
         mark = {"symbol": "x", "size": 14, "color": theme.quiet}
