@@ -122,7 +122,7 @@ STEPS = (
     StoryStep(
         "The classifier looked better than it is",
         "reliability",
-        "Follow its line: at lower γ it falls further below its cross (its score against one label per case).",
+        "Follow its line: at lower γ, the line falls further below the cross (the score against one label per case).",
     ),
     StoryStep(
         "The ranking of classifiers depends on γ",
@@ -132,7 +132,7 @@ STEPS = (
     StoryStep(
         "One AI model can replace a rater, another cannot",
         "ai_rater",
-        "Open “Shared errors”: two versions of one model make the same mistakes, so they are worth less than two "
+        "Open “Shared errors”: two versions of the same model make the same mistakes, so they are worth less than two "
         "raters.",
         "replies",
     ),

@@ -36,7 +36,7 @@ def _sessions() -> None:
     for one in found[:_SESSIONS]:
         who, when, end = st.columns([3, 4, 2], vertical_alignment="center")
         who.text(f"{one.name}, {one.role}")
-        when.text(f"Last used {_moment(one.used)}, ends by {_moment(one.until)}")
+        when.text(f"Last used {_moment(one.used)}, expires {_moment(one.until)} at the latest")
         end.button("End session", key=f"end-{one.which}", on_click=access.end_sign_in, args=(one.which, one.name))
 
 
@@ -48,7 +48,7 @@ def _record() -> None:
     days = current_settings().access_days
     st.caption(
         f"{plural(len(lines), 'line')}, kept for {plural(days, 'day')}. The table shows the latest {_SHOWN} lines; "
-        "the file contains all of them. To check them, run the command plurality access."
+        "the file contains all of them. To check the record, run `plurality access`."
     )
     table = pd.DataFrame(
         [(line.time, line.who, line.what, line.dataset, ", ".join(line.details)) for line in reversed(lines)],

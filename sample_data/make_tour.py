@@ -286,8 +286,8 @@ def disagree(agreement: Coefficient) -> Claim:
     if agreement.value is None or low is None or high is None:
         return Claim("Cannot determine how often two raters agree", False)
     words = (
-        f"Two raters of the same case put the same diagnosis first in {percent(agreement.value)} of pairs "
-        f"({number(100 * low, 0)} to {number(100 * high, 0)}). Their annotations cannot all be correct"
+        f"Two raters of the same case put the same diagnosis first {percent(agreement.value)} of the time "
+        f"({number(100 * low, 0)}% to {number(100 * high, 0)}%). Their annotations cannot all be correct"
     )
     return Claim(words, high < DISAGREE_BELOW)
 
@@ -410,7 +410,7 @@ def two_truths(torn: Torn) -> Claim:
     words = f"{one} is the leading class in {percent(more)} of draws, {other} in {percent(less)}"
     if torn.risk is not None and torn.risk[0] != torn.risk[1]:
         words += f". The first class has {torn.risk[0]} risk, the second {torn.risk[1]} risk"
-    words += ". One label per case would hide one of them"
+    words += ". A single label per case would hide one of them"
     return Claim(words, less >= TWO_TRUTHS)
 
 
@@ -431,8 +431,8 @@ def flips(reliabilities: Sequence[float], evaluations: Sequence[Evaluation]) -> 
     """Return the claim of step six, from classifiers at the lowest and the highest γ, and the metric that agrees."""
     first, *_, last = leaders(evaluations, METRIC)
     words = (
-        f"If annotations count little (γ = {exact(reliabilities[0])}), {first.name} leads. If they count much (γ = "
-        f"{exact(reliabilities[-1])}), {last.name} leads. Each leads with {_at_least(first.p, last.p)} "
+        f"If annotations count for little (γ = {exact(reliabilities[0])}), {first.name} leads. If they count for a "
+        f"lot (γ = {exact(reliabilities[-1])}), {last.name} leads. Each leads with {_at_least(first.p, last.p)} "
         "probability. Choose γ before you choose a classifier"
     )
     sure = first.p is not None and last.p is not None and min(first.p, last.p) >= CLEARLY_AHEAD
@@ -456,8 +456,8 @@ def stands_in(test: AlternativeTest, by_probabilities: Sequence[EquivalentReader
     best, worst = (end(tested, key=lambda one: one.n_rejected) for end in (max, min))
     worth = [known[one.machine].words() for one in (best, worst)]
     words = (
-        f"{best.machine} is not worse than {best.n_rejected:,} of {plural(len(best.raters), 'rater')}; for "
-        f"{worst.machine}, it is {worst.n_rejected:,} of {len(worst.raters):,} (ε = {exact(test.epsilon)}). "
+        f"{best.machine} is not worse than {best.n_rejected:,} of {plural(len(best.raters), 'rater')}; "
+        f"{worst.machine} is not worse than {worst.n_rejected:,} of {len(worst.raters):,} (ε = {exact(test.epsilon)}). "
         f"Judged by their probabilities, {best.machine} is worth {worth[0]} raters and {worst.machine} "
         f"{worth[1]}; {worst.machine} is confident even when it is wrong"
     )

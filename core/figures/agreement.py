@@ -246,4 +246,4 @@ def _pair_hover(matrix: PairMatrix, i: int, j: int) -> str:
     interval = matrix.interval(i, j)
     ends = f" ({number(interval[0])} to {number(interval[1])})" if interval else ""
     name = method_named("coefficient", matrix.coefficient).title
-    return f"{who}<br>{name} {number(matrix.value[i, j])}{ends}<br>{matrix.n[i, j]:,} pairs of annotations"
+    return f"{who}<br>{name} {number(matrix.value[i, j])}{ends}<br>{plural(matrix.n[i, j], 'pair')} of annotations"

@@ -26,7 +26,7 @@ def held_out_readers(curve: HeldOutCurve, theme: Theme, title: str) -> go.Figure
     around = _around(theme, curve.reliability, curve.diff - within, curve.diff + within)
     words = "γ %{x:0.3~g}: %{customdata:0.3f} nats per rater"
     line = _line(theme, curve.reliability, curve.diff, curve.score, words)
-    return _against_reliability([around, line], curve, theme, title, "score minus the best, nats per rater")
+    return _against_reliability([around, line], curve, theme, title, "score minus the best score, nats per rater")
 
 
 def certainty_loss(curve: TruthCurve, theme: Theme, title: str) -> go.Figure:
@@ -86,8 +86,8 @@ def reliability_diagram(bins: tuple[ReliabilityBin, ...], theme: Theme, title: s
         data,
         title,
         330,
-        xaxis=axis_to_one("mean certainty of the cases in a bin"),
-        yaxis=axis_to_one("share with a correct leading class"),
+        xaxis=axis_to_one("mean certainty of the cases in the bin"),
+        yaxis=axis_to_one("share of cases with a correct leading class"),
     )
 
 

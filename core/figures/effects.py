@@ -41,7 +41,7 @@ def effects_diagram(on: Switches, tag: str, theme: Theme, title: str) -> go.Figu
     """
     plates = [_plate(theme, (0.0, 0.48), "each rater"), _plate(theme, (0.52, 1.0), "each case")]
     boxes = [_box(theme, (0.55, 0.97), 0.845, "True class z ~ π", "", True)]
-    hover = [(0.76, 0.845, "True class z of the case, unknown; prevalence π: how often it is positive")]
+    hover = [(0.76, 0.845, "True class z of the case (unknown); prevalence π: how often z is positive")]
     for effects, span, top in ((_RATER_EFFECTS, (0.03, 0.45), 0.765), (_CASE_EFFECTS, (0.55, 0.97), 0.725)):
         for row, (name, letter, present, absent, why) in enumerate(effects):
             switched = getattr(on, name)

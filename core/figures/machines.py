@@ -73,7 +73,8 @@ def against_raters(standings: Sequence[MachineStanding], epsilon: float, theme: 
         title,
         140 + each * max(3, len(names)),
         xaxis={
-            "title": "ρ: share of cases on which the AI rater agrees with the others at least as well as the rater",
+            "title": "ρ: share of cases on which the AI rater agrees with the others "
+            "at least as well as the rater does",
             "range": [0, 1],
         },
         yaxis=rows([plotly(shorten(name, 24)) for name in names], theme),

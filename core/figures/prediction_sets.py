@@ -55,7 +55,7 @@ def coverage_against_reliability(
         title,
         380,
         xaxis=reliability_axis(reliabilities),
-        yaxis={"title": "share of sets that contain it", "range": [_from(lowest, promise), 1.02]},
+        yaxis={"title": "share of sets that contain the class", "range": [_from(lowest, promise), 1.02]},
         shapes=[level(promise, {"color": theme.quiet, "dash": "dot", "width": 1.5})],
         legend_below=True,
     )
@@ -127,7 +127,7 @@ def conditional_coverage(groups: tuple[SetGroup, ...], promise: float, theme: Th
         data,
         title,
         130 + 34 * len(groups),
-        xaxis={"title": "share of sets that contain it", "range": [_from(lowest, promise), 1.02]},
+        xaxis={"title": "share of sets that contain the class", "range": [_from(lowest, promise), 1.02]},
         yaxis={"tickmode": "array", "tickvals": rows, "ticktext": names, "autorange": "reversed", "showgrid": False},
         shapes=[upright(promise, {"color": theme.quiet, "dash": "dot", "width": 1.5})],
         legend_below=True,

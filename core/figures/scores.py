@@ -35,7 +35,7 @@ METRIC_TITLES = {
     "absolute": "mean absolute error",
     "root_squared": "root mean squared error",
     "bias": "bias, predicted minus plausible",
-    "right_side": "share on the correct side",
+    "right_side": "share on the correct side of the threshold",
 }
 _MOST_POINTS = 600
 MOST_RATERS = 60
@@ -361,9 +361,7 @@ def spreads(found: ScoreRaters, theme: Theme, title: str) -> go.Figure:
     title : str
     """
     ends = found.spread, found.spread_low, found.spread_high
-    return _of_raters(
-        found, ends, found.erratic, theme, title, "spread around the score of the case", found.median_spread
-    )
+    return _of_raters(found, ends, found.erratic, theme, title, "spread around the case score", found.median_spread)
 
 
 def biases(found: ScoreGold, theme: Theme, title: str) -> go.Figure:

@@ -43,7 +43,7 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "order": (ORDER.question, part_sections.order),
     "covariates": ("Which columns are associated with accuracy, prevalence or difficulty?", part_sections.covariates),
     "raters": ("Who is right?", data_sections.raters),
-    "scores": ("How do raters score, and how precise are scores?", part_sections.scores),
+    "scores": ("How do raters score cases, and how precise are the scores?", part_sections.scores),
     "gold": ("How do raters and models compare with gold?", truth_sections.gold),
     "machines": ("Can an AI model replace a rater?", machine_section.machines),
     "reviews": ("What did reviews decide?", part_sections.reviews),
@@ -233,7 +233,7 @@ def build_report(
     built, todo = _built(request, sections, question, token, part(0), answered)
     if not built:
         built.append(
-            Section("nothing", "Nothing to report", (Words("These data have no content for these sections."),))
+            Section("nothing", "Nothing to report", (Words("These data have nothing to show in the chosen sections."),))
         )
     elif len(sections) > 1:
         built.insert(0, _summary(request, built, todo, question))

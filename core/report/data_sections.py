@@ -150,7 +150,7 @@ def provenance(request, sections, token, progress) -> list:
         rows.append(("record of reviews", f"{plural(request.record.number, 'event')}, last hash {request.record.hash}"))
     blocks: list = []
     if request.report is not None:
-        rows.append(("rows of the file used", f"{request.report.n_kept:,} of {request.report.n_rows:,}"))
+        rows.append(("rows used", f"{request.report.n_kept:,} of {request.report.n_rows:,}"))
         blocks += _left_out(request.report)
     rater_model = request.settings.rater_model
     settings = {
@@ -183,7 +183,7 @@ def _left_out(report) -> list:
     if report.dropped:
         left_out = pd.DataFrame(report.dropped, columns=["line", "reason"])
         blocks.append(Grid(left_out, "Rows left out, with reasons."))
-        blocks.append(Words(f"Check {plural(len(left_out), 'row')} of the file that were left out.", "todo"))
+        blocks.append(Words(f"Check the {plural(len(left_out), 'row that was', 'rows that were')} left out.", "todo"))
     return blocks
 
 
@@ -238,7 +238,8 @@ def single_classes(request) -> tuple[Dataset, list]:
     if request.dataset.kind == "ranking":
         words.append(
             Words(
-                f"For rankings, only the first choice counts; {plural(left_out, 'tied annotation')} left out.",
+                "For rankings, only the first choice counts; "
+                f"{plural(left_out, 'tied annotation was', 'tied annotations were')} left out.",
                 "note",
             )
         )

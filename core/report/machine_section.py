@@ -49,7 +49,7 @@ def machines(request, sections, token, progress) -> list:
     blocks += [Words(why, "note") for why in left_out]
     return [
         *blocks,
-        Words("The test rewards agreement with most raters, so an AI rater that makes the same errors passes."),
+        Words("The test rewards agreement with most raters, so an AI rater that shares their errors can pass."),
     ]
 
 
@@ -71,7 +71,7 @@ def _rates(dataset: Dataset, machines: Sequence[str], people: Sequence[str]) -> 
     if dataset.kind != "class":
         return []
     if dataset.n_classes > MOST_RATES:
-        return [Words(f"Rates over all cases are not listed for more than {MOST_RATES} classes.", "note")]
+        return [Words(f"Rates over all cases are not listed if there are more than {MOST_RATES} classes.", "note")]
     labels = people_labels(dataset, people)
     blocks: list = []
     for name in machines:
@@ -93,7 +93,7 @@ def _rates(dataset: Dataset, machines: Sequence[str], people: Sequence[str]) -> 
         ]
         cases = f"{found.n_labelled:,} of {plural(found.n, 'case')}"
         blocks.append(
-            Grid(pd.DataFrame(rows), f"Rates over all cases of {name}: people labelled {cases}; 95% intervals.")
+            Grid(pd.DataFrame(rows), f"Rates for {name} over all cases, with 95% intervals. People labelled {cases}.")
         )
         blocks.append(Words(_HOLD, "note"))
     return blocks

@@ -28,58 +28,60 @@ _LOO = "Vehtari, Gelman & Gabry, Statistics and Computing 27 (2017), 1413-1432"
 SENTENCES = {
     "agreement": (
         "Agreement was measured as percent agreement, sparse probability of agreement, and chance-corrected "
-        "coefficients with 95% intervals from linearised variances over cases; Krippendorff's α over cases with two "
-        "annotations or more.",
+        "coefficients with 95% intervals from linearised variances over cases. Krippendorff's α uses only cases with "
+        "at least two annotations.",
         (GWET, SPA_SOURCE, *KRIPPENDORFF.sources),
     ),
     "guideline": (
-        "Classes that raters confuse were ranked by their share of the off-diagonal coincidences. The loss of a "
-        "merger is the mutual information of the truth (by a rater model) and the annotation before the merger, "
-        "minus that after it; intervals come from resampling cases.",
+        "Classes that raters confuse were ranked by their share of the off-diagonal coincidences. The loss "
+        "from a merger is the mutual information between the truth (according to a rater model) and the annotation "
+        "before the merger, minus that after it; intervals come from resampling cases.",
         (DAWID_SKENE_1979, *KRIPPENDORFF.sources),
     ),
     "order": (
-        "Items were ordered by a Bradley-Terry model with Davidson's ties, a discrimination of each rater and the "
-        "advantage of the item shown first, at the mode under weak normal priors; intervals and probabilities of "
-        "orders come from the normal approximation there. Circular triads were counted and compared with chance.",
+        "Items were ordered by a Bradley-Terry model with Davidson's extension for ties, a discrimination parameter "
+        "for each rater and an advantage for the item shown first. The model was fitted at the posterior mode under "
+        "weak normal priors; intervals and probabilities of orders come from the normal approximation at the mode. "
+        "Circular triads were counted and compared with chance.",
         COMPARISONS,
     ),
     "machines": (
         "AI raters were compared with each rater by the alternative annotator test (one-sided t-tests, "
-        "Benjamini-Yekutieli procedure over raters), and expressed as a number of raters by survey equivalence; "
-        "intervals come from resampling cases.",
+        "Benjamini-Yekutieli procedure over raters), and their worth was expressed as a number of raters by survey "
+        "equivalence; intervals come from resampling cases.",
         (ALTERNATIVE_TEST, SURVEY_EQUIVALENCE),
     ),
     "panel": (
-        "A panel of AI raters was expressed as a number of independent raters by the mean correlation of their "
-        "errors. The truth was inferred by expectation-maximisation from people's annotations and the judged "
-        "annotations, which count together as one rater; intervals come from resampling cases.",
+        "The effective number of independent raters in a panel of AI raters was estimated from the mean correlation "
+        "of their errors. The truth was inferred by expectation-maximisation from people's annotations and the "
+        "annotations being judged, which together count as one rater; intervals come from resampling cases.",
         (DAWID_SKENE_1979,),
     ),
     "study": (
-        "Modalities were compared by the analysis of Obuchowski and Rockette with Hillis' degrees of freedom for "
-        "complete designs, by U-statistics for others; readers and cases are random. If a panel provided the "
-        "truth, it was drawn from its posterior given the panel and all readings, and the estimates were combined "
-        "by Rubin's rules.",
+        "Modalities were compared by the method of Obuchowski and Rockette with Hillis' degrees of freedom for "
+        "complete designs, and by U-statistics for other designs; readers and cases were treated as random. If a "
+        "panel provided the truth, true classes were drawn from their posterior given the panel and all readings, "
+        "and the estimates were combined by Rubin's rules.",
         MRMC,
     ),
     "rater models": (
-        "Rater models with the true class of each case summed out were fitted by expectation-maximisation from "
-        "the shares of votes, or as posteriors by the no-U-turn sampler; chains count as converged if R-hat is "
-        "at most 1.01 with a bulk effective sample size of at least 400; models were checked by posterior "
-        "predictive checks and compared by leave-one-case-out with Pareto-smoothed importance sampling.",
+        "Rater models, with the true class of each case summed out, were fitted by expectation-maximisation "
+        "starting from vote shares, or sampled with the no-U-turn sampler. Chains count as converged if R-hat is at "
+        "most 1.01 and the bulk effective sample size is at least 400. Models were checked by posterior predictive "
+        "checks and compared by leave-one-case-out cross-validation with Pareto-smoothed importance sampling.",
         (DAWID_SKENE_1979, *DIFFICULTY[0].sources, _LOO),
     ),
     "monitoring": (
         "Each rater was judged by gold if the median rater had at least 20 annotations on gold cases, otherwise "
-        "by the other raters on the same cases. Accuracy was shrunk towards the mean of all raters, raters below "
-        "the acceptable accuracy were flagged at a Bayesian false discovery rate, and other flags at a "
+        "by the other raters on the same cases. Accuracy was shrunk towards the mean of all raters. Flags of raters "
+        "below the acceptable accuracy control a Bayesian false discovery rate, and other flags control a "
         "family-wise false-alarm rate.",
         (DAWID_SKENE_1979,),
     ),
     "score raters": (
-        "Severity and spread of raters were estimated in a linear model with random cases and raters and a "
-        "variance for each rater, by restricted likelihood; variances of raters were shrunk towards each other.",
+        "Severity and spread of raters were estimated by restricted maximum likelihood in a linear model with random "
+        "effects for cases and raters and a separate variance for each rater; the variances were shrunk towards each "
+        "other.",
         (SMYTH,),
     ),
     "certainty": (

@@ -196,7 +196,7 @@ def _grid(grid: Grid) -> dict:
         table.columns = [column.shown for column in columns]
     caption = grid.caption
     if len(grid.table) > grid.most:
-        caption += f" The first {grid.most:,} of {len(grid.table):,}."
+        caption += f" The first {grid.most:,} of {len(grid.table):,} rows are shown."
     marks = ["n" if pd.api.types.is_numeric_dtype(table.iloc[:, place]) else "" for place in range(table.shape[1])]
     head = [
         _Cell(_HEADS.get(str(name).removeprefix("right "), str(name)), mark)

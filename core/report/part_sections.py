@@ -280,7 +280,7 @@ def _assigned(table: pd.DataFrame | None) -> list:
         return []
     standing = table[~table["withdrawn"]].drop(columns=["withdrawn", "number"])
     late = int(standing["overdue"].sum())
-    said = f"{plural(len(standing), 'assignment')} of cases{f', {late:,} overdue' if late else ''}."
+    said = f"{plural(len(standing), 'assignment')}{f', {late:,} overdue' if late else ''}."
     if standing["group"].any():
         said += " Each group member reviews all cases. A case is done when every member has reviewed it."
     return [Grid(standing, said, _LISTED)] if len(standing) else []

@@ -32,19 +32,19 @@ def _summary(card: ReportCard) -> list[Block]:
     rows = [
         ("annotations", f"{card.n_annotations:,} on {plural(card.n_cases, 'case')}"),
         (
-            "annotations that the other raters judge",
-            f"{card.n_judged:,}, of which {card.n_clear:,} on cases on which they are confident",
+            "annotations judged by the other raters",
+            f"{card.n_judged:,}, of which {card.n_clear:,} on cases about which they are confident",
         ),
         (f"accuracy, judged by {'gold' if card.judged_by == 'gold' else 'the model'}", _triple(card.accuracy)),
-        ("accuracy of the pool, median and middle half", _triple(card.pool_accuracy)),
+        ("accuracy of the other raters, median and middle half", _triple(card.pool_accuracy)),
         (
-            f"correlation with the case, judged by {_JUDGES[card.judged_by]}",
+            f"correlation with the case score, judged by {_JUDGES[card.judged_by]}",
             card.follows or UNKNOWN,
         ),
         ("scale", card.reading or UNKNOWN),
         ("agreement with others", _triple(card.agreement)),
         ("median seconds between annotations", number(card.seconds, 0)),
-        ("median seconds of the pool", number(card.pool_seconds, 0)),
+        ("median seconds of the other raters", number(card.pool_seconds, 0)),
     ]
     flags = [Words(f"{title}: {words}") for title, words in card.flags]
     lead = "Nothing stands out." if not flags else f"{plural(len(flags), 'flag')}."
@@ -67,7 +67,9 @@ def _answers(card: ReportCard) -> list[Block]:
     ]
     if len(rows) > _LISTED:
         rows = [rows[code] for code in np.argsort(-np.asarray(card.own.n), kind="stable")]
-    caption = "Cases for which the other raters choose a class: how often this rater and the pool choose this class."
+    caption = (
+        "How often this rater, and the pool of other raters, choose a class on cases for which the others choose it."
+    )
     return [Grid(pd.DataFrame(rows), caption, _LISTED)]
 
 
@@ -80,7 +82,7 @@ def _differences(card: ReportCard) -> list[Block]:
     if not card.own_classes:
         return [Words(f"{_NOT_OWN}, so annotations are not compared.")]
     if not card.differences:
-        return [Words("There is no case on which the other raters are confident and this rater disagrees.")]
+        return [Words("The other raters are not confident about any case on which this rater disagrees.")]
     caption = f"{plural(card.n_differences, 'annotation')} in total, most confident first."
     return [Grid(differences_of(card), caption, _LISTED, DIFFERENCES)]
 
@@ -93,7 +95,10 @@ def _over_time(card: ReportCard) -> list[Block]:
     picture = Figure(lambda theme: rater_over_time(drift, theme, title, _CHART), "Accuracy over time")
     told = f"The chart of a stable rater crosses the limit with {percent(drift.false_alarm)} probability."
     if drift.alarm is not None:
-        told += f" This chart crosses the limit: accuracy {percent(drift.before)} before, {percent(drift.after)} after."
+        told += (
+            f" This chart crosses the limit: accuracy is {percent(drift.before)} before and {percent(drift.after)} "
+            "after."
+        )
     return [picture, Words(told, "note")]
 
 

@@ -43,12 +43,12 @@ ITEMS: tuple[tuple[str, str, str, str], ...] = (
     (
         "STARD 2015",
         "13b",
-        "Clinical facts and index test results known to the assessors of the reference standard",
+        "Clinical information and index test results known to assessors of the reference standard",
         "blinding",
     ),
     ("STARD 2015", "15", "Handling of indeterminate results", "undetermined"),
     ("STARD 2015", "16", "Handling of missing data", "cases"),
-    ("STARD 2015", "17", "Variability of diagnostic accuracy, and which analyses were planned", ""),
+    ("STARD 2015", "17", "Analyses of variability in diagnostic accuracy, and which of them were planned", ""),
     ("STARD 2015", "18", "Intended sample size, and how it was determined", ""),
     ("STARD 2015", "22", "Time and treatment between index test and reference standard", ""),
     ("CLAIM 2024", "14", "How the reference standard was obtained", "process"),
@@ -63,7 +63,7 @@ ITEMS: tuple[tuple[str, str, str, str], ...] = (
     ("GRRAS 2011", "5", "What is known about agreement, and why the study was done", ""),
     ("GRRAS 2011", "6", "How the sample size was chosen", ""),
     ("GRRAS 2011", "7", "How subjects and raters were sampled", ""),
-    ("GRRAS 2011", "8", "The rating process: intervals, clinical facts, blinding", "blinding"),
+    ("GRRAS 2011", "8", "The rating process: time intervals, clinical information, blinding", "blinding"),
     ("GRRAS 2011", "9", "Whether ratings were independent", "blinding"),
     ("GRRAS 2011", "10", "The statistical analysis", "agreement"),
     ("GRRAS 2011", "11", "Numbers of raters, subjects and repeated ratings", "cases"),
@@ -188,7 +188,7 @@ def checklist(sections: Sequence[Section]) -> Grid:
     rows = [(guideline, number, words, where(key)) for guideline, number, words, key in ITEMS]
     table = pd.DataFrame(rows, columns=["guideline", "item", "to report", "answered in"])
     n = sum(row[3] != TO_WRITE for row in rows)
-    return Grid(table, f"The data answer {n:,} of {plural(len(rows), 'item')}.", len(rows))
+    return Grid(table, f"The data provide answers to {n:,} of {plural(len(rows), 'item')}.", len(rows))
 
 
 def _is_to_write(block: Block) -> bool:
@@ -209,7 +209,7 @@ def _cases(data: _Data) -> list[Block]:
         blocks.append(Words(("Selected annotations: ", Name(request.selected), ".")))
     if request.report is not None:
         dropped = request.report.n_rows - request.report.n_kept
-        kept = f"{request.report.n_kept:,} of {plural(request.report.n_rows, 'row')} of the file were used"
+        kept = f"{request.report.n_kept:,} of {plural(request.report.n_rows, 'row')} in the file were used"
         blocks.append(Words(f"{kept}; {dropped:,} {_be(dropped, 'was', 'were')} left out."))
     empty, single = int((data.per_case == 0).sum()), int((data.per_case == 1).sum())
     few = f"{plural(empty, 'case')} {_be(empty, 'has', 'have')} no annotation"
@@ -235,7 +235,11 @@ def _readers(data: _Data) -> list[Block]:
     else:
         blocks.append(Words("The file does not name the raters.", "lead"))
     if request.machines:
-        blocks.append(Words(f"{plural(len(request.machines), 'AI rater')} left out of the reference standard."))
+        blocks.append(
+            Words(
+                f"{plural(len(request.machines), 'AI rater is', 'AI raters are')} left out of the reference standard."
+            )
+        )
     return [*blocks, _to_write("training, experience and instruction of the raters")]
 
 
@@ -251,14 +255,13 @@ def _process(data: _Data) -> list[Block]:
         Words(("Classes: ", Name(", ".join(view.classes)), ".")),
     ]
     if tied:
-        have = _be(tied, "has", "have")
-        blocks.append(Words(f"{tied:,} of {plural(n, 'case')} {have} several classes tied for the most annotations."))
+        blocks.append(Words(f"In {tied:,} of {plural(n, 'case')}, two or more classes tie for the most annotations."))
     counts = np.bincount(data.per_case)
     table = pd.DataFrame({"annotations per case": np.flatnonzero(counts), "cases": counts[counts > 0]})
     return [
         *blocks,
         Grid(table, "Annotations per case.", 40),
-        _to_write("whether the classes were fixed before annotation; the annotation tool"),
+        _to_write("whether the classes were fixed before annotation, and which annotation tool was used"),
     ]
 
 
@@ -292,7 +295,7 @@ def _blinding(data: _Data) -> list[Block]:
             "shown"
         )
         blocks.append(Words(f"{said} (blind).", "lead"))
-    what = "whether raters knew clinical facts, the index test or other annotations"
+    what = "whether raters knew clinical information, index test results or other annotations"
     return [*blocks, _to_write(what)]
 
 
@@ -306,7 +309,7 @@ def _agreement(data: _Data) -> list[Block]:
     table = pd.DataFrame(rows, columns=["coefficient", "value", "95% low", "95% high", "cases"])
     return [
         Words(f"{found.words()}.", "lead"),
-        Grid(table, "Agreement of all annotations, before any adjudication; intervals over cases.", 40),
+        Grid(table, "Agreement among all annotations before any adjudication; intervals over cases.", 40),
         _to_write("which coefficient was planned as the primary one, and agreement within raters"),
     ]
 
@@ -339,7 +342,9 @@ def _adjudication(data: _Data) -> list[Block]:
             compared += 1
             changed += data.view.classes[int(data.share[case].argmax())] != first[0]
     if compared:
-        blocks.append(Words(f"{_share(changed, compared)} of {plural(compared, 'decision')} differ from the majority."))
+        blocks.append(
+            Words(f"{_share(changed, compared)} of {plural(compared, 'decision')} differed from the majority.")
+        )
     return [*blocks, _to_write("who adjudicated, and by which rule")]
 
 
@@ -373,7 +378,8 @@ def _subgroups(data: _Data) -> list[Block]:
     if view.case_group is None or not any(view.case_group):
         return [
             _to_write(
-                "agreement and numbers by subgroup, such as site, device, sex and age; the data contain no subgroups"
+                "agreement and numbers of cases by subgroup, such as site, device, sex and age; the data contain no "
+                "subgroups"
             )
         ]
     groups = np.array(view.case_group)

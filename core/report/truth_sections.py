@@ -218,7 +218,7 @@ def gold(request, sections, token, progress) -> list:
         ("log loss", measured.log_loss, n),
         ("Brier score", measured.brier, n),
         ("expected calibration error", measured.ece, n),
-        ("share correct at 0.99 or more", measured.certain_right, measured.n_certain),
+        ("share correct if P(correct) is 99% or more", measured.certain_right, measured.n_certain),
     ]
     frame = pd.DataFrame(
         [
@@ -244,9 +244,9 @@ def _lead(title: str, accuracy: GoldMeasure, n: int) -> str:
 
 def _certain(n_certain: int, right: GoldMeasure | None) -> str:
     if right is None:
-        return "No gold case has a probability of 99% or more."
+        return "No gold case has P(correct) of 99% or more."
     said = percent_with_interval(right.value, right.low, right.high)
-    return f"{plural(n_certain, 'gold case')} have a probability of 99% or more; {said} of them are correct."
+    return f"Of {plural(n_certain, 'gold case')} with P(correct) of 99% or more, {said} are correct."
 
 
 def _raters(view) -> Grid:
@@ -262,7 +262,7 @@ def _raters(view) -> Grid:
         }
     )
     caption = (
-        "Share of each rater's correct annotations on gold cases, without shrinkage, with Wilson intervals; the "
+        "Share of correct annotations on gold cases for each rater, without shrinkage, with Wilson intervals. The "
         "accuracy above is shrunk towards the mean of all raters."
     )
     return Grid(frame, caption, 40)

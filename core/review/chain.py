@@ -263,7 +263,9 @@ def check_chain(
         number, said, at = int(str(row["number"])), str(row["hash"]), int(str(row["at"]))
         where = _named(row)
         if number <= head.number:
-            faults.append(Fault(dataset, number, f"{where} should be deleted, but is present or occurs twice"))
+            faults.append(
+                Fault(dataset, number, f"{where} should be deleted, but is present or appears more than once")
+            )
             continue
         if number > head.number + 1:
             gone = (
@@ -315,13 +317,13 @@ def _faults_of_former(dataset: str, rows: Sequence[_Row]) -> list[Fault]:
     if not former:
         return []
     if first is None or first["kind"] != MIGRATED or former[-1]["number"] > first["number"]:  # type: ignore[operator]
-        what = f"{_named(former[-1])} has a hash in the former format, and no upgrade of the record follows it"
+        what = f"{_named(former[-1])} has a hash in the old format, but no upgrade of the record follows it"
         return [Fault(dataset, int(str(former[-1]["number"])), what)]
     try:
         same = json.loads(str(first["settings"]))["former"] == former_digest(former)
     except (ValueError, TypeError, LookupError):
         same = False
-    what = f"an event numbered {former[-1]['number']} or lower changed after the upgrade of the record"
+    what = f"an event numbered {former[-1]['number']} or lower was changed after the upgrade of the record"
     return [] if same else [Fault(dataset, None, what)]
 
 
@@ -340,7 +342,7 @@ def _faults_of_queues(dataset: str, rows: Sequence[_Row], queues: Mapping[str, t
     faults = []
     for session in sorted(told.keys() | queues.keys()):
         if session not in told:
-            faults.append(Fault(dataset, None, f"no event contains the queue {session}"))
+            faults.append(Fault(dataset, None, f"no event records the queue {session}"))
         elif session not in queues:
             faults.append(Fault(dataset, None, f"the queue {session} is missing"))
         else:

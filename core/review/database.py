@@ -182,11 +182,11 @@ def broken_guards(connection: sa.Connection) -> list[str]:
         WHERE tgrelid IN ('review_event'::regclass, 'review_erasure'::regclass) AND NOT tgisinternal"""
     there = {name: (text.strip(), on) for name, text, on in connection.exec_driver_sql(query)}
     return [
-        f"the guard {name} in the database is missing, off or changed, so protected data may have been changed"
+        f"the guard {name} in the database is missing, disabled or changed, so protected data may have been changed"
         for name, text in wanted.items()
         if there.get(name) != (text.strip(), 1)
     ] + [
-        f"the trigger {name} in the database is not from Plurality: it may change what is recorded"
+        f"the trigger {name} in the database was not created by Plurality and may change what is recorded"
         for name in there
         if name not in wanted
     ]
@@ -350,7 +350,7 @@ _POSTGRES_TROUBLE: dict[str, Trouble] = {
     "58": "full",
     "XX": "damaged",
 }
-_NOTHING_LOST = "Your last action was not saved. It is safe to send it again."
+_NOTHING_LOST = "Your last action was not saved. You can safely repeat it."
 _WORDS = {
     "locked": "The review database ({where}) is locked by another program.",
     "full": "Could not write to the review database ({where}): the disk is full or failing. Free some space.",
@@ -360,7 +360,7 @@ _WORDS = {
     "administrator of the server.",
     "damaged": "Could not read the review database ({where}): it is damaged or not a database. Restore a backup.",
     "moved": "Could not use the review database ({where}): it was moved or replaced while in use. Move it back, "
-    "or start Plurality again.",
+    "or restart Plurality.",
     "other": "The review database ({where}) failed",
 }
 

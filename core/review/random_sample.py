@@ -98,7 +98,7 @@ class ReviewedBy:
             )
         if not self.n_queue:
             which = plural(len(self.chance), "reviewed case is", "reviewed cases are")
-            return f"The {which} from a random sample, with recorded probabilities.{self._left()}"
+            return f"The {which} from a random sample, with recorded sampling probabilities.{self._left()}"
         return (
             f"{len(self.chance):,} of the reviewed cases came from a random sample and {self._others()}. These "
             f"results apply only to these cases, not to all cases.{self._left()}"
@@ -129,7 +129,7 @@ class ReviewedBy:
     def _others(self) -> str:
         if not self.n_apart:
             return f"{self.n_queue:,} from queues"
-        others = f"{self.n_apart:,} from a sample with another seed, which cannot be combined with it"
+        others = f"{self.n_apart:,} from a sample with a different seed, which cannot be combined with it"
         return f"{others}, and {self.n_queue - self.n_apart:,} from queues" if self.n_queue > self.n_apart else others
 
 

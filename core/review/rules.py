@@ -67,9 +67,9 @@ def what_follows(review: CaseReview, draft: Draft) -> str:
         return "You see the panel's annotations. Later opinions are no longer blind."
     read = after.read_by(draft.reviewer)
     if after.closed_unsupported:
-        return "The case is closed with your opinion only, which is outside the panel's plausible set."
+        return "Your opinion decides the case and closes it, although it is outside the panel's plausible set."
     if after.state == "closed" and read is not None and read.panel is not None and not read.panel.decided:
-        return "The panel has no leading class, so the case is closed with your opinion."
+        return "The panel has no leading class, so your opinion decides the case and closes it."
     ends = _STAYS if after.state == review.state and after.state in _STAYS else _ENDS
     return ends[after.state]
 
@@ -80,8 +80,8 @@ _HOW = {"blind": "without seeing the other opinions", "open": "with all opinions
 _ENDS = {
     "open": "The case is open again.",
     "skipped": "The case is open again.",
-    "read": "The case waits for a reviewer to compare their opinion with the panel.",
-    "second_opinion": "The case waits for the second opinion.",
+    "read": "The case is waiting for a reviewer to compare their opinion with the panel's.",
+    "second_opinion": "The case is waiting for the second opinion.",
     "arbitration": "The case goes to arbitration.",
     "closed": "You agree with the panel: the case is closed.",
     "adjudicated": "Arbitration ends, and the case is adjudicated.",

@@ -135,7 +135,7 @@ def signed_heads(public_key: Path, now: datetime | None = None) -> tuple[list[Si
     last = max((one.at for one in found), default="")
     since = (datetime.now(UTC) if now is None else now) - timedelta(hours=MOST_HOURS)
     if last < since.strftime("%Y-%m-%dT%H:%M:%SZ"):
-        faults.append(Fault("", None, f"no head was signed within {MOST_HOURS} hours; last: {last or 'none'}"))
+        faults.append(Fault("", None, f"no head was signed in the last {MOST_HOURS} hours; latest: {last or 'none'}"))
     return found, faults
 
 

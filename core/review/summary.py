@@ -23,7 +23,7 @@ DIRECTIONS = {
     "from_panel": "away from the panel's class",
     "elsewhere": "from one class to another, both different from the panel's",
     "within": "without a change in the first choice",
-    "undecided": "to another class while the panel had no leading class",
+    "undecided": "to a different class while the panel had no leading class",
 }
 
 
@@ -79,8 +79,9 @@ class Settled:
         if self.one:
             words += " One reviewer's opinion is only one more opinion, not the truth."
         if self.unsupported:
-            which = f"{self.unsupported:,} of {plural(self.one, 'case')} closed by one reviewer"
-            words += f" {which} {'is' if self.unsupported == 1 else 'are'} outside the panel's plausible set."
+            closed = plural(self.one, "case")
+            words += f" In {self.unsupported:,} of {closed} closed by one reviewer, the opinion is outside the panel's "
+            words += "plausible set."
         return words
 
 

@@ -51,7 +51,7 @@ def test_a_file_without_a_rater_is_asked_about(open_page, dashboard):
     """Nothing can be used before the user says who annotated."""
     page = open_page(f"{dashboard.url}/upload")
     upload(page, "no rater.csv", b"case,class\n1,x\n2,y\n")
-    expect(page.get_by_text("Could not recognise the column of the rater")).to_be_visible()
+    expect(page.get_by_text("Could not tell which column contains the rater")).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("^Use "))).to_have_count(0)
     page.get_by_role("combobox", name=re.compile("Rater")).click()
     page.get_by_role("option", name="(none: annotations are anonymous)").click()

@@ -84,7 +84,7 @@ def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
     assert review.adjudication.opinion.words() == "quince 66.7%, pear 33.3%"
     assert [read.visible for read in review.reads] == ["blind", "blind"]
     click(page, "Open d0")
-    step(page, "Reopen the case", "The review starts again")
+    step(page, "Reopen the case", "The review will start again")
     page.get_by_label("Note").fill("a new picture came")
     afresh = page.get_by_text("You have seen the panel's annotations before")
     until(page, lambda: page.keyboard.press("Control+Enter"), afresh)

@@ -11,13 +11,13 @@ from tests.browser.steps import at_rest, go_to, settled
 pytestmark = pytest.mark.browser
 
 SAID = (
-    r"the same diagnosis first in 56% of pairs \(52 to 59\)",
+    r"the same diagnosis first 56% of the time \(52% to 59%\)",
     r"\d+ of these labels have certainty below 90%",
     r"R01 is correct on 8\d% .* R07 is correct on 5\d%",
     r"is the leading class in \d\d% of draws",
     r"Judged against one label per case, classifier A",
-    r"B leads. If they count much \(γ = 10\), A leads",
-    r"steady is not worse than 6 of 6 raters; for brash, it is \d of 6",
+    r"B leads. If they count for a lot \(γ = 10\), A leads",
+    r"steady is not worse than 6 of 6 raters; brash is not worse than \d of 6",
 )
 RATERS = re.compile(r"\bR(0[1-9]|1[0-2])\b")
 ON = re.compile("Next: |Finish and")

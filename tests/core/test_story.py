@@ -254,7 +254,7 @@ def test_one_machine_may_stand_in_and_one_that_is_sure_of_everything_may_not():
     claim = story.stands_in(test, worth)
     assert claim.holds
     assert claim.words.startswith(
-        "steady is not worse than 6 of 6 raters; for brash, it is 1 of 6 (ε = 0.2). Judged by"
+        "steady is not worse than 6 of 6 raters; brash is not worse than 1 of 6 (ε = 0.2). Judged by"
     )
     assert f"steady is worth {worth[0].words()} raters and brash less than none; brash is confident" in claim.words
     assert not story.stands_in(test, worth[::-1][:1]).holds  # one machine cannot be compared

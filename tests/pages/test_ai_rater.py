@@ -120,7 +120,7 @@ def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, mad
         "Against each rater": "Here, each rater in turn takes the place of the AI rater",
         "Versions": "M: agreement with people fell by",
         "Errors": "Who shares errors?",
-        "Where it differs": "The panel is confident on",
+        "Where it differs": "The panel is confident about",
     }.items():
         app.session_state["ai_tabs"] = tab
         assert said in words(settle(app.run()))
@@ -227,7 +227,7 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
         percent_with_interval(one.corrected.estimate, one.corrected.ci_low, one.corrected.ci_high)
         for one in found.rates
     ]
-    assert "Of 60 cases that the AI rater labelled, 12 have a label by people" in words(app)
+    assert "Of 60 cases that the AI rater labelled, 12 have a label from people" in words(app)
     assert "people make errors" in words(app)
     assert "these are rates for hard cases" in words(app) and "came from queues" not in words(app)
     desk = Desk(ReviewStore(), whole, "Reader")

@@ -216,9 +216,7 @@ def test_plans_say_what_they_assume_where_raters_may_agree_by_chance():
     rows = [f"n{case},{rater},{'abc'[rng.integers(3)]}" for case in range(30) for rater in "xyz"]
     app = opened("raters", kept("\n".join(["case,rater,class", *rows, ""])))
     app.session_state["rater_tabs"] = "Planning"
-    assert "Plans assume that raters are correct more often than by chance. These data cannot confirm it:" in words(
-        app.run()
-    )
+    assert "Plans assume that raters are more accurate than chance. These data cannot confirm this:" in words(app.run())
 
 
 def test_intervals_of_two_columns_of_one_table_are_drawn_on_one_axis_and_their_ends_are_hidden():

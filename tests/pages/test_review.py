@@ -139,7 +139,7 @@ def test_a_score_that_a_colleague_might_have_given_closes_the_case_and_becomes_a
     press(app, "Leave")
     app.session_state["review_tabs"] = "What reviews show"
     settle(app.run())
-    assert "counts as one more annotation, the mean 95% interval has" in words(app)
+    assert "counts as one more annotation, the mean width of the 95% intervals is" in words(app)
 
 
 @pytest.mark.parametrize(("sample", "how"), [("essays", "type a score"), ("street", "set a label or clear it")])
@@ -219,11 +219,11 @@ def test_figures_and_files_after_a_review():
     app = press(through_one_case(signed(dataset.digest), dataset.classes[0]), "Leave")
     tab(app, "What reviews show")
     assert any(metric.value == "1 of 2" for metric in app.metric)
-    assert re.search(r"counts as one more annotation, mean certainty is \d+%, otherwise", words(app))
+    assert re.search(r"counts as one more annotation, mean certainty is \d+% instead of", words(app))
     people = next(table.value for table in app.dataframe if "reviewer" in table.value)
     assert people[["reviewer", "reads", "of them blind"]].values.tolist() == [["Ada", 1, 1]]
     tab(app, "Export")
-    assert any(heading.value == "Decisions as one more rater" for heading in app.subheader)
+    assert any(heading.value == "Decisions as an additional rater" for heading in app.subheader)
 
 
 def test_a_queue_yields_no_rate_without_a_warning_and_a_sample_keeps_its_chances():
@@ -495,7 +495,7 @@ def test_who_decides_alone_outside_the_plausible_set_writes_why():
     assert "write a note" in app.error[0].value
     assert [review.state for review in ReviewStore().cases(dataset.digest).values()] == ["read"]
     app.text_area[0].set_value("seen on the scan").run()
-    assert "The case is closed with your opinion only" in words(app)
+    assert "Your opinion decides the case and closes it, although" in words(app)
     press(press(app, "Keep my opinion"), "Leave")
     (review,) = ReviewStore().cases(dataset.digest).values()
     assert (review.state, review.events[-1].kind, review.events[-1].note) == ("closed", "keep", "seen on the scan")
@@ -504,7 +504,7 @@ def test_who_decides_alone_outside_the_plausible_set_writes_why():
     assert (
         "1 case is settled: 1 by one reviewer. One reviewer's opinion is only one more opinion, not the truth." in shown
     )
-    assert "1 of 1 case closed by one reviewer is outside the panel's plausible set." in shown
+    assert "In 1 of 1 case closed by one reviewer, the opinion is outside the panel's plausible set." in shown
     assert "not that it is true" in shown and "bought" not in shown and "rises" not in shown
 
 

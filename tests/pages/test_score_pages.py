@@ -349,7 +349,7 @@ def test_a_rater_whose_scale_runs_the_other_way_is_the_title_and_stands_in_the_t
             )
             == told
         ), page
-        assert ("do not separate the cases" in shown.title[0].value) == (page == "cases")
+        assert ("do not distinguish between cases" in shown.title[0].value) == (page == "cases")
     (tmp_path / "s.csv").write_text(text)
     main(["certainty", "gaussian", str(tmp_path / "s.csv"), "--reliability", "1"])
     assert (

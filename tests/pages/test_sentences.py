@@ -347,9 +347,9 @@ def difference(value, low, high, paired=True) -> Difference:
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (difference(0.13, 0.02, 0.2), "clear difference: 0.13 (0.02 to 0.20).**"),
-        (difference(-0.13, -0.2, -0.02), "clear difference: -0.13 (-0.20 to -0.02).**"),
-        (difference(0.13, -0.02, 0.2, paired=False), "no clear difference: 0.13 (-0.02 to 0.20).**"),
+        (difference(0.13, 0.02, 0.2), "The difference is clear: 0.13 (0.02 to 0.20).**"),
+        (difference(-0.13, -0.2, -0.02), "The difference is clear: -0.13 (-0.20 to -0.02).**"),
+        (difference(0.13, -0.02, 0.2, paired=False), "The difference is not clear: 0.13 (-0.02 to 0.20).**"),
     ],
 )
 def test_two_selections_differ_where_the_interval_leaves_out_nothing(monkeypatch, said, shown, left, found, words):
@@ -360,9 +360,11 @@ def test_two_selections_differ_where_the_interval_leaves_out_nothing(monkeypatch
     one, other = (SimpleNamespace(words=lambda whole, name=name: name) for name in ("of the first", "of the second"))
     compare._side_by_side(None, one, other, ("early", "late"), None)
     assert said[:2] == ["**early**: of the first", "**late**: of the second"]
-    assert said[2] == f"**α is 0.61 and 0.48; {words}"
+    assert said[2] == f"**α is 0.61 and 0.48. {words}"
     together = (
-        ("Cases in both selections are resampled together") if found.paired else "The selections have no case in common"
+        ("Cases in both selections are resampled together")
+        if found.paired
+        else "The selections have no cases in common"
     )
     assert said[3] == f"{together}. 1,000 resamples of the cases, seed 0."
     assert left["differences"].iloc[0].tolist()[1:9] == [
@@ -486,7 +488,7 @@ def test_facts_of_a_file_are_each_of_their_own_whole(monkeypatch, said):
         "no annotation: 2 × empty, 1 × n/a",
         "1.7 annotations per case (1 to 2)",
         "56% of all case–rater pairs are annotated",
-        "2 groups of raters without shared cases",
+        "2 groups of raters with no cases in common",
         "1.3 classes named per case",
         "2 gold cases",
     ]
@@ -751,8 +753,8 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: ("too few cases", one))
     ai_parts.differs(None, 2.0)
     assert said[0] == (
-        "The panel is confident on **3** of 5 cases (certainty of at least 80% at γ = 2); m chose another class "
-        "on **2** of them. The panel may be wrong on these cases, too."
+        "The panel is confident about **3** of 5 cases (certainty of at least 80% at γ = 2); m chose a different class "
+        "for **2** of them. The panel, too, may be wrong about these cases."
     )
     assert said[1] == "Review 2 cases"
     assert listed["differs-m"].values.tolist() == [["c", "x", "y", 0.97, 4], ["b", "y", "x", 0.85, 3]]
@@ -762,25 +764,25 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: (nobody,))
     ai_parts.differs(None, 2.0)
     assert said[-2] == (
-        "The panel is not confident on any of 5 cases (certainty of at least 80% at γ = 2). The highest certainty is "
-        "70%: choose a lower threshold to see where the AI rater differs."
+        "The panel is not confident about any of 5 cases (certainty of at least 80% at γ = 2). The highest certainty "
+        "is 70%: choose a lower threshold to see where the AI rater differs."
     )
     torn = replace(one, certainty=np.full(5, 0.4), by_quartile=tuple(
         OnSomeCases(name, n, 0.5, 0.1, 0.9, 0.75) for name, n in (("least certain quarter", 4), ("second", 1))
     ))  # fmt: skip
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: (torn,))
     ai_parts.differs(None, 2.0)
-    assert said[-4] == "The panel is not confident on any of 5 cases (certainty of at least 80% at γ = 2)."
+    assert said[-4] == "The panel is not confident about any of 5 cases (certainty of at least 80% at γ = 2)."
     assert said[-1].endswith("Cases with equal certainty stay together, so the quarters differ in size.")
 
 
 def test_review_says_what_another_page_sent_before_anybody_has_written_a_name(said):
     st.session_state.update({"data": "d", "review_proposed": ("d", "m* differs", ("a", "b"))})
     review_start._put_forward()
-    assert said == ["2 cases: m* differs. These cases come first, once you have entered your name."]
+    assert said == ["2 cases: m* differs. These cases will come first once you have entered your name."]
     st.session_state.update({"data": "other", "queue": "sample"})
     review_start._put_forward()
-    assert said[1:] == ["The random sample is drawn here, once you have entered your name."]
+    assert said[1:] == ["The random sample will be drawn here once you have entered your name."]
     del st.session_state["queue"]
     review_start._put_forward()
     assert len(said) == 2
@@ -935,8 +937,8 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
     after.figures(store, SimpleNamespace(digest="", cases=()), None, 1.0)
     assert said[1:] == [
         "11 cases are settled: 4 by one reviewer, 1 by reviewers who agree and 6 by arbitration. One reviewer's "
-        "opinion is only one more opinion, not the truth. 2 of 4 cases closed by one reviewer are outside the panel's "
-        "plausible set.",
+        "opinion is only one more opinion, not the truth. In 2 of 4 cases closed by one reviewer, the opinion is "
+        "outside the panel's plausible set.",
         "Cases reviewed: 17 of 40",
         "11 of them settled",
         "Blind opinions agree with the panel: 80%",
@@ -971,13 +973,13 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
     [
         (
             WithOpinions(0.61, 0.84, 3),
-            "If each opinion on 3 cases counts as one more annotation, mean certainty is 84%, otherwise 61% "
+            "If each opinion on 3 cases counts as one more annotation, mean certainty is 84% instead of 61% "
             "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, "
             "not that it is true.",
         ),
         (
             WithOpinions(0.84, 0.61, 1),
-            "If each opinion on 1 case counts as one more annotation, mean certainty is 61%, otherwise 84% "
+            "If each opinion on 1 case counts as one more annotation, mean certainty is 61% instead of 84% "
             "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, "
             "not that it is true.",
         ),
@@ -1012,8 +1014,8 @@ def test_the_interval_of_scores_is_the_mean_width_of_the_cases_with_an_opinion()
     said = after._width(data(given), data(more), GaussianScores(None, *prior), 2.0)
     before, then = (np.mean([width(scores[case]) for case in settled]) for scores in (given, more))
     assert before > then > 1 and said == (
-        "If each opinion on 2 cases counts as one more annotation, the mean 95% interval has a width of "
-        f"{then:.2f}, otherwise {before:.2f} (reliability γ 2)."
+        "If each opinion on 2 cases counts as one more annotation, the mean width of the 95% intervals is "
+        f"{then:.2f} instead of {before:.2f} (reliability γ 2)."
     )
 
 
@@ -1062,7 +1064,7 @@ def test_second_opinions_and_disputes_that_wait_are_counted_apart(monkeypatch, s
     desk = SimpleNamespace(reviewer="Ada", asked=lambda: {"x": "blind", "y": "open"})
     review_start._asked(desk, reviews)
     assert said == [
-        "**You are asked for a second opinion on 2 cases.**",
+        "**You have been asked for a second opinion on 2 cases.**",
         "**3 cases in arbitration without your opinion.**",
         "**You have given an opinion on 1 case in arbitration. If possible, let others decide.**",
     ]

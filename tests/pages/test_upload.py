@@ -76,7 +76,7 @@ def test_a_file_with_machines_marks_them_once_and_not_over_what_somebody_said():
 
 def test_a_rater_that_is_not_recognised_is_asked_for_before_anything_is_shown_as_read():
     app = dropped(("odd.csv", ODD))
-    assert "Could not recognise the column of the rater" in app.info[0].value
+    assert "Could not tell which column contains the rater" in app.info[0].value
     assert "who" in app.info[0].value
     assert not [button for button in app.button if button.key == "use"]
     widget(app, "selectbox", "rater_column").set_value("who").run()
@@ -296,7 +296,7 @@ def test_matrices_of_predictions_dropped_with_rankings_are_tried_on_the_data_and
         ("predictions_c.txt", matrix(11)),
     )
     said = texts(app)
-    assert "predictions_a: predictions of 12 of 12 cases" in said
+    assert "predictions_a: predictions for 12 of 12 cases" in said
     (error,) = app.error
     assert (
         "predictions_c: the matrix has 11 rows and 7 columns, but there are 12 cases and 7 classes"

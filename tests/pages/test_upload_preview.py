@@ -48,7 +48,7 @@ def test_a_role_that_is_given_in_the_preview_is_that_of_the_mapping():
 def test_a_role_that_is_taken_in_the_preview_is_asked_for_again():
     app = dropped(("a.csv", long("when")))
     role_of(app, "reader").set_value("").run()
-    assert "Could not recognise the column of the rater" in done(app).info[0].value
+    assert "Could not tell which column contains the rater" in done(app).info[0].value
     role_of(app, "reader").set_value("rater").run()
     assert done(app).button(key="use").label == "Use 16 annotations"
 

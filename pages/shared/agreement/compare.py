@@ -173,15 +173,15 @@ def _side_by_side(whole: Dataset, first: Selection, second: Selection, names: tu
         return
     alpha = next(one for one in found if one.first[0] == KRIPPENDORFF_ALPHA)
     if alpha.value is not None and alpha.ci_low is not None:
-        clear = "clear" if alpha.ci_low > 0 or alpha.ci_high < 0 else "no clear"
+        clear = "is" if alpha.ci_low > 0 or alpha.ci_high < 0 else "is not"
         st.markdown(
-            f"**α is {number(alpha.first_value)} and {number(alpha.second_value)}; {clear} difference: "
+            f"**α is {number(alpha.first_value)} and {number(alpha.second_value)}. The difference {clear} clear: "
             f"{with_interval(alpha.value, alpha.ci_low, alpha.ci_high)}.**"
         )
     how = (
         ("Cases in both selections are resampled together")
         if found[0].paired
-        else "The selections have no case in common"
+        else "The selections have no cases in common"
     )
     st.caption(f"{how}. {_REPLICATES:,} resamples of the cases, seed {_SEED}.")
     frame = pd.DataFrame([_row(one, names) for one in found])

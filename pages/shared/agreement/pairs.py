@@ -41,7 +41,7 @@ def two(view: Dataset, raters: tuple[str, ...]) -> None:
         return
     found = cases_of_disagreement(view, first, second)
     if not found.n:
-        st.write("These raters have no case in common.")
+        st.write("These raters have no cases in common.")
         return
     cases = len(np.unique(found.case))
     st.markdown(

@@ -97,8 +97,8 @@ def _choice(whole: Dataset, machines: Sequence[Machine]) -> None:
         _details(machines)
     st.caption(
         "Marked AI raters are saved with the dataset. Other pages leave them out, unless you include them there. "
-        "This page also compares classifiers whose predictions you added on Reliability or Upload. Predictions with "
-        "the name of a marked AI rater count as the probabilities of that rater."
+        "This page also compares classifiers whose predictions you added on the Reliability or Upload page. "
+        "Predictions with the name of a marked AI rater count as that rater's probabilities."
     )
 
 

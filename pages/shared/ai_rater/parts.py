@@ -65,7 +65,7 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
         n = sum(bool(one.passes) for one in known)
         ends = " to ".join(dict.fromkeys(number(end(one.rho for one in known)) for end in (min, max)))
         said.append(f"In the same test, {n:,} of {plural(len(known), 'rater')} pass, with ρ {ends}.")
-    said.append("The test rewards agreement with most raters, so an AI rater that makes the same errors passes.")
+    said.append("The test rewards agreement with most raters, so an AI rater that shares their errors can pass.")
     st.caption(" ".join(said))
     if silences:
         more = len(silences) - MOST_SILENT
@@ -114,9 +114,7 @@ def replaces(computed: Computed, theme) -> None:
         st.caption(AGAINST_RATERS)
     few = {name for one in found.machines for name in one.not_tested}
     if few:
-        st.caption(
-            f"{plural(len(few), 'rater')} with fewer than 30 shared cases belong to the panel but are not tested."
-        )
+        st.caption(f"Part of the panel, but not tested: {plural(len(few), 'rater')} with fewer than 30 shared cases.")
     frame = pd.concat([one.to_frame().assign(machine=one.machine) for one in tested] or [pd.DataFrame({"machine": []})])
     widgets.download(frame, "AI raters compared with raters", "machines_against_raters", "against_table")
     _agreement(computed.agreement, found.score)
@@ -321,7 +319,7 @@ def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], ep
     for name, why in left_out.items():
         st.caption(f"{markdown(name)} is not shown: {markdown(why)}")
     if not found:
-        st.info("Not available: no case has an AI rater and two raters.", icon=":material/info:")
+        st.info("Not available: no case was annotated by an AI rater and at least two raters.", icon=":material/info:")
         return
     n_below = sum(one.high is not None and one.high < epsilon for one in found)
     title = f"Raters' advantage is clearly below ε in {n_below:,} of {len(found):,} comparisons"
@@ -348,7 +346,7 @@ def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], ep
     st.caption(
         "Advantage: how much more often the rater agrees with the other raters than the AI rater does. If the panel is "
         "split, raters also disagree with each other, so the advantage is small. Intervals are not corrected for "
-        "multiple comparisons. Parts with fewer than ten cases have no interval."
+        "multiple comparisons. Classes and groups with fewer than ten cases have no interval."
     )
     widgets.download(frame, "Parts", "machines_by_part", "by_part_table")
 
@@ -379,12 +377,12 @@ def differs(machines: Machines, gamma: float) -> None:
             "the AI rater differs."
         )
         lower = least if one.certainty.max() >= min(LEVELS) and one.level > min(LEVELS) else ""
-        st.markdown(f"The panel is not confident on any of {plural(len(one.cases), 'case')} {decided}.{lower}")
+        st.markdown(f"The panel is not confident about any of {plural(len(one.cases), 'case')} {decided}.{lower}")
     else:
         st.markdown(
-            f"The panel is confident on **{one.n_decided:,}** of {plural(len(one.cases), 'case')} {decided}; "
-            f"{markdown(one.machine)} chose another class on **{n:,}** of them. The panel may be wrong on these "
-            "cases, too."
+            f"The panel is confident about **{one.n_decided:,}** of {plural(len(one.cases), 'case')} {decided}; "
+            f"{markdown(one.machine)} chose a different class for **{n:,}** of them. The panel, too, may be wrong "
+            "about these cases."
         )
     if n:
         frame = one.to_frame().head(MOST_DIFFERENCES)

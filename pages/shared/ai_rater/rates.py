@@ -110,15 +110,16 @@ def _said(found: MachineRates, source: str, by: ReviewedBy | None, notes: Sequen
     if any("not in the data" in note for note in notes):
         st.caption(
             "Rates describe the cases in these data. To include every case that the AI rater labelled, open its "
-            "annotations together with these on Upload, as one more rater."
+            "annotations together with these data on the Upload page, as an additional rater."
         )
-    whose = "a label by people" if source == "people" else "a label in the random sample"
+    whose = "a label from people" if source == "people" else "a label in the random sample"
     st.caption(
-        f"Of {plural(found.n, 'case')} that the AI rater labelled, {found.n_labelled:,} have {whose}; 95% "
-        f"intervals. {' '.join(markdown(note) for note in found.notes)}"
+        f"Of {plural(found.n, 'case')} that the AI rater labelled, {found.n_labelled:,} "
+        f"{'has' if found.n_labelled == 1 else 'have'} {whose}. Intervals: 95%. "
+        f"{' '.join(markdown(note) for note in found.notes)}"
     )
     st.caption(
-        "Rates estimate what a person would answer on all cases. That may differ from the truth, because people make "
+        "Rates estimate how people would label all cases. Their labels may differ from the truth, because people make "
         "errors."
         if source == "people"
         else "If reviewers decided a case, the decision counts as the truth; otherwise, the mean of their opinions "
@@ -130,6 +131,6 @@ def _said(found: MachineRates, source: str, by: ReviewedBy | None, notes: Sequen
             "random sample."
         )
     if by is None or not by.chance:
-        st.button("Draw a sample on Review", icon=":material/shuffle:", key="draw_sample", on_click=_draw)
+        st.button("Draw a sample on the Review page", icon=":material/shuffle:", key="draw_sample", on_click=_draw)
     if by is not None:
         st.caption(markdown(by.of_rates()))

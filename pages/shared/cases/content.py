@@ -129,7 +129,7 @@ def _pictures(pictures: list[CaseImage], case_id: str) -> None:
             drawn.append(source)
     with st.container(horizontal=True) if drawn else st.container():
         for place, source in enumerate(drawn, 1):
-            of = f"Image {place} of {len(drawn):,} of case {case_id}" if len(drawn) > 1 else f"Image of case {case_id}"
+            of = f"Image {place} of {len(drawn):,} for case {case_id}" if len(drawn) > 1 else f"Image of case {case_id}"
             st.image(source, width="content", output_format=_format(source), alt=of)
     for line in dict.fromkeys(lines):
         st.caption(line)

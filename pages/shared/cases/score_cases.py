@@ -33,7 +33,7 @@ def show(dataset: Dataset, title) -> None:
         st.toggle("Hide rater names", key="hide_names", persist_state="session")
     asked = cached_cases.inputs(dataset, model, reliability)
     found = CASES.part("scores").answer(asked)
-    title.title("These scores do not separate the cases" if prior.alike() else found.headline())
+    title.title("These scores do not distinguish between cases" if prior.alike() else found.headline())
     order = worklist.found_by(dataset, found.order(), find)
     narrow, wide = st.container(key="panes").columns([3, 7], gap="medium")
     if not len(order):

@@ -154,7 +154,7 @@ def widths(longest: int, *, reviewed: bool, ordered: bool) -> dict:
         "review": st.column_config.TextColumn(width=REVIEW),
         "expected": st.column_config.TextColumn(
             width=expected,
-            help="95% interval of the true class; if classes are numbers, the mean comes first",
+            help="95% interval for the true class; if classes are numbers, the mean comes first",
         ),
     }
 

@@ -11,8 +11,8 @@ from core.models.difficulty.covariate_design import MOST_COLUMNS
 from pages.shared.kit import blocks, groups
 
 _HELP = (
-    f"At most {MOST_COLUMNS} columns. Effects of text are relative to its most frequent value, and effects of "
-    "numbers are per standard deviation."
+    f"At most {MOST_COLUMNS} columns. Effects of text columns are relative to the most frequent value, and "
+    "effects of numeric columns are per standard deviation."
 )
 _SIDES = {"rater": "of_raters", "case": "of_cases"}
 _PURPOSE = {

@@ -50,7 +50,7 @@ def choose(place, below, dataset: Dataset, model: PlausibilityModel) -> float:
         place.html(_strip(found.marks, offer))
         words = _words(found, opened)
         if abs(reliability - opened) > 1e-9:
-            words = f"Set by you; the page opens at {number(opened)}. {found.reason}"
+            words = f"You set this γ; the page opens at γ = {number(opened)}. {found.reason}"
         with below:
             _said(words, found)
     if plausibility_models.earlier_prior(model):

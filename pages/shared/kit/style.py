@@ -11,7 +11,7 @@ ICON = (
 )
 # Streamlit's own words on a lost connection ask for a command in a terminal.
 AWAY = (
-    "Plurality does not respond: it is restarting, or the network is down. Confirmed reviews are saved. This page "
+    "Plurality is not responding: it is restarting, or the network is down. Confirmed reviews are saved. This page "
     "reconnects automatically; if it does not, reload it."
 )
 _LOST = (  # the body of a dialog that is none of ours, while the page says that it connects

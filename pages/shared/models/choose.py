@@ -29,7 +29,7 @@ _SWITCHES = {
     "ability": "Rater ability: raters differ",
     "difficulty": "Difficulty: some cases are harder",
     "discrimination": "Discrimination: some cases separate accurate from inaccurate raters better",
-    "guessing": "Guessing: some cases can be answered correctly by luck",
+    "guessing": "Guessing: some cases can be annotated correctly by guessing",
 }
 
 

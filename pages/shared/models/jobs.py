@@ -16,7 +16,7 @@ from core.raters.truth_draws import uncertainty_of
 from core.runtime.identity_cache import cache_by_identity
 from core.runtime.jobs import Job
 from core.runtime.work import job_name
-from core.text import markdown
+from core.text import markdown, plural
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, opening
 
@@ -104,9 +104,9 @@ class _Queue:
         if not self.waiting:
             return
         names = [job.title.removeprefix(self.prefix) for job in self.waiting]
-        st.caption(f"{len(names):,} computations are waiting for it: {_listed(names)}.")
+        st.caption(f"{plural(len(names), 'computation is', 'computations are')} waiting for it: {_listed(names)}.")
         st.button(
-            f"Cancel these {len(names):,} and the running computation",
+            f"Cancel the running computation and {plural(len(names), 'waiting one')}",
             on_click=job_progress.cancel,
             args=([self.at_work, *self.waiting],),
             key=f"cancel-{self.lane}",

@@ -23,9 +23,9 @@ QUANTITIES = {
 }
 _BY_CLASS = ("accuracy", "prevalence")
 POLICIES = {
-    "random": "Any present case",
+    "random": "Any current case",
     "least_certain": "Least certain cases first",
-    "largest_gain": "Cases that one more annotation changes most",
+    "largest_gain": "Cases that one more annotation would change most",
     "new_cases": "New cases of the same kind",
 }
 
@@ -39,7 +39,7 @@ def show(view: Dataset, judged: JudgedAccuracy) -> None:
     if crossed:
         st.caption(
             "Every rater has annotated every case, so these raters need new cases. The plans above show the effect "
-            "of new raters on the present cases."
+            "of new raters on the current cases."
         )
     asked = _goal(view, crossed, known=not judged.why and judged.own_classes)
     if _pressed("plan", (view.content_digest, asked)):
@@ -101,7 +101,7 @@ def _plans(view: Dataset, judged: JudgedAccuracy) -> None:
     widgets.heading("What would each plan improve?", "planning")
     if judged.why and not judged.remedy:
         st.info(
-            "Plans assume that raters are correct more often than by chance. These data cannot confirm it: "
+            "Plans assume that raters are more accurate than chance. These data cannot confirm this: "
             f"{markdown(judged.why)}."
         )
     elif not judged.own_classes:

@@ -31,17 +31,17 @@ _ENDS = ("interval, lower end", "interval, upper end")
 # Heads, widths and explanations for the room that there is.
 _OWN: dict[str, dict] = {
     "rater": {"width": 70},
-    "accuracy": {"width": 72, "help": "By gold or the model, shrunk towards the mean of all raters."},
-    "follows": {"width": 72, "help": "Correlation with the case, shrunk towards the mean of all raters."},
+    "accuracy": {"width": 72, "help": "Judged by gold or the model, shrunk towards the mean of all raters."},
+    "follows": {"width": 72, "help": "Correlation with the case score, shrunk towards the mean of all raters."},
     "lost": {"width": 72, "help": "Annotations lost: n minus the number that an average rater needs for the same "
                                   "information."},
     "P(acceptable)": {"width": 98, "help": "Probability that the rater meets the acceptable accuracy."},
     "expected wrong": {"width": 105, "help": "Expected number of wrong annotations."},
     "annotations": {"label": "n", "width": 56, "help": "Annotations."},
-    "classes off": {"width": 84, "help": "Mean number of classes from the true class, judged by the other raters."},
+    "classes off": {"width": 84, "help": "Mean distance from the true class, in classes, judged by the other raters."},
     "right by gold": {"label": "by gold", "width": 92, "help": "Share of correct annotations on cases with gold."},
     "with others": {
-        "label": "agreement", "width": 92, "help": "Share of agreeing pairs of annotations with other raters."
+        "label": "agreement", "width": 92, "help": "Share of pairs with other raters' annotations that agree."
     },
     _ENDS[0]: {"label": "95% from"}, _ENDS[1]: {"label": "to"},
     "blind reads agree, lower end": {"label": "95% from"}, "blind reads agree, upper end": {"label": "to"},

@@ -88,7 +88,7 @@ def _settings(view: Dataset) -> dict[str, Any]:
         "Threshold", [name for name in _WITHIN if known[name]], format_func=_WITHIN.get, key="sets_within"
     )  # fmt: skip
     if within in ("risk", "certainty"):
-        st.caption("For a new case, this is known only after raters have annotated it.")
+        st.caption("For a new case, the threshold is known only after raters have annotated it.")
     return {**_SETTINGS[how], **_SETTINGS[labels], "within": within}
 
 

@@ -50,10 +50,10 @@ def _certainty(dataset: Dataset, decided: tuple[Decision, ...], model: Plausibil
     )
     if found is None:
         return "No opinion changes the annotations that this model uses."
-    about = f", for the label “{markdown(views[0].classes[1])}”" if dataset.kind == "set" else ""
+    about = f" for the label “{markdown(views[0].classes[1])}”" if dataset.kind == "set" else ""
     title = plausibility_models.method(model.name).title
     return (
-        f"{_counted(found.n)} mean certainty is {percent(found.after)}{about}, otherwise {percent(found.before)} "
+        f"{_counted(found.n)} mean certainty{about} is {percent(found.after)} instead of {percent(found.before)} "
         f"({title}, reliability γ {exact(reliability)}). Certainty is the probability that the leading class stays "
         "first, not that it is true."
     )
@@ -66,7 +66,7 @@ def _width(dataset: Dataset, grown: Dataset, model: GaussianScores, reliability:
         return "No opinion changes the annotations that this model uses."
     before, after = (float(model.posterior(one, reliability).width()[added].mean()) for one in (dataset, grown))
     return (
-        f"{_counted(int(added.sum()))} the mean 95% interval has a width of {significant(after, 3)}, otherwise "
+        f"{_counted(int(added.sum()))} the mean width of the 95% intervals is {significant(after, 3)} instead of "
         f"{significant(before, 3)} (reliability γ {exact(reliability)})."
     )
 
@@ -113,7 +113,7 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
     )
     st.caption(
         f"Audit trail: {plural(head.number, 'event')}, linked by hashes; the last is `{head.hash[:12]}…`. Exports "
-        "and reports contain it. Verify it with `python -m core verify --head HASH`."
+        "and reports contain this hash. Verify the trail with `python -m core verify --head HASH`."
     )
     if sign_in.may("manager"):
         _further_rater(dataset, reviews)
@@ -122,10 +122,10 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
 
 
 def _further_rater(dataset: Dataset, reviews: dict[str, CaseReview]) -> None:
-    widgets.heading("Decisions as one more rater")
+    widgets.heading("Decisions as an additional rater")
     st.write(
-        "Decisions are stored separately and do not affect results on raters. To use them in results, create a new "
-        "dataset with the decisions as one more rater. This dataset does not change."
+        "Decisions are stored separately and do not affect the results for raters. To include them in results, create "
+        "a new dataset in which the decisions count as an additional rater. This dataset does not change."
     )
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     name = left.text_input("Name of the new rater", RATER, key="adjudication_rater")

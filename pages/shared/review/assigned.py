@@ -159,7 +159,9 @@ def _of_groups(table: pd.DataFrame, *, all_members: bool) -> str:
         return "Each group member reviews all cases. The table shows only your progress."
     said = "Each group member reviews all cases. A case is done when every member has reviewed it."
     if table["n_done"].isna().any():
-        said += " If only the identity provider knows the members of a group, the list shows those who have started."
+        said += (
+            " If only the identity provider knows the members of a group, the list shows only those who have started."
+        )
     return said
 
 

@@ -29,7 +29,7 @@ _ALONE = 860  # pixels of a decision that stands alone
 _DUE = "Give your opinion first. The panel's annotations appear after you record it."
 _MOST_PROPOSED = 8
 _OF_CLASSES = (
-    f"The fewest classes that lead with a total probability of at least {percent(PLAUSIBLE_SET)}, or all named "
+    f"The fewest classes whose probabilities of leading add up to at least {percent(PLAUSIBLE_SET)}, or all named "
     "classes if their total is lower."
 )
 _PLAUSIBLE = {
@@ -146,7 +146,7 @@ def _blind(current: CaseOnScreen, standing: str, model: PlausibilityModel, relia
     seen_before = current.desk.reviewer in current.review.unblinded
     if how == "open":
         st.info(
-            "You are asked for an open second opinion: you may see the others' opinions first.",
+            "You have been asked for an open second opinion: you may see the others' opinions first.",
             icon=":material/group:",
         )
     elif standing == "elsewhere":
@@ -272,7 +272,7 @@ def _opinions(current: CaseOnScreen) -> None:
         st.markdown(f"**{who}**: {markdown(read.opinion.words())} ({read.visible}{changed})")
         _said(current, read)
     for whom, how in current.review.asked:
-        st.caption(f"{markdown(who_is_asked(whom))} is asked for a second opinion, {how}.")
+        st.caption(f"{markdown(who_is_asked(whom))} has been asked for a second opinion, {how}.")
 
 
 def _said(current: CaseOnScreen, read: ReviewerOpinion) -> None:
@@ -361,7 +361,7 @@ def _change(current: CaseOnScreen) -> Action:
         opinion = review_opinion.ask(current.dataset, form, _named(current), now=current.own.opinion)
     review_opinion.remarks(form)
     same = opinion is None or opinion == current.own.opinion
-    told = "Choose another opinion. Add a reason or a note."
+    told = "Choose a different opinion, and add a reason or a note."
     if not same:  # what follows does not depend on the reason, which may come last
         told = f"If you change your opinion: {current.told('change', opinion=opinion, note='-')}"
     return Action("change", told, form, opinion=True)
@@ -432,7 +432,7 @@ def _reopen(current: CaseOnScreen) -> Action:
     form = current.key("reopen")
     review_opinion.remarks(form)
     return Action(
-        "reopen", "The review starts again. Earlier opinions stay in the record. Enter a reason or a note.", form
+        "reopen", "The review will start again. Earlier opinions stay in the record. Enter a reason or a note.", form
     )
 
 

@@ -22,7 +22,7 @@ from core.text import shorten
 _WAITING, _GUESSED, _WORDS = "review_presses", "review_guessed", "review_pressed_twice"
 _IN_HAND, _SINCE, _LAST = "review_in_hand", "review_drawn_at", "review_last_step"
 _LOOK = 0.5  # seconds: sooner than this nobody has seen that another case is on screen
-_TOLD = "Several keys were pressed at once, so their order is unknown. Check your selection and press again."
+_TOLD = "More than one key was pressed at once, so the order is unknown. Check your selection and press again."
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ MOST_NAMES, MOST_SESSIONS = 6, 5
 HOW = """
 1. **You read each case blind**: {how}, Ctrl+Enter records it.
 2. **Then the panel's annotations are shown**: you keep your opinion (K) or change it (E).
-3. **Where you differ**, ask for a second opinion (A) or send the case to arbitration (G).
+3. **If you disagree**, ask for a second opinion (A) or send the case to arbitration (G).
 
 Every step is added to the record, and none is overwritten.
 """
@@ -255,7 +255,7 @@ def _asked(desk: Desk, reviews: Mapping[str, CaseReview]) -> None:
     disputed = [review for review in reviews.values() if review.state == "arbitration"]
     if asked:
         queued = [Queued(case_id, f"{how} second opinion") for case_id, how in asked.items()]
-        words = f"You are asked for a second opinion on {plural(len(asked), 'case')}."
+        words = f"You have been asked for a second opinion on {plural(len(asked), 'case')}."
         _waits(words, desk, queued, {"Give it": "Second opinions"})
     for party in (False, True):
         queued = [
@@ -280,11 +280,11 @@ def _put_forward() -> None:
     data, title, cases = st.session_state.get("review_proposed", (None, "", ()))
     said = ""
     if cases and data == st.session_state["data"]:
-        said = f"{plural(len(cases), 'case')}: {markdown(title)}. These cases come first"
+        said = f"{plural(len(cases), 'case')}: {markdown(title)}. These cases will come first"
     elif st.session_state.get("queue") == "sample":
-        said = "The random sample is drawn here"
+        said = "The random sample will be drawn here"
     if said:
-        st.info(f"{said}, once you have entered your name.", icon=":material/rate_review:")
+        st.info(f"{said} once you have entered your name.", icon=":material/rate_review:")
 
 
 def _proposed(desk: Desk, dataset: Dataset) -> None:

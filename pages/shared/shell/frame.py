@@ -18,8 +18,8 @@ from pages.shared.kit import style as look
 from pages.shared.shell import first_start, story
 
 _SINCE = (
-    "Plurality now sorts classes by value, recognises scales in words, and treats codes such as #N/A as missing. "
-    "This file therefore gives a different dataset than before."
+    "Plurality now sorts classes by value, recognises scales written in words, and treats codes such as #N/A as "
+    "missing. This file therefore produces a different dataset than before."
 )
 _ONLY_THIS = (
     "Everything is copied to the question on screen only. For the other {} in the file, mark AI raters and save "

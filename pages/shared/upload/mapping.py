@@ -149,7 +149,7 @@ def lacking(question: Question) -> str | None:
     """Return in words what must still be chosen before the file can be read; None if nothing."""
     mapping = question.mapping
     if mapping.layout == "comparisons" and None in (mapping.first, mapping.second):
-        return "Could not recognise the columns of the two items. Choose them."
+        return "Could not tell which columns contain the two items. Choose the columns."
     if mapping.layout != "long":
         return None
     found = [title for role, title in _NEEDED.items() if getattr(mapping, role) is None]
@@ -157,9 +157,8 @@ def lacking(question: Question) -> str | None:
         found.insert(min(1, len(found)), "rater")
     if not found:
         return None
-    words = (
-        f"Could not recognise the column of the {' and the '.join(found)}. Choose {'it' if len(found) == 1 else 'them'}"
-    )
+    which, them = ("column contains", "it") if len(found) == 1 else ("columns contain", "them")
+    words = f"Could not tell which {which} the {' and the '.join(found)}. Choose {them}"
     if "rater" in found:
         words += ", or mark the annotations as anonymous"
     taken = {getattr(mapping, role) for role in ROLES}

@@ -155,7 +155,7 @@ def show(name: str, reading: Reading, others: Sequence[QuestionReading]) -> None
     counts = {name: st.column_config.NumberColumn(**columns.COUNT) for name in heads[2:6]}
     with st.expander(f"The {plural(len(every), 'question')} in this upload", key="questions_read"):
         st.caption(
-            "All questions have the same cases, raters and codes for missing annotations. Changes of kind and "
-            "classes apply to the first question only. To set up another question, show it first."
+            "All questions have the same cases, raters and codes for missing annotations. Changes to the kind of "
+            "annotation and to the classes apply only to the first question. To set up another question, show it first."
         )
         st.dataframe(table, hide_index=True, column_config=counts, placeholder="–", key="questions_table")

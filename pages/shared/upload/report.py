@@ -98,7 +98,7 @@ def facts(reading: Reading) -> None:
         words.append(
             "all raters are linked by shared cases"
             if groups == 1
-            else f"{groups:,} groups of raters without shared cases"
+            else f"{groups:,} groups of raters with no cases in common"
         )
     if dataset.kind != "score":
         words.append(f"{number(classes_per_case(dataset).mean(), 1)} classes named per case")

@@ -50,7 +50,7 @@ def classifiers(source: Source, dataset: Dataset) -> tuple[Classifiers, ...]:
             tried.append(Classifiers(name, content, error=str(error)))
             continue
         counts = [
-            f"{one.name}: predictions of {int(one.predicted.sum()):,} of {dataset.n_cases:,} cases" for one in found
+            f"{one.name}: predictions for {int(one.predicted.sum()):,} of {dataset.n_cases:,} cases" for one in found
         ]
         tried.append(Classifiers(name, content, (*counts, *(note for one in found for note in one.notes))))
     return tuple(tried)
@@ -111,7 +111,7 @@ def gold_in_order(source: Source, question: Question, stamp: str) -> tuple[Sourc
             continue
         answer = st.radio(
             f"**Do the rows of {markdown(name)} have the same order as the cases?** It has one value for each of "
-            f"{plural(len(gold), 'case')}, and no case ids.",
+            f"{plural(len(gold), 'case')}, and no case IDs.",
             (_SAME_ORDER, "No, leave this file out"),
             index=None,
             key=f"in_order-{name}-{stamp}",

@@ -578,7 +578,7 @@ def test_machines_of_a_report_stand_apart_from_its_panel(monkeypatch):
     found = alternative_test(whole, ["lyra-1", "lyra-2"])
     assert said_of_machines(found) in text and in_detail(found.machines[0], 0.2) in text
     assert equivalent_readers(whole, "lyra-2", people.raters).words() in text
-    assert "an AI rater that makes the same errors passes" in text
+    assert "an AI rater that shares their errors can pass" in text
     odd = replace(request, classifiers=(SimpleNamespace(name="odd"),))
     monkeypatch.setattr(machine_section, "of_predictions", lambda *_: raised(NotApplicableError("No case in common.")))
     assert "odd is left out. No case in common." in " ".join(parsed(build_report(odd, ["machines"])).text)

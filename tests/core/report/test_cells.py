@@ -236,7 +236,7 @@ def test_machines_and_their_rates_stand_in_rows_of_their_own(monkeypatch):
         columns[name] = [shares(end.estimate, end.ci_low, end.ci_high) for end in ends]
     same(second, columns)
     captions = [block.caption for block in blocks if isinstance(block, Grid)]
-    assert captions[1] == "Rates over all cases of lyra-1: people labelled 43 of 210 cases; 95% intervals."
+    assert captions[1] == "Rates for lyra-1 over all cases, with 95% intervals. People labelled 43 of 210 cases."
 
 
 def test_reviews_and_decisions_stand_under_their_own_names(monkeypatch):
@@ -329,7 +329,7 @@ def test_gold_stands_by_measure_and_by_rater_with_its_own_ends_and_number_of_cas
     right, sure = measured.accuracy, measured.certain_right
     assert f"{shares(right.value, right.low, right.high)} of 40 cases" in lead
     assert (
-        certain.startswith("23 gold cases have a probability of 99% or more; ")
+        certain.startswith("Of 23 gold cases with P(correct) of 99% or more, ")
         and shares(sure.value, sure.low, sure.high) in certain
     )
 
@@ -395,9 +395,9 @@ def test_rows_left_out_and_where_the_numbers_come_from():
     blocks = data_sections.provenance(request_of(dataset, report=report, seed=8), ["data"], None, None)
     first, second = grids(blocks)
     rows = dict(first.to_numpy().tolist())
-    assert rows["rows of the file used"] == "31 of 37" and rows["seed"] == "8" and rows["name"] == dataset.name
+    assert rows["rows used"] == "31 of 37" and rows["seed"] == "8" and rows["name"] == dataset.name
     same(second, {"line": [4, 9], "reason": ["no class", "twice"]})
-    assert "A warning." in said(blocks) and "Check 2 rows of the file that were left out." in said(blocks)
+    assert "A warning." in said(blocks) and "Check the 2 rows that were left out." in said(blocks)
     asked = request_of(dataset, report=report)
     apart = replace(asked, settings=replace(asked.settings, reliability=2.5), reliabilities=(0.7, 4.0))
     *_, certainty, sweep = said(data_sections.provenance(apart, ["data"], None, None))[-1].splitlines()

@@ -87,17 +87,17 @@ def test_every_number_of_the_summary_stands_in_its_own_line(card):
     assert [one.text for one in signs] == ["Became less accurate over time: since May.", "Much faster: 2 seconds."]
     lines = {
         "annotations": "1,234 on 1,100 cases",
-        "annotations that the other raters judge": "987, of which 654 on cases on which they are confident",
+        "annotations judged by the other raters": "987, of which 654 on cases about which they are confident",
         "accuracy, judged by the model": "71% (62% to 79%)",
-        "accuracy of the pool, median and middle half": "84% (81% to 90%)",
+        "accuracy of the other raters, median and middle half": "84% (81% to 90%)",
         "agreement with others": "55% (44% to 66%)",
         "median seconds between annotations": "37",
-        "median seconds of the pool": "22",
+        "median seconds of the other raters": "22",
     }
     assert dict(grid.table.to_numpy().tolist()) == lines
     unknown = replace(card, judged_by="gold", accuracy=None, pool_accuracy=None, agreement=None, seconds=None)
     told = dict(_summary(unknown)[-1].table.to_numpy().tolist())
-    assert set(told) == {"annotations", "annotations that the other raters judge", "median seconds of the pool"}
+    assert set(told) == {"annotations", "annotations judged by the other raters", "median seconds of the other raters"}
 
 
 def test_each_difference_has_its_own_class_and_those_of_the_others_who_agree(card):
@@ -109,7 +109,7 @@ def test_each_difference_has_its_own_class_and_those_of_the_others_who_agree(car
     assert list(grid.table.columns) == ["case", "annotation", "the others", "how sure", "of them agree"]
     assert grid.caption == "60 annotations in total, most confident first."
     assert (
-        "There is no case on which the other raters are confident and this rater disagrees"
+        "The other raters are not confident about any case on which this rater disagrees"
         in _differences(replace(card, differences=(), n_differences=0))[0].text
     )
 

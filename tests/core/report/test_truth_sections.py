@@ -33,7 +33,7 @@ def test_with_gold_the_measures_of_the_model_that_opens_stand_there_with_interva
         lead.text.startswith("Judged by gold, the average of rater models is correct on 94%")
         and "of 80 cases" in lead.text
     )
-    assert certain.text == "No gold case has a probability of 99% or more."
+    assert certain.text == "No gold case has P(correct) of 99% or more."
     assert isinstance(table, Grid)
     by_name = table.table.set_index("measure")
     measures = {"accuracy": expected.accuracy, "log loss": expected.log_loss, "Brier score": expected.brier}

@@ -71,7 +71,7 @@ def test_reviewed_cases_are_a_samples_or_a_queues_and_the_sentence_says_which(da
     alone.read("case 2", "Ann", X, panel=X)
     alone.read("case 3", "Ann", X, panel=X)
     only = reviewed_by(alone.found, [sample]).words()
-    assert only == "The 2 reviewed cases are from a random sample, with recorded probabilities."
+    assert only == "The 2 reviewed cases are from a random sample, with recorded sampling probabilities."
 
 
 def drawn(name, cases, chance, seed):
@@ -108,19 +108,19 @@ def test_samples_with_different_seeds_are_not_counted_together(dataset, reviews_
         )
         assert found.n_apart == 1
         assert (
-            "2 of the reviewed cases came from a random sample and 1 from a sample with another seed, which"
+            "2 of the reviewed cases came from a random sample and 1 from a sample with a different seed, which"
             in found.words()
         )
     made.read("case 0", "Ann", X, panel=X)
     found = reviewed_by(made.found, both)
     assert (found.chance, found.n_queue, found.n_apart) == ({"case 2": 0.5, "case 3": 0.5, "case 0": 0.5}, 1, 1)
-    assert "and 1 from a sample with another seed, which cannot be combined with it. These" in found.words()
+    assert "and 1 from a sample with a different seed, which cannot be combined with it. These" in found.words()
     for case in (4, 5):
         made.read(f"case {case}", "Ann", X, panel=X)
     found = reviewed_by(made.found, both)
     assert (len(found.chance), found.n_queue, found.n_apart) == (3, 3, 1)
     assert (
-        "3 of the reviewed cases came from a random sample and 1 from a sample with another seed, which"
+        "3 of the reviewed cases came from a random sample and 1 from a sample with a different seed, which"
         in found.words()
     )
     assert "cannot be combined with it, and 2 from queues. These" in found.words(), "the parts add up to all six"

@@ -225,8 +225,8 @@ def test_what_settled_cases_rest_on_is_counted(dataset, reviews_of):
     assert found == Settled(one=3, several=1, arbitration=1, unsupported=2)
     assert found.words() == (
         "5 cases are settled: 3 by one reviewer, 1 by reviewers who agree and 1 by arbitration. One reviewer's opinion "
-        "is only one more opinion, not the truth. 2 of 3 cases closed by one reviewer are outside the panel's "
-        "plausible set."
+        "is only one more opinion, not the truth. In 2 of 3 cases closed by one reviewer, the opinion is outside the "
+        "panel's plausible set."
     )
 
 
