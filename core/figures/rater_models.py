@@ -139,11 +139,7 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
         title,
         400,
         xaxis=raters_side_by_side(names, len(chosen), ", sorted"),
-        yaxis={
-            "title": "accuracy according to the model's confusion matrix",
-            "range": [-0.03, 1.03],
-            "tickformat": "0.0%",
-        },
+        yaxis={"title": "accuracy from the model's confusion matrix", "range": [-0.03, 1.03], "tickformat": "0.0%"},
         legend_below=True,
     )
 

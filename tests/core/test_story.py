@@ -96,7 +96,7 @@ def test_step_one_raters_disagree(view, unanimous):
     """Of the pairs of first choices, 52 to 59% are the same; where all agree the claim fails."""
     claim = story.disagree(percent(view))
     assert claim.holds
-    assert "in 56% of pairs (52 to 59)" in claim.words
+    assert "56% of the time (52% to 59%)" in claim.words
     assert not story.disagree(percent(unanimous)).holds
 
 

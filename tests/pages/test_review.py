@@ -154,7 +154,7 @@ def test_the_first_screen_says_what_waits_before_anybody_has_written_a_name():
     assert {card.label: card.value for card in app.metric} == {
         "Uncertain cases": "–", "Waiting for a second reviewer": "0", "Settled": "0"
     }  # fmt: skip
-    assert "You read each case blind**: keys 1 to 9 choose a class, Ctrl+Enter" in words(app)
+    assert "You read each case blind**: keys 1 to 9 choose a class, and Ctrl+Enter" in words(app)
     through_one_case(signed(dataset.digest), "x")
     app = open_page("review", dataset.digest)
     (review,) = ReviewStore().cases(dataset.digest).values()

@@ -222,8 +222,8 @@ def test_the_leading_classifier_stands_with_its_own_accuracy_by_gold():
 @pytest.mark.parametrize(
     ("flagged", "words"),
     [
-        ([2, 0], "2 raters of 3 flagged"),
-        ([1], "1 rater of 3 flagged"),
+        ([2, 0], "2 of 3 raters flagged"),
+        ([1], "1 of 3 raters flagged"),
         ([], "No rater is flagged; least accurate: cem, 50%"),
     ],
 )
@@ -1113,7 +1113,7 @@ def test_rankings_that_count_by_their_first_choice_are_counted_with_those_left_o
     view = SimpleNamespace(n_annotations=1234)
     monkeypatch.setattr(widgets.cached, "class_view", lambda data, threshold: (view, 56))
     assert widgets.class_view(SimpleNamespace(kind="ranking")) is view
-    assert "1,234 annotations used" in said[0] and "56 with a tied first" in said[0]
+    assert "Used: 1,234 annotations" in said[0] and "56 with a tied first" in said[0]
 
 
 def test_the_table_of_raters_says_how_many_of_all_it_shows(monkeypatch, said, shown, left):

@@ -144,7 +144,7 @@ def _accuracies(act: FlaggedRaters, theme) -> None:
     shown = shown[lowest_first(value[shown])]
     n = int(flagged.sum())
     if n:
-        _title(f"{plural(n, 'rater')} of {len(act.raters):,} flagged")
+        _title(f"{n:,} of {plural(len(act.raters), 'rater')} flagged")
     elif judged.why_no_order or judged.why:
         _title("No rater is flagged")
     else:

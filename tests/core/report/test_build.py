@@ -552,7 +552,7 @@ def test_rates_of_a_machine_are_reported_where_it_labelled_what_people_did_not()
     x = next(one for one in found.rates if one.of == "x")
     assert percent_with_interval(x.corrected.estimate, x.corrected.ci_low, x.corrected.ci_high) in text
     assert (
-        "people labelled 60 of 300 cases" in text
+        "People labelled 60 of 300 cases" in text
         and "annotated by at least two people; these were left out" not in text
     )
     said = [row for row in rows if not row.startswith(("0,gpt", "1,gpt"))]
@@ -561,13 +561,13 @@ def test_rates_of_a_machine_are_reported_where_it_labelled_what_people_did_not()
     assert "gpt did not annotate 2 of 60 cases annotated by at least two people; these were left out." in text
     same = whole.select(cases=people.cases)
     request = replace(request, with_machines=same)
-    assert "people labelled" not in " ".join(parsed(build_report(request, ["machines"])).text)
+    assert "People labelled" not in " ".join(parsed(build_report(request, ["machines"])).text)
     alone = "\n".join(["case,rater,class", *rows, *(f"{c},lone,x" for c in range(60, 90))]).encode()
     request = replace(request, with_machines=read(alone).dataset, machines=("gpt", "lone"))
     text = " ".join(parsed(build_report(request, ["machines"])).text)
     assert " Cannot estimate rates: fewer than two cases annotated by lone have a label." in text
     assert ": Cannot" not in text, "one message in another"
-    assert "fewer than two cases annotated by gpt" not in text and "people labelled 60 of 300 cases" in text
+    assert "fewer than two cases annotated by gpt" not in text and "People labelled 60 of 300 cases" in text
 
 
 def test_machines_of_a_report_stand_apart_from_its_panel(monkeypatch):
@@ -601,7 +601,7 @@ def test_the_section_on_reviews_says_what_was_assigned_also_before_anybody_revie
     ]
     request = request_of(dataset, assigned=assignment_table(given, []))
     (grid,) = part_sections.reviews(request, (), CancelToken(), None)
-    assert grid.caption.startswith("2 assignments of cases, 1 overdue. Each group member")
+    assert grid.caption.startswith("2 assignments, 1 overdue. Each group member")
     assert grid.table["whom"].tolist() == ["Bob", "night"] and grid.table["n_done"].tolist()[0] == 0
     content = build_report(request, ("reviews",)).decode()
     assert "&lt;b&gt;Mia" in content and "<b>Mia" not in content and "taken back" not in content

@@ -314,7 +314,7 @@ def test_gold_stands_by_measure_and_by_rater_with_its_own_ends_and_number_of_cas
         "log loss": measured.log_loss,
         "Brier score": measured.brier,
         "expected calibration error": measured.ece,
-        "share correct at 0.99 or more": measured.certain_right,
+        "share correct if P(correct) is 99% or more": measured.certain_right,
     }
     ends = {"value": "value", "ci_low": "low", "ci_high": "high"}
     expected = {"measure": list(names)}
@@ -429,7 +429,7 @@ def test_a_cell_is_printed_as_its_own_number():
         ["–", "–", "0", "–", "True", "2.000"],
     ]
     _, rows, caption = cells_of(Grid(table, "Caption.", 2))
-    assert len(rows) == 2 and caption == "Caption. The first 2 of 3."
+    assert len(rows) == 2 and caption == "Caption. The first 2 of 3 rows are shown."
 
 
 @pytest.mark.parametrize("sample", ["anaesthesia", "essays"])

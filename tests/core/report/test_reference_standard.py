@@ -86,7 +86,7 @@ def test_reviews_give_blinding_adjudication_and_changes():
         in said["blinding"]
     )
     assert "2 (50%" in said["adjudication"] and "1 (50%" in said["adjudication"]
-    assert "of 2 decisions differ from the majority" in said["adjudication"]
+    assert "of 2 decisions differed from the majority" in said["adjudication"]
     assert said["process"].startswith("2 cases are settled by review. For the other 2 cases")
     without = text_of(request_of(dataset))
     assert without["blinding"].startswith(TO_WRITE) and without["adjudication"].startswith(TO_WRITE)
