@@ -137,7 +137,7 @@ def _keep(reading) -> None:
     if any(sample.name == st.session_state.get("data") for sample in SAMPLES):
         return
     if library.is_kept(reading.dataset.digest):
-        st.caption("Saved on this computer. Its address stays the same.")
+        st.caption("Saved on this computer. The dataset keeps its address.")
 
 
 def _kept() -> None:

@@ -181,7 +181,7 @@ def _done(digest: str) -> None:
     left.page_link("pages/agreement.py", label="How much do the raters agree?", icon=":material/handshake:")
     right.page_link("pages/cases.py", label="Which cases are uncertain?", icon=":material/view_list:")
     if library.is_kept(digest):
-        third.caption("Saved on this computer. Its address stays the same.")
+        third.caption("Saved on this computer. The dataset keeps its address.")
     _perhaps_machines(reading.dataset.raters)
     upload_last.said()
     if reading.report is not None:

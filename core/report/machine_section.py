@@ -103,7 +103,9 @@ _HOLD = (
     "Rates are valid if the cases that people labelled are a random sample. Labels contain people's errors, so a "
     "rate estimates how often people would choose the class."
 )
-_CAPTION = "Alternative annotator test, and number of raters that each AI rater is worth; 95% intervals over cases."
+_CAPTION = (
+    "Alternative annotator test, and number of raters that each AI rater is worth, with 95% intervals over cases."
+)
 
 
 def _compared(request) -> tuple[Dataset, tuple[str, ...], list[str]]:

@@ -73,9 +73,9 @@ SENTENCES = {
     ),
     "monitoring": (
         "Each rater was judged by gold if the median rater had at least 20 annotations on gold cases, otherwise "
-        "by the other raters on the same cases. Accuracy was shrunk towards the mean of all raters. Flags of raters "
-        "below the acceptable accuracy control a Bayesian false discovery rate, and other flags control a "
-        "family-wise false-alarm rate.",
+        "by the other raters on the same cases. Accuracy was shrunk towards the mean of all raters. Raters below "
+        "the acceptable accuracy were flagged with a controlled Bayesian false discovery rate; other flags have a "
+        "controlled family-wise false-alarm rate.",
         (DAWID_SKENE_1979,),
     ),
     "score raters": (

@@ -54,7 +54,7 @@ def cases(views: home_known.Views, theme) -> CaseCertainty | None:
             if views.settings.reliability_open:
                 st.caption(opening.CHOOSING)
             elif not views.plausible.n_annotations:
-                st.write("No class can be used: every ranking has a tied first choice.")
+                st.write("No annotation can be used: every ranking has a tied first choice.")
         else:
             shares, value = certain.shares, certain.certainty.certainty[:, 0]
             known = ~(shares.single | shares.empty)

@@ -74,7 +74,7 @@ def _late(one: Overdue, name: str) -> None:
     total = plural(len(given.cases), "case")
     left = [f"{markdown(shorten(person, 40))}: {n:,} of {total} left" for person, n in list(one.left.items())[:MOST]]
     if len(one.left) > MOST:
-        left.append(f"{len(one.left) - MOST:,} more people have cases left")
+        left.append(f"{plural(len(one.left) - MOST, 'more person has', 'more people have')} cases left")
     if given.group:
         known = "" if one.members_known else " (only members who have started are known)"
         left.insert(0, f"{total} to the group {markdown(shorten(given.whom, 40))}{known}")
