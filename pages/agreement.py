@@ -81,8 +81,8 @@ def _gate(dataset: Dataset) -> None:
         st.number_input(
             "Look at growing data", 1, None, None, key=gate.LOOK, width=200, placeholder="Only this one",
             persist_state="session",
-            help="Number of this look (1, 2, …), if you check growing data repeatedly. The intervals are then valid "
-                 "over all looks.",
+            help="Number of this look at the data (1, 2, …), if you check growing data repeatedly. The intervals "
+                 "are then valid over all looks.",
         )  # fmt: skip
     if not gate.requirements():
         st.caption("No requirements yet. Add one to see whether the data meet it.")

@@ -98,11 +98,11 @@ st.subheader("Running computations", anchor=False)
 job_progress.every_computation()
 st.subheader("Folders and limits", anchor=False)
 rows = {
-    "Folder of saved datasets (PLURALITY_HOME)": str(settings.home),
+    "Folder for saved datasets (PLURALITY_HOME)": str(settings.home),
     "Reviews (PLURALITY_DATABASE_URL)": store_url().render_as_string(hide_password=True),
-    "Folder of case images (PLURALITY_IMAGES)": str(settings.images) if settings.images else "none",
+    "Folder for case images (PLURALITY_IMAGES)": str(settings.images) if settings.images else "none",
     "Images from other computers (PLURALITY_REMOTE_IMAGES)": "loaded" if settings.remote_images else "not loaded",
-    "Folder of compiled kernels (NUMBA_CACHE_DIR)": os.environ["NUMBA_CACHE_DIR"],
+    "Folder for compiled kernels (NUMBA_CACHE_DIR)": os.environ["NUMBA_CACHE_DIR"],
     "Maximum file size, MB (PLURALITY_MAX_UPLOAD_MB)": f"{settings.max_upload_mb:,} MB",
     "Memory for reading a small file (PLURALITY_READING_MB)": f"{settings.reading_mb:,} MB",
     "Maximum model size (PLURALITY_MAX_MODEL_CELLS)": f"{settings.max_model_cells:,} numbers",

@@ -145,7 +145,7 @@ def least_known(trust: ScoreTrust) -> Queue:
         return _ordered(
             "least certain side",
             certainty,
-            lambda case: f"side of {t}: certainty {percent(float(certainty[case]))}",
+            lambda case: f"certainty about the side of {t}: {percent(float(certainty[case]))}",
         )
     width = trust.width[0]
     digits = score_digits(float(np.median(width)))
@@ -166,9 +166,8 @@ def risk_times_uncertainty(certainty: np.ndarray, expected_risk: np.ndarray) -> 
     score = expected_risk * (1 - certainty)
 
     def why(case: int) -> str:
-        return (
-            f"expected risk {number(expected_risk[case])} of {MOST_RISK}, certainty {percent(float(certainty[case]))}"
-        )
+        risk = f"expected risk {number(expected_risk[case])} out of {MOST_RISK}"
+        return f"{risk}, certainty {percent(float(certainty[case]))}"
 
     return _ordered("risk × uncertainty", -score, why, score > 0)
 

@@ -222,11 +222,11 @@ def test_whole_numbers_that_may_be_counts_or_raters_are_asked_about_and_nothing_
     assert asked.value is None and len(asked.options) == 2
     asked.set_value("counts").run()
     assert done(app).button(key="use").label == "Use 18 annotations"
-    assert "Format, as you chose: **Table: one row per case, one column per class" in texts(app)
+    assert "Format you chose: **Table: one row per case, one column per class" in texts(app)
     assert "rater" not in next(frame.value for frame in app.dataframe if "class" in frame.value)
     widget(app, "radio", "row_means").set_value("wide").run()
     assert done(app).button(key="use").label == "Use 12 annotations"
-    assert "Format, as you chose: **Table: one row per case, one column per rater" in texts(app)
+    assert "Format you chose: **Table: one row per case, one column per rater" in texts(app)
 
 
 def test_the_line_of_what_was_recognised_goes_with_a_choice_by_hand():
@@ -234,7 +234,7 @@ def test_the_line_of_what_was_recognised_goes_with_a_choice_by_hand():
     assert "Recognised: **Table: one row per case, one column per rater" in texts(app)
     assert "One row means**: Case “1”: rater “ann” annotated it as “angry”" in texts(app)
     widget(app, "selectbox", "layout").set_value("transposed").run()
-    assert "Recognised" not in texts(done(app)) and "Format, as you chose: **Table: one row per rater" in texts(app)
+    assert "Recognised" not in texts(done(app)) and "Format you chose: **Table: one row per rater" in texts(app)
     assert "answer" not in texts(dropped(*EXPORTS["long"])).casefold()
 
 

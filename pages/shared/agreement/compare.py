@@ -44,7 +44,7 @@ def selections(view: Dataset, threshold: float | str | None) -> None:
     names = [*offered, *_made_here(whole)]
     if len(names) == 1:
         st.info(
-            "Not available: these data have one rater, no dates and no groups of cases.",
+            "Not available: these data have only one rater, no dates and no groups of cases.",
             icon=":material/filter_alt:",
         )
     else:
@@ -76,7 +76,7 @@ def _asked() -> list[tuple[str, Selection]]:
         said = json.loads(st.session_state.get("compare") or st.session_state.get(_LAST) or "[]")
         sides = [(str(name), Selection.from_text(text)) for name, text in said]
     except (ValueError, TypeError, AttributeError, RecursionError, PluralityError):
-        st.toast("Could not read the comparison from the address. Choose it here.", icon=":material/link_off:")
+        st.toast("Could not read the comparison from the page address. Choose it here.", icon=":material/link_off:")
         return []
     return sides if len(sides) == 2 else []
 

@@ -210,9 +210,9 @@ def over_epsilon(found: AlternativeTest, theme) -> None:
         column_config=columns.numbers("passes from ε", f"winning rate at ε = {exact(found.epsilon)}"),
     )  # fmt: skip
     st.caption(
-        "Empty: the AI rater passes at no ε up to 0.5. If the curve is steep at your ε, the result depends "
-        "strongly on that choice. The curve describes these cases; the result above shows how often the AI rater "
-        "would pass on similar cases."
+        "Empty cell: the AI rater does not pass at any ε up to 0.5. If the curve is steep at your ε, the result "
+        "depends strongly on that choice. The curve describes these cases; the result above shows how often the AI "
+        "rater would pass on similar cases."
     )
     frame = pd.concat([pd.DataFrame({"machine": one.machine, "ε": CURVE, "ω": one.curve}) for one in known])
     widgets.download(frame, "Winning rates", "winning_rate_over_epsilon", "epsilon_table")

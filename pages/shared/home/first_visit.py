@@ -124,7 +124,7 @@ def _case() -> None:
             "",
         ),
         "first_bars",
-        "Plausibility of three classes of one case: bar, draws and a line that covers 95 percent of the draws",
+        "Plausibility of three classes for one case: bar, draws and a line that covers 95 percent of the draws",
     )
     st.markdown(says(dataset, found.certainty, _guesses(dataset, case, draws)))
 

@@ -64,7 +64,7 @@ def recognised(place: DeltaGenerator, source: Source, guess: Mapping, chosen: Ma
     plain = source.format in PLAIN
     title = markdown(title_of(chosen) if plain else source.title)
     if wanted is not None or (guess.instead and not chosen.instead) or (plain and chosen.layout != guess.layout):
-        place.markdown(f":material/edit: Format, as you chose: **{title}**.")
+        place.markdown(f":material/edit: Format you chose: **{title}**.")
     elif chosen.instead:
         place.markdown(f":material/help: **{title}**, or another format: choose below what one row means.")
     else:

@@ -299,7 +299,7 @@ def test_a_trigger_that_is_not_ours_is_named(recorded):
     does = "BEGIN SELECT 1; END" if sqlite else "FOR EACH ROW EXECUTE FUNCTION review_event_erased()"
     run(recorded, f"CREATE TRIGGER more AFTER INSERT ON review_event {does}")
     (fault,) = recorded.check().faults
-    assert fault.what.startswith("the trigger more in the database is not from Plurality")
+    assert fault.what.startswith("the trigger more in the database was not created by Plurality")
 
 
 def test_a_guard_that_is_gone_is_named(recorded):

@@ -33,7 +33,7 @@ def test_risk_counts_by_what_certainty_lacks():
     certainty = np.array([1.0, 0.1, 0.9, 0.6, 0.2, 0.6])
     queue = worklist.risk_times_uncertainty(certainty, risk)  # 0, 0, 0.1, 0.6, 0.4, 0.4
     assert queue.case.tolist() == [3, 4, 5, 2]
-    assert queue.why[0] == "expected risk 1.50 of 2, certainty 60%"
+    assert queue.why[0] == "expected risk 1.50 out of 2, certainty 60%"
 
 
 def test_a_split_panel_is_one_whose_first_two_classes_have_nearly_equal_votes(build):
