@@ -17,7 +17,7 @@ from core.ingest.case_facts import contents
 from core.plausibility.dirichlet import DirichletCounts
 from core.report.methods import methods_text
 from core.runtime.jobs import Job
-from core.text import markdown, plural, typed
+from core.text import markdown, typed
 from pages.shared.cache import access
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
@@ -146,9 +146,7 @@ def _page() -> None:
         if dataset.kind != "score" and found.n_ready < len(found.labels):
             st.page_link("pages/review.py", label="Review the other cases", icon=":material/rate_review:")
         if n_kept_back and options.rule == "review":
-            st.caption(
-                f"Reviews of {plural(n_kept_back, 'case')} are hidden so that you can still give a blind opinion."
-            )
+            st.caption(f"Cases with hidden reviews: {n_kept_back:,}. You can still review these cases blind.")
     with place:
         methods = {"methods": methods_text(found.methods(asked))}
         blocks.show((block for block in drawn if isinstance(block, Download)), {"labels_file": lambda _: methods})

@@ -779,10 +779,10 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
 def test_review_says_what_another_page_sent_before_anybody_has_written_a_name(said):
     st.session_state.update({"data": "d", "review_proposed": ("d", "m* differs", ("a", "b"))})
     review_start._put_forward()
-    assert said == ["2 cases: m* differs. These cases will come first once you have entered your name."]
+    assert said == ["2 cases: m* differs. These cases come first, once you have entered your name."]
     st.session_state.update({"data": "other", "queue": "sample"})
     review_start._put_forward()
-    assert said[1:] == ["The random sample will be drawn here once you have entered your name."]
+    assert said[1:] == ["The random sample is drawn here, once you have entered your name."]
     del st.session_state["queue"]
     review_start._put_forward()
     assert len(said) == 2
@@ -1113,7 +1113,7 @@ def test_rankings_that_count_by_their_first_choice_are_counted_with_those_left_o
     view = SimpleNamespace(n_annotations=1234)
     monkeypatch.setattr(widgets.cached, "class_view", lambda data, threshold: (view, 56))
     assert widgets.class_view(SimpleNamespace(kind="ranking")) is view
-    assert "Used: 1,234 annotations" in said[0] and "56 with a tied first" in said[0]
+    assert "1,234 annotations used" in said[0] and "56 with a tied first" in said[0]
 
 
 def test_the_table_of_raters_says_how_many_of_all_it_shows(monkeypatch, said, shown, left):

@@ -280,11 +280,11 @@ def _put_forward() -> None:
     data, title, cases = st.session_state.get("review_proposed", (None, "", ()))
     said = ""
     if cases and data == st.session_state["data"]:
-        said = f"{plural(len(cases), 'case')}: {markdown(title)}. These cases will come first"
+        said = f"{plural(len(cases), 'case')}: {markdown(title)}. These cases come first"
     elif st.session_state.get("queue") == "sample":
-        said = "The random sample will be drawn here"
+        said = "The random sample is drawn here"
     if said:
-        st.info(f"{said} once you have entered your name.", icon=":material/rate_review:")
+        st.info(f"{said}, once you have entered your name.", icon=":material/rate_review:")
 
 
 def _proposed(desk: Desk, dataset: Dataset) -> None:
