@@ -155,7 +155,7 @@ def test_two_selections_open_with_everything_on_one_side_and_stand_in_the_addres
     assert first == ["Everything", ""] and second[0] == "First half of the period" and "last_day" in second[1]
     side(app, "first").set_value("Second half of the period")
     app = settle(app.run())
-    assert "difference: " in words(app) and "at once" not in words(app)
+    assert "The difference is " in words(app) and "at once" not in words(app)
     side(app, "second").set_value("Some raters …")
     app.run()
     assert "Choose raters, or a first and last day" in words(app)
@@ -168,5 +168,5 @@ def test_an_address_with_two_selections_opens_on_their_comparison_with_their_nam
     address = json.dumps([["Ann and Bob", '{"raters":["a","b"]}'], ["Spring", '{"last_day":"2025-02-20"}']])
     app = compared(address)
     assert side(app, "first").value == "Ann and Bob" and side(app, "second").value == "Spring"
-    assert "**Ann and Bob**: raters a, b" in words(app) and "difference: " in words(app)
+    assert "**Ann and Bob**: raters a, b" in words(app) and "The difference is " in words(app)
     assert side(compared('[["x", 7], 3]'), "first").value == "Everything"  # what is no comparison is none
