@@ -84,7 +84,9 @@ def test_the_slide_of_a_step_that_ships_is_computed_from_its_sample(slides, numb
     assert len(shipped.marks) == len(anew.marks)
     for one, other in zip(shipped.marks, anew.marks, strict=True):
         numbers = "value", "low", "high", "reference", "at"
-        assert [getattr(one, name) for name in numbers] == pytest.approx([getattr(other, name) for name in numbers], abs=1e-5)
+        assert [getattr(one, name) for name in numbers] == pytest.approx(
+            [getattr(other, name) for name in numbers], abs=1e-5
+        )
         assert (one.name, one.label, one.strong) == (other.name, other.label, other.strong)
 
 
