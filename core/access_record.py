@@ -165,7 +165,7 @@ def check_access() -> tuple[list[Access], list[str]]:
         if line.hash != _hash(line):
             faults.append(f"line {line.number} was changed")
         elif line.personal != _personal(line) if line.token else line.who != PSEUDONYM:
-            faults.append(f"line {line.number} has names that differ from those recorded")
+            faults.append(f"line {line.number} contains names that differ from the recorded names")
         number, before = line.number, line.hash
     return lines, faults
 

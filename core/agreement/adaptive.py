@@ -126,7 +126,7 @@ def _why_not(dataset: Dataset, n: np.ndarray, usable: np.ndarray, size: list[int
             f"undefined: the first two annotations {what} on only {min(size)} cases; at least {LEAST_CASES} are needed"
         )
     if dataset.time is None and _sorted_by_answer(dataset, n):
-        return "undefined: equal annotations are adjacent in every case, so their order is not an order in time"
+        return "undefined: equal annotations are adjacent in every case, so their order is not chronological"
     return ""
 
 

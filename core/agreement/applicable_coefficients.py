@@ -84,22 +84,22 @@ class ApplicableCoefficients(Result):
                 return f"Agreement on label sets cannot be computed: {_why(quoted)}"
             beyond = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
             cases = plural(quoted.n_cases, "case")
-            return f"Agreement on label sets beyond chance: α = {beyond} (MASI distance); {cases}"
+            return f"Agreement beyond chance on label sets: α = {beyond} (MASI distance); n = {cases}"
         if percent is None:
             if quoted.value is None:
                 return f"Agreement on scores cannot be computed: {_why(quoted)}"
             said = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
             cases = plural(quoted.n_cases, "case")
             if quoted.value < 1 and (quoted.ci_low is None or quoted.ci_low <= 0):
-                return f"No evidence that raters agree on scores: intraclass correlation {said}; n = {cases}"
-            return f"Cases explain {said} of the variance in scores; n = {cases}"
+                return f"There is no evidence that raters agree on scores: intraclass correlation {said}; n = {cases}"
+            return f"Differences between cases explain {said} of the variance in scores; n = {cases}"
         if percent.value is None:
             return f"Agreement cannot be computed: {_why(percent)}"
         words = f"Raters agree on {in_percent(percent)} of {self.pairs}"
         if quoted.value is None:
             return f"{words}; agreement beyond chance cannot be determined because {_why(quoted)}"
         beyond = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
-        return f"{words}; beyond chance α = {beyond}; {plural(quoted.n_cases, 'case')}"
+        return f"{words}; agreement beyond chance is α = {beyond}; {plural(quoted.n_cases, 'case')}"
 
     @property
     def pairs(self) -> str:
@@ -130,9 +130,9 @@ class ApplicableCoefficients(Result):
 _PAIRS = {"ranking": "pairs of first choices", "ordinal": "pairs (neighbouring classes count in part)"}
 _REASONS = {
     "nominal": "α allows any number of raters and missing annotations, and counts only identical classes as agreement",
-    "ordinal": "the classes are ordered, so both count neighbouring classes as partial agreement",
-    "ranking": "both use first choices; α allows any number of raters and missing annotations",
-    "set": "it gives partial credit to sets that share labels, and less if neither set contains the other",
+    "ordinal": "the classes are ordered, so both measures count neighbouring classes as partial agreement",
+    "ranking": "both measures use first choices; α allows any number of raters and missing annotations",
+    "set": "it gives partial credit to sets that share labels, with less credit if neither set contains the other",
     "score": "it shows how reliable a single score by one rater is",
 }
 
@@ -224,7 +224,7 @@ def _of_scores(dataset: Dataset, level: float) -> ApplicableCoefficients:
     left_out = [
         LeftOut(
             "percent agreement, SPA and kappas",
-            "scores are rarely exactly equal; set a threshold to split them into classes",
+            "scores are rarely exactly equal; set a threshold to divide them into classes",
         )
     ]
     if (dataset.score < 0).any():
@@ -256,7 +256,7 @@ def _of_rankings(
     first, n_tied = dataset.as_classes()
     note = "of first choices"
     if n_tied:
-        note += f"; {plural(n_tied, 'annotation')} with a tied first choice left out"
+        note += f"; {plural(n_tied, 'annotation')} with a tied first choice {'was' if n_tied == 1 else 'were'} left out"
     found += [_noted(one, note) for one in _nominal(first, level, spa_weightings)]
     left_out = (
         LeftOut("weighted coefficients, intraclass correlations", "the annotations are rankings"),

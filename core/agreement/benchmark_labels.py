@@ -108,17 +108,17 @@ def before_opinions(coefficient: Coefficient) -> tuple[str, str] | None:
     if _below_chance(coefficient):
         return (
             "Raters contradict each other",
-            "agreement is clearly below chance: some raters may have swapped the classes or understood the "
+            "agreement is clearly below chance: some raters may have swapped the classes or interpreted the "
             "instructions differently",
         )
     if coefficient.ci_high is None or coefficient.ci_high > _SLIGHT:
         return (
             "Cannot determine agreement beyond chance",
-            "the interval includes 0: add second annotations to more cases",
+            "the interval includes 0; collect second annotations for more cases",
         )
     return (
         "Agreement is barely above chance",
-        "review the classes and instructions first: more annotations like these would not settle the cases",
+        "review the classes and instructions first, because more annotations like these would not settle the cases",
     )
 
 
@@ -134,7 +134,7 @@ def _below_chance(coefficient: Coefficient) -> bool:
 
 def _why_not(coefficient: Coefficient) -> str:
     if not beyond_chance(coefficient):
-        return "undefined: these scales apply only to coefficients beyond chance"
+        return "undefined: these scales apply only to chance-corrected coefficients"
     if coefficient.value is None:
         return coefficient.note or "the coefficient is undefined"
     if coefficient.se is None:

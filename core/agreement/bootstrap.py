@@ -152,7 +152,7 @@ def _with_percentiles(
 ) -> Coefficient:
     se, low, high, note = percentiles(replicates, side.n_cases, level)
     if n_at_1:
-        note = "; ".join(filter(None, (note, f"{n_at_1:,} of {len(replicates):,} resamples are 1")))
+        note = "; ".join(filter(None, (note, f"{n_at_1:,} of {len(replicates):,} resamples have a value of 1")))
     name, weights = side.labels[place]
     value = float(side.observed[place])
     found = Coefficient(name, weights, value, se, low, high, side.n_cases, side.n_annotations, note)
@@ -182,6 +182,6 @@ def percentiles(
         return None, None, None, f"undetermined interval: {note}"
     se = float(known.std(ddof=1))
     if se < 1e-12:
-        return se, None, None, "undetermined interval: all cases are equal, so resampling shows no error"
+        return se, None, None, "undetermined interval: all cases are equal, so resampling shows no variation"
     low, high = (float(end) for end in np.quantile(known, ((1 - level) / 2, (1 + level) / 2)))
     return se, low, high, "; ".join(filter(None, (few_cases(n_cases), note)))

@@ -26,7 +26,7 @@ from .ranges import least_agreement
 OVERALL = (PERCENT, SPA, FLEISS_KAPPA, KRIPPENDORFF_ALPHA)  # Coefficients that pages offer.
 _OF_COUNTS = ("none", "cases", "annotations")
 _CELLS_AT_ONCE = 1 << 20
-NEVER = "never annotated a case twice"
+NEVER = "this rater never annotated a case twice"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

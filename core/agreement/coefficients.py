@@ -286,9 +286,10 @@ METHODS = (
         "Percent agreement",
         percent_agreement,
         lambda asked: [percent_agreement(asked.counts, **asked.how)],
-        plainly="How often two raters of the same case gave the same annotation.",
-        exactly="Mean over cases of the share of agreeing pairs. The interval uses Gwet's linearised variance (2014) "
-        "and t with n − 1 degrees of freedom, or Wilson's interval if agreement is the same on all cases.",
+        plainly="How often two raters gave the same case the same annotation.",
+        exactly="Share of agreeing pairs, averaged over cases. The interval uses Gwet's linearised variance (2014) "
+        "and a t distribution with n − 1 degrees of freedom, or Wilson's interval if agreement is the same "
+        "on all cases.",
         sources=(GWET,),
         assumes="not corrected for chance, so it is high if one class is common.",
         formula=_PERCENT,
@@ -300,11 +301,11 @@ METHODS = (
         "Scott π",
         scott_pi,
         lambda asked: [scott_pi(asked.dataset, **asked.how)] if identified(asked.dataset) == 2 else [],
-        plainly="Agreement between two raters beyond chance, if both guess with the same class shares.",
+        plainly="Agreement beyond chance between two raters, if both guess classes in the same proportions.",
         exactly="(p_a − p_e)/(1 − p_e), with p_e from the pooled margins. Gwet's linearised variance (Scott 1955).",
         sources=("Scott, Public Opinion Quarterly 19 (1955), 321-325", GWET),
         needs=("overlap", "two raters"),
-        assumes="assumes that both raters guess with the same class shares.",
+        assumes="assumes that both raters guess classes in the same proportions.",
         formula=_SCOTT,
         place=50,
         beyond_chance=True,
@@ -318,7 +319,7 @@ METHODS = (
         exactly="(p_a − p_e)/(1 − p_e), with p_e from class shares averaged over cases. Gwet's linearised variance "
         "(Fleiss 1971).",
         sources=("Fleiss, Psychological Bulletin 76 (1971), 378-382", GWET),
-        assumes="assumes exchangeable raters who guess with the average class shares.",
+        assumes="assumes exchangeable raters who guess classes in their average proportions.",
         formula=_FLEISS,
         place=70,
         beyond_chance=True,
@@ -342,7 +343,7 @@ METHODS = (
         "Brennan-Prediger",
         brennan_prediger,
         lambda asked: [brennan_prediger(asked.counts, **asked.how)],
-        plainly="Agreement beyond chance, if all classes are guessed equally often.",
+        plainly="Agreement beyond chance, if raters guess all classes equally often.",
         exactly="(p_a − p_e)/(1 − p_e), with p_e = 1/q for q declared classes. Linearised variance (Brennan & Prediger "
         "1981).",
         sources=("Brennan & Prediger, Educational and Psychological Measurement 41 (1981), 687-699", GWET),

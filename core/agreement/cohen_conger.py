@@ -22,7 +22,7 @@ from .linearised import NO_PAIR, from_sums, observed, warn_rare_classes, why_cer
 from .ranges import distance_of, least_beyond_chance
 from .weights import Weights, resolve_weights
 
-REPEATS = "a rater annotated the same case twice; keep one annotation per rater and case"
+REPEATS = "a rater annotated the same case more than once; keep one annotation per rater and case"
 
 
 def conger_kappa(
@@ -58,7 +58,7 @@ def warn_repeated(found: Coefficient, repeats: int) -> Coefficient:
     """Add a note on annotations that raters repeated, if any, to Conger's kappa."""
     if not repeats or found.value is None:
         return found
-    note = f"repeated annotations by a rater on the same case count as another rater's: {repeats:,}"
+    note = f"annotations that a rater repeated on the same case count as those of another rater: {repeats:,}"
     return replace(found, note="; ".join(filter(None, (found.note, note))))
 
 
@@ -283,12 +283,12 @@ METHODS = (
         "Cohen κ",
         cohen_kappa,
         lambda asked: [cohen_kappa(asked.dataset, **asked.how)] if identified(asked.dataset) == 2 else [],
-        plainly="Agreement between two raters beyond chance, if each guesses with their own class shares.",
+        plainly="Agreement beyond chance between two raters, if each guesses classes in their own proportions.",
         exactly="(p_a − p_e)/(1 − p_e), with p_e from the margins of both raters. Gwet's linearised variance (Cohen "
         "1960).",
         sources=("Cohen, Educational and Psychological Measurement 20 (1960), 37-46", GWET),
         needs=("overlap", "two raters"),
-        assumes="assumes that each rater guesses with their own class shares.",
+        assumes="assumes that each rater guesses classes in their own proportions.",
         formula=replace(_OWN_MARGINS, of_pairs=True),
         place=40,
         beyond_chance=True,
@@ -303,7 +303,7 @@ METHODS = (
         "(Conger 1980).",
         sources=("Conger, Psychological Bulletin 88 (1980), 322-328", GWET),
         needs=("overlap", "raters"),
-        assumes="assumes that every rater guesses with their own class shares.",
+        assumes="assumes that every rater guesses classes in their own proportions.",
         formula=_OWN_MARGINS,
         place=60,
         beyond_chance=True,

@@ -201,14 +201,15 @@ def _difference(
 ) -> Difference:
     known = first, second, first_value, second_value
     if first_value is None or second_value is None:
-        which = "both" if first_value is second_value else "the first" if first_value is None else "the second"
-        why = f"undefined: {which} of the coefficients {'are' if which == 'both' else 'is'} undefined"
+        one = "the first coefficient is" if first_value is None else "the second coefficient is"
+        which = "both coefficients are" if first_value is second_value else one
+        why = f"undefined: {which} undefined"
         return Difference(*known, None, None, None, None, n_first, n_second, None, paired, why)
     apart = replicates[:, 0] - replicates[:, 1]
     value = first_value - second_value
     se, low, high, note = percentiles(apart, min(n_first, n_second), level)
     if paired and value == 0 and not apart.any():
-        se, low, high, note = 0.0, 0.0, 0.0, "the same in every resample"
+        se, low, high, note = 0.0, 0.0, 0.0, "the difference is the same in every resample"
     seen = apart[~np.isnan(apart)]
     larger = float(np.mean((seen > 0) + 0.5 * (seen == 0))) if seen.size else None
     return Difference(*known, value, se, low, high, n_first, n_second, larger, paired, note)

@@ -149,7 +149,7 @@ def with_t_interval(
 
 def few_cases(n_cases: int) -> str:
     """Return the note on an interval from fewer than 20 cases."""
-    return "few cases: the interval is rough" if n_cases < 20 else ""
+    return "there are few cases, so the interval is rough" if n_cases < 20 else ""
 
 
 def wilson(p: float, n_eff: float, t: float) -> tuple[float, float]:

@@ -364,7 +364,7 @@ METHOD = coefficient_method(
             weights=asked.weights if asked.metric is None else None,
         )
     ],
-    plainly="Agreement beyond chance that allows missing annotations: 0 is chance, 1 is perfect.",
+    plainly="Agreement beyond chance, even if annotations are missing: 0 is chance, 1 is perfect.",
     exactly="1 − D_o/D_e over cases with two or more annotations. The distance is nominal, ordinal, interval or ratio "
     "(Krippendorff 2004).",
     sources=("Krippendorff, Content Analysis (2004)",),

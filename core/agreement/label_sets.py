@@ -170,7 +170,7 @@ def mean_label_alpha(dataset: Dataset, level: float = 0.95) -> Coefficient:
     mean = with_t_interval(MEAN_LABEL_ALPHA, "identity", value, variance, m - 1, m, n_annotations, level, least)
     if not left_out:
         return mean
-    note = f"over {plural(len(found), 'label')}; undefined for {', '.join(left_out[:3])}"
+    note = f"mean over {plural(len(found), 'label')}; undefined for {', '.join(left_out[:3])}"
     return replace(mean, note="; ".join(filter(None, (mean.note, note))))
 
 
@@ -232,7 +232,7 @@ METHODS = (
         "α of a label",
         label_alphas,
         lambda asked: label_alphas(asked.dataset, asked.level),
-        plainly="Agreement beyond chance on whether this one label applies.",
+        plainly="Agreement beyond chance on whether this label applies.",
         exactly="Krippendorff's nominal α with two classes: the annotation has the label, or it does not.",
         sources=("Krippendorff, Content Analysis (2004)",),
         takes={"set": AS_IS},

@@ -299,7 +299,7 @@ def warn_rare_classes(found: Coefficient, counts: ClassCounts, few: int = FEW_OF
     if others >= few or found.note == EVERYTHING:
         return found
     note = (
-        f"only {others:,} of {usable:,} cases have a majority other than the most common class, so the interval "
-        "tends to be too narrow"
+        f"only {others:,} of {usable:,} cases have a majority for a class other than the most common one, so the "
+        "interval tends to be too narrow"
     )
     return replace(found, note="; ".join(filter(None, (found.note, note))))

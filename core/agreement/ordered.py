@@ -72,12 +72,12 @@ METHODS = (
         "First choice of the others",
         ranking_agreement,
         lambda asked: ranking_agreement(asked.dataset, (), asked.level),
-        plainly="How often a rater names the first choice of the other raters.",
+        plainly="How often a rater's first choice is also that of the other raters.",
         exactly="Share of raters whose first choice is the top-1 class of the IRN of all other raters, with ties "
         "shared (Stutz et al., appendix D).",
         sources=(UGT,),
         takes={"ranking": AS_IS},
-        assumes="compares each rater with the other raters combined.",
+        assumes="compares each rater with all other raters combined.",
         place=120,
         says_how=False,
     ),
@@ -86,7 +86,7 @@ METHODS = (
         "Average overlap",
         ranking_agreement,
         lambda asked: ranking_agreement(asked.dataset, DEPTHS, asked.level)[1:],
-        plainly="Overlap between two differential diagnoses; the first places count most.",
+        plainly="Overlap between two differential diagnoses; the top places count most.",
         exactly="Mean average overlap@L of two raters' rankings with ties, normalised by the overlap of "
         "each ranking with itself. Wilson interval over cases (Stutz et al., B.5).",
         sources=(UGT,),

@@ -94,8 +94,8 @@ class PairMatrix(Result):
         if i == j:
             return "undefined: raters are not compared with themselves"
         if self.n[i, j] == 0:
-            return "undefined: the two raters share no case"
-        return "undefined: both raters chose the same single class throughout" if np.isnan(self.value[i, j]) else ""
+            return "undefined: the two raters have no cases in common"
+        return "undefined: both raters chose the same class for every case" if np.isnan(self.value[i, j]) else ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -305,7 +305,7 @@ METHOD = Method(
     "pairs",
     "analysis",
     "Pairwise agreement",
-    plainly="Compares each pair of raters on the cases that both annotated.",
+    plainly="Compares each pair of raters on the cases that both have annotated.",
     exactly="Share of agreeing pairs of annotations, with Wilson's 95% interval. Each cell shows the number of pairs.",
     sources=(),
     takes=ONE_CLASS,

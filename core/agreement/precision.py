@@ -198,10 +198,10 @@ def precision_curve(
         usable = n_then >= 2
         points.append(_point(counts, moments, added, n_then[usable], cases_then[usable], weighting, level))
     few = [k for k, size in zip(("three", "four"), moments.n_cases[1:], strict=True) if 0 < size < 20]
-    note = f"few cases have {few[-1]} annotations: the curve is rough" if few else ""
+    note = f"few cases have {few[-1]} annotations, so the curve is rough" if few else ""
     if any(point.se is None for point in points):
         known = "three" if moments.c1 is None else "four"
-        note = f"no case has {known} annotations, so the data give only a range"
+        note = f"no case has {known} annotations, so only a range can be estimated"
     return PrecisionCurve(how, tuple(points), moments, note)
 
 

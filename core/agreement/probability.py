@@ -283,7 +283,7 @@ def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0
     se = _standard_error(found)
     ends = _interval(counts, total, found, weighting, max(2, round(n_annotations / m)), level)
     if ends is None:
-        note = "undetermined interval: agreement by chance may be 1"
+        note = "undetermined interval: chance agreement may be 1"
         return Coefficient("spa_corrected", weighting, value, se, None, None, m, n_annotations, note)
     sizes = n[usable]
     own = bool(usable[rated].all() and (sizes == sizes[0]).all())
@@ -397,12 +397,12 @@ METHODS = (
         "Sparse probability of agreement",
         spa,
         lambda asked: [spa(asked.counts, weighting, asked.level) for weighting in asked.spa_weightings],
-        plainly="How often two raters of the same case gave the same annotation. Cases with more annotations may "
-        "count for more.",
+        plainly="How often two raters gave the same case the same annotation. Cases with more annotations may count "
+        "more.",
         exactly="Σ wᵢPᵢ / Σ wᵢ, where Pᵢ is the agreement on a case and wᵢ its weight. Wilson interval on the "
         "jackknife's effective n (Nørregaard & Derczynski 2022).",
         sources=(SPA_SOURCE,),
-        assumes="assumes that the annotations of a case did not influence whether more were added.",
+        assumes="assumes that the annotations of a case did not affect whether more were collected.",
         formula=Formula(raw_agreement, of="none", by_size=True, few_of_others=0),
         place=20,
         says_how=False,
@@ -412,7 +412,7 @@ METHODS = (
         "SPA beyond chance",
         spa_corrected,
         lambda asked: [spa_corrected(asked.counts, level=asked.level)],
-        plainly="Agreement weighted by the number of annotations, beyond the agreement between different cases.",
+        plainly="Agreement beyond that between different cases, weighted by the number of annotations.",
         exactly="(P − P_e)/(1 − P_e), where P_e is the agreement between annotations of different cases. Fieller "
         "interval on 1 − P and 1 − P_e (jackknife covariance).",
         sources=(SPA_SOURCE,),

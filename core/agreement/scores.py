@@ -36,8 +36,8 @@ EXACT = 1e-13  # of the other mean squares: rounding
 FEW_RATERS = 6
 LEAST_DF = 1e-3  # F quantiles of fewer are no numbers
 SAME = "all scores are the same"
-ALIKE = "the cases do not differ, or differ less than by chance"
-EXACTLY = "scores of a case differ only between raters"
+ALIKE = "the cases do not differ, or they differ less than expected by chance"
+EXACTLY = "the scores show no random error"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +124,10 @@ def intraclass(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
         found += _by_components(dataset, scored, n, level)
     if not scored.n_repeats:
         return found
-    note = f"{plural(scored.n_repeats, 'repeated score')} of a rater on a case averaged"
+    note = (
+        f"{plural(scored.n_repeats, 'repeated score')} by the same rater on the same case "
+        f"{'was' if scored.n_repeats == 1 else 'were'} averaged"
+    )
     return [_noted(one, note) for one in found]
 
 
@@ -181,7 +184,10 @@ def _by_components(dataset: Dataset, scored: Scored, n: np.ndarray, level: float
         return found + [undefined(name, "REML" + of, why, n.size, size[0]) for name in (ICC_2, ICC_3)]
     fit = two_way(scored.case, scored.rater, scored.score, level)
     if fit is None:
-        why = "the scores vary less between cases than by chance, and there are too many scores for maximum likelihood"
+        why = (
+            "the scores vary less between cases than expected by chance, and there are too many scores for "
+            "maximum likelihood"
+        )
         return found + [undefined(name, "Henderson" + of, why, n.size, size[0]) for name in (ICC_2, ICC_3)]
     return [
         *found,
@@ -193,7 +199,7 @@ def _by_components(dataset: Dataset, scored: Scored, n: np.ndarray, level: float
 def _both(name: str, what: str, ends: Ends, k: int, n_scores: int, n_cases: int) -> list[Coefficient]:
     note = few_cases(n_cases)
     if ends[1] is None:
-        note = "undetermined interval: scores of a case differ only between raters, or a variance component is 0"
+        note = "undetermined interval: the scores show no random error, or a variance component is 0"
         if what.startswith("Henderson"):
             note = "undetermined interval: too many raters and cases for maximum likelihood"
     mean = [None if end is None else spearman_brown(end, k) for end in ends]
@@ -344,7 +350,7 @@ def _absolute_ends(
 def _few_raters(coefficient: Coefficient, k: int) -> Coefficient:
     if k >= FEW_RATERS:
         return coefficient
-    note = "few raters: if they differ greatly, the interval is too narrow"
+    note = "there are few raters: if they differ greatly, the interval is too narrow"
     return replace(coefficient, note="; ".join(filter(None, (coefficient.note, note))))
 
 
@@ -366,9 +372,9 @@ def _icc(name: str, title: str, place: int, assumes: str) -> Method:
         title,
         intraclass,
         lambda asked: [one for one in intraclass(asked.dataset, asked.level) if one.name == name],
-        plainly="Share of score variance due to the cases, not to the raters.",
-        exactly="Intraclass correlation by analysis of variance on complete cases, with F intervals (Shrout & Fleiss "
-        "1979; McGraw & Wong 1996). By REML if scores are missing.",
+        plainly="Share of the variance in scores that is due to the cases, not to the raters.",
+        exactly="Intraclass correlation from an analysis of variance of complete cases, with F intervals (Shrout & "
+        "Fleiss 1979; McGraw & Wong 1996). REML is used if scores are missing.",
         sources=(
             "Shrout & Fleiss, Psychological Bulletin 86 (1979), 420-428",
             "McGraw & Wong, Psychological Methods 1 (1996), 30-46",
@@ -387,10 +393,13 @@ METHODS = (
         "icc_2",
         "ICC(2,1)",
         112,
-        "the same raters, a sample of all raters, scored every case: differences in level count as error.",
+        "every case was scored by the same raters, who are a sample of all raters: differences in level count "
+        "as error.",
     ),
     _icc("icc_2k", "ICC(2,k)", 113, "like ICC(2,1), for the mean of k scores."),
-    _icc("icc_3", "ICC(3,1)", 114, "only these raters matter: differences in level do not count as error."),
+    _icc(
+        "icc_3", "ICC(3,1)", 114, "the results are for these raters only: differences in level do not count as error."
+    ),
     _icc("icc_3k", "ICC(3,k)", 115, "like ICC(3,1), for the mean of k scores."),
 )
 ICC_1, ICC_1K, ICC_2, ICC_2K, ICC_3, ICC_3K = (method.name for method in METHODS)

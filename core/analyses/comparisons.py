@@ -137,8 +137,8 @@ def lead(found: ItemOrder) -> list[Span]:
         return [Name(fit.items[first]), f" is the strongest item (probability {percent(chance)})"]
     second = max(others, key=lambda item: float(fit.best[item]))
     return [
-        "No item is clearly the strongest: ", Name(fit.items[first]), f" leads with a probability of "
-        f"{percent(chance)}, ", Name(fit.items[second]), f" has {percent(float(fit.best[second]))}",
+        "No item is clearly the strongest: ", Name(fit.items[first]), " leads with a probability of "
+        f"{percent(chance)}, followed by ", Name(fit.items[second]), f" with {percent(float(fit.best[second]))}",
     ]  # fmt: skip
 
 
@@ -228,7 +228,7 @@ def present_items(found: ItemOrder, dataset: Dataset, options: OrderOptions) -> 
         *_sides(fit),
         *_consistency(found),
         Figure(
-            lambda theme: estimates(lines, theme, title, "log odds against the mean item", strong=len(lines)),
+            lambda theme: estimates(lines, theme, title, "log odds relative to the mean item", strong=len(lines)),
             "Strength of each item with its interval, strongest first",
             "item_strengths",
         ),
@@ -250,7 +250,7 @@ def _groups(fit: ComparisonFit) -> list[Block]:
     sizes = np.bincount(fit.group)
     return [
         Words(
-            f"No comparison connects {fit.n_groups:,} groups of items; the largest has "
+            f"No comparisons connect the {fit.n_groups:,} groups of items; the largest group has "
             f"{plural(int(sizes.max()), 'item')}. Strengths are relative to the mean of each group. Cannot determine "
             "the order of items in different groups. Add comparisons between groups.",
             "warning",
@@ -322,7 +322,7 @@ def lead_of_raters(found: ItemOrder) -> list[Span]:
     words: list[Span] = []
     if reversed_by:
         prefer = "prefers" if len(reversed_by) == 1 else "prefer"
-        words += [*_listed(reversed_by), f" {prefer} the weaker items: check for swapped answers. "]
+        words += [*_listed(reversed_by), f" {prefer} the weaker items: check whether their answers were swapped. "]
     if unclear:
         do = "does" if len(unclear) == 1 else "do"
         words += [f"{len(unclear):,} of {plural(n, 'rater')} {do} not clearly follow the order: ", *_listed(unclear)]
@@ -347,9 +347,9 @@ def present_raters(found: ItemOrder, dataset: Dataset, options: OrderOptions) ->
         Grid(table, "Raters, least accurate first.", 60, RATERS, "order_raters"),
         Words(
             "“Follows the order” is the share of decided comparisons that prefer the stronger item. Accuracy is the "
-            "probability that the rater prefers the stronger item, if the rater prefers one, over the "
-            "pairs of all raters. Its interval treats the strengths as known. Discrimination is 1 for the average "
-            "rater and 0 for random answers; raters with few comparisons are treated as average.",
+            "probability that the rater prefers the stronger item, if the rater prefers one, averaged over the "
+            "pairs that all raters compared. Its interval treats the strengths as known. Discrimination is 1 for "
+            "the average rater and 0 for random answers; raters with few comparisons are treated as average.",
             "note",
         ),
         Download(table, "Raters", "order_raters", "order_raters_table"),
@@ -373,13 +373,13 @@ def table_of_raters(found: ItemOrder, dataset: Dataset, options: OrderOptions) -
 
 def _applicable(dataset: Dataset) -> Verdict:
     possible = has_comparisons(dataset)
-    return Verdict("order", "Items in order", possible, AS_IS if possible else "cases are not pairs of items")
+    return Verdict("order", "Items in order", possible, AS_IS if possible else "the cases are not pairs of items")
 
 
 def _of_raters(dataset: Dataset) -> Verdict:
     found = _applicable(dataset)
     if found.possible and (not dataset.raters_identified or dataset.n_raters < 2):
-        why = "there is only one rater" if dataset.raters_identified else "annotations do not name their raters"
+        why = "there is only one rater" if dataset.raters_identified else "the annotations do not name their raters"
         return Verdict("order", "Raters and the order", False, why)
     return found
 

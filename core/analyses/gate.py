@@ -176,7 +176,7 @@ class GateResult(Result):
         }
         said += "".join(f" Cannot determine {name}: {why}." for name, why in unknown.items())
         if self.look:
-            said += f" Look {self.look:,}: over all looks, the error rate is at most {percent(1 - self.level)}."
+            said += f" This is look {self.look:,}. Over all looks, the error rate is at most {percent(1 - self.level)}."
         return said
 
 

@@ -98,8 +98,7 @@ def present(found: GroupReview, dataset: Dataset, options: GroupOptions) -> list
         blocks.append(_figure(ratios, "agreement within / across", 1.0, "groups_association"))
     small = [f"{fact} ({n:,})" for fact, n in found.too_small]
     hidden = (
-        f" Not shown: groups of {', '.join(small)} with fewer than {FEWEST_RATERS} raters, or with fewer than "
-        f"{FEWEST_RATERS} others."
+        f" Not shown: groups by {', '.join(small)} with fewer than {FEWEST_RATERS} raters inside or outside the group."
         if small
         else ""
     )
@@ -107,9 +106,9 @@ def present(found: GroupReview, dataset: Dataset, options: GroupOptions) -> list
         *blocks,
         Grid(table, f"Groups of at least {FEWEST_RATERS} raters.", 60, COLUMNS, "groups_table"),
         Words(
-            "A ratio above 1 means that the group agrees more with itself than with others. p: from permutations of "
-            f"the facts about raters. “Differs”: at a false discovery rate of {number(found.q, 2)} over "
-            f"{plural(found.n_tests, 'test')}.{hidden}",
+            "A ratio above 1 means that the group agrees more with itself than with others. p comes from "
+            "permutations of the facts about raters. “Differs” is judged at a false discovery rate of "
+            f"{number(found.q, 2)} over {plural(found.n_tests, 'test')}.{hidden}",
             "note",
         ),
         Download(table, "Groups of raters", "groups", "groups_download"),
@@ -178,7 +177,10 @@ def _applicable(dataset: Dataset) -> Verdict:
     elif not dataset.raters_identified:
         reason = "the annotations are anonymous"
     elif dataset.n_raters < 2 * FEWEST_RATERS:
-        reason = f"it needs two groups of {FEWEST_RATERS} raters; these data have {plural(dataset.n_raters, 'rater')}"
+        reason = (
+            f"it needs two groups of at least {FEWEST_RATERS} raters; these data have "
+            f"{plural(dataset.n_raters, 'rater')}"
+        )
     return Verdict("groups", "Groups of raters", not reason, reason or AS_IS)
 
 
@@ -194,15 +196,15 @@ def present_cases(found: CasesApart, dataset: Dataset, options: GroupOptions) ->
     if not found.cases:
         return blocks
     note = (
-        f"A case is compared if at least {FEWEST_ON_CASE} raters of the group and {FEWEST_ON_CASE} others "
-        f"annotated it; p: from permutations of these raters. Differences need {FEWEST_RATERS} of each, because "
-        "smaller groups could reveal their members."
+        f"A case is compared if at least {FEWEST_ON_CASE} raters of the group and {FEWEST_ON_CASE} others annotated "
+        f"it. p comes from permutations of these raters. Differences are shown only with at least {FEWEST_RATERS} of "
+        "each, because smaller groups could reveal their members."
     )
     return [
         *blocks,
         Grid(
             table,
-            "Cases on which a group differs most.",
+            "Cases on which groups differ most.",
             40,
             CASES,
             "group_cases",
@@ -221,7 +223,7 @@ def lead_of_cases(found: CasesApart) -> str:
     found : CasesApart
     """
     if not found.n_compared:
-        return f"No case has annotations by {FEWEST_ON_CASE} raters of a group and {FEWEST_ON_CASE} others."
+        return f"No case was annotated by at least {FEWEST_ON_CASE} raters of a group and {FEWEST_ON_CASE} others."
     clear = len({one.case_id for one in found.cases if one.clear})
     tested = f"{plural(found.n_compared, 'test')}, one per case and group"
     if not clear:

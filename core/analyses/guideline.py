@@ -31,7 +31,7 @@ _WHO = {
     "one group": "These classes are confused mostly by raters with ",
     "some raters": "These classes are confused mostly by ",
     "one rater": "These classes are confused mostly by ",
-    "unknown": "Cannot determine which raters confuse these classes: this needs three named raters.",
+    "unknown": "Cannot determine which raters confuse these classes: at least three identified raters are needed.",
 }
 COLUMNS = (
     Column("first", "class"),
@@ -207,7 +207,7 @@ def _one_pair(found: GuidelineReview, pair: ConfusedPair, dataset: Dataset, opti
     """Show who confuses a pair, what a merger would do, disagreement before and after, and typical cases."""
     whose = [Name(pair.group)] if pair.group else _named(pair.raters)
     words: list[Span] = [_WHO[pair.who], *whose, "." if whose else ""]
-    words.append(f" If merged, {percent_with_interval(*pair.lost)} of the information about the truth is lost")
+    words.append(f" If they are merged, {percent_with_interval(*pair.lost)} of the information about the truth is lost")
     if found.alpha is not None and pair.alpha_merged == pair.alpha_merged:
         words.append(f", and α is {number(pair.alpha_merged)} instead of {number(found.alpha)}")
     blocks: list[Block] = [Words([*words, "."])]
@@ -215,7 +215,7 @@ def _one_pair(found: GuidelineReview, pair: ConfusedPair, dataset: Dataset, opti
         blocks.append(Words((Name(_change(pair, options)),)))
     votes = [_votes(dataset, case) for case in pair.cases]
     table = pd.DataFrame({"case": list(pair.cases), "annotations": votes})
-    caption = "Cases that show the confusion best."
+    caption = "Cases that best show this confusion."
     return [
         *blocks,
         Words((caption, OnPage(" Choose a row to open the case.")), "note"),
@@ -283,7 +283,7 @@ def lead(found: GuidelineReview) -> list[Span]:
         said += [
             " Split or describe more clearly: ",
             *_named(found.broad),
-            ", which all raters confuse with several classes.",
+            ", which all raters confuse with more than one other class.",
         ]
     return said
 

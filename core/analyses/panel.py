@@ -131,9 +131,9 @@ def _independence(found: PanelWorth) -> str:
 
 def _people(found: PanelWorth) -> str:
     if found.people_effective is None:
-        return "Cannot determine the same for people: no two people share 30 cases with a known truth."
+        return "Cannot determine this for people: no two people have 30 cases with a known truth in common."
     count = with_interval(*found.people_effective, digits=1)
-    said = f"Judged by the same truth, {found.n_people:,} people per case are worth {count}."
+    said = f"Judged by the same truth, {found.n_people:,} people per case are worth {count} independent raters."
     if found.truth == "joint":
         said += " This cannot detect mistakes that people share; compare with gold, or see “Shared errors”."
     return said
@@ -169,7 +169,9 @@ def table_of(found: PanelWorth, dataset: Dataset, options: PanelOptions) -> pd.D
         _row(found, "vote, errors independent", "panel", alone, IntervalEstimate(n, n, n), 0.0),
     ]
     if found.against_majority is not None:
-        rows.append(_row(found, "panel, against the majority of people", "panel", UNDEFINED, found.against_majority))
+        rows.append(
+            _row(found, "panel, compared with the majority of people", "panel", UNDEFINED, found.against_majority)
+        )
     if found.people_effective is not None:
         rows.append(_row(found, f"people, {found.n_people:,} per case", "people", UNDEFINED, found.people_effective))
     for one in found.members:

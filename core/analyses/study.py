@@ -36,7 +36,7 @@ from .schema import Column, frame_of, intervals
 TERM = "reader study"
 N_READERS = (3, 5, 8, 10, 15, 20)  # of next studies
 ENOUGH_READERS = 4  # With fewer, the result for these readers only is said as well.
-FEW_READERS = " So few readers provide little information about other readers, so intervals are wide."
+FEW_READERS = " With so few readers, the study provides little information about other readers, and intervals are wide."
 MOST_PAIRS_NAMED = 3
 _MEASURES = {str(name): title for name, title in TITLES.items()}
 METHOD_TITLES = {
@@ -202,7 +202,9 @@ def present_readers(found: AnalysedStudy, study: ReadingStudy, options: Modality
     shown = (*best.modalities, *best.readers)
     title = f"{_measure(best, capital=True)} of each reader"
     beyond = (
-        f" The first {MOST_READERS} of {len(study.readers):,} readers." if len(study.readers) > MOST_READERS else ""
+        f" Shown: the first {MOST_READERS} of {len(study.readers):,} readers."
+        if len(study.readers) > MOST_READERS
+        else ""
     )
     return [
         Heading("How do the readers perform?", TERM),
@@ -212,8 +214,12 @@ def present_readers(found: AnalysedStudy, study: ReadingStudy, options: Modality
             "Each reader in each modality with an interval, and the mean over readers",
             "study_readers",
         ),
-        Words(f"Intervals of readers are over cases; intervals of means are over readers and cases.{beyond}", "note"),
-        Grid(table, f"{title}; intervals of {percent(options.level)} over cases.", 60, READERS, "study_reader_table"),
+        Words(
+            "Intervals for readers cover variation over cases. Intervals for means cover variation over readers "
+            f"and cases.{beyond}",
+            "note",
+        ),
+        Grid(table, f"{title}; {percent(options.level)} intervals over cases.", 60, READERS, "study_reader_table"),
         Download(table, "Readers", "readers", "study_readers_download"),
     ]
 

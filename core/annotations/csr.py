@@ -40,7 +40,7 @@ def group_by_case(case_code: np.ndarray, n_cases: int, time: np.ndarray | None =
         A code of a case is out of range, a time is not a date, or the number of times is not that of annotations.
     """
     case_code = checked_integers(case_code, "case_code", np.int32)
-    check_range(case_code, "case_code", 0, n_cases - 1, f"the code of one of {n_cases:,} cases")
+    check_range(case_code, "case_code", 0, n_cases - 1, f"the code for one of {n_cases:,} cases")
     if time is None:
         return pick_backend(counting_sort, case_code.size)(case_code, n_cases)
     time = checked_times(time)

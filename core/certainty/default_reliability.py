@@ -174,7 +174,7 @@ def _by_beta(dataset: Dataset, beta: float) -> str:
 def _by_default(model: PlausibilityModel) -> str:
     default = _g(model.default_reliability)
     if isinstance(model, DirichletCounts | OrdinalTruth):
-        return f"γ = {default} (default). It is unknown how far raters share mistakes (β)."
+        return f"γ = {default} (default). It is unknown to what extent raters share mistakes (β)."
     if isinstance(model, GaussianScores):
         return f"γ = {default} (default). The scores of a case count as independent."
     return f"γ = {default} (default). Without gold, γ cannot be calibrated for these data."

@@ -75,12 +75,13 @@ class NextOpinion(Result):
             expected = f"one more opinion is expected to raise it to {number(after, 0)}%"
         elif round(after) < round(now):
             expected = (
-                f"one more opinion is expected to lower it to {number(after, 0)}%, because it may name another class"
+                f"one more opinion is expected to lower it to {number(after, 0)}%, because it may name a "
+                "different class"
             )
         else:
             expected = "one more opinion is not expected to change it"
         if gain < 0.5:
-            worth = "The chosen class would barely improve"
+            worth = "The chosen class would hardly be correct more often"
         else:
             worth = f"The chosen class would be correct {number(gain, 0)} percentage points more often"
         sentence = f"Certainty is {number(now, 0)}% now; {expected}. {worth}."

@@ -136,7 +136,7 @@ def why_they_differ(
     if best != leading:
         name, chance = as_name(found.classes[best]), probability(float(p[best]))
         if votes[best] >= votes[leading]:
-            reason = f"the models favour {name} ({chance}), which has as many annotations"
+            reason = f"the models favour {name} ({chance}), which has just as many annotations"
         elif votes[best]:
             who = "" if hide_names else _who_weigh_most(found, dataset, case, best, leading)
             reason = f"the raters who chose {name} are more accurate{who}. P(correct) of {name} is {chance}"

@@ -37,7 +37,7 @@ POLICY = (
 )
 # What people read where no process answers, in the place of a page and on one that is open.
 AWAY = (
-    "Plurality does not respond: it is restarting or under maintenance. Confirmed reviews are saved. This page "
+    "Plurality is not responding: it is restarting or under maintenance. Confirmed reviews are saved. This page "
     "tries again automatically."
 )
 BUSY = "Too many requests from this address. Wait ten seconds and reload the page."
@@ -91,7 +91,7 @@ PARTS = (
     Part("plurality-sign.service", "/etc/systemd/system", "Signs the head of the review record, if there is a key."),
     Part("plurality-failed@.service", "/etc/systemd/system", "Sends an alert if a backup or check fails."),
     Part("plurality-backup.timer", "/etc/systemd/system", "Backup schedule: every night."),
-    Part("plurality", "/usr/local/bin", "Command line, run with the user and settings of the server."),
+    Part("plurality", "/usr/local/bin", "Command line, run as the server's user and with its settings."),
     Part("plurality-undo", "/usr/local/bin", "Returns to the version before the last installation."),
     Part("haproxy.cfg", "/etc/haproxy/haproxy.cfg", "HAProxy: TLS, one process per browser, headers, limits."),
     Part("Dockerfile", "image", "Container image with the packages, the kernels and an unprivileged user."),

@@ -77,7 +77,7 @@ def verdict(
         )
     known = [leader.p for leader in found if leader.p is not None]
     if not known:
-        return f"Cannot compare {found[0].name}: it shares no case with another classifier"
+        return f"Cannot compare {found[0].name}: it has no cases in common with another classifier"
     least = min(known)
     if least >= sure:
         return f"{found[0].name} leads at every γ (probability at least {percent(at_least(least))})"

@@ -413,7 +413,14 @@ def _long(raw: RawTable, roles: dict[str, str], name: str) -> tuple[_Columns, li
         scores = -np.ones(raw.table.num_rows)
     usable = known & (cases.code >= 0) & (classes.code >= 0)
     n_empty = int((~usable).sum())
-    notes = [f"{name}: {plural(n_empty, 'row')} without a case, a class or a classifier left out."] if n_empty else []
+    notes = (
+        [
+            f"{name}: {plural(n_empty, 'row')} without a case, a class or a classifier "
+            f"{'was' if n_empty == 1 else 'were'} left out."
+        ]
+        if n_empty
+        else []
+    )
     return (who[usable], texts_of(cases)[usable], texts_of(classes)[usable], scores[usable]), notes
 
 
@@ -446,13 +453,19 @@ def _wide(raw: RawTable, roles: dict[str, str], class_columns: list[str], name: 
     if n_empty:
         notes.append(f"{name}: {plural(n_empty, 'empty cell')}; these classes count as not predicted.")
     if n_rows := int((~usable).sum()):
-        notes.append(f"{name}: {plural(n_rows, 'row')} without a case or a classifier left out.")
+        notes.append(
+            f"{name}: {plural(n_rows, 'row')} without a case or a classifier {'was' if n_rows == 1 else 'were'} "
+            "left out."
+        )
     others = [
         column for column in raw.columns if column not in {*class_columns, roles["case"], roles.get("classifier")}
     ]
     if others:
         listed = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
-        notes.append(f"{name}: {plural(len(others), 'column')} not named by a class left out ({listed}).")
+        notes.append(
+            f"{name}: {plural(len(others), 'column')} not named after a class "
+            f"{'was' if len(others) == 1 else 'were'} left out ({listed})."
+        )
     who, names, columns, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
     return (who, names, columns, scores), notes
 

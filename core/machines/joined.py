@@ -193,7 +193,9 @@ def _notes(
     notes = []
     n_other = int((case_of < 0).sum())
     if n_other:
-        notes.append(f"{plural(n_other, 'case')} annotated only by AI raters left out.")
+        notes.append(
+            f"{plural(n_other, 'case')} annotated only by AI raters {'was' if n_other == 1 else 'were'} left out."
+        )
     if added := classes[people.n_classes :]:
         listed = ", ".join(added[:3]) + (" and more" if len(added) > 3 else "")
         notes.append(f"{plural(len(added), 'class', 'classes')} chosen only by an AI rater: {listed}.")

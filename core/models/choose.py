@@ -276,7 +276,7 @@ def _judged(dataset: Dataset, standings: list[Standing]) -> list[Standing]:
     """Exclude rater models from opening if most raters give one class."""
     if not one_class_raters(dataset).most:
         return standings
-    why = "Most raters use one class, so only their choice of cases is informative, which this model ignores."
+    why = "Most raters use only one class, so only their choice of cases is informative, which this model ignores."
     return [replace(each, excluded=each.excluded or why) for each in standings]
 
 
@@ -532,8 +532,8 @@ def _no_better(best: HeldOut, shares: HeldOut) -> str:
     if ahead > 2 * error:
         return ""
     return (
-        "; this is not clearly better than predicting each class by its overall frequency "
-        f"({number(shares.score, 3)} nats; two standard errors)"
+        "; this is at most two standard errors better than predicting each class by its overall frequency "
+        f"({number(shares.score, 3)} nats)"
     )
 
 

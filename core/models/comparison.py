@@ -299,7 +299,7 @@ class VoteChanges:
         cases = plural(self.n_cases, "case")
         weighing = f"The model, with {self.classifier} as evidence," if self.classifier else "Weighing raters"
         if self.n_decided and not self.n_changed:
-            return f"{weighing} decides {plural(self.n_decided, 'tie')} and changes no majority of {cases}"
+            return f"{weighing} decides {plural(self.n_decided, 'tie')} and changes no majority in {cases}"
         words = f"{weighing} changes the majority class of {self.n_changed:,} of {cases}"
         return words + (f" and decides {plural(self.n_decided, 'tie')}" if self.n_decided else "")
 

@@ -59,8 +59,8 @@ METHOD = posterior_method(
     HierarchicalDawidSkene.name,
     "Hierarchical Dawid-Skene",
     HierarchicalDawidSkene,
-    plainly="Assumes raters are similar but not identical, so that raters with few annotations borrow strength from "
-    "the others.",
+    plainly="Assumes that raters are similar but not identical, so that raters with few annotations borrow strength "
+    "from the others.",
     exactly="Rows of confusion matrices are logistic-normal around a common centre, in non-centred form, sampled with "
     "NUTS (Paun et al. 2018).",
     sources=("Paun et al., Transactions of the ACL 6 (2018), 571-585",),

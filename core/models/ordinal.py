@@ -348,10 +348,10 @@ def severity_sentence(fit: RaterModelFit, most: int = 2) -> str:
     beyond = np.divide(np.abs(at), half, out=np.zeros(some.size), where=half > 0)
     apart = benjamini_hochberg(2 * ndtr(-beyond), _FALSE_DISCOVERIES)
     if not apart.size:
-        return f"None of {some.size:,} raters clearly reads higher or lower than the panel."
+        return f"None of {some.size:,} raters clearly rates higher or lower than the panel."
     named = apart[np.argsort(-np.abs(at[apart]), kind="stable")][:most]
     words = "; ".join(f"{fit.raters[j]} {reads(fit, int(j))}" for j in some[named])
-    who = f"{apart.size:,} of {some.size:,} raters {'reads' if apart.size == 1 else 'read'}"
+    who = f"{apart.size:,} of {some.size:,} raters {'rates' if apart.size == 1 else 'rate'}"
     rate = number(_FALSE_DISCOVERIES)
     return f"{who} higher or lower than the panel (false discovery rate {rate}): {words}."
 
@@ -371,7 +371,7 @@ def reads(fit: RaterModelFit, rater: int) -> str:
         return f"names “{end}” or its neighbours regardless of the case"
     ends = (low, high) if at >= 0 else (-high, -low)
     said = (f"−{number(-value)}" if value < 0 else number(value) for value in ends)
-    return f"reads {number(abs(at))} classes {way} than the panel ({' to '.join(said)})"
+    return f"rates {number(abs(at))} classes {way} than the panel ({' to '.join(said)})"
 
 
 def _opens(dataset: Dataset) -> bool:

@@ -16,7 +16,7 @@ from .stopping import StoppingRule
 Smoothing = Literal["none", "diagonal", "pooled", "empirical"]
 POOL_STRENGTH = 10.0
 NO_SHRINKAGE = (
-    "Maximum likelihood without shrinkage: estimates for raters with few annotations go to 0 and 1, and class "
+    "Maximum likelihood without shrinkage: estimates for raters with few annotations go to 0 or 1, and class "
     "probabilities are overconfident."
 )
 _NEVER = 1e-100

@@ -75,8 +75,8 @@ class FittedPrior:
             return ""
         return (
             "Scores differ almost as much within cases as between cases, so the plausible score of each case is "
-            f"close to the overall mean, {number(self.m0)}, and its interval is narrow. Raters who reverse the "
-            "scale or guess have this effect: see Raters."
+            f"close to the overall mean, {number(self.m0)}, and its interval is narrow. Raters who reverse the scale "
+            "or guess have this effect. See the Raters page."
         )
 
     def _as_far_as_told(self) -> str:

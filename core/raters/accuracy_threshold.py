@@ -337,7 +337,7 @@ def _judged(dataset: Dataset, judged_by: Judge | None, gold: Rates) -> tuple[Jud
 
 def _remedy(dataset: Dataset) -> str:
     order = "" if dataset.ordinal or dataset.n_classes < 3 else ", declare the order of the classes if they have one"
-    return f"Choose another model{order}{',' if order else ''} or add gold for some cases."
+    return f"Choose a different model{order}{',' if order else ''} or add gold for some cases."
 
 
 def _pools(

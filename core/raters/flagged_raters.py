@@ -225,6 +225,6 @@ def _low(found: JudgedAccuracy, rater: int) -> str:
 def _single(found: OneClass, rater: int, classes: tuple[str, ...]) -> str:
     return (
         f"Named {classes[found.favourite[rater]]} in {found.n_named[rater]:,} of "
-        f"{plural(int(found.n[rater]), 'annotation')}; on the same cases other raters would name it "
+        f"{plural(int(found.n[rater]), 'annotation')}; on the same cases, other raters would name it "
         f"{number(found.expected[rater], 0)} times."
     )

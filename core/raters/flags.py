@@ -155,8 +155,8 @@ def careless_evidence(found: Carelessness, classes: tuple[str, ...]) -> Evidence
         over = "another class" if n_over == 1 else f"one of {n_over} other classes"
         return (
             f"Named “{classes[found.favourite[rater]]}” {plural(int(found.n_favourite[rater]), 'time')} in "
-            f"{found.n_far[rater]} cases that the others assign to {over} and rarely (under {percent(FAR)}) to "
-            f"this one; {number(found.expected[rater], 1)} expected."
+            f"{found.n_far[rater]} cases that the others assign to {over} and rarely (under {percent(FAR)}) to this "
+            f"one; expected: {number(found.expected[rater], 1)} times."
         )
 
     enough = found.n_regardless >= LEAST_SHARE * np.maximum(found.n_clear, 1)
@@ -182,7 +182,7 @@ def streak_evidence(found: ResponseTimes) -> Evidence:
         share = found.n_kept[rater] / max(found.n_turns[rater], 1)
         return (
             f"Repeated the previous annotation {found.n_kept[rater]:,} times ({percent(share)}) although the next "
-            "case had another class. In random order, annotations repeat less often."
+            "case had a different class. In random order, annotations repeat less often."
         )
 
     return Evidence(_judged(found.p_kept, found.n_turns > 0), words)

@@ -166,7 +166,7 @@ class Following(Judged, Result):
         ends = (low, high) if at >= 0 else (-high, -low)
         unit = f" {self.unit}es" if self.unit else ""
         within = " to ".join(_zero(end, self.digits) for end in ends)
-        return f"reads {_zero(abs(at), self.digits)}{unit} {side} than the average rater ({within})"
+        return f"rates {_zero(abs(at), self.digits)}{unit} {side} than the average rater ({within})"
 
     def who(self) -> str:
         """Describe how many follow the cases too little, and their cost. Not escaped."""
@@ -176,7 +176,7 @@ class Following(Judged, Result):
         bar = f"correlation below {_zero(self.acceptable)}"
         if not self.n_flagged:
             unsure = f"; about {about:,} of {plural(n_judged, 'rater')} may be below it" if about else ""
-            return f"No rater's correlation with the cases is clearly below {_zero(self.acceptable)}{unsure}."
+            return f"No rater's correlation with the case scores is clearly below {_zero(self.acceptable)}{unsure}."
         n_below = max(about, self.n_flagged)
         n = int(self.n_annotations[self.flagged].sum())
         follow = "follows" if n_below == 1 else "follow"

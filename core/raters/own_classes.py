@@ -69,8 +69,8 @@ class OwnClasses:
         name = classes[one]
         held = f"the model's class “{name}” ({percent(self.held[one])} of the annotations)"
         if self.other_named[one] >= self.named[one]:
-            return f"on {held} raters name “{classes[self.other[one]]}” more often than “{name}”"
-        return f"on {held} raters do not name “{name}” clearly more often than on other cases"
+            return f"on {held}, raters name “{classes[self.other[one]]}” more often than “{name}”"
+        return f"on {held}, raters do not name “{name}” clearly more often than on other cases"
 
 
 def own_classes(panel: Panel) -> OwnClasses:

@@ -147,7 +147,7 @@ class ScoreRaters(Result):
         n, judged = int(self.against.sum()), int(np.isfinite(self.with_others).sum())
         if 2 * n >= judged:
             return (
-                f"{self.raters[one]}'s scores fall as those of others rise (correlation {found}): some raters "
+                f"{self.raters[one]}'s scores fall as those of the others rise (correlation {found}): some raters "
                 "reverse the scale, but it is unknown which"
             )
         more = f"; so do those of {plural(n - 1, 'other rater')}" if n > 1 else ""

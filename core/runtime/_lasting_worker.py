@@ -70,9 +70,9 @@ class _Calls:
         except PluralityError as error:
             answer = {"error": error_as(error)}
         except MemoryError:
-            words = "Could not compute: there is not enough memory. Use fewer draws, raters or cases, and start again."
+            words = "Could not compute: there is not enough memory. Use fewer draws, raters or cases, and try again."
             if most is not None:
-                words = "Could not read the file: there is not enough memory. Open a part of the file."
+                words = "Could not read the file: there is not enough memory. Open part of the file."
             answer = {"error": error_as(failed(words))}
         except BaseException as error:  # a panic of a compiled library is no Exception, and the caller waits
             traceback.print_exc()

@@ -82,7 +82,7 @@ def main(folder: Path) -> None:
     except PluralityError as error:
         say(error=str(error))
     except MemoryError:
-        say(error="Could not compute: there is not enough memory. Use fewer draws, raters or cases, and start again.")
+        say(error="Could not compute: there is not enough memory. Use fewer draws, raters or cases, and try again.")
     except Exception as error:
         say(error=f"Could not compute: {type(error).__name__} ({error}). Please report this.")
         with contextlib.suppress(OSError):

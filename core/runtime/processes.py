@@ -305,7 +305,7 @@ def full_disk_words(what: str, error: OSError, folder: Path | None = None) -> st
     full = error.errno in (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
     remedy = "Free some space there" if full else "Check that it is writable"
     where, why = folder or tempfile.gettempdir(), error.strerror or error
-    return f"Could not write {what} to {where}: {why}. {remedy} and start again."
+    return f"Could not write {what} to {where}: {why}. {remedy} and try again."
 
 
 def environment(*, one_thread: bool = True) -> dict[str, str]:
@@ -325,10 +325,10 @@ def what_happened(code: int, last_words: str) -> str:
     if code == -9:
         return (
             "The worker process was stopped before it finished, usually because memory ran out. Close other "
-            "programs, or use fewer draws, raters or cases, and start again."
+            "programs, or use fewer draws, raters or cases, and try again."
         )
     if code < 0:
-        return f"The worker process crashed (signal {-code}). Start again. {last_words}".strip()
+        return f"The worker process crashed (signal {-code}). Try again. {last_words}".strip()
     if code == 0:
-        return "The worker process ended without a result. Start again."
-    return f"The worker process ended with code {code}. Start again. {last_words}".strip()
+        return "The worker process ended without a result. Try again."
+    return f"The worker process ended with code {code}. Try again. {last_words}".strip()

@@ -38,7 +38,7 @@ _GRACE = 0.5  # seconds that cancelled work has to say so
 # What reading an upload may take beside `Settings.reading_mb`: bytes for each byte, up to a half of the computer's
 # memory, and seconds of the processor.
 _BYTES_PER_BYTE, _PART_OF_MEMORY, _SECONDS, _SECONDS_PER_MB = 40, 2, 30.0, 2.0
-_SMALLER = "Open a part of the file, save it as CSV or Parquet, or set PLURALITY_READING_MB higher."
+_SMALLER = "Open part of the file, save it as CSV or Parquet, or set PLURALITY_READING_MB higher."
 
 
 class WorkerPool:

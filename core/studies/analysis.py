@@ -413,8 +413,8 @@ def _notes(
         notes.append(f"{plural(unknown, 'case')} left out: {why}.")
     if n_redrawn:
         notes.append(
-            f"{plural(n_redrawn, 'draw')} of the truth repeated, because the study could not be analysed with "
-            "the first ones."
+            f"{plural(n_redrawn, 'draw')} of the truth {'was' if n_redrawn == 1 else 'were'} repeated, because the "
+            f"study could not be analysed with the original {'draw' if n_redrawn == 1 else 'draws'}."
         )
     if any(one.replaced for one in moments):
         notes.append("A variance estimate below zero was replaced by a larger estimate that cannot be negative.")

@@ -252,7 +252,10 @@ def _add_table(found: _Rows, name: str, raw: RawTable, columns: Mapping[str, str
     scores = _texts(raw, roles["score"])
     rows = [row for row in zip(readers, cases, modalities, scores, strict=True) if all(row)]
     if n := len(cases) - len(rows):
-        found.notes.append(f"{name}: {plural(n, 'row')} without a reader, case, modality or score left out.")
+        found.notes.append(
+            f"{name}: {plural(n, 'row')} without a reader, case, modality or score {'was' if n == 1 else 'were'} "
+            "left out."
+        )
     found.decimal_comma |= raw.decimal_comma
     found.readings += rows
 

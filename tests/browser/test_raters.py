@@ -35,7 +35,7 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
     expect(page.get_by_text("Correct in 86% of annotations before").last).to_be_visible()
     expect(page.get_by_role("heading", name="Annotations on each class")).to_be_visible()
     expect(
-        page.get_by_role("heading", name="Cases where the other raters are confident in another class")
+        page.get_by_role("heading", name="Cases where the other raters are confident in a different class")
     ).to_be_visible()
     expect(page.locator(".st-key-drift .js-plotly-plot").last).to_be_visible()  # the one before it may still stand
     with page.expect_download() as download:

@@ -180,7 +180,7 @@ def test_ordered_classes_are_judged_by_how_they_follow_the_cases(run, tmp_path):
     assert answer["words"].startswith("No rater's correlation")
     assert (answer["measure"], answer["mean_accuracy"], answer["flagged"]) == ("correlation", None, [])
     assert answer["why_not"].startswith("on the model's class “") and answer["remedy"].startswith(
-        "Choose another model"
+        "Choose a different model"
     )
     shifted = [row for row in answer["raters"] if row["severity"] > 1]
     assert shifted and all(row["flags"] == ["shift"] and row["accuracy"] is None for row in shifted)

@@ -253,7 +253,7 @@ def test_where_most_raters_give_one_class_the_smoothed_vote_opens_and_models_are
     row = scores.set_index("model")
     assert row.loc["Smoothed vote", "remark"] == "opens" and row.loc["Smoothed vote", "flipped"] == 0
     assert row.loc["Dawid-Skene", "remark"].startswith("It loses y: ") and row.loc["Dawid-Skene", "flipped"] > 10
-    assert f"Flipped: unanimous cases that get another class (n = {n})" in words(app)
+    assert f"Flipped: unanimous cases that get a different class (n = {n})" in words(app)
     mine = words(choose(app, "dawid-skene"))
     assert "Dawid-Skene is unreliable here. It loses y: prevalence under 1%, but" in mine
 

@@ -482,13 +482,13 @@ def test_machines_are_drawn_among_those_who_share_errors_and_raters_without_a_pa
     blocks.show(pairs.blocks_of(found, data.n_raters, (Machine("m*"), Machine("n")), "k"))
     assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "c", "m*"]
     assert (
-        "Shown: 3 of 6 raters; the others share fewer than 30 cases with anyone, or fewer annotations or pairs "
+        "Shown: 3 of 6 raters; the others share fewer than 30 cases with any rater, or have fewer annotations or pairs "
         "than these. Not shown: the AI raters n."
     ) in said
     monkeypatch.setattr(pairs.figures, "MOST_ROWS", 60)
     blocks.show(pairs.blocks_of(found, data.n_raters, (Machine("m*"), Machine("n")), "k"))
     assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "b", "c", "m*"]
-    assert said[-2].startswith("Shown: 4 of 6 raters; the others share fewer than 30 cases with anyone. ")
+    assert said[-2].startswith("Shown: 4 of 6 raters; the others share fewer than 30 cases with any rater. ")
 
 
 def test_no_case_below_what_is_certain_is_printed_as_if_it_were_there():

@@ -52,7 +52,7 @@ def test_the_worklist_has_the_interval_of_the_expected_class_and_the_case_how_su
     assert "Expected class: " in words(app)
     there = dataset.case_index(app.session_state["case"])
     assert (
-        f"With {probability(near[there])} probability, the true class is at most one class from the median."
+        f"With {probability(near[there])} probability, the true class is at most one class away from the median."
         in words(app)
     )
     assert f"certainty {probability(p[there].max())}" in words(app)

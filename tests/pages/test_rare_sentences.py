@@ -407,7 +407,7 @@ def test_the_title_of_a_score_has_the_digits_that_its_interval_is_worth(monkeypa
         (
             False,
             [0, 0, 0],
-            "no set clearly leads: the most likely, “x”, with a probability of only 45%. This assumes that",
+            "no set clearly leads: the most likely is “x”, with a probability of only 45%. This assumes that",
         ),
     ],
 )

@@ -307,7 +307,8 @@ def test_a_sentence_that_begins_with_a_greek_letter_keeps_it(said):
         ({"x": 0.3, "y": 0.7}, "70% of the annotations are “y”, so κ treats much of the agreement as chance"),
         (
             dict.fromkeys("abcde", 0.2),
-            "most of the 5 classes are rare: AC1 assumes that guesses are spread over all classes, κ does not",
+            "most of the 5 classes are rare, and AC1 assumes that guesses are spread over all classes, "
+            "whereas κ does not",
         ),
     ],
 )
@@ -334,7 +335,9 @@ CHECK = AdaptiveCheck(
 def test_shares_of_third_answers_are_of_the_cases_that_began_alike(said, check, words):
     blocks.show(how_precise.adaptive_warning(check))
     assert words in said[0]
-    assert "α is 0.61 (0.50 to 0.70); from all annotations, 0.42 (0.30 to 0.55). Quote the first." in said[0]
+    assert (
+        "α is 0.61 (0.50 to 0.70); from all annotations, 0.42 (0.30 to 0.55). Quote the value from the first two."
+    ) in said[0]
     blocks.show(how_precise.adaptive_warning(replace(check, warn=False)))
     assert len(said) == 1
 
@@ -416,7 +419,7 @@ def test_pairs_that_met_too_seldom_are_counted_among_all_pairs(said, drawn, left
     for counts in (n, n + 5):
         found = by_pair.RaterPairs(replace(matrix, n=counts), np.arange(4), 4)
         blocks.show(by_pair.present(found, view, None))
-    assert " 2 of 6 pairs of raters share fewer than 5 annotations and have no colour." in said[0]
+    assert " 2 of 6 pairs of raters have fewer than 5 pairs of annotations and are not coloured." in said[0]
     assert said[1].endswith("Hover to see the interval.")
 
 
@@ -579,23 +582,26 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(mon
     ("by_draws", "others"),
     [
         (False, "the other raters of each case, weighted by the model"),
-        (True, "the average of models over 300 draws of the truth, so intervals include its uncertainty"),
+        (
+            True,
+            "the average of models over 300 draws of the truth, so intervals include the uncertainty about the truth",
+        ),
     ],
 )
 @pytest.mark.parametrize(
     ("by_gold", "n_judged", "words"),
     [
-        ([False, False, False], 3, "judged by OTHERS, and shrunk towards the mean of all raters."),
+        ([False, False, False], 3, "judged by OTHERS. It is shrunk towards the mean of all raters."),
         (
             [True, True, True],
             3,
-            "The accuracy of 3 raters is measured against gold, and shrunk towards the mean of all raters.",
+            "The accuracy of 3 raters is measured against gold and shrunk towards the mean of all raters.",
         ),
         (
             [True, True, False],
             3,
-            "Accuracy is judged by gold for 2 raters with at least 20 gold annotations, for the others by OTHERS, "
-            "and shrunk towards the mean of all raters",
+            "Accuracy is judged by gold for 2 raters with at least 20 gold annotations, and for the others by "
+            "OTHERS. It is shrunk towards the mean of all raters",
         ),
     ],
 )
@@ -646,7 +652,7 @@ def test_ordered_classes_of_a_case_are_named_from_the_lowest_to_the_highest(monk
     figure, words, _, download = one_case.scale(probability, view, 1, lambda *_: {})
     assert figure.draw(LIGHT).layout.title.text == f"True class: {title} (95% interval)"
     assert download.table.values.tolist() == [["x", 0.125, 0], ["y", 0.625, 2], ["z", 0.25, 1]]
-    assert words.plain.endswith("With 88% probability, the true class is at most one class from the median.")
+    assert words.plain.endswith("With 88% probability, the true class is at most one class away from the median.")
 
 
 def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
@@ -666,7 +672,7 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     assert "7 more are in the table." in said
     (honest,) = [words for words in said if "careful rater" in words]
     assert "is at most 2%" in honest
-    assert "for 1 rater with at least 20 gold annotations, for the others by" in honest
+    assert "for 1 rater with at least 20 gold annotations, and for the others by" in honest
     table.draws = object()  # of the average of models
     said.clear()
     blocks.show(all_raters.flags(found))

@@ -66,12 +66,12 @@ def present(found: CaseAgreement, dataset: Dataset, options) -> list[Block]:
     """Show two histograms, and the cases with least agreement."""
     agreement, per_case = found.agreement, found.per_case
     usable = np.isfinite(agreement)
-    full = f"All raters agree in {int((agreement[usable] == 1).sum()):,} of {plural(int(usable.sum()), 'case')}"
+    full = f"All raters agree on {int((agreement[usable] == 1).sum()):,} of {plural(int(usable.sum()), 'case')}"
     mean = f"{number(per_case.mean(), 1)} annotations per case on average"
     left: list[Block] = [
         Figure(
             lambda theme: figures.case_agreement_histogram(agreement, theme, full),
-            "Histogram of the agreement of cases",
+            "Histogram of agreement per case",
             "case_agreement",
         ),
         Figure(

@@ -31,7 +31,9 @@ def present(found: tuple[Coefficient, ...], dataset: Dataset, options) -> list[B
         ),
     ]
     if len(known) > figures.MOST_LINES:
-        blocks.append(Words(f"The {figures.MOST_LINES} of {len(known):,} classes with the lowest agreement.", "note"))
+        blocks.append(
+            Words(f"Shown: the {figures.MOST_LINES} of {len(known):,} classes with the lowest agreement.", "note")
+        )
     table = table_of(found, dataset, options)
     return [*blocks, Download(table, "Classes", "agreement_by_class", "by_class_table")]
 

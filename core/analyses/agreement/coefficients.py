@@ -206,8 +206,8 @@ def _apart(main: list[Coefficient], shares: dict[str, float] | None) -> tuple[st
         return ()
     name, share = max(shares.items(), key=lambda pair: pair[1])
     why: tuple[str | Name, ...] = (
-        f"most of the {len(shares):,} classes are rare: AC1 assumes that guesses are spread over all classes, κ "
-        "does not",
+        f"most of the {len(shares):,} classes are rare, and AC1 assumes that guesses are spread over all classes, "
+        "whereas κ does not",
     )
     if share > COMMON_SHARE:
         counts = "”, so κ treats much of the agreement as chance"

@@ -51,19 +51,19 @@ def present(found: RaterPairs, dataset: Dataset, options) -> list[Block]:
     matrix = found.matrix
     blocks: list[Block] = []
     if found.n_raters > len(matrix.raters):
-        shown = f"The {len(matrix.raters)} of {found.n_raters:,} raters with the most annotations."
+        shown = f"Shown: the {len(matrix.raters)} of {found.n_raters:,} raters with the most annotations."
         blocks.append(Words(shown, "note"))
     n = matrix.n[np.triu_indices(len(matrix.raters), 1)]
     seldom = int((n < figures.FEW_PAIRS).sum())
     if seldom == len(n):
-        few = f"No two raters share {figures.FEW_PAIRS} annotations or more, so no pair can be compared."
+        few = f"No two raters have {figures.FEW_PAIRS} or more pairs of annotations, so no raters can be compared."
         blocks.append(Words(few, "apart"))
     else:
         words = ""
         if seldom:
             words = (
-                f" {seldom:,} of {plural(len(n), 'pair')} of raters share fewer than {figures.FEW_PAIRS} annotations "
-                "and have no colour."
+                f" {seldom:,} of {plural(len(n), 'pair')} of raters have fewer than {figures.FEW_PAIRS} pairs of "
+                "annotations and are not coloured."
             )
         title = "Raters who agree are next to each other"
         blocks += [

@@ -44,7 +44,8 @@ def present(found: AgreementPrecision, dataset: Dataset, options) -> list[Block]
         Words(
             (
                 "The 95% interval of SPA has a width of ", Strong(number(now.width_range[1], 3)),
-                f". With {_BUYS} more annotations, its width would be ", Strong(words["new_cases"]), " on new cases, ",
+                f". With {_BUYS} more annotations, its width would be ", Strong(words["new_cases"]),
+                    " on new cases and ",
                 Strong(words["present_cases"]), " on the present cases.",
             )
         ),
@@ -59,7 +60,7 @@ def present(found: AgreementPrecision, dataset: Dataset, options) -> list[Block]
         ),
         Words(
             "This assumes that raters are interchangeable and that new cases are like the present ones. More "
-            "annotations on few cases cannot replace more cases.",
+            "annotations of a few cases cannot replace additional cases.",
             "note",
         ),
         Download(table_of(found, dataset, options), "Precision", "precision", "precision_table"),
@@ -104,10 +105,10 @@ def adaptive_warning(found: AdaptiveCheck) -> list[Block]:
     return [
         Words(
             f"Cases whose first two annotations disagreed got a third annotation {more} often "
-            f"({percent(found.more_disagree / found.n_disagree)} against "
-            f"{percent(found.more_agree / found.n_agree)}), so agreement between all annotations is biased. From the "
-            f"first two annotations of each case, α is {with_interval(first.value, first.ci_low, first.ci_high)}; "
-            f"from all annotations, {with_interval(every.value, every.ci_low, every.ci_high)}. Quote the first.",
+            f"({percent(found.more_disagree / found.n_disagree)} versus {percent(found.more_agree / found.n_agree)} "
+            "of cases), so agreement between all annotations is biased. From the first two annotations of each "
+            f"case, α is {with_interval(first.value, first.ci_low, first.ci_high)}; from all annotations, "
+            f"{with_interval(every.value, every.ci_low, every.ci_high)}. Quote the value from the first two.",
             "warning",
         )
     ]

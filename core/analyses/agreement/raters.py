@@ -54,7 +54,9 @@ def present(found: RaterAgreement, dataset: Dataset, options) -> list[Block]:
             )
         )
         if known > figures.MOST_LINES:
-            blocks.append(Words(f"The {figures.MOST_LINES} of {known:,} raters who agree least.", "note"))
+            blocks.append(
+                Words(f"Shown: the {figures.MOST_LINES} of {known:,} raters who agree least with the others.", "note")
+            )
     overall = with_interval(others.overall.value, others.overall.ci_low, others.overall.ci_high)
     blocks.append(
         Words(

@@ -25,7 +25,7 @@ def present(found: OverTime, dataset: Dataset, options) -> list[Block]:
     undated = f"Left out: {plural(found.n_undated, 'case')} without a date. " if found.n_undated else ""
     return [
         Figure(lambda theme: figures.agreement_over_time(found, theme, title), "Agreement by time window", "over_time"),
-        Words(f"{undated}n: cases with at least two annotations.", "note"),
+        Words(f"{undated}n: number of cases with at least two annotations.", "note"),
         Download(table_of(found, dataset, options), "Windows", "agreement_over_time", "over_time_table"),
     ]
 

@@ -194,9 +194,10 @@ def few_said(found: OneCase) -> str:
     ----------
     found : OneCase
     """
-    return {0: "Certainty is not available: no annotation", 1: "Certainty is not available: one annotation"}.get(
-        found.n_votes, ""
-    )
+    return {
+        0: "Certainty is not available: the case has no annotations",
+        1: "Certainty is not available: the case has only one annotation",
+    }.get(found.n_votes, "")
 
 
 def summary(found: OneCase, n_classes: int) -> Words:
@@ -254,11 +255,12 @@ def bars(found: OneCase, view: Dataset) -> list[Block]:
     return [
         Figure(
             draw,
-            "Plausibility of each class: bar for the point estimate, dots for draws, line covering 95 percent",
+            "Plausibility of each class: a bar for the point estimate, dots for draws, and a line covering 95 "
+            "percent of them",
             "bars",
         ),
         Words(
-            "Bar: point estimate · Dots: draws · Line: 95% of draws, tick at the mean · Plausible: line reaches "
+            "Bar: point estimate · Dots: draws · Line: 95% of draws, tick at the mean · Plausible: the line extends "
             f"beyond {percent(_PLAUSIBLE)}",
             "legend",
             "plausibility",
@@ -351,7 +353,7 @@ def _triangle(
     title = _leading_said(names, corners, outside, top, alone)
     order = [1, 2, 0]
     shown = corners[:, order]
-    rest = [Words(f"Classes outside the triangle: {percent(outside)} of plausibility", "note")]
+    rest = [Words(f"Classes outside the triangle: {percent(outside)} of the plausibility", "note")]
     return [
         Figure(
             lambda theme: figures.triangle([names[k] for k in order], shown, region(shown), theme, title),
@@ -445,7 +447,7 @@ def scale(
         Words(
             (
                 "Expected class: ", Name(place_said(view.classes, mean)),
-                f". With {near} probability, the true class is at most one class from the median.",
+                f". With {near} probability, the true class is at most one class away from the median.",
             ),
             "note",
         ),

@@ -280,7 +280,7 @@ def _correct_in_words(found: CaseCertainty) -> list[Block]:
         return []
     below = plural(int((p < PROBABLY_WRONG).sum()), "case")
     words = (
-        f"Mean P(correct) of the leading class: {percent(np.nanmean(p))}, from rater models. P(correct) is below "
+        f"Mean P(correct) of the leading class, from rater models: {percent(np.nanmean(p))}. P(correct) is below "
         f"{percent(PROBABLY_WRONG)} in {below}."
     )
     return [Words(words, "note", "p correct")]

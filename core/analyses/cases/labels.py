@@ -118,7 +118,7 @@ def _likeliest(found: LabelSetCertainty, case: int) -> tuple[Span, ...]:
             *how,
         )
     even = [found.labels[code] for code in np.flatnonzero(found.even[case])]
-    most: tuple[Span, ...] = ("the most likely, ", *name, f", with a probability of only {probability(chance)}")
+    most: tuple[Span, ...] = ("the most likely is ", *name, f", with a probability of only {probability(chance)}")
     if even and found.exclusive:
         most = (Name(listed(even)), " are equally likely")
     elif even:

@@ -46,7 +46,7 @@ class PlausibleScores:
     def known_to(self) -> str:
         """Return how precisely half of the scores are known, in words."""
         half = number(float(np.median(self.trust.width)) / 2, self.digits)
-        return f"Half of the scores are known to ± {half} or better"
+        return f"Half of the scores are known to within ± {half}"
 
     def headline(self) -> str:
         """Return how many cases are uncertain, or how precisely half of the scores are known, in a sentence."""
@@ -55,7 +55,7 @@ class PlausibleScores:
             return f"{self.known_to()} at this γ"
         below, n = int((trust.certainty[0] < UNCERTAIN_BELOW).sum()), plural(trust.m.shape[1], "case")
         stay = "stays" if below == 1 else "stay"
-        return f"{below:,} of {n} {stay} uncertain at this γ (score above {exact(trust.threshold)} or not)"
+        return f"{below:,} of {n} {stay} uncertain at this γ (is the score above {exact(trust.threshold)}?)"
 
     def to_dict(self) -> dict[str, Any]:
         """Return means over cases and how many are uncertain, as on the command line."""

@@ -47,8 +47,8 @@ COLUMNS = (
     Column("probability", "P(correct)", "probability", help="Probability that the label is correct, from the average "
            "of rater models."),
     Column("certainty", unit="probability",
-           help="Certainty that this label stays first. Empty if another class leads, or if the case has one "
-           "annotation."),
+           help="Certainty that this label stays first. Empty if a different class leads, or if the case has only "
+           "one annotation."),
     Column("status"),
     Column("n", "annotations", "count"),
     Column("decided_by", "decided by"),
@@ -434,4 +434,4 @@ def why_no_average(dataset: Dataset) -> str:
         return verdict.reason
     if dataset.n_classes < 2:
         return "all annotations name the same class"
-    return "raters cannot be compared with these data"
+    return "these data do not allow raters to be compared"

@@ -18,15 +18,15 @@ MOST_ROWS = 500
 _HEIGHT = 420
 COLUMNS = (
     Column("model"),
-    Column("weight", unit="share", help="Share of this model in each probability."),
+    Column("weight", unit="share", help="Weight of this model in each probability."),
     Column("score", "held-out score", "error", help="Nats per annotation; higher is better."),
     Column("beta", "β", "coefficient", "beta_low", "beta_high",
            help="Value of each annotation relative to an independent one."),
     Column("beta_low", "95% low", "coefficient"),
     Column("beta_high", "95% high", "coefficient"),
     Column("remark"),
-    Column("flipped", unit="count", help="Unanimous cases for which this model chooses another class."),
-    Column("doubt", unit="rate", help="Share of the prevalence in each probability."),
+    Column("flipped", unit="count", help="Unanimous cases for which this model chooses a different class."),
+    Column("doubt", unit="rate", help="Weight of the prevalence in each probability."),
 )  # fmt: skip
 
 

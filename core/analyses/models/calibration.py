@@ -113,7 +113,7 @@ def present(found: CaseCalibration, dataset: Dataset, options) -> list[Block]:
         Heading("Calibration against gold", "calibration"),
         Words((Name(f"{sentence(by_model)} Model: {found.model}."),)),
         Words(
-            f"{sentence(by_certainty)} Certainty (γ = {exact(found.reliability)}) predicts the answers of more "
+            f"{sentence(by_certainty)} Certainty (γ = {exact(found.reliability)}) predicts the annotations of more "
             f"raters, not the truth{_SHARED if by_certainty.mean > by_certainty.correct.high else ''}."
         ),
     ]

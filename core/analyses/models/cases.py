@@ -117,10 +117,10 @@ def effects(models: FittedModels) -> list[Block]:
     for effect in shown.fit.effects:
         spread = effect.mean.std()
         if 0 < spread < _DISTINCT:
-            said = f" all cases have the same {effect.name}, to two digits."
-            blocks.append(Words(("By ", Name(name), said), "note"))
+            said = f", all cases have the same {effect.name} to two digits."
+            blocks.append(Words(("Under ", Name(name), said), "note"))
         elif spread:
-            title = f"{effect.name.capitalize()} of cases by {plotly(name)}"
+            title = f"{effect.name.capitalize()} of cases under {plotly(name)}"
             draw = partial(_draw_effect, models, effect, title)
             alt = f"{effect.name} of every case against its probability"
             blocks.append(Figure(draw, alt, f"effect-{effect.name}"))
@@ -176,7 +176,7 @@ def _columns(fit: RaterModelFit, frame: pd.DataFrame) -> tuple[Column, ...]:
         "within one class": Column(
             "within one class",
             unit="probability",
-            help="Probability that the true class is at most one class from the median.",
+            help="Probability that the true class is at most one class away from the median.",
         ),
     }
     ends = {

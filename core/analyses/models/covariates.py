@@ -57,7 +57,7 @@ def present(found: CovariateFit, dataset: Dataset, options) -> list[Block]:
         value, low, high = (100 * part for part in one.difference)
         lines.append((f"{_value(one)}: {one.outcome}", value, low, high))
     title = "Effects of columns, in percentage points"
-    told = f"“{found.positive}”" if dataset.n_classes == 2 else f"“{found.positive}” and all other classes"
+    told = f"“{found.positive}”" if dataset.n_classes == 2 else f"“{found.positive}” against all other classes"
     heavy = [] if found.converged else [Words((Name(found.diagnostics),), "warning")]
     return [
         Words(lead(found), "lead", "covariates"),
@@ -116,7 +116,7 @@ def _sentence(one: CovariateEffect, found: CovariateFit) -> list[Span]:
         than: list[Span] = [" than with ", Name(one.reference)]
         who: list[Span] = [f"{one.side.capitalize()} with ", Name(f"{one.column}: {one.value}")]
     else:
-        than = [f" per {significant(one.unit)} more"]
+        than = [f" per increase of {significant(one.unit)}"]
         who = [f"{one.side.capitalize()} with higher ", Name(one.column)]
     if one.outcome == "prevalence":
         often = f" {points} {'more' if up else 'less'} often ({interval})"

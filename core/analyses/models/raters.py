@@ -86,8 +86,8 @@ def present(found: ModelRaters, dataset: Dataset, options) -> list[Block]:
     if not summary.from_uncertainty:
         blocks.append(
             Words(
-                "These intervals treat the true classes as known, so they are too narrow; intervals from the fit "
-                "follow.",
+                "These intervals treat the true classes as known, so they are too narrow. Intervals from the fit "
+                "will replace them.",
                 "note",
             )
         )
@@ -140,7 +140,7 @@ def _confusion(fit: RaterModelFit, rater: int) -> list[Block]:
         )
     ]  # fmt: skip
     if len(fit.classes) > figures.MOST_CLASSES:
-        said = f"The {figures.MOST_CLASSES} of {len(fit.classes):,} classes that this rater saw most."
+        said = f"Shown: the {figures.MOST_CLASSES} of {len(fit.classes):,} classes that this rater saw most often."
         blocks.append(Words(said, "note"))
     return blocks
 

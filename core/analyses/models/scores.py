@@ -111,10 +111,10 @@ def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
         Heading(f"Held-out scores of {plural(len(found.standings), 'model')}", "held-out score"),
         Grid(table, "Held-out scores.", 40, columns, "held_out_scores"),
         Words(
-            f"{plural(found.n_hidden, 'annotation')} held out. The score is in nats per annotation; higher is "
-            "better. β: weight of each annotation, given the others on the same case. The score "
-            "does not detect mistakes that raters share. Flipped: unanimous cases that get another class (n = "
-            f"{found.n_unanimous:,}).",
+            f"{plural(found.n_hidden, 'annotation')} {'was' if found.n_hidden == 1 else 'were'} held out. The score "
+            "is in nats per annotation; higher is better. β: weight of each annotation, given the others on the "
+            "same case. The score does not detect mistakes that raters share. Flipped: unanimous cases that get a "
+            f"different class (n = {found.n_unanimous:,}).",
             "note",
         ),
     ]

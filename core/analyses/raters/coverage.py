@@ -43,7 +43,7 @@ def table_of(found: Coverage, dataset: Dataset, options) -> pd.DataFrame:
 def present(found: Coverage, dataset: Dataset, options) -> list[Block]:
     """Show groups, pairs that lack overlap, raters and classes."""
     figures = (
-        ("Groups of raters with no shared case", found.n_components),
+        ("Groups of raters that have no cases in common", found.n_components),
         (f"Pairs of raters with fewer than {found.few:,} shared cases", len(found.lacking)),
         ("Classes shared by few raters", len(found.lacking_classes)),
     )
@@ -78,9 +78,7 @@ def present(found: Coverage, dataset: Dataset, options) -> list[Block]:
         Grid(raters, "Raters and their groups.", 40, RATERS, "rater_coverage", height=_HEIGHT),
         Download(raters, "Raters", "rater_coverage", "rater_coverage_table"),
         Download(met, "Expected annotations by rater and class", "class_met", "class_met"),
-        Words(
-            f"Cases by their number of annotations: {', '.join(sizes[:12])}{' …' if len(sizes) > 12 else ''}.", "note"
-        ),
+        Words(f"Cases by number of annotations: {', '.join(sizes[:12])}{' …' if len(sizes) > 12 else ''}.", "note"),
         Heading("Classes"),
         Grid(classes, "Classes and the raters who saw them.", 40, CLASSES, "class_coverage", height=_HEIGHT),
         Download(classes, "Classes", "class_coverage", "class_coverage_table"),

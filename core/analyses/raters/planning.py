@@ -100,11 +100,11 @@ def present_plans(found: PlanOutcomes, dataset: Dataset, options) -> list[Block]
     shown = shown_of(found, options.cost, right=options.right)
     columns = tuple(column for column in PLANS if column.name in shown)
     said = (
-        f"Median and {percent(found.level)} interval over {found.n_worlds:,} simulated datasets, seed "
-        f"{found.seed}; in brackets: expected result after you carry out the plan. Uncertain: certainty below "
-        f"{percent(UNCERTAIN_BELOW)} with Dirichlet counts, γ = 1. New raters resemble the present ones: if "
-        "raters share mistakes, new raters will too. "
-        + "Correct: if raters make the errors that the model assumes. Compared with gold, fewer cases may be "
+        f"Median and {percent(found.level)} interval (in brackets) over {found.n_worlds:,} simulated datasets (seed "
+        f"{found.seed}): the expected result after you carry out the plan. Uncertain: certainty below "
+        f"{percent(UNCERTAIN_BELOW)} with Dirichlet counts, γ = 1. New raters are assumed to resemble the present "
+        "ones: if raters share mistakes, so will new raters. "
+        + "“Correct” assumes that raters make errors as in the model. Compared with gold, fewer cases may be "
         "correct." * options.right
     )
     settings = {"seed": found.seed, "n_worlds": found.n_worlds}
@@ -168,7 +168,7 @@ def says(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> list
         each = [part[1:, quantity] / n for part in (found.gain, found.gain_low, found.gain_high)]
         best = 0 if n.size == 1 else clearly_most(*each)
         if best is None or not sure[best]:
-            sentences.append((f"No plan clearly improves {words} most.",))
+            sentences.append((f"No plan clearly improves {words} the most.",))
             continue
         gain = number(float(found.gain[best + 1, quantity]), digits)
         price = f" at a cost of {number(cost * n[best])}" if cost is not None else ""
@@ -320,15 +320,15 @@ def present_ask_next(found: NextPairs, dataset: Dataset, options) -> list[Block]
     proposed, anybody = (number(float(table[name].sum())) for name in ("gain", "any_rater"))
     ordered = "gain per cost" if options.costs else "gain"
     said = (
-        f"Largest expected {ordered} first. Gain: how much the answer is expected to reduce the uncertainty of the "
-        "class, from the average of rater models. 1 bit decides between two equally probable classes. New answers are "
-        "treated as independent given the class, so the gain is too high if raters share mistakes. Considered: the "
-        f"{plural(found.n_cases, 'most uncertain case')} without gold and the "
+        f"Largest expected {ordered} first. Gain: how much the annotation is expected to reduce the uncertainty "
+        "about the class, from the average of rater models. 1 bit decides between two equally probable classes. New "
+        "annotations are treated as independent given the class, so the gain is too high if raters share mistakes. "
+        f"Considered: the {plural(found.n_cases, 'most uncertain case')} without gold and the "
         f"{plural(found.n_raters, 'rater')} with the most annotations."
     )
     return [
-        Words(f"Expected gain of these {plural(len(table), 'annotation')}: {proposed} bits. Any raters on the same "
-              f"cases: {anybody} bits."),
+        Words(f"Expected gain from these {plural(len(table), 'annotation')}: {proposed} bits. From any raters on the "
+              f"same cases: {anybody} bits."),
         Grid(table, "Whom to ask next.", columns=columns_in(table, ASK_NEXT), key="ask_next", opens_case=True),
         Words(said, "note"),
         Download(table, "Whom to ask next", "ask_next", "ask_next_download"),

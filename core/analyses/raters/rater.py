@@ -197,8 +197,8 @@ def distance(found: RaterTable, place: int, card: ReportCard) -> list[Block]:
         return []
     low, high = (None if np.isnan(end[place]) else float(end[place]) for end in (off.low, off.high))
     said = (
-        f" is on average {with_interval(float(off.value[place]), low, high)} classes from the true class, judged "
-        f"by the other raters; n = {plural(int(off.n[place]), 'annotation')}."
+        f" is on average {with_interval(float(off.value[place]), low, high)} classes away from the true class, "
+        f"judged by the other raters; n = {plural(int(off.n[place]), 'annotation')}."
     )
     return [Words((Strong(Name(card.rater)), said))]
 
@@ -294,7 +294,7 @@ def _most_unlike(frame: pd.DataFrame) -> list[Block]:
 
 def differences(card: ReportCard) -> list[Block]:
     """Show cases on which this rater differs from others who are certain."""
-    heading = Heading("Cases where the other raters are confident in another class")
+    heading = Heading("Cases where the other raters are confident in a different class")
     if not card.differences:
         return [heading, Words("There are no such cases.")]
     said = f"{plural(card.n_differences, 'annotation')}, most confident first."

@@ -113,8 +113,8 @@ def present(found: Following, dataset: Dataset, options) -> list[Block]:
             "rater) · With the others: correlation of a rater's scores with the mean of the other raters; clearly "
             "below 0 suggests a reversed scale · Follows: correlation with the true score of the case, shrunk "
             "towards the mean of all raters · Lost: number of scores minus the number that an average rater needs "
-            "for the same information · Crosses: clear; the chance that any typical rater is among them is at most "
-            "5%.",
+            "for the same information · Crosses: raters who clearly differ; the chance that any typical rater is "
+            "among them is at most 5%.",
             "note",
         ),
     ]
@@ -131,7 +131,7 @@ def present(found: Following, dataset: Dataset, options) -> list[Block]:
     blocks.append(Grid(frame[shown], said, columns=RATERS[: len(shown)], key="score_raters", digits=digits_of(raters)))
     if alone := int(np.isnan(raters.severity).sum()):
         share = "shares" if alone == 1 else "share"
-        few = f"{plural(alone, 'rater')} {share} too few cases or none with other raters."
+        few = f"{plural(alone, 'rater')} {share} too few cases, or none, with other raters."
         blocks.append(Words(few, "note"))
     return [*blocks, Download(frame, "Raters", "score_raters", "score_raters_file")]
 
@@ -269,11 +269,11 @@ def over_time(found: ScoreDrifts, place: int, digits: int) -> list[Block]:
     if drift.before is None or drift.after is None:
         return [figure]
     parts = (number(end, digits) for part in (drift.before, drift.after) for end in part)
-    p = "below 0.001" if drift.p < 0.001 else f"{number(drift.p, 3)} at most"
+    p = "below 0.001" if drift.p < 0.001 else f"of at most {number(drift.p, 3)}"
     return [
         figure,
         Words(
-            "Higher than the others by {} ({} to {}) before and by {} ({} to {}) since.".format(*parts)
-            + f" A stable rater would vary this much with probability {p}."
+            "Higher than the others by {} ({} to {}) before and by {} ({} to {}) since then.".format(*parts)
+            + f" A stable rater would vary this much with a probability {p}."
         ),
     ]

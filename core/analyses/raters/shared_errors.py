@@ -99,9 +99,9 @@ def drawn(found: SharedErrors, families: Sequence[str]) -> list[int]:
 
 
 def _which(found: SharedErrors, order: Sequence[int], n_raters: int) -> tuple:
-    few = f"the others share fewer than {LEAST_CASES} cases with anyone"
+    few = f"the others share fewer than {LEAST_CASES} cases with any rater"
     if len(order) == figures.MOST_ROWS or n_raters > len(found.raters):
-        few += ", or fewer annotations or pairs than these"
+        few += ", or have fewer annotations or pairs than these"
     said = f"Shown: {len(order):,} of {plural(n_raters, 'rater')}; {few}."
     left = [name for j, name in enumerate(found.raters) if found.machine[j] and j not in order]
     return (f"{said} Not shown: the AI raters ", Name(", ".join(left)), ".") if left else (said,)
@@ -118,6 +118,6 @@ def sentence(found: SharedErrors) -> str:
         return said
     worth = (
         f"Because they share errors, {plural(found.n_people, 'person', 'people')} count as "
-        f"{number(found.n_effective, 1)}."
+        f"{number(found.n_effective, 1)} independent raters."
     )
     return f"{said} {worth}" if any(not found.machine[list(pair)].any() for pair in pairs) else said

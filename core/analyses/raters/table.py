@@ -318,8 +318,10 @@ def _against_pool(found: AssessedRaters) -> list[Block]:
         )
     ]
     if n_known > figures.MOST_LINES:
-        lowest = "follow the cases least closely" if followed else "least accurate"
-        blocks.append(Words(f"The {figures.MOST_LINES} of {n_known:,} raters who are flagged or {lowest}.", "note"))
+        lowest = "who follow the cases least closely" if followed else "least accurate"
+        blocks.append(
+            Words(f"Shown: the {figures.MOST_LINES} of {n_known:,} raters who are flagged or {lowest}.", "note")
+        )
     return blocks
 
 
@@ -365,7 +367,7 @@ def _caption(found: AssessedRaters) -> str:
     if found.act.following is None:
         return "Raters, most expected wrong annotations first."
     return (
-        "Raters, most annotations lost first: how many fewer annotations an average rater needs for the same "
+        "Raters, most annotations lost first. Lost: how many fewer annotations an average rater needs for the same "
         "information. Severity: number of classes above the average rater. Spread: variation about the case, in "
         "classes."
     )
@@ -383,7 +385,7 @@ def flags(found: AssessedRaters) -> list[Block]:
         for flag in act.flags[:MOST_LISTED]
     ]
     if n > MOST_LISTED:
-        lines.append(Words(f"{n - MOST_LISTED:,} more are in the table.", "note"))
+        lines.append(Words(f"The table contains {plural(n - MOST_LISTED, 'more flag')}.", "note"))
     title = "The flag with its evidence" if n == 1 else f"All {plural(n, 'flag')} with evidence"
     return [*([Details(title, lines, n <= MOST_FLAGS)] if n else []), *basis(found)]
 
@@ -419,17 +421,18 @@ def _judged(act: FlaggedRaters, by_draws: bool) -> str:
     others = "the other raters of each case, weighted by the model"
     if by_draws:
         others = (
-            f"the {AVERAGE.title.lower()} over {N_DRAWS:,} draws of the truth, so intervals include its uncertainty"
+            f"the {AVERAGE.title.lower()} over {N_DRAWS:,} draws of the truth, so intervals include the "
+            "uncertainty about the truth"
         )
     n_gold = int(act.acceptable.by_gold.sum())
     if not n_gold:
-        return f"Accuracy is judged by {others}, and shrunk towards the mean of all raters."
+        return f"Accuracy is judged by {others}. It is shrunk towards the mean of all raters."
     people = plural(n_gold, "rater")
     if n_gold == act.acceptable.n_judged:
-        return f"The accuracy of {people} is measured against gold, and shrunk towards the mean of all raters."
+        return f"The accuracy of {people} is measured against gold and shrunk towards the mean of all raters."
     return (
-        f"Accuracy is judged by gold for {people} with at least {GOLD_EACH} gold annotations, for the others by "
-        f"{others}, and shrunk towards the mean of all raters."
+        f"Accuracy is judged by gold for {people} with at least {GOLD_EACH} gold annotations, and for the others by "
+        f"{others}. It is shrunk towards the mean of all raters."
     )
 
 
@@ -438,8 +441,8 @@ def _followed(found: Following) -> str:
     if n_gold := int(found.by_gold.sum()):
         by = f"gold for {plural(n_gold, 'rater')}" + (f" and, for the rest, by {by}" if n_gold < found.n_judged else "")
     return (
-        f"How closely raters follow the cases is judged by {by}, and shrunk towards the mean of all raters. Higher "
-        "or more scattered annotations do not count against a rater."
+        f"The correlation of raters with the cases is judged by {by}. It is shrunk towards the mean of all raters. "
+        "Higher or more scattered annotations do not count against a rater."
     )
 
 

@@ -24,7 +24,7 @@ from . import settings_of
 READERS = ("reliability", "score", "se", "diff", "diff_se", "bias", "mc_se")
 NO_GOLD = (
     "Not available: without gold, Plurality cannot show how often the leading class is correct. Add a gold file on "
-    "Upload."
+    "the Upload page."
 )
 READERS_HEADING = Heading("What would another rater answer?", "held-out readers")
 TRUTH_HEADING = Heading("How certain is the leading class?", "certainty against gold")
@@ -143,7 +143,10 @@ def readers_blocks(curve: HeldOutCurve) -> list[Block]:
     end = {"lowest": "at the lowest γ", "highest": "at the highest γ"}.get(curve.at_end)
     range_ = reach(curve.low, curve.high, curve.open_ends, number)
     title = f"Best {end}: these data have no maximum" if end else f"Best at γ = {number(curve.best)} ({range_})"
-    held = f"{plural(curve.n_held_out, 'annotation')} of {plural(curve.n_cases, 'case')} held out one at a time. "
+    held = (
+        f"{plural(curve.n_held_out, 'annotation')} of {plural(curve.n_cases, 'case')} "
+        f"{'was' if curve.n_held_out == 1 else 'were'} held out one at a time. "
+    )
     return [
         Figure(
             lambda theme: figures.held_out_readers(curve, theme, title), "Held-out score at each γ", "held_out_readers"
@@ -166,7 +169,11 @@ def truth_blocks(curve: TruthCurve, reliability: float) -> list[Block]:
     bins = curve.diagram(reliability)
     loss = f"Lowest log loss at γ = {number(curve.best)} ({reach(curve.low, curve.high, curve.open_ends, number)})"
     often = f"Certainty at γ = {number(reliability)} compared with the share that is correct"
-    few = "" if curve.n_cases >= LEAST_GOLD else f" With {LEAST_GOLD} or more, gold sets the γ at which pages open."
+    few = (
+        ""
+        if curve.n_cases >= LEAST_GOLD
+        else f" With {LEAST_GOLD} or more gold cases, gold sets the γ at which pages open."
+    )
     return [
         Figure(
             lambda theme: figures.certainty_loss(curve, theme, loss),

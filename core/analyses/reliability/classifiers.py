@@ -175,8 +175,8 @@ def _at(found: SweepTable, reliability: float, metric: str) -> list[Block]:
         Heading("P(row is better than column)", "better"),
         Grid(better, f"P(row is better than column) {at}.", key="better", names_rows=True),
         Words(
-            f"Probabilities are over {evaluation.by_draw.shape[-1]:,} shared draws of the truth and over samples of "
-            "cases. Values shown as 1.000 are rounded.",
+            f"Probabilities are taken over {evaluation.by_draw.shape[-1]:,} shared draws of the truth and over "
+            "samples of cases. Values shown as 1.000 are rounded.",
             "note",
         ),
         Download(better, "P(better)", "better", "better"),

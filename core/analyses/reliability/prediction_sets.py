@@ -221,9 +221,12 @@ def _against_reliability(found: Found, of_one: tuple[PredictionSets, ...], optio
         "Mean size of prediction sets at each γ",
         "sets_size",
     )
-    note = "Aggregated coverage weights each class in a set by its plausibility. Use this one."
+    note = "Aggregated coverage weights each class in a set by its plausibility. Use this measure."
     if all(one.voted is not None and one.voted.value > one.aggregated.high for one in of_one):
-        note += " The sets contain the majority class more often than the truth, because it ignores disagreement."
+        note += (
+            " The sets contain the majority class more often than they contain the true class, because a majority "
+            "vote ignores disagreement."
+        )
     table = _numbers(reliabilities, found)
     grid = Grid(table, "Threshold, set size and coverage.", columns=columns_in(table, COLUMNS), key="sets_table")
     return [

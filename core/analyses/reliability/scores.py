@@ -133,5 +133,5 @@ def finding(found: ScoreTrust) -> str:
         return words if alone else f"{words}, {wide[1]} at γ = {last}"
     below = (found.certainty < UNCERTAIN_BELOW).sum(axis=1)
     stays = f"it is uncertain whether the score is above {exact(found.threshold)}"
-    words = f"In {below[0]:,} of {plural(found.m.shape[1], 'case')}, at γ = {first}, {stays}"
-    return words if alone else f"{words}, in {below[-1]:,} at γ = {last}"
+    words = f"In {below[0]:,} of {plural(found.m.shape[1], 'case')} at γ = {first}, {stays}"
+    return words if alone else f"{words}; at γ = {last}, in {below[-1]:,}"

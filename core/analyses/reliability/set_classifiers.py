@@ -79,7 +79,7 @@ def verdict(result: SetMetrics, by_gold: bool = False) -> str:
     cases = plural(int(result.n_cases[best]), "case")
     others = [who for who in range(len(mean)) if who != best]
     if not others:
-        return f"{said} with {what} of {cases}"
+        return f"{said} compared with {what} of {cases}"
     others.sort(key=lambda who: -mean[who])
     near = [who for who in others if clearly_most(*(part[[best, who]] for part in (mean, low, high))) is None]
     second = (near or others)[0]

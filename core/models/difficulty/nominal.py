@@ -718,7 +718,7 @@ METHODS = (
         "GLAD",
         True,
         90,
-        "Each rater has one ability, and each case one difficulty. Errors are equally likely in all other classes.",
+        "Each rater has one ability, and each case one difficulty. All incorrect classes are equally likely.",
         "The log odds of a correct annotation are ability × discrimination of the case. Mistakes are spread evenly. "
         "The log of the discrimination is normal and integrated out. Fitted by EM at the posterior mode, or by NUTS "
         "(Whitehill et al. 2009).",

@@ -136,7 +136,7 @@ def test_rankings_have_their_own_coefficients_and_those_of_first_choices():
     nominal = agreement_table(class_counts(first), dataset=first)
     assert [one.value for one in found.coefficients[3:]] == [one.value for one in nominal]
     for one in found.coefficients[3:]:
-        assert "of first choices; 1 annotation with a tied first choice left out" in one.note
+        assert "of first choices; 1 annotation with a tied first choice was left out" in one.note
     assert "rankings" in reasons(found)["weighted coefficients, intraclass correlations"]
 
 
@@ -218,11 +218,11 @@ def test_an_interval_without_width_is_none_and_says_why():
 def test_scores_of_which_agreement_is_not_shown_are_not_said_to_agree():
     """Two cases leave a correlation of any size; an interval above 0 says how much of what varies is the case."""
     few = coefficients_for(scores_of([[1.52, 2.11], [3.74, 3.35]])).words()
-    assert few.startswith("No evidence that raters agree on scores: intraclass correlation 0.92 (-")
+    assert few.startswith("There is no evidence that raters agree on scores: intraclass correlation 0.92 (-")
     assert few.endswith("n = 2 cases")
     level = np.arange(20.0)[:, None]
     many = coefficients_for(scores_of((level + np.random.default_rng(0).normal(size=(20, 3))).tolist())).words()
-    assert many.startswith("Cases explain 0.9") and many.endswith("n = 20 cases")
+    assert many.startswith("Differences between cases explain 0.9") and many.endswith("n = 20 cases")
 
 
 @pytest.mark.parametrize(

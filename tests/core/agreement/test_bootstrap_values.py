@@ -143,7 +143,7 @@ def test_raters_who_repeat_themselves_leave_cohen_and_scott_undefined_and_conger
     assert np.isnan(values_on(side, pool, np.array([[1, 1, 1]]))[0, side.labels.index(("scott_pi", "identity"))])
     said = side.why_undefined()
     assert set(said) == {("cohen_kappa", "identity"), ("scott_pi", "identity")}
-    assert all("annotated the same case twice" in one.note for one in said.values())
+    assert all("annotated the same case more than once" in one.note for one in said.values())
 
 
 def test_cases_without_answers_count_for_nothing():

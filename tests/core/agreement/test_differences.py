@@ -54,7 +54,7 @@ def test_a_dataset_less_itself_is_0_exactly():
     data = panel_data(n_cases=40)
     for one in compare(data, data, n_replicates=50):
         assert (one.value, one.se, one.ci_low, one.ci_high, one.p_first_larger) == (0, 0, 0, 0, 0.5)
-        assert one.paired and one.note == "the same in every resample"
+        assert one.paired and one.note == "the difference is the same in every resample"
     result = bootstrap(data, n_replicates=50)
     assert difference(result, 0, 0).se == 0
 
@@ -151,10 +151,10 @@ def test_a_side_without_a_value_leaves_the_difference_undefined_and_says_which()
     found = named(compare(fine, single, names=["fleiss_kappa", "percent"], n_replicates=20))
     fleiss = found["fleiss_kappa", "identity"]
     assert fleiss.value is None and fleiss.p_first_larger is None and fleiss.second_value is None
-    assert fleiss.note == "undefined: the second of the coefficients is undefined"
+    assert fleiss.note == "undefined: the second coefficient is undefined"
     assert found["percent", "identity"].value < 0
     both = compare(single, single, names=["fleiss_kappa"], n_replicates=20)
-    assert both[0].note == "undefined: both of the coefficients are undefined"
+    assert both[0].note == "undefined: both coefficients are undefined"
 
 
 def test_it_can_be_cancelled_and_the_progress_of_two_runs_is_one():

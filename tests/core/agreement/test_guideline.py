@@ -300,6 +300,6 @@ def test_before_and_after_are_said_as_a_change_only_if_it_is_clear():
 def test_a_class_that_everybody_confuses_with_several_is_named_to_be_split():
     found = replace(reviewed(simulated(1)), broad=("E",))
     assert Words(lead(found)).plain.endswith(
-        " Split or describe more clearly: E, which all raters confuse with several classes."
+        " Split or describe more clearly: E, which all raters confuse with more than one other class."
     )
     assert "Split" not in Words(lead(reviewed(simulated(1)))).plain

@@ -48,8 +48,8 @@ def test_below_the_number_of_cases_that_the_study_found_the_interval_is_remarked
 
     assert found(least).note == ""
     assert found(least - 1).note == (
-        f"only {least - 1} of 60 cases have a majority other than the most common class, so the interval tends "
-        "to be too narrow"
+        f"only {least - 1} of 60 cases have a majority for a class other than the most common one, so the interval "
+        "tends to be too narrow"
     )
 
 

@@ -125,7 +125,7 @@ def test_repeated_scores_of_a_rater_are_joined_into_their_mean():
     twice = [(0, 0, 8.0), (0, 0, 10.0), *[row for row in rows if row[:2] != (0, 0)]]
     plain, found = intraclass(scored(rows)), intraclass(scored(twice))
     assert [one.value for one in found] == pytest.approx([one.value for one in plain], abs=1e-12)
-    assert all("1 repeated score of a rater" in one.note for one in found)
+    assert all("1 repeated score by the same rater" in one.note for one in found)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -58,7 +58,7 @@ def test_the_side_shown_first_is_said_when_it_matters(side, which):
 def test_a_rater_who_reverses_the_order_and_one_at_random_are_named():
     dataset = simulated(4, 6_000, CLEAR, [1.2, 1.2, 1.2, 1.2, -1.2, 0.0])
     found, _, said = answered(dataset, "raters")
-    assert "rater 4 prefers the weaker items: check for swapped answers." in said
+    assert "rater 4 prefers the weaker items: check whether their answers were swapped." in said
     assert "1 of 6 raters does not clearly follow the order: rater 5." in said
     table = ORDER.part("raters").frame(found, dataset)
     assert table["rater"].iloc[0] == "rater 4" and table["followed"].iloc[0] < 0.3 < table["followed"].iloc[-1]
@@ -86,7 +86,7 @@ def test_groups_that_no_comparison_connects_are_not_ordered():
     dataset = made(["a,b,r"] * 4 + ["b,a,s"] + ["c,d,r"] * 4 + ["d,c,s"])
     found, _, said = answered(dataset)
     assert "".join(map(str, lead(found))).startswith("Cannot order all items: ")
-    assert "No comparison connects 2 groups of items" in said and "is the strongest" not in said
+    assert "No comparisons connect the 2 groups of items" in said and "is the strongest" not in said
     assert len(ORDER.part("pairs").frame(found, dataset)) == 2
     assert list(ORDER.part("items").frame(found, dataset)["place"]) == [1, 2, 1, 2]
 
@@ -155,10 +155,10 @@ def test_tables_have_the_columns_of_their_blocks_and_figures_are_drawn():
 
 def test_other_data_and_raters_without_names_are_refused_with_a_reason():
     plain = made(["1,a,x", "1,b,y"], "case,rater,class")
-    assert ORDER.parts[0].applicable(plain).reason == "cases are not pairs of items"
+    assert ORDER.parts[0].applicable(plain).reason == "the cases are not pairs of items"
     anonymous = made(["a,b", "b,a"], "winner,loser")
     assert ORDER.parts[0].applicable(anonymous).possible
-    assert ORDER.part("raters").applicable(anonymous).reason == "annotations do not name their raters"
+    assert ORDER.part("raters").applicable(anonymous).reason == "the annotations do not name their raters"
     assert ORDER.part("raters").applicable(made(["a,b,r", "b,a,r"])).reason == "there is only one rater"
 
 

@@ -174,7 +174,7 @@ def test_an_effect_that_distinguishes_no_case_is_said_and_not_drawn(few, scale, 
     effect = replace(fit().effects[0], name="difficulty", mean=mean, spread=Spread(mean * 0 + 1, mean - 1, mean + 1))
     got = Shown(effects(changed(few, effects=(effect,))))
     assert list(got.figures) == ["effect-difficulty"] * drawn
-    said = "By Dawid-Skene all cases have the same difficulty, to two digits."
+    said = "Under Dawid-Skene, all cases have the same difficulty to two digits."
     assert got.words == [said] * (not drawn)
 
 
@@ -256,7 +256,10 @@ def test_p_correct_is_called_too_high_or_too_low_only_beyond_the_interval_of_gol
         assert [one in got.words[0] for one in ("overestimated", "underestimated")] == [
             one == words for one in ("overestimated", "underestimated")
         ]
-        assert "estimated" not in got.words[1] and "predicts the answers of more raters, not the truth" in got.words[1]
+        assert (
+            "estimated" not in got.words[1]
+            and ("predicts the annotations of more raters, not the truth") in got.words[1]
+        )
 
 
 def test_certainty_is_set_against_gold_at_the_settings_and_gold_of_a_queue_is_said():

@@ -169,7 +169,7 @@ def test_certainty_against_gold_has_its_range_and_says_from_how_many_cases_it_de
     assert loss.draw(LIGHT).layout.title.text == "Lowest log loss at γ = 3.00 (1.50 to 6.25)"
     assert diagram.draw(LIGHT).layout.title.text == "Certainty at γ = 4.00 compared with the share that is correct"
     assert note.plain == f"{n} cases with gold." + (
-        f" With {least} or more, gold sets the γ at which pages open." if few else ""
+        f" With {least} or more gold cases, gold sets the γ at which pages open." if few else ""
     )
 
 
@@ -375,7 +375,7 @@ def test_the_vote_is_held_more_often_only_where_that_is_so_at_every_reliability(
     blocks = prediction_sets._against_reliability(found, tuple(of for (of,) in found), SetOptions((1.0, 3.0)))
     assert (
         any(
-            "contain the majority class more often than the truth" in block.plain
+            "contain the majority class more often than they contain the true class" in block.plain
             for block in blocks
             if isinstance(block, Words)
         )
@@ -409,7 +409,7 @@ def test_one_reliability_of_scores_is_told_without_another():
     )  # fmt: skip
     assert scores.finding(one) == "Median width of the interval: 2.0 at γ = 2"
     one.above = np.zeros((1, 3))
-    assert scores.finding(one) == "In 2 of 3 cases, at γ = 2, it is uncertain whether the score is above 4"
+    assert scores.finding(one) == "In 2 of 3 cases at γ = 2, it is uncertain whether the score is above 4"
     both = {"reliability": np.array([2.0, 5.0]), "above": None, "width": np.array([[4.0], [1.0]])}
     two = SimpleNamespace(**vars(one) | both)
     assert scores.finding(two) == "Median width of the interval: 4.0 at γ = 2, 1.0 at γ = 5"

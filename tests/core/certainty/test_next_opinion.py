@@ -244,7 +244,8 @@ def test_a_case_without_an_answer_gains_what_the_first_one_tells():
 def test_a_case_that_cannot_get_better_is_said():
     found = next_opinion(DirichletCounts(), counted([50]), reliability=1.0)
     assert found.words(0) == (
-        "Certainty is 100% now; one more opinion is not expected to change it. The chosen class would barely improve."
+        "Certainty is 100% now; one more opinion is not expected to change it. The chosen class would hardly "
+        "be correct more often."
     )
 
 

@@ -53,7 +53,7 @@ APART = evaluation([0.9, 0.8], [[NAN, NAN], [NAN, NAN]])
             "The best classifier depends on γ: B leads at γ = 1 (probability 97%), "
             "A has the highest mean at γ = 3 (60%)",
         ),
-        ([APART, APART], "Cannot compare A: it shares no case with another classifier"),
+        ([APART, APART], "Cannot compare A: it has no cases in common with another classifier"),
         ([evaluation([0.9], [[NAN]])], "There is only one classifier. Add another one to compare"),
         ([evaluation([NAN, NAN], [[NAN, NAN], [NAN, NAN]])], "No classifier has predictions for these cases"),
     ],

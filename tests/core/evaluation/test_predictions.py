@@ -198,7 +198,7 @@ def test_a_cell_of_a_wide_table_that_says_nan_is_refused(dataset):
 def test_a_column_of_a_wide_table_that_is_no_class_is_told(dataset):
     (found,) = read(dataset, "case,site,class 2,clas 0\ncase 1,north,0.5,0.4\n")
     assert blocks_of(found, 1) == [[2]]
-    assert "file: 2 columns not named by a class left out (site, clas 0)." in found.notes
+    assert "file: 2 columns not named after a class were left out (site, clas 0)." in found.notes
 
 
 def test_a_wide_table_may_hold_several_classifiers(dataset):

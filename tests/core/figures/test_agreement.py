@@ -150,7 +150,7 @@ def test_two_raters_without_a_case_in_common_are_told_so():
     heat, points = pair_heatmap(matrix, np.arange(3), LIGHT, "").data
     assert heat.text[1][2] == "no case<br>shared" and heat.text[0][1].endswith("n 2")
     hover = dict(zip(zip(points.x, points.y, strict=True), points.hovertext, strict=True))
-    assert hover[2, 1] == "b and c<br>undefined: the two raters share no case"
+    assert hover[2, 1] == "b and c<br>undefined: the two raters have no cases in common"
 
 
 def test_two_raters_who_hardly_met_have_no_colour():

@@ -141,7 +141,7 @@ def test_the_rater_who_reads_higher_is_named_and_nobody_of_a_panel_that_agrees(b
     assert low < 1.1 < high and low > 0.5
     for few in ([(c, r, c % 3) for c in range(9) for r in range(4)], [(0, 0, 0), (0, 1, 1), (1, 0, 2), (1, 1, 2)]):
         quiet = Ordinal().fit(ordered(build(few, 3)))
-        assert "clearly reads higher or lower than the panel." in severity_sentence(quiet)
+        assert "clearly rates higher or lower than the panel." in severity_sentence(quiet)
         assert severity_sentence(quiet).startswith("None of ")
     one_class = replace(fit, parameters=fit.parameters | {"severity": np.full(8, -3.4)})
     assert reads(one_class, 0) == "names “class 0” or its neighbours regardless of the case"
@@ -248,7 +248,7 @@ def test_a_rater_is_sure_to_read_apart_by_the_probability_of_both_sides(errors, 
         raters=("ann", "bob"), classes=("low", "mid", "high"), n_annotations=np.array([9, 9]),
         parameters={"severity": at, "severity_low": at - 0.392, "severity_high": at + 0.392},
     )  # fmt: skip
-    beginnings = ("None of 2 raters clearly reads higher or lower", "1 of 2 raters reads ", "2 of 2 raters read ")
+    beginnings = ("None of 2 raters clearly rates higher or lower", "1 of 2 raters rates ", "2 of 2 raters rate ")
     assert severity_sentence(fit).startswith(beginnings[n_named])
 
 
@@ -264,7 +264,7 @@ def test_among_a_hundred_raters_who_read_as_the_panel_does_seldom_is_anybody_nam
             parameters={"severity": at} | ends,
         )  # fmt: skip
         n_missed += ((ends["severity_low"] > 0) | (ends["severity_high"] < 0)).any()
-        n_named += not severity_sentence(fit).startswith("None of 100 raters clearly reads")
+        n_named += not severity_sentence(fit).startswith("None of 100 raters clearly rates")
     assert n_missed > 190 and n_named <= 200 * 0.09  # 0.05, and two standard errors and a half
 
 

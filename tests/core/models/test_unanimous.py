@@ -133,7 +133,7 @@ def test_rules_open_with_the_vote_if_unanimous_cases_are_too_few_to_judge_models
     out = next(each for each in found.standings if each.candidate.name == "difficulty-ABC")
     assert found.n_unanimous < 5 and found.chosen == "smoothed-vote"
     assert out.excluded == (
-        "Most raters use one class, so only their choice of cases is informative, which this model ignores."
+        "Most raters use only one class, so only their choice of cases is informative, which this model ignores."
     )
     assert " raters with at least 10 annotations use one class for at least 95% of them. " in found.reason
 

@@ -95,7 +95,7 @@ def test_declaring_the_order_changes_what_is_said():
     assert plain.following is None and ordered.following is not None
     assert plain.words().startswith("Cannot determine rater accuracy: on the model's class “")
     assert "declare the order of the classes" in plain.words()
-    assert ordered.words().startswith("No rater's correlation with the cases is clearly below 0.3")
+    assert ordered.words().startswith("No rater's correlation with the case scores is clearly below 0.3")
 
 
 def test_who_does_not_look_at_the_case_is_flagged_and_costs_most():

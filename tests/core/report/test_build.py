@@ -256,7 +256,7 @@ def test_scores_without_a_threshold_are_reported_as_scores_and_never_as_two_clas
     errors = score_errors(dataset, fit_prior(dataset).model(), found, reliability=1.0, n_draws=100)
     assert errors_verdict([errors]) in text and number(errors.mean[1, 0], 3) in text
     assert "python -m core raters essays" in text
-    advice = "set a threshold to split them into classes"  # why coefficients of classes are left out
+    advice = "set a threshold to divide them into classes"  # why coefficients of classes are left out
     assert "threshold" not in text.replace('"threshold": null', "").replace(advice, "") and "or above" not in text
 
 

@@ -98,7 +98,8 @@ def test_draws_that_cannot_be_analysed_are_drawn_again_and_counted():
     found = compute(study_of(scores, panel=panel), StudyOptions(n_draws=50))
     assert found.n_redrawn > 0
     assert any(
-        note.startswith(f"{plural(found.n_redrawn, 'draw')} of the truth repeated") for note in found.in_doubt.notes
+        note.startswith(f"{plural(found.n_redrawn, 'draw')} of the truth were repeated")
+        for note in found.in_doubt.notes
     )
 
 
