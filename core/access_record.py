@@ -161,7 +161,7 @@ def check_access() -> tuple[list[Access], list[str]]:
     number, before = (0, BEGINNING) if expired is None else (int(expired.details[0]), expired.details[1])
     for line in lines:
         if line.number != number + 1 or line.previous != before:
-            faults.append(f"line {line.number} does not follow the previous line: lines are missing or were moved")
+            faults.append(f"line {line.number} does not follow the previous line: lines are missing or have been moved")
         if line.hash != _hash(line):
             faults.append(f"line {line.number} was changed")
         elif line.personal != _personal(line) if line.token else line.who != PSEUDONYM:

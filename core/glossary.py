@@ -24,14 +24,14 @@ GLOSSARY: dict[str, Term] = {
     ),
     "alternative annotator test": Term(
         "Can an AI model replace one of the raters? The test compares it with each rater: which of the two agrees "
-        "more with the other raters? A model that shares the raters' mistakes passes.",
+        "more with the other raters? A model that shares the raters' mistakes also passes.",
         "For each rater, a one-sided t-test of whether the rater wins less often than the model plus ε, with the "
         "Benjamini-Yekutieli correction over raters. The model passes if the winning rate ω is at least ½. ρ is "
         "the mean advantage (Calderon, Reichart & Dror 2025). Intervals resample cases.",
     ),
     "panel of AI raters": Term(
-        "How many independent raters are several models worth? Models that make the same mistakes are worth only "
-        "a few raters, and their vote may be no better than the best model.",
+        "How many independent raters are the models worth together? Models that make the same mistakes are worth "
+        "only a few raters, and their vote may be no better than the best model.",
         "n_eff = n / (1 + (n − 1) ρ̄), where ρ̄ is the mean φ of the errors of two raters. The truth comes from "
         "people's annotations and the panel's annotations, which count together as one rater with an unrestricted "
         "table, by EM (Dawid & Skene 1979). Intervals resample cases.",
@@ -44,7 +44,7 @@ GLOSSARY: dict[str, Term] = {
         "Rubin (1999).",
     ),
     "quality gate": Term(
-        "Requirements for the data, such as an agreement of at least 0.6. They are checked each time new data arrive.",
+        "Requirements for the data, such as agreement of at least 0.6. They are checked each time new data arrive.",
         "Over several checks, shares of dated cases have a betting confidence sequence (Waudby-Smith & Ramdas 2024). "
         "Coefficients and other shares have an interval at level 1 − 6 (1 − level) / (π² k²) at check k.",
     ),
@@ -92,8 +92,9 @@ GLOSSARY: dict[str, Term] = {
     "classifier as evidence": Term(
         "A classifier's probabilities are added to the annotations if this improves the prediction of unseen "
         "annotations. They are never used to evaluate the same classifier.",
-        "P(z) ∝ π_z^(1 − w) p_f(z | x)^w Π θ^β after the fit. The held-out score determines w, which is 0 unless the "
-        "score is better by more than one standard error. Mistakes that classifier and raters share remain undetected.",
+        "P(z) ∝ π_z^(1 − w) p_f(z | x)^w Π θ^β after the fit. The held-out score determines w, which is 0 unless "
+        "the score is better by more than one standard error. Mistakes that the classifier shares with raters "
+        "remain undetected.",
     ),
     "worth in readers": Term(
         "How many raters together predict another rater's annotation as well as the model does.",
@@ -103,9 +104,9 @@ GLOSSARY: dict[str, Term] = {
     "shared errors": Term(
         "Two raters make the same mistakes. They agree more than their accuracy explains, so together they are "
         "worth less than two independent raters.",
-        "Agreement of a pair beyond Σ_z P(z) Σ_k θ_jzk θ_lzk, as a share of the remainder. Raters who copy count once "
-        "in P(z). p-values come from annotations simulated from the fit, with the Benjamini-Hochberg correction "
-        "over pairs. n_eff = n² / Σ max(corr, 0).",
+        "Agreement of a pair beyond Σ_z P(z) Σ_k θ_jzk θ_lzk, as a share of the remainder. Raters who copy each "
+        "other count once in P(z). p-values come from annotations simulated from the fit, with the "
+        "Benjamini-Hochberg correction over pairs. n_eff = n² / Σ max(corr, 0).",
     ),
     "specific agreement": Term(
         "If one rater chooses this class, how often does another rater choose it too?",
@@ -118,7 +119,7 @@ GLOSSARY: dict[str, Term] = {
         "new cases or the same cases (Nørregaard & Derczynski, figure 6).",
     ),
     "bootstrap": Term(
-        "How much the number would vary with other cases, estimated by resampling yours.",
+        "How much the coefficient would vary with other cases, estimated by resampling your cases.",
         "Percentile interval over resamples of cases. All coefficients use the same resamples, so their differences "
         "have intervals, too (Efron & Tibshirani 1993).",
     ),
@@ -134,13 +135,13 @@ GLOSSARY: dict[str, Term] = {
         "but cannot detect mistakes that raters share.",
         "Mean log probability of held-out annotations, with at most one per case in each of five folds. Differences "
         "are paired by annotation, and standard errors are clustered by case. Each model uses its own β, which also "
-        "lowers the weight of the prevalence if that is better by more than one standard error. These scores weight "
-        "the average of models.",
+        "lowers the weight of the prevalence if that is better by more than one standard error. These scores "
+        "determine the weights in the average of models.",
     ),
     "full posterior": Term(
         "The posterior mode is fast and has no intervals. The full posterior has intervals and can take minutes.",
-        "The mode is found by L-BFGS, the posterior by NUTS in a separate process. It has converged if R-hat ≤ 1.01 "
-        "and bulk ESS ≥ 400.",
+        "The mode is found by L-BFGS, the posterior by NUTS in a separate process. The sampler has converged if "
+        "R-hat ≤ 1.01 and bulk ESS ≥ 400.",
     ),
     "predictive check": Term(
         "Could the model have produced data like these? Outlines show your data, bands show simulated data.",
@@ -197,9 +198,9 @@ GLOSSARY: dict[str, Term] = {
     "expected gain": Term(
         "How much an annotation is expected to reduce the uncertainty about the class. 1 bit decides between two "
         "equally probable classes.",
-        "Mutual information in bits between the class of the case and the rater's annotation, by class probabilities "
-        "and confusion matrices of the average of rater models. Pairs are chosen one by one, starting with the largest "
-        "gain per cost, at most one per case.",
+        "Mutual information in bits between the class of the case and the rater's annotation, from the class "
+        "probabilities and confusion matrices of the average of rater models. Pairs are chosen one by one, starting "
+        "with the largest gain per cost, at most one per case.",
     ),
     "control chart": Term(
         "Rises while a rater is less accurate than before. Above the dashed line, chance is an unlikely explanation.",
@@ -216,9 +217,9 @@ GLOSSARY: dict[str, Term] = {
     ),
     "smoothing": Term(
         "Prevents extreme estimates for raters with few annotations.",
-        "None is maximum likelihood. Diagonal is a Dirichlet prior that favours correct annotations. Pooled (default) "
-        "adds 10 pseudo-annotations per row, spread like the confusion matrix of all raters together. Empirical adds "
-        "as many as the differences between raters suggest.",
+        "None is maximum likelihood. Diagonal is a Dirichlet prior that favours correct annotations. Pooled "
+        "(default) adds 10 pseudo-annotations per row, distributed as in the confusion matrix of all raters "
+        "together. Empirical adds as many as the differences between raters suggest.",
     ),
     "restarts": Term(
         "Tries many starting points. If they give different results, the data allow more than one fit.",
@@ -237,14 +238,14 @@ GLOSSARY: dict[str, Term] = {
     "held-out readers": Term(
         "Plurality hides one rater at a time. At which γ do the other raters predict this rater best? This measures "
         "opinions, not the truth.",
-        "Mean log predictive probability of a rater's annotation given the other annotations of the case, at exponent "
-        "1, by γ. Differences to the best γ are paired, and standard errors are clustered by case (as in Grünwald & "
-        "van Ommen 2017).",
+        "Mean log predictive probability of a rater's annotation given the other annotations of the case, at "
+        "exponent 1, for each γ. Differences to the best γ are paired, and standard errors are clustered by case "
+        "(as in Grünwald & van Ommen 2017).",
     ),
     "certainty against gold": Term(
         "With gold: is the leading class correct in 9 of 10 cases with a certainty of 90%?",
-        "Binary log loss and ECE by γ, with annotation certainty as the probability that the top-1 class is the gold "
-        "class. The best γ is found with five folds over gold cases. Intervals are over cases.",
+        "Binary log loss and ECE for each γ, with annotation certainty as the probability that the top-1 class is "
+        "the gold class. The best γ is found with five folds over gold cases. Intervals are over cases.",
     ),
     "plausibility": Term(
         "Probability that each class is the true class of this case. Dots show other plausible values.",
@@ -303,7 +304,7 @@ GLOSSARY: dict[str, Term] = {
         "score. Coverage is at least 1 − α for one label per case (Stutz et al. 2023).",
     ),
     "aggregated coverage": Term(
-        "How often the list contains the truth if each class counts by its plausibility.",
+        "How often the list contains the truth if each class counts in proportion to its plausibility.",
         "Mean over test cases of Σ λ_k over the classes of the set. Voted coverage counts only the majority vote and "
         "is too optimistic (Stutz et al. 2023).",
     ),

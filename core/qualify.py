@@ -402,7 +402,7 @@ def check_repeated(commands: Sequence[Sequence[str]]) -> CheckGroup:
     checks = tuple(compare_runs(arguments[0], *(_answer(arguments) for _ in range(2))) for arguments in commands)
     if all(one.passed is None for one in checks):
         checks = (*checks, Check("Any command", "numbers", "none could be computed", False))
-    return CheckGroup("Repeated", "Each command ran twice in new processes. All numbers were compared.", checks)
+    return CheckGroup("Repeated", "Each command was run twice in new processes. All numbers were compared.", checks)
 
 
 def compare_runs(name: str, first: dict | str, second: dict | str) -> Check:

@@ -369,7 +369,7 @@ METHOD = coefficient_method(
     "(Krippendorff 2004).",
     sources=("Krippendorff, Content Analysis (2004)",),
     takes={**ONE_CLASS, "score": AS_IS},
-    assumes="like Fleiss κ, but allows missing annotations; corrected for small samples.",
+    assumes="like Fleiss κ, but allows missing annotations and is corrected for small samples.",
     formula=_ALPHA,
     place=100,
     beyond_chance=True,

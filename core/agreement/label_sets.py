@@ -222,7 +222,7 @@ METHODS = (
         "follows from the influence of each case on this mean.",
         sources=("Krippendorff, Content Analysis (2004)",),
         takes={"set": AS_IS},
-        assumes="every label has the same weight, even rare ones.",
+        assumes="gives every label the same weight, even rare ones.",
         place=140,
         beyond_chance=True,
         says_how=False,

@@ -160,7 +160,7 @@ def _changes(found: GuidelineReview, options: GuidelineOptions) -> list[Block]:
     return [
         Words((Name(lead_of_changes(found, options)),), "lead"),
         Grid(table, "Agreement on each class before and after the new guideline.", 40, CHANGES, "guideline_changes"),
-        Words("Each interval is for one class. With many classes, some differ by chance.", "note"),
+        Words("Each interval is for one class. With many classes, some will differ by chance.", "note"),
         Download(table, "Agreement before and after", "guideline_changes", "guideline_changes_table"),
     ]
 

@@ -180,7 +180,7 @@ def present(found: QuestionsOverview, inputs: Inputs, options: QuestionOptions) 
         if len(measured) > 1:
             lines = [(shorten(one.question, 40), *_values(one.coefficient)) for one in measured]
             draw = partial(estimates, lines, title="Agreement on each question", axis=name)
-            alt = f"Agreement on each question by {name}, with its interval"
+            alt = f"Agreement on each question, measured by {name}, with its interval"
             blocks.append(Figure(draw, alt, f"questions_agreement-{place}"))
     caption = "Questions in this upload. Coefficients of different kinds cannot be compared."
     return [

@@ -28,8 +28,8 @@ HOLDS = {
     "humans": "Valid if the labelled cases are a simple random sample of all cases. The AI rater is not used.",
     "sampled": "The interval is valid if the cases to label were drawn at random, with the recorded probabilities.",
     "rogan-gladen": (
-        "Valid if the AI rater is as accurate on the cases without labels as on labelled cases with the same truth, "
-        "from any source."
+        "Valid if the AI rater is as accurate on the cases without labels as on labelled cases with the same truth. "
+        "The labelled cases may come from any source."
     ),
 }
 FEW_DIFFER = "Few labels differ, so the interval allows for errors that are not in the sample."
@@ -465,4 +465,4 @@ def _by_rogan_gladen(y: np.ndarray, f: np.ndarray, rest: np.ndarray, level: floa
         float((rest > 0.5).mean()), len(rest), float((1 - y)[~named].sum()) / negative, round(negative),
         float(y[named].sum()) / positive, round(positive), level=level,
     )  # fmt: skip
-    return replace(found, notes=(*found.notes, f"The rate describes the {plural(len(rest), 'case')} without labels."))
+    return replace(found, notes=(*found.notes, f"The rate is for the {plural(len(rest), 'case')} without labels."))

@@ -235,7 +235,7 @@ class PredictionSets(Result):
         words = self._promised(reliability)
         if self.all_classes or self.n_classes == 1 or self.size[self.part == TEST].min() < self.n_classes:
             return words
-        return f"{words} But the set of every test case contains {_all_of(self.n_classes)}, so it excludes none."
+        return f"{words} But the set of every test case contains {_all_of(self.n_classes)}, so no class is excluded."
 
     def _promised(self, reliability: float) -> str:
         share = _rounded(1 - self.alpha)
@@ -263,7 +263,7 @@ class PredictionSets(Result):
     def _why_all(self, share: str, reliability: float) -> str:
         if not self.too_few:
             return (
-                f"{self.classifier} lists only some classes per case. They have {_rounded(self.listed)} of the "
+                f"{self.classifier} lists only some classes per case. These have {_rounded(self.listed)} of the "
                 f"plausibility at γ = {exact(reliability)}, too little to guarantee {share}."
             )
         few = plural(self.n_calibration, "calibration case is", "calibration cases are")

@@ -545,8 +545,8 @@ def match_rows(
             "Use one row per case.",
         )
     left_out = {
-        "{} of cases that are not in the data left out": (int((code < 0).sum()), "row"),
-        "{} without a number left out": (int(((code >= 0) & ~usable).sum()), "row"),
+        "left out {} of cases that are not in the data": (int((code < 0).sum()), "row"),
+        "left out {} without a number": (int(((code >= 0) & ~usable).sum()), "row"),
         "no prediction for {}": (int((n_predicted == 0).sum()), "case"),
     }
     notes = tuple(f"{name}: {words.format(plural(n, of))}." for words, (n, of) in left_out.items() if n)

@@ -73,8 +73,9 @@ class Unanimous:
         if lost.size:
             k = lost[np.argmax(times[lost])]
             return (
-                f"It loses {shorten(self.classes[k], 40)}: prevalence {percent(fit.prevalence[k])}, but "
-                f"{percent(self.share[k])} of cases by majority vote and {plural(int(times[k]), 'unanimous case')}."
+                f"It loses {shorten(self.classes[k], 40)}: the prevalence is {percent(fit.prevalence[k])}, although "
+                f"the class has {percent(self.share[k])} of cases by majority vote and "
+                f"{plural(int(times[k]), 'unanimous case')}."
             )
         flipped = self.n_flipped(fit)
         if flipped > max(_FEWEST_FLIPS, _SHARE * self.n):

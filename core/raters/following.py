@@ -182,8 +182,8 @@ class Following(Judged, Result):
         follow = "follows" if n_below == 1 else "follow"
         flagged = f"{self.n_flagged:,} of them {'is' if self.n_flagged == 1 else 'are'} flagged"
         return (
-            f"About {n_below:,} of {plural(n_judged, 'rater')} hardly {follow} the cases ({bar}); {flagged}. "
-            f"Flagged raters made {plural(n, 'annotation')}, worth as much as {max(round(n - self.cost), 0):,} by "
+            f"About {n_below:,} of {plural(n_judged, 'rater')} hardly {follow} the cases ({bar}); {flagged}. Flagged "
+            f"raters made {plural(n, 'annotation')}, which are worth as much as {max(round(n - self.cost), 0):,} by "
             "the average rater."
         )
 

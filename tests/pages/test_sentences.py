@@ -554,7 +554,7 @@ def test_what_is_not_available_stands_once_for_each_reason(said, monkeypatch):
 @pytest.mark.parametrize(
     ("alarm", "words"),
     [
-        (None, "ann shows no drift: accuracy 37% judged by the other raters"),
+        (None, "ann shows no drift: accuracy 37%, judged by the other raters"),
         (7, "ann became less accurate: 91% before, 52% after"),
     ],
 )

@@ -244,8 +244,8 @@ def _benchmark(one: Coefficient, title: str, scale: str) -> list[Block]:
     return [
         Figure(lambda theme: more_figures.band_bar(found, theme, words), alt, "bands"),
         Words(
-            "Scales are conventions: the same κ means different things at different prevalences. Probabilities "
-            "come from a normal distribution around the estimate, limited to −1 to 1.",
+            "Scales are conventions: the same κ means different things at different prevalences. Probabilities come "
+            "from a normal distribution around the estimate, limited to the range from −1 to 1.",
             "note",
         ),
     ]

@@ -40,7 +40,7 @@ def present(found: AgreementPrecision, dataset: Dataset, options) -> list[Block]
     bought = {curve.how: point for curve in curves for point in curve.points if point.extra == _BUYS}
     words = {how: _range(*point.width_range) for how, point in bought.items()}
     return [
-        Heading("How would more annotations narrow the interval?", "precision"),
+        Heading("How much would more annotations narrow the interval?", "precision"),
         Words(
             (
                 "The 95% interval of SPA has a width of ", Strong(number(now.width_range[1], 3)),

@@ -213,8 +213,8 @@ def summary(found: OneCase, n_classes: int) -> Words:
     if risk is None:
         return Words(words, "note", "annotation certainty")
     words += (
-        f" · risk {RISK_LEVELS[risk.level[0]]} {simulated(float(risk.summed[0]), float(risk.summed_se[0]))} (of "
-        f"the leading class {simulated(float(risk.of_top1[0]), float(risk.of_top1_se[0]))}) · expected risk "
+        f" · risk {RISK_LEVELS[risk.level[0]]} {simulated(float(risk.summed[0]), float(risk.summed_se[0]))} (for the "
+        f"leading class {simulated(float(risk.of_top1[0]), float(risk.of_top1_se[0]))}) · expected risk "
         f"{number(risk.expected[0])} of 2"
     )
     return Words(words, "note", "risk")

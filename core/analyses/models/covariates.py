@@ -74,8 +74,9 @@ def present(found: CovariateFit, dataset: Dataset, options) -> list[Block]:
         Words(
             (
                 "Model: difficulty with covariates, positive class ", Name(told),
-                f". Estimated prevalence {percent(found.prevalence)}, mean accuracy {percent(found.accuracy)}, spread "
-                f"of raters {number(found.rater_spread)} log odds. {found.diagnostics if found.converged else ''}",
+                f". Estimated prevalence {percent(found.prevalence)}, mean accuracy {percent(found.accuracy)}, "
+                f"spread of raters in log odds {number(found.rater_spread)}. "
+                f"{found.diagnostics if found.converged else ''}",
             ),
             "note",
         ),

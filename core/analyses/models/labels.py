@@ -20,8 +20,8 @@ from . import SHARED
 SEED = 0
 _RESAMPLES = 400
 ABOUT = (
-    "Each label has two classes, present or absent, fitted with Dawid-Skene. If shared, a rater's tendency to miss "
-    "or add labels carries over to labels with few annotations."
+    "Each label has two classes, present or absent, fitted with Dawid-Skene. If information is shared between "
+    "labels, a rater's tendency to miss or add labels carries over to labels with few annotations."
 )
 _LABELS = (Column("label"), Column("prevalence", unit="share"), Column("converged"))
 _RATERS = (Column("rater"), Column("n_annotations", "annotations", "count"), Column("accuracy", unit="share"))

@@ -70,7 +70,7 @@ def present(found: ModelRaters, dataset: Dataset, options) -> list[Block]:
     title = _least_right(label(shown), summary)
     draw = rater_figures.sensitivity_specificity if len(fit.classes) == 2 else rater_figures.accuracy_by_rater
     accuracy = Figure(
-        lambda theme: draw(fit, theme, title), "Accuracy of each rater by the model, with intervals",
+        lambda theme: draw(fit, theme, title), "Accuracy of each rater according to the model, with intervals",
         "rater_accuracy",
     )  # fmt: skip
     table = table_of(found, dataset, options)

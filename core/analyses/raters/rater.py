@@ -215,7 +215,7 @@ def over_time(found: AssessedRaters, place: int, drift: Drift) -> list[Block]:
     """
     name = plotly(shorten(found.table.raters[place], 24))
     if drift.alarm is None:
-        title = f"{name} shows no drift: accuracy {percent(drift.accuracy)} judged by the other raters"
+        title = f"{name} shows no drift: accuracy {percent(drift.accuracy)}, judged by the other raters"
     else:
         title = f"{name} became less accurate: {percent(drift.before)} before, {percent(drift.after)} after"
     blocks: list[Block] = [
@@ -342,5 +342,8 @@ def without(change: Influence | None, why_not: str = "") -> Words:
         have = "case has" if change.n_without == 1 else "cases have"
         words += f"; {change.n_without:,} {have} no other annotation"
     if change.gold is not None:
-        words += f"; correct by gold {percent(change.gold[0])} → {percent(change.gold[1])} of {change.n_gold:,}"
+        words += (
+            f"; correct compared with gold {percent(change.gold[0])} → {percent(change.gold[1])} of "
+            f"{plural(change.n_gold, 'case')}"
+        )
     return Words(f"{words}.")

@@ -78,7 +78,7 @@ class RaterTrust(Result):
         if self.held:
             words.append(
                 f"Weights are estimated at γ = {exact(self.reliability)} and stay fixed while plausibilities are "
-                "drawn at the chosen γ: at a larger γ they would tend to 0 and 1."
+                "drawn at the chosen γ: at a larger γ, they would tend to 0 or 1."
             )
         if not self.converged:
             words.append(_mixing_note(self))

@@ -316,7 +316,9 @@ def test_sets_that_hold_every_class_because_scores_are_tied_are_said_to_rule_non
     found = prediction_sets(only_a, data, kept)
     assert not found.all_classes and found.mean_size == 3
     assert found.promise(1.0).startswith("On average at least 0.90 of the sets")
-    assert found.promise(1.0).endswith(". But the set of every test case contains all 3 classes, so it excludes none.")
+    assert found.promise(1.0).endswith(
+        ". But the set of every test case contains all 3 classes, so no class is excluded."
+    )
     half = prediction_sets(only_a, data, kept, alpha=0.9)
     assert half.mean_size == 1 and "excludes none" not in half.promise(1.0)
 
@@ -327,7 +329,7 @@ def test_lists_that_hold_too_little_of_the_truth_give_all_classes(two):
     found = prediction_sets(matched(two, rows), two, kept, alpha=0.5)
     assert found.listed == pytest.approx(1 / 6, abs=0.05)
     assert found.all_classes and not found.too_few
-    assert found.promise(1.0).startswith("P lists only some classes per case. They have 0.1")
+    assert found.promise(1.0).startswith("P lists only some classes per case. These have 0.1")
     assert found.promise(1.0).endswith("too little to guarantee 0.50. Every set contains all 3 classes.")
     assert sets_table(found, two)["classes"].tolist() == ["b; a; c", "b; a; c"]
     assert found.region == pytest.approx(0.9 * kept.means.last_rest.min(), rel=1) and found.region_covered.n == 1

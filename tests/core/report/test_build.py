@@ -513,7 +513,7 @@ def test_a_report_of_scores_has_raters_and_plausible_scores_of_the_threshold():
     assert table["case"].iloc[0] == dataset.cases[widest]
     assert table["P(above 6)"].iloc[0] == trust.above[0, widest]
     said = " ".join(block.plain for block in blocks if isinstance(block, Words))
-    assert f"± {np.median(trust.width) / 2:.1f} or better" in said
+    assert f"to within ± {np.median(trust.width) / 2:.1f}" in said
     assert part_sections.scores(request_of(load_sample("anaesthesia"), "anaesthesia"), ["scores"], None, None) == []
     gold = replace(dataset, gold_scores=np.linspace(1, 9, dataset.n_cases))
     more = part_sections.scores(request_of(gold, "essays", threshold=6.0), ["scores"], None, None)
