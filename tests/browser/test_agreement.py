@@ -93,7 +93,7 @@ def test_a_file_with_dates_is_followed_over_time_compared_and_shown_letter_for_l
     page.get_by_role("tab", name="Over time").click()
     settled(page)
     expect(page.get_by_text(re.compile(r"SPA was .* \(")).first).to_be_visible()
-    expect(page.get_by_text(re.compile("n: cases with at least two annotations"))).to_be_visible()
+    expect(page.get_by_text(re.compile("n: number of cases with at least two annotations"))).to_be_visible()
     page.get_by_role("tab", name="Compare").click()
     settled(page)
     expect(page.get_by_text(re.compile(r"The difference is (not )?clear: -?0\.\d+ \(")).first).to_be_visible()

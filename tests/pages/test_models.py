@@ -215,7 +215,7 @@ def test_ordered_classes_have_severities_and_an_expected_class_and_others_do_not
     app = settle(app.run())
     frame = next(frame.value for frame in app.dataframe if "severity" in frame.value.columns)
     assert (frame["severity_low"] < frame["severity"]).all() and (frame["slip"] < 1).all()
-    assert "reads higher or lower than the panel" in words(app)
+    assert "rates higher or lower than the panel" in words(app)
 
 
 def test_where_the_majority_vote_opens_no_model_stands_chosen_and_one_can_be():

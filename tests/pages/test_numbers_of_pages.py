@@ -81,7 +81,7 @@ def test_plans_leave_with_their_cost_which_is_that_of_their_annotations(shown, l
             assert frame[f"{quantity}{end}"].tolist() == values[:, place].tolist()
     for name, place in (("mean certainty", 0), ("uncertain cases", 1), ("width of agreement", 2), ("right", 3)):
         assert table[name].iloc[0].startswith(f"{found.value[0, place]:.3f}")
-    assert "90% interval over 40 simulated datasets, seed 7" in said[-1]
+    assert "90% interval (in brackets) over 40 simulated datasets (seed 7)" in said[-1]
 
 
 def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure():
@@ -98,8 +98,8 @@ def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure
     assert second.startswith("For 200 annotations, **50 more cases, 4 annotations each**")
     unclear = sentences(outcomes(sure=(False, True, False)), None)
     assert unclear == [
-        "No plan clearly improves the share of correct cases most.",
-        "No plan clearly improves certainty most.",
+        "No plan clearly improves the share of correct cases the most.",
+        "No plan clearly improves certainty the most.",
     ]
     assert (
         sentences(outcomes(sure=(False, False, False)), None)[0]
@@ -345,7 +345,9 @@ def test_what_people_count_as_is_said_only_where_people_share_errors(pair, worth
     found = SharedErrors(tuple("abmn"), np.array([False, False, True, True]), np.full((4, 4), 40), flat, flat, flat,
                          shares, 0.05, 1.4, 2, 0)  # fmt: skip
     said = "1 of 6 pairs of raters share errors beyond chance."
-    assert pairs.sentence(found) == said + " Because they share errors, 2 people count as 1.4." * worth
+    assert (
+        pairs.sentence(found) == said + " Because they share errors, 2 people count as 1.4 independent raters." * worth
+    )
 
 
 @pytest.mark.parametrize("n_untold", [0, 1])
@@ -359,7 +361,7 @@ def test_what_people_count_as_is_not_said_where_a_pair_of_them_cannot_be_told(n_
     found = SharedErrors(tuple("abc"), np.zeros(3, bool), np.full((3, 3), 40), flat, flat, flat, shares, 0.05, 2.2, 3,
                          n_untold)  # fmt: skip
     said = f"1 of {3 - n_untold} pairs of raters share errors beyond chance."
-    worth = " Because they share errors, 3 people count as 2.2."
+    worth = " Because they share errors, 3 people count as 2.2 independent raters."
     assert pairs.sentence(found) == said + worth * (not n_untold)
 
 

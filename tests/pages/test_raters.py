@@ -208,7 +208,7 @@ def test_whom_to_ask_next_is_a_table_of_pairs_with_their_gain_per_cost():
     assert table["case"].is_unique and table["rater"].value_counts().max() <= 2 and len(table) == 18
     assert (table["cost"] == 1 + table["rater"].str[1:].astype(int) % 2).all()
     assert (np.diff(table["gain"] / table["cost"]) < 1e-9).all()
-    assert f"Expected gain of these 18 annotations: {table['gain'].sum():.2f} bits." in words(app)
+    assert f"Expected gain from these 18 annotations: {table['gain'].sum():.2f} bits." in words(app)
 
 
 def test_plans_say_what_they_assume_where_raters_may_agree_by_chance():

@@ -301,7 +301,7 @@ def test_raters_of_dated_scores_are_followed_over_time_and_others_are_not(tmp_pa
     assert found.alarm[0]
     assert app.selectbox(key="score_drift_rater").value == "a"
     before, after = (tuple(f"{end:.2f}" for end in part) for part in (one.before, one.after))
-    said = "Higher than the others by {} ({} to {}) before and by {} ({} to {}) since.".format(*before, *after)
+    said = "Higher than the others by {} ({} to {}) before and by {} ({} to {}) since then.".format(*before, *after)
     assert said in words(app)
     file = files["score_drift_file"].set_index("rater")
     assert file["n"].tolist() == [80] * 3 and file["p"].tolist() == found.p.tolist()

@@ -669,7 +669,7 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     assert labels == [f"All {most + 7} flags with evidence"]
     assert sum(":material/flag:" in words for words in said) == most
     assert ":material/flag: **bob** · Became less accurate over time: words 3" in said
-    assert "7 more are in the table." in said
+    assert "The table contains 7 more flags." in said
     (honest,) = [words for words in said if "careful rater" in words]
     assert "is at most 2%" in honest
     assert "for 1 rater with at least 20 gold annotations, and for the others by" in honest

@@ -170,5 +170,5 @@ def test_what_to_quote_of_sets_is_alpha_by_masi_in_words(several):
     words = found.words()
     value = f"{found.quoted.value:.2f}"
     assert words.startswith(f"Agreement beyond chance on label sets: α = {value} (")
-    assert words.endswith("(MASI distance); 45 cases")
+    assert words.endswith("(MASI distance); n = 45 cases")
     assert {one.name for one in found.coefficients} == {"set_alpha", "mean_label_alpha", "label_alpha"}

@@ -82,7 +82,7 @@ def test_later_looks_have_wider_intervals_and_say_so():
     for place in (0, 1):
         widths = [one.checks[place].measured.high - one.checks[place].measured.low for one in (once, first, third)]
         assert widths[0] < widths[1] < widths[2]
-    assert "over all looks, the error rate is at most 5%" in third.words() and "look" not in once.words().lower()
+    assert "Over all looks, the error rate is at most 5%" in third.words() and "look" not in once.words().lower()
 
 
 def test_dated_cases_have_one_interval_for_all_looks():

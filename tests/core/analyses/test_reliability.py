@@ -188,7 +188,9 @@ def test_figures_of_classifiers_say_at_which_trust_they_are():
     assert titles["metric_cases"] == "Per case at γ = 3"
     assert blocks[0].plain == f"{verdict(found.reliabilities, found.evaluation, 'top1_accuracy')}."
     assert any(
-        block.plain.startswith("Probabilities are over 40 shared draws") for block in blocks if isinstance(block, Words)
+        block.plain.startswith("Probabilities are taken over 40 shared draws")
+        for block in blocks
+        if isinstance(block, Words)
     )
     at, left = found.evaluation[1], tables(RELIABILITY.part("classifiers").blocks(found, inputs))
     for key, first, values in (

@@ -134,7 +134,7 @@ def test_a_rate_of_a_class_says_what_it_rests_on_and_stays_within_0_and_1():
     assert found.notes[0] == "Valid if the labelled cases are a simple random sample of all cases."
     assert "10 cases without a label from the AI rater were left out." in found.notes
     rogan = class_rate(labels, machine, "rogan-gladen")
-    assert rogan.n == 370 and "The rate describes the 370 cases without labels." in rogan.notes
+    assert rogan.n == 370 and "The rate is for the 370 cases without labels." in rogan.notes
     humans = class_rate(np.where(np.isnan(labels), np.nan, 0.0), machine, "humans")
     assert humans.ci_low == 0 and 0 < humans.ci_high < 0.1 and humans.weight == 0
     with pytest.raises(InputError, match="probabilities"):

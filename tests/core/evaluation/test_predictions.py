@@ -226,7 +226,7 @@ def test_decimal_commas_of_a_table_with_semicolons_are_numbers(dataset):
 def test_rows_without_a_case_or_a_class_are_passed_over_and_told(dataset):
     (found,) = read(dataset, "case,class,score\ncase 1,class 2,0.5\n,class 1,0.5\ncase 2,NA,0.5\n")
     assert found.predicted.tolist() == [False, True, False, False]
-    assert found.notes[0] == "file: 2 rows without a case, a class or a classifier left out."
+    assert found.notes[0] == "file: 2 rows without a case, a class or a classifier were left out."
 
 
 @pytest.mark.parametrize(
