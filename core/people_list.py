@@ -86,7 +86,7 @@ def looks_like(name: str) -> str:
 
 
 def name_fault(name: str) -> str:
-    """Return why a text is not a valid name, such as ``has a blank``; empty if it is valid.
+    """Return why a text is not a valid name, such as ``has a space``; empty if it is valid.
 
     Parameters
     ----------
@@ -98,9 +98,9 @@ def name_fault(name: str) -> str:
     if len(name) > LONGEST_NAME:
         return f"is longer than {LONGEST_NAME} characters"
     if not name.isprintable() or name != " ".join(name.split()):
-        return "has a blank at the start or end, two blanks in a row or an unprintable character"
+        return "has a space at the start or end, two spaces in a row or an unprintable character"
     if " " in name and current_settings().name_claim == "email":
-        return "has a blank, which is not allowed in an e-mail address"
+        return "has a space, which is not allowed in an e-mail address"
     if any(unicodedata.normalize("NFC", letter) != letter for letter in name):
         return "has a letter that looks like a different one"
     words = re.findall(r"[^\W\d_]+", name)
@@ -137,7 +137,7 @@ def _read(path: Path, text: str, name_claim: str, has_role_claim: bool) -> Peopl
         told = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         words, _, _ = str(error).rpartition(" (")
-        words = "a name or a table occurs twice" if "Cannot" in words else words
+        words = "a name or a table appears more than once" if "Cannot" in words else words
         raise InputError(f"Could not read {path}: {words}.", _REMEDY, _line_in(str(error), text)) from None
     try:
         return _checked(told, has_role_claim)

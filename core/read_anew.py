@@ -166,7 +166,9 @@ def differences(before: Dataset, now: Dataset) -> str:
         said.append(f"{plural(n, 'annotation')} ({gone}) now {verb} as missing.")
     kept = [name for name in before.classes if name in set(now.classes)]
     if kept != list(now.classes):
-        said.append(f"Saved order of the classes: {order_in_words(kept)}. Order now: {order_in_words(now.classes)}.")
+        said.append(
+            f"Saved order of the classes: {order_in_words(kept)}. Current order: {order_in_words(now.classes)}."
+        )
     return " ".join(said)
 
 

@@ -177,7 +177,7 @@ def percentiles(
     missing = replicates.size - known.size
     note = f"{missing:,} of {replicates.size:,} resamples have no value" if missing else ""
     if n_cases < 2:
-        return None, None, None, "undetermined interval: only one case"
+        return None, None, None, "undetermined interval: there is only one case"
     if missing > (1 - level) * replicates.size or known.size < 2:
         return None, None, None, f"undetermined interval: {note}"
     se = float(known.std(ddof=1))

@@ -14,6 +14,7 @@ from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
 from ..errors import LimitError, NotApplicableError
 from ..settings import current_settings
+from ..text import plural
 from ._kernels import rater_answers, repeated_answers
 from .coefficient_methods import GWET, CoefficientRequest, coefficient_method
 from .formulas import Formula, Sums, beyond_chance, slopes_of_raters
@@ -58,7 +59,8 @@ def warn_repeated(found: Coefficient, repeats: int) -> Coefficient:
     """Add a note on annotations that raters repeated, if any, to Conger's kappa."""
     if not repeats or found.value is None:
         return found
-    note = f"annotations that a rater repeated on the same case count as those of another rater: {repeats:,}"
+    count = "counts" if repeats == 1 else "count"
+    note = f"{plural(repeats, 'repeated annotation')} by a rater on the same case {count} as another rater's"
     return replace(found, note="; ".join(filter(None, (found.note, note))))
 
 

@@ -134,7 +134,15 @@ def with_t_interval(
 
     if df < 1:
         return Coefficient(
-            name, weights, value, None, None, None, n_cases, n_annotations, "undetermined interval: only one case"
+            name,
+            weights,
+            value,
+            None,
+            None,
+            None,
+            n_cases,
+            n_annotations,
+            "undetermined interval: there is only one case",
         )
     value, se = min(1.0, value), float(np.sqrt(variance))
     if se <= NO_ERROR:

@@ -201,7 +201,7 @@ def _both(name: str, what: str, ends: Ends, k: int, n_scores: int, n_cases: int)
     if ends[1] is None:
         note = "undetermined interval: the scores show no random error, or a variance component is 0"
         if what.startswith("Henderson"):
-            note = "undetermined interval: too many raters and cases for maximum likelihood"
+            note = "undetermined interval: there are too many raters and cases for maximum likelihood"
     mean = [None if end is None else spearman_brown(end, k) for end in ends]
     return [
         Coefficient(name, what, ends[0], None, ends[1], ends[2], n_cases, n_scores, note),

@@ -178,7 +178,7 @@ def _applicable(dataset: Dataset) -> Verdict:
         reason = "the annotations are anonymous"
     elif dataset.n_raters < 2 * FEWEST_RATERS:
         reason = (
-            f"it needs two groups of at least {FEWEST_RATERS} raters; these data have "
+            f"two groups of at least {FEWEST_RATERS} raters are needed; these data have "
             f"{plural(dataset.n_raters, 'rater')}"
         )
     return Verdict("groups", "Groups of raters", not reason, reason or AS_IS)

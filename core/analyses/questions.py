@@ -253,7 +253,7 @@ def table_of(found: QuestionsOverview, inputs: Inputs, options: QuestionOptions)
 
 def _applicable(inputs: Inputs) -> Verdict:
     possible = len(inputs.questions) > 1
-    return Verdict("questions", "Questions", possible, AS_IS if possible else "this upload has one question")
+    return Verdict("questions", "Questions", possible, AS_IS if possible else "this upload has only one question")
 
 
 _OVERVIEW = part_of(__name__, "questions", "Questions", _applicable, QuestionOptions)

@@ -241,7 +241,7 @@ def present_roc(curves: RocCurves, study: ReadingStudy, options: ModalityOptions
         Words(
             f"Line: mean sensitivity of readers at each specificity · {marks}."
             + (
-                " Each case counts both as with and as without the condition, weighted by probability."
+                " Each case counts as a case with and as a case without the condition, weighted by probability."
                 if in_doubt
                 else ""
             ),

@@ -81,8 +81,12 @@ PARTS = (
     Part("secrets.toml", "/etc/plurality/secrets.toml", "Settings of the identity provider, for you to fill in.", True),
     Part("people.toml", "/etc/plurality/people.toml", "Roles of people; reloaded when the file changes."),
     Part("plurality@.service", "/etc/systemd/system", "One dashboard process; the name after @ is the port."),
-    Part("plurality.target", "/etc/systemd/system", "All processes together, to start and stop at once."),
-    Part("plurality-kernels.service", "/etc/systemd/system", "Compiles the kernels once, before the first page."),
+    Part("plurality.target", "/etc/systemd/system", "All processes, to start and stop together."),
+    Part(
+        "plurality-kernels.service",
+        "/etc/systemd/system",
+        "Compiles the kernels once, before the first page is opened.",
+    ),
     Part(
         "plurality-backup.service",
         "/etc/systemd/system",

@@ -151,7 +151,7 @@ class PanelWorth(Result):
         if self.against_majority is not None:
             said += f"; compared with the majority of people, about {_few(self.against_majority)}"
         best, vote = (percent_with_interval(*one) for one in (self.best_accuracy, self.vote))
-        return f"{said}. The vote is correct in {vote} of cases, the best member in {best}. {self.verdict()}."
+        return f"{said}. The vote is correct on {vote} of cases, the best member on {best}. {self.verdict()}."
 
     def verdict(self) -> str:
         """State whether the vote or the best single rater is better."""

@@ -357,7 +357,7 @@ def severity_sentence(fit: RaterModelFit, most: int = 2) -> str:
 
 
 def reads(fit: RaterModelFit, rater: int) -> str:
-    """Describe a rater's severity: "reads 0.31 classes higher than the panel (0.12 to 0.50)".
+    """Describe a rater's severity: "rates 0.31 classes higher than the panel (0.12 to 0.50)".
 
     Parameters
     ----------

@@ -158,7 +158,7 @@ class Following(Judged, Result):
         return " ".join(said)
 
     def shift(self, rater: int) -> str:
-        """Describe how a rater reads the scale: "reads 1.10 classes higher than the average rater (0.85 to 1.35)"."""
+        """Describe how a rater reads the scale: "rates 1.10 classes higher than the average rater (0.85 to 1.35)"."""
         at, low, high = (float(self.reading(f"severity{end}")[rater]) for end in ("", "_low", "_high"))
         if not np.isfinite(at):
             return "cannot be compared with the average rater"

@@ -95,7 +95,7 @@ class Cluster(Executor):
             self._wait_for_workers(n_local or 1)
         except (OSError, TypeError, ValueError, RuntimeError) as error:  # a missing certificate is a TypeError
             self.close()
-            words = f"No cluster responds at {address} ({type(error).__name__}: {error})."
+            words = f"No cluster is responding at {address} ({type(error).__name__}: {error})."
             raise InputError(
                 words, "Check that the scheduler is running and that Dask's TLS settings point to the right files."
             ) from None

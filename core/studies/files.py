@@ -240,7 +240,7 @@ def _add_table(found: _Rows, name: str, raw: RawTable, columns: Mapping[str, str
             )
     cases = _texts(raw, roles["case"])
     taken = [f"{role} from “{shorten(column, _SHOWN)}”" for role, column in roles.items()]
-    taken += [f"{role} “{shorten(stem, _SHOWN)}” from the name of the file" for role in _of_file(roles)]
+    taken += [f"{role} “{shorten(stem, _SHOWN)}” taken from the file name" for role in _of_file(roles)]
     found.notes.append(f"{name}: {', '.join(taken)}.")
     if "truth" in roles:
         _add_truth(found.truth, cases, _texts(raw, roles["truth"]), raw)

@@ -20,7 +20,7 @@ class Counted(LocalExecutor):
 
     def __init__(self, address):
         if address == "local:none":
-            raise InputError("No cluster responds at this address.")
+            raise InputError("No cluster is responding at this address.")
         self.address, self.n = address, 0
 
     def close(self):
@@ -80,7 +80,7 @@ def test_a_cluster_that_was_lost_is_joined_again_and_one_that_does_not_answer_is
     assert cached.cluster() is not first
     set_to("local:none")
     failed = drawn(4, 100.0)
-    assert failed.state == "failed" and "No cluster responds at" in str(failed.error)
+    assert failed.state == "failed" and "No cluster is responding at" in str(failed.error)
 
 
 @pytest.mark.parametrize(("address", "stays"), [("", True), ("local:2", True), ("tls://far:8786", False)])

@@ -102,7 +102,7 @@ def test_groups_wait_for_a_file_of_facts():
     said = words(with_tab("agreement", dataset.digest, "agreement_tabs", "Groups of raters"))
     assert "No facts about raters yet. Add a table of raters to compare groups of raters." in said
     said = words(with_tab("agreement", "caries", "agreement_tabs", "Groups of raters"))
-    assert "it needs two groups of at least 8 raters; these data have 5 raters" in said
+    assert "two groups of at least 8 raters are needed; these data have 5 raters" in said
 
 
 def test_the_gate_checks_requirements_as_they_are_chosen_or_written():

@@ -83,7 +83,7 @@ def test_nothing_is_lost_or_asked_again_if_the_answer_is_to_keep_it_separate():
 def test_every_page_asks_of_a_kept_dataset_whose_classes_are_out_of_order_and_opens_it_in_order(page):
     app = at(page, SIGNED).run()  # in which AppTest draws the frame, and in no later one
     (said,) = asked(app)
-    assert "Saved order of the classes: 0 < 1 < 2 < -1 < -2. Order now: -2 < -1 < 0 < 1 < 2." in said
+    assert "Saved order of the classes: 0 < 1 < 2 < -1 < -2. Current order: -2 < -1 < 0 < 1 < 2." in said
     app = settle(app.button(key="bring_over").click().run())
     now = app.session_state["data"]
     assert library.reopen(now).classes == ("-2", "-1", "0", "1", "2")

@@ -65,14 +65,14 @@ def present(found: AgreementOfModels, dataset: Dataset, options) -> list[Block]:
         words = ("All models agree on the most likely class of every case.",)
     else:
         least = percent(float(same[low]))
-        words = ("Least alike: ", Name(names[low[0]]), " and ", Name(names[low[1]]), f", {least}.")
+        words = ("Least similar: ", Name(names[low[0]]), " and ", Name(names[low[1]]), f", {least}.")
     columns = [Column("model"), *(Column(name, unit="rate") for name in names)]
     return [
         Heading("Comparison of models", "model agreement"),
         Words(f"Share of {plural(found.found.n_cases, 'case')} with the same most likely class.", "note"),
         Grid(_matrix(names, same), "Share of cases with the same class.", 40, columns, "model_agreement"),
         Download(
-            table_of(found, dataset, options), "Mean distance of the class probabilities", "model_distance",
+            table_of(found, dataset, options), "Mean distance between class probabilities", "model_distance",
             "model_distance_table",
         ),
         Words(words, "note"),

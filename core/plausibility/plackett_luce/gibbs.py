@@ -52,7 +52,7 @@ class PlackettLuce:
 
     def __post_init__(self) -> None:
         check_number(self.alpha, "The prior α")
-        check_number(self.least_ess, "The least share of effective draws", 0, 1)
+        check_number(self.least_ess, "The minimum share of effective draws", 0, 1)
         check_whole(self.depth, "The depth")
         check_whole(self.n_burn, "The burn-in")
         if self.alpha < 1:

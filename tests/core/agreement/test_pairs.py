@@ -54,7 +54,7 @@ def test_raters_who_never_meet_have_no_interval(build):
     found = pair_matrix(build([(0, 0, 1), (1, 1, 1)], 2))
     assert found.n.sum() == 0
     assert found.interval(0, 1) is None
-    assert "share no case" in found.why(0, 1)
+    assert "no cases in common" in found.why(0, 1)
 
 
 def only_two(dataset, i, j):

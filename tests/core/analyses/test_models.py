@@ -370,7 +370,7 @@ def test_the_models_least_alike_are_named_with_how_often_they_agree(monkeypatch,
     other = replace(caries.shown, request=request("one-coin"))
     got = shown("agreement", replace(caries, fitted=(*caries.fitted, other)))
     assert got.words[0] == "Share of 37 cases with the same most likely class."
-    assert got.words[1] == f"Least alike: Majority vote and {other.title}, 70%."
+    assert got.words[1] == f"Least similar: Majority vote and {other.title}, 70%."
 
 
 def test_kappa_stands_beside_what_the_model_expects(monkeypatch, caries):

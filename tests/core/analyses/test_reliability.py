@@ -154,7 +154,7 @@ CURVE = SimpleNamespace(
 def test_the_best_trust_of_held_out_readers_has_its_range_or_lies_at_an_end(at_end, open_ends, words):
     figure, note = anchors.readers_blocks(SimpleNamespace(**vars(CURVE) | {"at_end": at_end, "open_ends": open_ends}))
     assert figure.draw(LIGHT).layout.title.text == words
-    assert note.plain == "1,234 annotations of 31 cases held out one at a time. A note."
+    assert note.plain == "1,234 annotations of 31 cases were held out one at a time. A note."
 
 
 @pytest.mark.parametrize("few", [True, False])

@@ -133,7 +133,7 @@ def test_the_rater_who_reads_higher_is_named_and_nobody_of_a_panel_that_agrees(b
     said = severity_sentence(fit)
     assert (
         said.split(" higher", 1)[0].endswith(" of 8 raters read")
-        and "rater 0 reads 1." in said
+        and "rater 0 rates 1." in said
         and " classes higher than the panel (" in said
     )
     assert AT_THE_MODE not in fit.notes
@@ -217,14 +217,14 @@ def test_severities_are_said_with_the_nearer_end_first_and_those_furthest_from_t
         raters=("ann", "bob", "cem", "dan"), classes=("low", "mid", "high"), n_annotations=np.array([9, 9, 0, 9]),
         parameters={"severity": at, "severity_low": at - 0.2, "severity_high": at + 0.25}, uncertainty=None,
     )  # fmt: skip
-    assert reads(fit, 0) == "reads 0.31 classes higher than the panel (0.11 to 0.56)"
-    assert reads(fit, 1) == "reads 0.44 classes lower than the panel (0.19 to 0.64)"
-    assert reads(fit, 3) == "reads 0.10 classes lower than the panel (−0.15 to 0.30)"
+    assert reads(fit, 0) == "rates 0.31 classes higher than the panel (0.11 to 0.56)"
+    assert reads(fit, 1) == "rates 0.44 classes lower than the panel (0.19 to 0.64)"
+    assert reads(fit, 3) == "rates 0.10 classes lower than the panel (−0.15 to 0.30)"
     assert severity_sentence(fit) == (
-        "2 of 3 raters read higher or lower than the panel (false discovery rate 0.05): bob reads 0.44 classes "
-        "lower than the panel (0.19 to 0.64); ann reads 0.31 classes higher than the panel (0.11 to 0.56)."
+        "2 of 3 raters rate higher or lower than the panel (false discovery rate 0.05): bob rates 0.44 classes "
+        "lower than the panel (0.19 to 0.64); ann rates 0.31 classes higher than the panel (0.11 to 0.56)."
     )
-    assert severity_sentence(fit, 1).endswith(": bob reads 0.44 classes lower than the panel (0.19 to 0.64).")
+    assert severity_sentence(fit, 1).endswith(": bob rates 0.44 classes lower than the panel (0.19 to 0.64).")
 
 
 def test_whether_a_severity_is_sure_is_asked_of_the_half_of_its_interval_that_faces_the_panel():

@@ -186,8 +186,8 @@ def test_a_large_result_is_read_once_however_long_that_takes(cluster, tmp_path):
         ("local:many", "local:2"),
         ("here", "local:2"),
         ("tcp://10.0.0.1:8786", "does not use TLS"),
-        ("tls://127.0.0.1:1", "No cluster responds at"),
-        ("tcp://127.0.0.1:1", "No cluster responds at"),
+        ("tls://127.0.0.1:1", "No cluster is responding at"),
+        ("tcp://127.0.0.1:1", "No cluster is responding at"),
     ],
 )
 def test_an_address_that_is_none_or_not_safe_is_refused(address, words, monkeypatch):
@@ -203,7 +203,7 @@ def test_a_client_that_found_nobody_is_closed_before_the_error_is_told(monkeypat
     before = [one for one in gc.get_objects() if type(one) is Client]
     gc.disable()
     try:
-        with pytest.raises(InputError, match="No cluster responds at"):
+        with pytest.raises(InputError, match="No cluster is responding at"):
             Cluster("tls://127.0.0.1:1")
         left = [one for one in gc.get_objects() if type(one) is Client and all(one is not known for known in before)]
         assert [one.status for one in left] == ["closed"]
@@ -273,5 +273,5 @@ def test_a_scheduler_is_talked_to_by_tls_and_by_nobody_without_its_certificate(d
     assert here.objective == there.objective and np.array_equal(here.confusion, there.confusion)
     monkeypatch.setattr("core.runtime.cluster._START", 4.0)
     for other in (certified(tmp_path / "theirs"), dict.fromkeys(told)):
-        with dask.config.set(other), pytest.raises(InputError, match="No cluster responds at"):
+        with dask.config.set(other), pytest.raises(InputError, match="No cluster is responding at"):
             Cluster(address)
