@@ -145,7 +145,7 @@ GLOSSARY: dict[str, Term] = {
     ),
     "predictive check": Term(
         "Could the model have produced data like these? Outlines show your data, bands show simulated data.",
-        "Posterior predictive check with min(p, 1 − p) per statistic. The smallest of the S values is shown, and "
+        "Posterior predictive check with min(p, 1 − p) for each of S statistics. The smallest value is shown, and "
         "the check fails if it is below 0.025/S. It is not a p-value (Gelman et al. 1996; Han et al., 6.1).",
     ),
     "leave-one-case-out": Term(
@@ -231,8 +231,8 @@ GLOSSARY: dict[str, Term] = {
         " is the Monte Carlo standard error, not the uncertainty about the model or γ.",
     ),
     "reliability": Term(
-        "How much each annotation counts. Low: a few annotations change little. High: annotations are taken almost "
-        "as the truth.",
+        "How much each annotation counts. Low: a few annotations change little. High: annotations are treated "
+        "almost as the truth.",
         "γ multiplies the weight of every annotation in the posterior. It is a choice to explore, not an estimate.",
     ),
     "held-out readers": Term(

@@ -127,7 +127,7 @@ def present(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions)
         Words(lead(found), "lead"),
         Figure(
             lambda theme: estimates(lines, theme, _title(found), "share of all disagreement", strong=len(lines)),
-            "Share of all disagreement between two classes, with its interval",
+            "Share of disagreement for each pair of classes, with its interval",
             "guideline_shares",
         ),
     ]
@@ -267,7 +267,7 @@ def lead(found: GuidelineReview) -> list[Span]:
     said: list[Span] = ["“", Name(one.first), "” and “", Name(one.second), "” account for "]
     said.append(f"{percent_with_interval(*one.share)} of all disagreement.")
     if found.by_chance:
-        return [*said, " Raters do not clearly agree beyond chance, so Plurality suggests no change of classes."]
+        return [*said, " Raters do not clearly agree beyond chance, so Plurality suggests no changes to the classes."]
     if one.who in ("one rater", "some raters"):
         said += [" Without ", *_named(one.raters), ", this disagreement falls by half or more."]
     elif one.who == "one group":

@@ -258,7 +258,7 @@ class PredictionSets(Result):
                 f"is guaranteed, because {self.n_labels:,} labels per case are drawn."
             )
         each = " in each stratum" if self.strata else ""
-        return f"On average at least {share} of the sets for new cases like these contain the truth{each}, {given}."
+        return f"On average, at least {share} of the sets for new cases like these contain the truth{each}, {given}."
 
     def _why_all(self, share: str, reliability: float) -> str:
         if not self.too_few:
@@ -268,8 +268,8 @@ class PredictionSets(Result):
             )
         few = plural(self.n_calibration, "calibration case is", "calibration cases are")
         return (
-            f"{few} too few to guarantee {share}, which needs "
-            f"{self.n_needed:,}{' in a stratum' if self.strata else ''}."
+            f"{few} too few to guarantee {share}, which needs {self.n_needed:,} "
+            f"cases{' in a stratum' if self.strata else ''}."
         )
 
 

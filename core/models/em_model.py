@@ -281,5 +281,5 @@ def _thin_rows(evidence: np.ndarray, smoothing: str) -> tuple[str, ...]:
         return ()
     return (
         f"Half of the {met.size:,} rows of the confusion matrices are based on fewer than {number(_THIN, 0)} "
-        "annotations each: " + _SAID_BY.get(smoothing, "they contain almost no information on these raters."),
+        "annotations each: " + _SAID_BY.get(smoothing, "they contain almost no information about these raters."),
     )

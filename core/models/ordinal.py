@@ -392,8 +392,8 @@ METHOD = Method(
     make=Ordinal,
     fit=_fit,
     ways=("em", "nuts"),
-    plainly="For ordered classes. Estimates how much higher or lower than the panel each rater is, how much their "
-    "annotations vary, and how often they make a careless mistake.",
+    plainly="For ordered classes. Estimates how much higher or lower than the panel each rater rates, how much "
+    "their annotations vary, and how often they make a careless mistake.",
     exactly="Annotations are normal around the true class plus the rater's severity, cut into classes. Careless "
     "mistakes follow the shares of all annotations. Fitted by EM at the posterior mode, or by NUTS (after Patz et al. "
     "2002).",

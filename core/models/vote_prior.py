@@ -52,8 +52,8 @@ class VotePrior:
                 f"{'is' if self.n_cases == 1 else 'are'} too few to learn it."
             )
         return (
-            f"The prior counts like {number(self.strength)} annotations, spread equally over {n_classes:,} "
-            f"classes. It was learned from {cases} with at least two raters."
+            f"The prior counts as {number(self.strength)} annotations, spread equally over {n_classes:,} classes. It "
+            f"was learned from {cases} with at least two raters."
         )
 
 

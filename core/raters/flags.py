@@ -37,7 +37,7 @@ RULES = {
 ADVICE = {
     "low": "Discuss some of these cases together before more are assigned.",
     "follow": "Ask what they look at in a case.",
-    "one_class": "Ask how they tell the other classes apart.",
+    "one_class": "Ask how they distinguish the other classes.",
     "below_others": "Discuss some of these cases together before more are assigned.",
     "adversarial": "Check whether two classes are swapped in their tool.",
     "spam": "Ask how they work before more cases are assigned.",

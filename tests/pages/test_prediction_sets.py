@@ -33,17 +33,17 @@ def made(n, k, n_raters, seed, unanimous=False):
 
 def test_two_unanimous_cases_promise_nothing(home):
     said = words(on_tab(made(2, 3, 3, 0, unanimous=True)))
-    assert "1 calibration case is too few to guarantee 0.90, which needs 9." in said
-    assert "On average at least" not in said and "Every set contains all 3 classes." in said
+    assert "1 calibration case is too few to guarantee 0.90, which needs 9 cases." in said
+    assert "On average, at least" not in said and "Every set contains all 3 classes." in said
 
 
 def test_cases_enough_for_one_promise_and_too_few_for_another_with_one_annotation_each(home):
     app = on_tab(made(60, 4, 1, 1))
     said = words(app)
-    assert "On average at least 0.90 of the sets" in said and "On 30 test cases" in said
+    assert "On average, at least 0.90 of the sets" in said and "On 30 test cases" in said
     promise = next(one for one in app.segmented_control if one.label.startswith("Guaranteed share"))
     said = words(settle(promise.set_value(0.99).run()))
-    assert "30 calibration cases are too few to guarantee 0.99, which needs 99." in said
+    assert "30 calibration cases are too few to guarantee 0.99, which needs 99 cases." in said
     labels = next(one for one in app.radio if one.label == "Labels")
     promise = next(one for one in app.segmented_control if one.label.startswith("Guaranteed share"))
     promise.set_value(0.8)

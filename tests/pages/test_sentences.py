@@ -572,8 +572,8 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(mon
     said = [block.plain for block in said]
     assert titles == [words] and said[-1] == "Left out: 3 annotations without a date."
     by_gold = (
-        "In these charts, an annotation counts as correct if it matches the other raters. Accuracy by gold: 0.80 "
-        "(0.70 to 0.90)."
+        "In these charts, an annotation counts as correct if it matches the other raters. Accuracy compared with gold: "
+        "0.80 (0.70 to 0.90)."
     )
     assert said[:-1] == [by_gold] * (judge == "gold")
 

@@ -76,7 +76,7 @@ def present(found: ModelRaters, dataset: Dataset, options) -> list[Block]:
     table = table_of(found, dataset, options)
     first = ["rater", "sign"]  # a flag at the right edge would be cut
     columns = [COLUMNS.get(name) or _column(name) for name in (*first, *table.columns.drop(first))]
-    grid = Grid(table, "Raters, judged by the model.", 40, columns, "rater_table", selects="first")
+    grid = Grid(table, "Raters, as judged by the model.", 40, columns, "rater_table", selects="first")
     blocks: list[Block] = [
         Heading("Raters", "confusion matrix"),
         Row((Stack(1, [accuracy]), Stack(1, [Chosen(grid, lambda rater: _confusion(fit, rater))])), "large"),

@@ -45,7 +45,7 @@ def present(found: Coverage, dataset: Dataset, options) -> list[Block]:
     figures = (
         ("Groups of raters that have no cases in common", found.n_components),
         (f"Pairs of raters with fewer than {found.few:,} shared cases", len(found.lacking)),
-        ("Classes shared by few raters", len(found.lacking_classes)),
+        ("Classes with few shared cases", len(found.lacking_classes)),
     )
     blocks: list[Block] = [Row(tuple(Stack(1, [KeyFigure(label, f"{value:,}")]) for label, value in figures))]
     notes = dict.fromkeys([*found.notes, *found.identified.values()])

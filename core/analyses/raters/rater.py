@@ -228,8 +228,8 @@ def over_time(found: AssessedRaters, place: int, drift: Drift) -> list[Block]:
     accuracy = found.act.acceptable
     if accuracy.judge_of(place) == "gold":
         said = (
-            "In these charts, an annotation counts as correct if it matches the other raters. Accuracy by gold: "
-            f"{accuracy.said(place)}."
+            "In these charts, an annotation counts as correct if it matches the other raters. Accuracy compared "
+            f"with gold: {accuracy.said(place)}."
         )
         blocks.append(Words(said, "note"))
     if drift.n_undated:

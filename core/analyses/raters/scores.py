@@ -193,7 +193,7 @@ def by_gold(found: ScoreGold, digits: int) -> list[Block]:
         ),
         Grid(
             frame,
-            "Bias and mean error of raters compared with gold, in score units, 95% intervals.",
+            "Bias and mean error of raters compared with gold, in score units, with 95% intervals.",
             columns=BY_GOLD,
             key="score_gold",
             digits=digits,

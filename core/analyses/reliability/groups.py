@@ -77,7 +77,7 @@ def sentence(found: GroupRates, classifier: str) -> list[Span]:
     if one.difference.high < 0:
         return [Name(classifier), " agrees least with ", Name(f"{one.fact}: {one.group}"), f": {both}."]
     return [
-        Name(classifier), " does not agree clearly less with any group than with the others; lowest: ",
+        Name(classifier), " does not clearly agree less with any group than with the others; lowest: ",
         Name(f"{one.fact}: {one.group}"), f": {both}.",
     ]  # fmt: skip
 

@@ -57,7 +57,10 @@ def present(found: SweepTable, inputs: Inputs, options) -> list[Block]:
     line = relation(agreement, certainty)
     heading = Heading("Certainty and agreement", RANKED_COEFFICIENTS[0])
     if line.correlation is None or line.intercept is None or line.slope is None:
-        why = "Not available: a correlation needs at least three cases with two annotations, and some that differ."
+        why = (
+            "Not available: a correlation needs at least three cases with two annotations, and values that differ "
+            "between them."
+        )
         return [heading, Words(why, "impossible")]
     ends = line.intercept, line.slope
     title = f"Correlation {with_interval(line.correlation, line.ci_low, line.ci_high)}, n = {line.n:,} cases"

@@ -53,7 +53,7 @@ def present(found: ScoreTrust, inputs: Inputs, options) -> list[Block]:
     if found.above is not None:
         side = Figure(
             lambda theme: figures.sides(
-                found, theme, f"Certainty that each score is above {exact(found.threshold)} or not"
+                found, theme, f"Certainty about whether each score is above {exact(found.threshold)}"
             ),
             "Probability of a score above the threshold, all cases sorted",
             "score_sides",

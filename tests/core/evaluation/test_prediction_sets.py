@@ -223,7 +223,7 @@ def test_a_share_calibrates_and_leaves_a_case_to_either_side(simulated):
 def test_the_promise_is_said_under_its_trust_and_not_said_where_it_cannot_be_kept(simulated):
     dataset, predictions, kept, *_ = simulated
     one = prediction_sets(predictions, dataset, kept, alpha=0.1)
-    assert one.promise(3.0).startswith("On average at least 0.90 of the sets")
+    assert one.promise(3.0).startswith("On average, at least 0.90 of the sets")
     assert "γ = 3." in one.promise(3.0)
     ten = prediction_sets(predictions, dataset, kept, alpha=0.1, n_labels=10)
     assert "At least 0.80 is guaranteed" in ten.promise(3.0)
@@ -232,7 +232,9 @@ def test_the_promise_is_said_under_its_trust_and_not_said_where_it_cannot_be_kep
     few = prediction_sets(predictions, dataset, kept, alpha=0.004)
     assert few.too_few and few.all_classes
     assert few.mean_size == 3 and few.aggregated.value == 1
-    words = "200 calibration cases are too few to guarantee 0.996, which needs 249. Every set contains all 3 classes."
+    words = (
+        "200 calibration cases are too few to guarantee 0.996, which needs 249 cases. Every set contains all 3 classes."
+    )
     assert few.promise(3.0) == words
     assert not one.too_few and "all 3 classes" not in one.promise(3.0)
 
@@ -301,7 +303,7 @@ def test_two_unanimous_cases_give_all_classes_and_say_so(two):
     kept = kept_plausibilities(DirichletCounts(), two, 1.0, n_draws=50)
     found = prediction_sets(predictions, two, kept, model=DirichletCounts())
     assert found.all_classes and found.mean_size == 3
-    assert found.promise(1.0).startswith("1 calibration case is too few to guarantee 0.90, which needs 9.")
+    assert found.promise(1.0).startswith("1 calibration case is too few to guarantee 0.90, which needs 9 cases.")
     assert found.aggregated.low < 0.5 and found.n_test == 1
     half = prediction_sets(predictions, two, kept, alpha=0.5, model=DirichletCounts())
     assert half.threshold in (0.8, 0.3)
@@ -315,7 +317,7 @@ def test_sets_that_hold_every_class_because_scores_are_tied_are_said_to_rule_non
     only_a = matched(data, [(one, name, float(name == "a")) for one in names for name in "abc"])
     found = prediction_sets(only_a, data, kept)
     assert not found.all_classes and found.mean_size == 3
-    assert found.promise(1.0).startswith("On average at least 0.90 of the sets")
+    assert found.promise(1.0).startswith("On average, at least 0.90 of the sets")
     assert found.promise(1.0).endswith(
         ". But the set of every test case contains all 3 classes, so no class is excluded."
     )

@@ -132,7 +132,7 @@ def test_the_rater_who_reads_higher_is_named_and_nobody_of_a_panel_that_agrees(b
     fit = Ordinal().fit(ordered(build(rows, 4)))
     said = severity_sentence(fit)
     assert (
-        said.split(" higher", 1)[0].endswith(" of 8 raters read")
+        said.split(" higher", 1)[0].endswith(" of 8 raters rate")
         and "rater 0 rates 1." in said
         and " classes higher than the panel (" in said
     )
