@@ -279,7 +279,7 @@ def test_each_pair_shows_who_confuses_it_what_a_merger_does_and_its_votes():
                 name: n for name, n in counts.items() if n
             }
     one = next(place for place, pair in enumerate(found.pairs) if pair.who == "one rater")
-    assert selector.then(one)[0].plain.startswith("These classes are confused mostly by R0. If merged")
+    assert selector.then(one)[0].plain.startswith("These classes are confused mostly by R0. If they are merged")
 
 
 def test_before_and_after_are_said_as_a_change_only_if_it_is_clear():

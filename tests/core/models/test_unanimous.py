@@ -88,7 +88,8 @@ def _fit(build, monkeypatch):
             (5, 95),
             0,
             (0.016, 0.984),
-            "It loses class 0: prevalence 2%, but 5% of cases by majority vote and 5 unanimous cases.",
+            "It loses class 0: the prevalence is 2%, although the class has 5% of cases by majority vote and 5 "
+            "unanimous cases.",
         ),
         ((5, 95), 0, (0.017, 0.983), ""),
         ((4, 96), 0, (0.0, 1.0), ""),  # fewer than five
@@ -97,7 +98,8 @@ def _fit(build, monkeypatch):
             (6, 294),
             0,
             (0.0, 1.0),
-            "It loses class 0: prevalence 0%, but 2% of cases by majority vote and 6 unanimous cases.",
+            "It loses class 0: the prevalence is 0%, although the class has 2% of cases by majority vote and 6 "
+            "unanimous cases.",
         ),
         ((1, 0), 1, (0.5, 0.5), ""),
     ],

@@ -83,7 +83,7 @@ def test_who_follows_as_well_as_the_median_and_reads_higher_is_told_so_and_not_f
         assert rater not in found.flagged()
         assert found.following.lost[rater] < 1
         (flag,) = [flag for flag in found.flags if flag.rater == rater]
-        assert flag.words.startswith(f"Reads {reading.severity[rater]:.2f} classes higher than the average rater (")
+        assert flag.words.startswith(f"Rates {reading.severity[rater]:.2f} classes higher than the average rater (")
     said = found.words()
     assert "score higher or lower than the others, which does not count against them" in said
     assert "accura" not in said and "wrong" not in said
@@ -106,7 +106,7 @@ def test_who_does_not_look_at_the_case_is_flagged_and_costs_most():
     lost, n = found.following.lost, data.annotations_of_raters
     assert (lost[[3, 4, 5]] > 0.9 * n[[3, 4, 5]]).all() and np.median(lost) < 0.3 * n[0]
     assert found.words().startswith("About 3 of 60 raters hardly follow the cases (correlation below 0.")
-    assert "; 3 of them are flagged. Flagged raters made 450 annotations, worth as much as " in found.words()
+    assert "; 3 of them are flagged. Flagged raters made 450 annotations, which are worth as much as " in found.words()
 
 
 def test_honest_raters_are_seldom_flagged():
