@@ -278,11 +278,7 @@ def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0
     found = _disagreements(counts, weighting)
     value = 1 - found.x / found.y
     if m < 2 or n_cases < 3:
-        why = (
-            "undetermined interval: there is only one case"
-            if m < 2
-            else ("undetermined interval: there are only two cases")
-        )
+        why = f"undetermined interval: there {'is only one case' if m < 2 else 'are only two cases'}"
         return Coefficient("spa_corrected", weighting, value, None, None, None, m, n_annotations, why)
     se = _standard_error(found)
     ends = _interval(counts, total, found, weighting, max(2, round(n_annotations / m)), level)

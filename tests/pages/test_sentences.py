@@ -328,8 +328,8 @@ CHECK = AdaptiveCheck(
 @pytest.mark.parametrize(
     ("check", "words"),
     [
-        (CHECK, "got a third annotation more often (75% against 10%)"),
-        (replace(CHECK, difference=-0.65), "got a third annotation less often (75% against 10%)"),
+        (CHECK, "got a third annotation more often (75% versus 10% of cases)"),
+        (replace(CHECK, difference=-0.65), "got a third annotation less often (75% versus 10% of cases)"),
     ],
 )
 def test_shares_of_third_answers_are_of_the_cases_that_began_alike(said, check, words):
