@@ -50,7 +50,7 @@ def test_rankings_say_which_numbers_are_of_first_choices():
     app = opened("agreement", "skin")
     assert "of pairs of first choices" in app.title[0].value
     assert [entry.label for entry in app.expander[:2]] == ["Whole rankings", "First choices"]
-    assert "Both use first choices" in words(app) and "percent agreement" in words(app)
+    assert "Both measures use first choices" in words(app) and "percent agreement" in words(app)
 
 
 def test_declaring_an_order_gives_the_coefficients_that_need_one_and_taking_it_back_gives_the_first_again():

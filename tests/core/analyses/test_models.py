@@ -445,7 +445,7 @@ def test_held_out_scores_leave_with_what_gold_says_of_each():
     assert named.startswith("r*1, r2 · s0, s1") and named.endswith("s9 and 2 more, listed with the held-out scores")
     assert who_says_the_same(SimpleNamespace(families=())) == ()
     frame = got.downloads["held_out_scores_download"]
-    assert frame.equals(got.tables["held_out_scores"]) and got.words[0].startswith("1,234 annotations held out.")
+    assert frame.equals(got.tables["held_out_scores"]) and got.words[0].startswith("1,234 annotations were held out.")
     assert frame.iloc[0][["model", "score", "difference", "parameters", "remark"]].tolist() == ["A", 0, 0, 10, "opens"]
     told = frame.iloc[1]
     assert told[["score", "difference", "± difference", "β held out", "β shown", "remark"]].tolist() == [
@@ -546,7 +546,8 @@ def covariate_effect(outcome, middle, low, high, **more):
         ),
         (
             covariate_effect("accuracy", 0.03, -0.004, 0.06, column="years", value="", reference="", unit=8.1),
-            "Raters with higher years are 3 percentage points more accurate (95% interval −0.4 to 6) per 8.1 more.",
+            "Raters with higher years are 3 percentage points more accurate (95% interval −0.4 to 6) "
+            "per increase of 8.1.",
         ),
         (
             covariate_effect("prevalence", 0.12, 0.04, 0.2, side="cases", column="site", value="B", reference="A"),

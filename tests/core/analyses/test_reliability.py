@@ -503,4 +503,7 @@ def test_sets_of_one_classifier_are_said_with_the_cases_that_it_predicted(by_gol
         classifiers=("net",), mean=np.array([[0.6]]), total_low=np.array([[0.5]]), total_high=np.array([[0.8]]),
         n_cases=np.array([1]),
     )  # fmt: skip
-    assert set_classifiers.verdict(result, by_gold) == f"net has a Jaccard index of 0.60 (0.50 to 0.80) with {what}"
+    assert (
+        set_classifiers.verdict(result, by_gold)
+        == f"net has a Jaccard index of 0.60 (0.50 to 0.80) compared with {what}"
+    )

@@ -97,10 +97,8 @@ def test_draws_that_cannot_be_analysed_are_drawn_again_and_counted():
     panel[:, truth == 1] = [[1], [1], [0]]
     found = compute(study_of(scores, panel=panel), StudyOptions(n_draws=50))
     assert found.n_redrawn > 0
-    assert any(
-        note.startswith(f"{plural(found.n_redrawn, 'draw')} of the truth were repeated")
-        for note in found.in_doubt.notes
-    )
+    beginning = f"{plural(found.n_redrawn, 'draw')} of the truth {'was' if found.n_redrawn == 1 else 'were'} repeated"
+    assert any(note.startswith(beginning) for note in found.in_doubt.notes)
 
 
 def test_a_panel_that_cannot_disagree_is_refused():
