@@ -237,7 +237,7 @@ def test_whether_a_severity_is_sure_is_asked_of_the_half_of_its_interval_that_fa
         },
     )  # fmt: skip
     said = severity_sentence(fit)
-    assert said.startswith("2 of 3 raters read") and "ann" in said and "bob" in said and "cem" not in said
+    assert said.startswith("2 of 3 raters rate") and "ann" in said and "bob" in said and "cem" not in said
 
 
 @pytest.mark.parametrize(("errors", "n_named"), [((1.9, -1.9), 0), ((2.0, -2.0), 2), ((2.2, 0), 0), ((-2.3, 0), 1)])
