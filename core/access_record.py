@@ -149,7 +149,8 @@ def recorded_access() -> list[Access]:
     lines, faults = _read(current_settings().home / _FILE)
     if faults:
         raise InputError(
-            f"The access record is damaged: {faults[0]}.", "Restore it from a backup; see: plurality access"
+            f"The access record is damaged: {faults[0]}.",
+            "Restore it from a backup. For details, run: plurality access",
         )
     return lines
 

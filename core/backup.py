@@ -159,7 +159,7 @@ def restore(file: Path, identity: Path | None = None) -> Backup:
     if any(not is_draft(path) for path in _entries(home)):
         raise InputError(
             f"Could not restore: the folder {home} is not empty.",
-            "Move the folder, or set PLURALITY_HOME to another one.",
+            "Move the folder, or set PLURALITY_HOME to a different one.",
         )
     if has_record(owner_url()):
         raise InputError("Could not restore: the database already contains reviews.", "Use an empty database.")
@@ -172,7 +172,7 @@ def restore(file: Path, identity: Path | None = None) -> Backup:
             if kind is not None and kind != url.get_backend_name():
                 raise InputError(
                     f"Could not restore: the backup contains reviews from a {kind} database, but this database is of "
-                    "another kind.",
+                    f"a different kind.",
                     f"Set PLURALITY_DATABASE_URL to a {kind} database.",
                 )
             (place / "home").mkdir(exist_ok=True)
@@ -291,7 +291,7 @@ def _encrypted(file: IO[bytes], recipient: str) -> Iterator[IO[bytes]]:
         process.stderr.close()
         failed = process.wait()
     if failed:
-        raise InputError(f"Could not encrypt the backup: {_first_line(why)}.", "Check the public key, age1….")
+        raise InputError(f"Could not encrypt the backup: {_first_line(why)}.", "Check the public key (age1…).")
 
 
 def _decrypted(file: Path, identity: Path | None, place: Path) -> Path:
@@ -322,8 +322,8 @@ def _age() -> str:
     program = shutil.which("age")
     if program is None:
         raise InputError(
-            "Could not encrypt or decrypt: the program age is not installed.",
-            "Install it (apt-get install age), or use no encryption.",
+            "Could not encrypt or decrypt the backup: the encryption tool “age” is not installed.",
+            "Install it (apt-get install age), or make backups without encryption.",
         )
     return program
 
@@ -360,7 +360,7 @@ def _unpacked(file: Path, place: Path) -> dict:
                     raise InputError(f"Could not restore {file}: {name} is damaged.", "Use another backup.")
             return told
     except FileNotFoundError:
-        raise InputError(f"Could not find {file}.", "Use a file that the backup command wrote.") from None
+        raise InputError(f"Could not find {file}.", "Use a file written by the command backup.") from None
     except _BROKEN as error:
         raise InputError(
             f"Could not restore {file}: it is not a backup, or it is damaged ({type(error).__name__}).",

@@ -259,7 +259,8 @@ def case_link(template: str, case_id: str) -> str:
         raise InputError(f"Could not use {template!r}: it is not a web address.", "Start the address with https://.")
     if "{case}" not in template or "{case}" in parts.netloc:
         raise InputError(
-            f"Could not use {template!r}: it has no place for the case.", "Write {case} where the case name belongs."
+            f"Could not use {template!r}: it has no placeholder for the case name.",
+            "Put {case} where the case name belongs.",
         )
     return template.replace("{case}", quote(case_id, safe=""))
 

@@ -193,8 +193,8 @@ def _file() -> list[click.Parameter]:
         click.Option(
             ["--classes"],
             metavar="A,B,C|FILE",
-            help="Closed list of classes, in order: names, or a file (one name per line, or a class table). Integers "
-            "that are not in the list are 0-based positions.",
+            help="Complete list of classes, in order: names, or a file (one name per line, or a class table). "
+            "Integers that are not in the list are read as positions, starting at 0.",
         ),
         click.Option(["--missing"], metavar="A,B", help="Codes for missing annotations, such as None."),
         click.Option(["--not-missing"], metavar="A,B", help="Classes that look like codes for missing annotations."),
@@ -220,7 +220,9 @@ def _file() -> list[click.Parameter]:
         click.Option(
             ["--threshold"], type=float, metavar="T", help="Split scores into two classes: at most T, and above T."
         ),
-        click.Option(["--label"], metavar="NAME", help="Use one label of the sets as two classes: absent and present."),
+        click.Option(
+            ["--label"], metavar="NAME", help="Analyse one label of the sets as two classes: absent and present."
+        ),
         click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed of random numbers."),
     ]
 
@@ -247,7 +249,7 @@ def _ordinal() -> click.Option:
     return click.Option(
         ["--ordinal"],
         is_flag=True,
-        help="Treat the classes as ordered: by --classes, by number, or by a known verbal scale.",
+        help="Treat the classes as ordered: as listed in --classes, by number, or by a known verbal scale.",
     )
 
 
@@ -267,7 +269,7 @@ def _cluster() -> click.Option:
     return click.Option(
         ["--cluster"],
         metavar="ADDRESS",
-        help="Compute on local:N (N processes on this computer) or on a Dask scheduler (tls://host:8786).",
+        help="Run on local:N (N processes on this computer) or on the Dask cluster of a scheduler (tls://host:8786).",
     )
 
 
@@ -348,10 +350,15 @@ def _guideline() -> list[click.Parameter]:
             ["--guideline-version"],
             metavar="GROUP",
             help=(
-                "Group of cases annotated under a new guideline; compares disagreement in this group and in the others."
+                "Group of cases annotated under a new guideline; compares disagreement in this group with that "
+                "in the others."
             ),
         ),
-        click.Option(["--facts"], metavar="FILE", help="Table of facts to group raters by [columns of FILE]."),
+        click.Option(
+            ["--facts"],
+            metavar="FILE",
+            help="Table of facts about raters, used to group them; if omitted, columns of FILE.",
+        ),
         click.Option(["--merge"], nargs=2, metavar="A B", help="Two classes to merge; creates a new dataset."),
         click.Option(["--out"], metavar="FILE", help="CSV file to write the merged dataset to."),
     ]
@@ -367,7 +374,8 @@ def _groups() -> list[click.Parameter]:
     return [
         *_file(),
         click.Option(
-            ["--facts"], metavar="FILE", help="Table of facts, one row per rater; if omitted, columns of FILE."
+            ["--facts"], metavar="FILE", help="Table of facts about raters, one row per rater; if omitted, "
+            "columns of FILE."
         ),
         click.Option(
             ["--part"], type=click.Choice(("groups", "cases", "classifiers")), default="groups", show_default=True,
@@ -383,14 +391,17 @@ def _groups() -> list[click.Parameter]:
 def _chosen_columns() -> list[click.Parameter]:
     return [
         click.Option(
-            ["--rater-column"], multiple=True, metavar="NAME", help="Column about raters (--facts); may be repeated."
+            ["--rater-column"], multiple=True, metavar="NAME", help="Column with a fact about raters (from "
+            "--facts); may be repeated."
         ),
         click.Option(
             ["--case-column"], multiple=True, metavar="NAME",
-            help="Column about cases (--case-facts), or “group” for groups of cases; may be repeated.",
+            help="Column with a fact about cases (from --case-facts), or “group” for the groups of cases; may "
+            "be repeated.",
         ),
         click.Option(
-            ["--case-facts"], metavar="FILE", help="Table of facts, one row per case; if omitted, columns of FILE."
+            ["--case-facts"], metavar="FILE", help="Table of facts about cases, one row per case; if omitted, "
+            "columns of FILE."
         ),
     ]  # fmt: skip
 
@@ -401,7 +412,9 @@ def _covariates() -> list[click.Parameter]:
     return [
         *_file(),
         click.Option(
-            ["--facts"], metavar="FILE", help="Table of facts, one row per rater; if omitted, columns of FILE."
+            ["--facts"],
+            metavar="FILE",
+            help="Table of facts about raters, one row per rater; if omitted, columns of FILE.",
         ),
         *_chosen_columns(),
         *_options_of_parts([MODELS.part("covariates")]),
@@ -427,7 +440,8 @@ def _intervals_of_gate() -> list[click.Parameter]:
         click.Option(["--confident"], is_flag=True, help="Require the whole interval to meet the requirement."),
         click.Option(
             ["--look"], type=click.IntRange(1), metavar="K",
-            help="Number of this check of growing data, starting at 1; keeps intervals valid over all checks.",
+            help="Number of this check, starting at 1, if you check the data again as they grow; keeps "
+            "intervals valid over all checks.",
         ),
     ]  # fmt: skip
 
@@ -487,8 +501,8 @@ def _fit() -> list[click.Parameter]:
             ["--method"], type=click.Choice(tuple(ways)), help="Fitting method; if omitted, the model's fastest."
         ),
         click.Option(["--restarts"], type=int, default=0, metavar="N", help="Additional random starts (em)."),
-        click.Option(["--intervals"], is_flag=True, help="Standard errors and intervals (em, stacking)."),
-        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class); fixes the class of these cases (em)."),
+        click.Option(["--intervals"], is_flag=True, help="Compute standard errors and intervals (em, stacking)."),
+        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class); fixes the classes of its cases (em)."),
         _ordinal(),
         click.Option(
             ["--own-trust"],
@@ -498,13 +512,13 @@ def _fit() -> list[click.Parameter]:
         click.Option(
             ["--evidence"],
             metavar="NAME=FILE",
-            help="Classifier predictions used as evidence, weighted by the held-out score (em).",
+            help="Classifier predictions to use as evidence, with a weight chosen by held-out score (em).",
         ),
         click.Option(
             ["--part"], type=click.Choice(OF_A_FIT), help="Print a table from the Models page instead of the fit."
         ),
         *_options_of_parts([MODELS.part(name) for name in OF_A_FIT]),
-        click.Option(["--parameters"], is_flag=True, help="Write confusion matrices of any size."),
+        click.Option(["--parameters"], is_flag=True, help="Write confusion matrices even if they are large."),
         _cases_out("Write class probabilities per case as CSV."),
         _partitions(),
         _cluster(),
@@ -540,7 +554,7 @@ def _choose() -> list[click.Parameter]:
         click.Option(
             ["--gold"],
             metavar="FILE",
-            help="Gold file (case,class) to evaluate the models; not used to choose one.",
+            help="Gold file (case,class) to evaluate the models; not used to choose a model.",
         ),
         click.Option(
             ["--average/--no-average"], default=True, help="Average the models, and print their weights [on]."
@@ -556,7 +570,9 @@ def _raters() -> list[click.Parameter]:
     return [
         *_parts_of(RATERS),
         *_file(),
-        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class or case,score) to measure accuracy."),
+        click.Option(
+            ["--gold"], metavar="FILE", help="Gold file (case,class or case,score) from which to measure accuracy."
+        ),
         _ordinal(),
         click.Option(
             ["--acceptable"],
@@ -590,7 +606,7 @@ def _machine() -> list[click.Parameter]:
             ["--machine"],
             multiple=True,
             metavar="NAME,...",
-            help="AI raters: raters in FILE or in MACHINES (a file of their annotations), or NAME=FILE.",
+            help="AI raters: names of raters in FILE or in MACHINES (a file with their annotations), or NAME=FILE.",
         ),
         _predictions(),
         click.Option(["--leave-out"], metavar="NAME,...", help="Raters to leave out."),
@@ -605,13 +621,13 @@ def _machine() -> list[click.Parameter]:
         click.Option(
             ["--score"],
             type=click.Choice(SCORES),
-            help="Agreement score; if omitted, chosen by the kind of annotation.",
+            help="Agreement score; if omitted, it depends on the kind of annotation.",
         ),
         click.Option(["--fdr"], type=float, default=0.05, metavar="Q", help="False discovery rate over raters [0.05]."),
         click.Option(
             ["--level"], type=float, default=0.95, metavar="L", help="Confidence level of intervals, 0 to 1 [0.95]."
         ),
-        click.Option(["--no-people"], is_flag=True, help="Do not run the same test for people."),
+        click.Option(["--no-people"], is_flag=True, help="Do not run the same test on people."),
     ]
 
 
@@ -648,22 +664,27 @@ def _truth_of_study() -> list[click.Parameter]:
     """Declare the options that name the truth, the panel and the condition of a reader study."""
     return [
         click.Option(
-            ["--truth"], metavar="FILE", help="Table of the truth (case,truth); if omitted, from the study files."
+            ["--truth"], metavar="FILE", help="Table of the truth (case,truth); if omitted, the truth is read "
+            "from the study files."
         ),
         click.Option(
-            ["--panel"], metavar="FILE", help="Panel whose annotations replace the truth, corrected for its errors."
+            ["--panel"], metavar="FILE", help="File with a panel's annotations, used instead of the truth and "
+            "corrected for the panel's errors."
         ),
-        click.Option(["--positive"], metavar="CLASS", help="Class that means “condition present”, if unclear."),
+        click.Option(["--positive"], metavar="CLASS", help="Class that means “condition present”; needed only "
+        "if this is unclear."),
         click.Option(
             ["--column"], multiple=True, metavar="ROLE=NAME",
-            help="Column of the study for one role (reader, case, modality, score, truth); may be repeated.",
+            help="Column with this role in the study (reader, case, modality, score, truth); may be repeated.",
         ),
     ]  # fmt: skip
 
 
 def _draws() -> list[click.Parameter]:
     return [
-        click.Option(["--draws"], type=int, default=1000, show_default=True, metavar="M", help="Draws per case."),
+        click.Option(
+            ["--draws"], type=int, default=1000, show_default=True, metavar="M", help="Number of draws per case."
+        ),
         click.Option(["--top"], type=int, default=3, metavar="J", help="Maximum size of the sets of leading classes."),
         *_options_of("plausibility", ()),
     ]
@@ -679,7 +700,7 @@ def _plausible() -> list[click.Parameter]:
         click.Option(
             ["--risk"],
             metavar="FILE",
-            help="Risk of each class: a file with columns class,risk (low, medium, high), or one level per line.",
+            help="File with the risk of each class: columns class,risk (low, medium, high), or one level per line.",
         ),
     ]
 
@@ -706,8 +727,8 @@ def _certainty() -> list[click.Parameter]:
         click.Option(
             ["--plausibilities-out"],
             metavar="FILE",
-            help="Write mean plausibilities of all cases: CSV, or Parquet with one row per case if the name ends in "
-            ".parquet.",
+            help="Write the mean plausibilities of all cases as CSV, or as Parquet with one row per case if the "
+            "name ends in .parquet.",
         ),
         click.Option(
             ["--plausibility-draws"],
@@ -727,7 +748,7 @@ def _sweep() -> list[click.Parameter]:
         click.Option(["--reliabilities"], required=True, metavar="1,2,3", help="Values of γ."),
         _learned_prior(),
         _predictions(),
-        click.Option(["--k"], type=int, help="Length of the compared lists; --top if omitted."),
+        click.Option(["--k"], type=int, help="Length of the compared lists; if omitted, the value of --top."),
         click.Option(
             ["--gold"], metavar="FILE", help="For sets of labels: gold file (case,labels) to evaluate predictions."
         ),
@@ -766,10 +787,14 @@ def _sets() -> list[click.Parameter]:
             default=0.5,
             show_default=True,
             metavar="SHARE",
-            help="Share of cases to calibrate on.",
+            help="Share of cases used for calibration.",
         ),
-        click.Option(["--folds"], type=int, default=0, metavar="K", help="Calibrate with K folds instead."),
-        click.Option(["--labels"], type=int, default=1, show_default=True, metavar="M", help="Labels drawn per case."),
+        click.Option(
+            ["--folds"], type=int, default=0, metavar="K", help="Calibrate with K folds instead of a share of cases."
+        ),
+        click.Option(
+            ["--labels"], type=int, default=1, show_default=True, metavar="M", help="Number of labels drawn per case."
+        ),
         click.Option(
             ["--corrected"], is_flag=True, help="Apply the ECDF correction, which uses half of the calibration cases."
         ),
@@ -785,12 +810,14 @@ def _sets() -> list[click.Parameter]:
         click.Option(["--model"], type=click.Choice(names), help="Plausibility model; if omitted, as on the pages."),
         click.Option(["--prior-alpha", "alpha"], type=float, metavar="A", help="Prior pseudo-count for each class."),
         _learned_prior(),
-        click.Option(["--draws"], type=int, default=1000, show_default=True, metavar="M", help="Draws per case."),
+        click.Option(
+            ["--draws"], type=int, default=1000, show_default=True, metavar="M", help="Number of draws per case."
+        ),
         *_options_of("plausibility", ("alpha",)),
         click.Option(
             ["--risk"],
             metavar="FILE",
-            help="Risk of each class: a file with columns class,risk (low, medium, high), or one level per line.",
+            help="File with the risk of each class: columns class,risk (low, medium, high), or one level per line.",
         ),
         _cases_out("Write the set of every case as CSV."),
     ]
@@ -801,14 +828,17 @@ def _rate() -> list[click.Parameter]:
 
     return [
         *(parameter for parameter in _file() if parameter.name != "answer"),
-        click.Option(["--class", "klass"], required=True, metavar="C", help="Class whose rate to estimate."),
+        click.Option(["--class", "klass"], required=True, metavar="C", help="Class whose rate is estimated."),
         click.Option(["--answer"], metavar="COLUMN", help="Column of classes or scores."),
         click.Option(
-            ["--machine"], required=True, metavar="NAME", help="AI model: a rater in FILE, or predictions NAME=FILE."
+            ["--machine"],
+            required=True,
+            metavar="NAME",
+            help="AI model: the name of a rater in FILE, or predictions as NAME=FILE.",
         ),
         click.Option(["--method"], type=click.Choice(RATE_METHODS), default="ppi", help="Method of correction [ppi]."),
         click.Option(["--gold"], metavar="FILE", help="Gold file (case,class); gold replaces people's annotations."),
-        click.Option(["--only-gold"], is_flag=True, help="Use gold cases only as labels."),
+        click.Option(["--only-gold"], is_flag=True, help="Use only gold cases as labels."),
         click.Option(
             ["--probabilities"],
             metavar="COLUMN",
@@ -818,9 +848,9 @@ def _rate() -> list[click.Parameter]:
             ["--reliability"],
             type=float,
             metavar="G",
-            help="Reliability γ: labels are then draws of the truth, not shares of annotations.",
+            help="Reliability γ; if set, labels are draws of the truth, not shares of annotations.",
         ),
-        click.Option(["--draws"], type=int, default=100, metavar="M", help="Draws of the truth [100]."),
+        click.Option(["--draws"], type=int, default=100, metavar="M", help="Number of draws of the truth [100]."),
         click.Option(
             ["--level"], type=float, default=0.95, metavar="L", help="Confidence level of intervals, 0 to 1 [0.95]."
         ),
@@ -856,7 +886,8 @@ def _report() -> list[click.Parameter]:
         click.Option(["--out"], metavar="FILE", help="HTML file to write."),
         click.Option(
             ["--reference-standard"], metavar="FILE",
-            help="Word (.docx) or HTML file to write: how the reference standard was made, with checklists.",
+            help="Word (.docx) or HTML file to write, with a description of how the reference standard was "
+            "made, and checklists.",
         ),
         click.Option(["--sections"], metavar="A,B", help=(
             f"Sections to include; if omitted, all of: {', '.join(SECTIONS)}."
@@ -875,7 +906,8 @@ def _report() -> list[click.Parameter]:
             help='Requirement for the quality gate section, such as "alpha >= 0.6"; may be repeated.',
         ),
         *_intervals_of_gate(),
-        click.Option(["--facts"], metavar="FILE", help="Table of facts to group raters by [columns of FILE]."),
+        click.Option(["--facts"], metavar="FILE", help="Table of facts about raters, used to group them; if "
+        "omitted, columns of FILE."),
         *_chosen_columns(),
         click.Option(["--study"], multiple=True, metavar="FILE", help="File of a reader study; may be repeated."),
         *_truth_of_study(),
@@ -920,7 +952,7 @@ def _sign() -> list[click.Parameter]:
         click.Option(
             ["--key"], required=True, metavar="FILE", help="Private key (Ed25519), kept outside the database."
         ),
-        click.Option(["--new"], is_flag=True, help="Create the key first, and FILE.pub for verify."),
+        click.Option(["--new"], is_flag=True, help="Create the key first, and FILE.pub for the command verify."),
     ]
 
 
@@ -928,7 +960,9 @@ def _backup() -> list[click.Parameter]:
     return [
         click.Argument(["out"], required=False, metavar="[OUT]"),
         click.Option(
-            ["--folder"], metavar="FOLDER", help="Folder to write to instead of OUT; the file name is the time."
+            ["--folder"],
+            metavar="FOLDER",
+            help="Folder to write to instead of OUT; the file is named after the current time.",
         ),
         click.Option(
             ["--keep"], type=int, default=30, show_default=True, metavar="N", help="Number of recent files to keep."
@@ -937,14 +971,14 @@ def _backup() -> list[click.Parameter]:
             ["--days"], type=int, default=30, show_default=True, metavar="N", help="Number of days to keep files."
         ),
         click.Option(
-            ["--encrypt-to"], metavar="KEY", help="Public key (age1…) for the age tool, to encrypt the backup."
+            ["--encrypt-to"], metavar="KEY", help="Public key (age1…) with which the tool age encrypts the backup."
         ),
     ]
 
 
 def _erase() -> list[click.Parameter]:
     return [
-        click.Option(["--person"], metavar="NAME", help="Name of the person in the record."),
+        click.Option(["--person"], metavar="NAME", help="Name of the person, as it appears in the record."),
         click.Option(
             ["--by"],
             default="administrator",
@@ -999,7 +1033,9 @@ def _restore() -> list[click.Parameter]:
     return [
         click.Argument(["file"], metavar="FILE"),
         click.Option(
-            ["--identity"], metavar="FILE", help="Private key for the age tool, to decrypt an encrypted backup."
+            ["--identity"],
+            metavar="FILE",
+            help="File with the private key with which the tool age decrypts the backup.",
         ),
     ]
 
@@ -1020,7 +1056,7 @@ def _deploy() -> list[click.Parameter]:
         option(
             "database",
             "@FILE|URL",
-            "Address of the Postgres database, or a file with the address if it contains a password [SQLite in "
+            "Address of the Postgres database or, if it contains a password, a file with the address [SQLite in "
             "the home folder].",
         ),
         option("home", "FOLDER", "Folder for saved data on the server."),
@@ -1126,7 +1162,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "panel": (
         ".commands.machines:panel",
-        "Measure the accuracy of a panel of AI raters: effective number of raters, vote and members.",
+        "Assess a panel of AI raters: its effective number of raters, and the accuracy of its vote and of each member.",
         "panel readings.csv --machine gpt,gemini,claude --truth joint",
         _panel,
     ),
@@ -1162,7 +1198,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "metrics": (
         ".commands.sets:metrics",
-        "Compare classifiers under uncertain ground truth, by rankings and probabilities.",
+        "Compare the rankings and probabilities of classifiers under uncertain ground truth.",
         "metrics plackett-luce skin --k 3 --j 2",
         _metrics,
     ),
@@ -1210,7 +1246,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "backup": (
         ".commands.record:backup",
-        "Back up reviews, saved datasets and results to one file, even while the server runs.",
+        "Back up reviews, saved datasets and results to one file, even while the server is running.",
         "backup plurality.backup",
         _backup,
     ),
@@ -1222,7 +1258,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "bring-over": (
         ".commands.record:bring_over",
-        "Copy reviews and settings for a file that an earlier version read differently.",
+        "Copy the reviews and settings of a file that an earlier version of Plurality read differently.",
         "bring-over readings.csv --by ann@clinic.example",
         _bring_over,
     ),
@@ -1240,19 +1276,19 @@ _COMMANDS: dict[str, Command] = {
     ),
     "access": (
         ".commands.people:access",
-        "List who signed in, opened, exported, shared or deleted what (exit status 1 if the record is damaged).",
+        "List sign-ins, and who opened, exported, shared or deleted data (exit status 1 if the record is damaged).",
         "access --days 7",
         _access,
     ),
     "deploy": (
         ".commands.deployment:deploy",
-        "Write the files of a team server: services, proxy, settings, backup, containers.",
+        "Write the files for a team server: services, proxy, settings, backup, containers.",
         "deploy out --name plurality.clinic.example --processes 2",
         _deploy,
     ),
     "upgrade": (
         ".commands.record:upgrade",
-        "Upgrade the database of reviews to this version.",
+        "Upgrade the review database to this version.",
         "upgrade",
         _none,
     ),

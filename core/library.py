@@ -155,12 +155,12 @@ def reopen(digest: str) -> Dataset:
     except (InputError, *_DAMAGED) as error:
         raise InputError(
             f"Could not read the saved dataset {digest[:8]} ({type(error).__name__}).",
-            "Delete it, and open its file again.",
+            "Delete it, and open the original file again.",
         ) from None
     if changed:
         raise InputError(
-            f"Could not open the saved dataset {digest[:8]}: its files were changed.",
-            "Delete it, and open its file again.",
+            f"Could not open the saved dataset {digest[:8]}: its files have been changed.",
+            "Delete it, and open the original file again.",
         )
     return dataset
 

@@ -52,7 +52,7 @@ def check_whole(value: object, what: str, least: int | None = None) -> None:
         raise InputError(f"{what} is {value:,}.", f"It must be at least {least:,}.")
 
 
-def check_level(value: Any, what: str = "The level of the intervals") -> None:
+def check_level(value: Any, what: str = "The confidence level of the intervals") -> None:
     """Refuse values that are not a probability above 0 and below 1."""
     check_number(value, what)
     if not 0 < value < 1:

@@ -69,7 +69,7 @@ class BootstrapResult(Result):
         for place, one in enumerate(self.coefficients):
             if one.name == name and weights in (None, one.weights):
                 return place
-        raise OptionError(f"Unknown coefficient {name!r}{f' of {weights!r}' if weights else ''}")
+        raise OptionError(f"Unknown coefficient {name!r}{f' with the weights {weights!r}' if weights else ''}")
 
 
 @checked

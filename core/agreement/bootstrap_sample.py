@@ -178,7 +178,7 @@ def _ratio_distances(values: np.ndarray) -> np.ndarray:
     if values.size**2 > limit:
         raise LimitError(
             f"Could not resample the ratio metric: {values.size:,} classes need {values.size**2:,} cells; the limit "
-            f"is {limit:,}. Use the interval metric on the logarithms."
+            f"is {limit:,}. Use the interval metric on the logarithms of the values."
         )
     total = values[:, None] + values
     return np.divide(values[:, None] - values, total, out=np.zeros_like(total), where=total > 0) ** 2

@@ -98,8 +98,8 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
     limit = current_settings().max_model_cells
     if dataset.n_raters * dataset.n_classes > limit:
         raise LimitError(
-            f"Cannot compare {dataset.n_raters:,} raters on {dataset.n_classes:,} classes: the limit is {limit:,} "
-            "cells. Select fewer raters."
+            f"Cannot compare {dataset.n_raters:,} raters on {dataset.n_classes:,} classes: this needs more than "
+            f"{limit:,} cells, the limit. Select fewer raters."
         )
     method, twice = known[coefficient], both_ways(dataset)
     counts, walk = _walk(twice)

@@ -217,7 +217,8 @@ def _sides(dataset: Dataset, kept: np.ndarray, since: int | None, version: str) 
     if version:
         if dataset.case_group is None:
             raise NotApplicableError(
-                "The cases have no groups. Choose the version column when you open the file (--group COLUMN)."
+                "Cannot compare guideline versions: they are read from the groups of cases, but these cases have no "
+                "groups. Choose the column of versions as the group when you open the file (--group COLUMN)."
             )
         group = np.array(dataset.case_group)
         if version not in dataset.case_group:
@@ -261,7 +262,7 @@ def merge_classes(dataset: Dataset, first: str, second: str, name: str = "") -> 
     name = name or f"{dataset.classes[one]} / {dataset.classes[two]}"
     rest = [each for place, each in enumerate(dataset.classes) if place not in (one, two)]
     if name in rest:
-        raise InputError(f"The class {name!r} exists already.", "Use another name.")
+        raise InputError(f"The class {name!r} already exists.", "Use another name.")
     classes = tuple(name if place == one else each for place, each in enumerate(dataset.classes) if place != two)
     code = np.array([one if place == two else place - (place > two) for place in range(dataset.n_classes)], np.int32)
     side: dict[str, Any] = {

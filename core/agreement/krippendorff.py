@@ -329,7 +329,8 @@ def _scores(data: Dataset, metric: str) -> tuple[ClassCounts, np.ndarray]:
     score = data.score / max(float(np.abs(data.score).max(initial=0.0)), np.finfo(float).tiny)
     if metric == "ratio" and (score < 0).any():
         raise InputError(
-            f"Could not use the score {exact(data.score.min())}: it is negative.", "Ratios need scores of 0 or more."
+            f"Could not use the score {exact(data.score.min())}: it is negative.",
+            "The ratio metric needs scores of 0 or more.",
         )
     if metric == "interval":
         codes = np.arange(score.size, dtype=np.int32)

@@ -191,7 +191,7 @@ def set_agreement(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
 def _check(dataset: Dataset) -> None:
     if dataset.kind != "set":
         words = {"class": "single classes", "ranking": "rankings", "score": "scores"}[dataset.kind]
-        raise NotApplicableError(f"Distances between sets need sets of labels; these annotations are {words}.")
+        raise NotApplicableError(f"Could not compute distances between sets of labels: these annotations are {words}.")
 
 
 METHODS = (

@@ -247,7 +247,7 @@ def _of_tables(tables: np.ndarray, formula: Formula) -> tuple[np.ndarray, ...]:
 
 def _check(dataset: Dataset) -> None:
     if dataset.kind != "class":
-        raise NotApplicableError("Cannot compare pairs of raters: this needs single classes.")
+        raise NotApplicableError("Cannot compare pairs of raters: this needs one class per annotation.")
     if not dataset.raters_identified:
         raise NotApplicableError("Cannot compare raters: the annotations are anonymous.")
 

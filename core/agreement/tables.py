@@ -53,7 +53,7 @@ def from_contingency(
     n_classes = len(counts)
     if counts.shape[1] != n_classes:
         raise InputError(
-            f"Could not read the table: it has {n_classes:,} rows and {counts.shape[1]} columns.",
+            f"Could not read the table: it has {n_classes:,} rows but {counts.shape[1]} columns.",
             "Use one row and one column per class.",
         )
     names = [str(k + 1) for k in range(n_classes)] if classes is None else list(classes)

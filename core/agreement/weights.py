@@ -156,7 +156,7 @@ def class_labels(n_classes: int, labels: Sequence[float] | None, *, at_least_zer
         raise InputError("Could not use the class labels: a label is not a finite number, or is too large.")
     if at_least_zero and (x < 0).any():
         raise InputError(
-            f"Could not use the label {exact(x.min())}: it is negative.", "Ratios need labels of 0 or more."
+            f"Could not use the label {exact(x.min())}: it is negative.", "Ratio weights need labels of 0 or more."
         )
     if np.unique(x).size < n_classes or (n_classes > 1 and np.ptp(x) < 1 / _EXTREME):
         raise InputError(
@@ -169,6 +169,6 @@ def _check_size(n_classes: int) -> None:
     limit = current_settings().max_model_cells
     if n_classes**2 > limit:
         raise LimitError(
-            f"Could not use weights: {n_classes:,} classes need {n_classes**2:,} cells, the limit is {limit:,}. "
+            f"Could not use weights: {n_classes:,} classes need {n_classes**2:,} cells; the limit is {limit:,}. "
             "Use identity weights."
         )

@@ -195,7 +195,7 @@ class GateOptions:
     seed : int
     """
 
-    level: float = option(0.95, "The level of the intervals")
+    level: float = option(0.95, "The confidence level of the intervals")
     requirements: tuple[str, ...] = ()
     confident: bool = False
     look: int = 0
@@ -233,7 +233,9 @@ def compute(dataset: Dataset, options: GateOptions) -> GateResult:
         one = parsed(text)
         measured = measures.of(one.measure)
         if abs(one.bound) > 1 and not measures.counts(one.measure):
-            raise InputError(f"Cannot check “{one}”: {one.measure} is at most 1.", "Use a number such as 0.6 or 60%.")
+            raise InputError(
+                f"Cannot check “{one}”: {one.measure} cannot exceed 1.", "Use a number such as 0.6 or 60%."
+            )
         checks.append(GateCheck(str(one), _outcome(one, measured, options), measured))
     return GateResult(tuple(checks), options.confident or options.look > 0, options.look, options.level)
 

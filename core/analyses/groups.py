@@ -66,7 +66,7 @@ class GroupOptions:
     """
 
     fdr: float = option(0.05, "The false discovery rate")
-    level: float = option(0.95, "The level of the intervals")
+    level: float = option(0.95, "The confidence level of the intervals")
     facts: RaterFacts = field(default_factory=RaterFacts)
     seed: int = 0
 

@@ -79,7 +79,7 @@ class GuidelineOptions:
     seed : int
     """
 
-    level: float = option(0.95, "The level of the intervals")
+    level: float = option(0.95, "The confidence level of the intervals")
     since: int | None = None
     version: str = ""
     facts: RaterFacts = field(default_factory=RaterFacts)

@@ -55,7 +55,7 @@ class PanelOptions:
     """
 
     truth: str = option(TRUTHS[0], "Truth", TRUTHS, TITLES.__getitem__, TERM, "panel_truth")
-    level: float = option(0.95, "The level of the intervals")
+    level: float = option(0.95, "The confidence level of the intervals")
     machines: tuple[int, ...] = ()
     families: tuple[tuple[str, tuple[int, ...]], ...] = ()
     seed: int = 0

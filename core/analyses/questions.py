@@ -106,7 +106,7 @@ class QuestionOptions:
     seed : int
     """
 
-    level: float = option(0.95, "The level of the intervals")
+    level: float = option(0.95, "The confidence level of the intervals")
     seed: int = 0
 
 

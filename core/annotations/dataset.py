@@ -184,7 +184,7 @@ class Dataset(Result):
             )
         if self.kind == "set" and (self.gold is not None or self.ordinal):
             what = "gold class of a case" if self.gold is not None else "order of the classes"
-            raise InputError(f"Could not use a single {what}: annotations are sets of labels.", "Leave it out.")
+            raise InputError(f"Could not use a single {what}: the annotations are sets of labels.", "Leave it out.")
         if self.gold_sets is not None:
             put("gold_sets", self._checked_gold_sets())
         if self.gold_scores is not None:
@@ -206,7 +206,8 @@ class Dataset(Result):
     def _checked_gold_scores(self) -> np.ndarray:
         if self.kind != "score":
             raise InputError(
-                f"Gold scores need scores; these annotations are of kind {self.kind!r}.", "Leave them out."
+                f"Could not use gold scores: they need scores, but these annotations are of kind {self.kind!r}.",
+                "Leave them out.",
             )
         given = np.asarray(self.gold_scores)
         told = ~np.isnan(given) if given.dtype.kind == "f" else np.ones(given.shape, bool)
@@ -218,7 +219,7 @@ class Dataset(Result):
     def _checked_gold_sets(self) -> np.ndarray:
         if self.kind != "set":
             raise InputError(
-                f"Gold sets need sets of labels; these annotations are of kind {self.kind!r}.",
+                f"Could not use gold sets: they need sets of labels, but these annotations are of kind {self.kind!r}.",
                 "Leave them out.",
             )
         found = np.asarray(self.gold_sets)
@@ -603,7 +604,8 @@ class Dataset(Result):
         """
         if self.kind != "set":
             raise InputError(
-                f"Selecting a label needs sets of labels; these annotations are of kind {self.kind!r}.",
+                f"Could not select a label: this needs sets of labels, but these annotations are of kind "
+                f"{self.kind!r}.",
                 "Use as_sets first.",
             )
         if label not in self.classes:
@@ -884,9 +886,14 @@ def as_classes(dataset: Dataset, threshold: float | str | None) -> tuple[Dataset
         return _by_label(dataset, threshold), 0
     if dataset.kind == "score":
         if threshold is None or isinstance(threshold, str):
-            raise InputError("Scores have no classes.", "Choose a threshold to split them into two classes.")
+            raise InputError(
+                "Could not use scores as classes: no threshold is set.",
+                "Choose a threshold to split them into two classes.",
+            )
         if not np.isfinite(threshold):
-            raise InputError(f"The threshold must be a finite number; got {threshold}.", "Choose another one.")
+            raise InputError(
+                f"The threshold must be a finite number; got {threshold}.", "Choose a different threshold."
+            )
         known = dataset.gold_scores
         return replace(
             dataset,
@@ -930,7 +937,7 @@ def _by_label(dataset: Dataset, label: float | str | None) -> Dataset:
         return replace(dataset, kind="class", answer=dataset.entry_class, gold=gold, gold_sets=None, **_NO_ENTRIES)
     if not isinstance(label, str):
         raise InputError(
-            "These annotations have several labels, not one class each.",
+            "Could not use these annotations as classes: they have more than one label each.",
             f"Choose one label, such as {dataset.classes[0]!r} (--label on the command line). Each annotation then "
             "either has the label or does not.",
         )
@@ -944,7 +951,9 @@ def _by_label(dataset: Dataset, label: float | str | None) -> Dataset:
 def as_sets(dataset: Dataset, cut: int | None) -> Dataset:
     """Return a set of labels per annotation; see `Dataset.as_sets`."""
     if dataset.kind == "score":
-        raise InputError("Scores have no classes, so they cannot become sets.", "Use as_classes with a threshold.")
+        raise InputError(
+            "Could not convert scores to sets of labels: scores have no classes.", "Use as_classes with a threshold."
+        )
     if cut is not None and cut < 1:
         raise InputError(
             f"The cut must be at least 1; got {cut}.", "Use the number of ranking positions that belong to the set."

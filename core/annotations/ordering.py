@@ -188,7 +188,10 @@ def with_class_order(dataset: Dataset, classes: Sequence[str]) -> Dataset:
         A class is missing, unknown, or named twice.
     """
     if dataset.kind != "class":
-        raise NotApplicableError(f"An order of classes needs single classes; these annotations are {dataset.kind}s.")
+        raise NotApplicableError(
+            f"Cannot order the classes: each annotation must be a single class, but these "
+            f"annotations are {dataset.kind}s."
+        )
     missing = [name for name in dataset.classes if name not in classes]
     if missing:
         raise InputError(f"Could not order the classes: {missing[0]!r} is missing.", "Include every class.")

@@ -290,7 +290,8 @@ def check_time_order(time: np.ndarray, case_ptr: np.ndarray) -> None:
         inside = falls[~np.isin(falls, case_ptr, assume_unique=False)]
         if inside.size:
             raise InputError(
-                f"Could not use time[{inside[0]:,}]: it is earlier than the previous annotation of the same case.",
+                f"Could not use time[{inside[0]:,}]: it is earlier than the time of the previous annotation of the "
+                f"same case.",
                 "Build the dataset with from_classes, from_rankings or from_scores, which put annotations in order.",
             )
 
@@ -347,7 +348,7 @@ def check_sets(
         place = int(np.flatnonzero(size == 0)[0])
         raise InputError(
             f"Annotation {place:,}, of {whose(place)}, has no label.",
-            "Leave out missing annotations. If no label applies, add a label that means this.",
+            "Leave out missing annotations. If no label applies, add a label with this meaning.",
         )
     annotation = np.repeat(np.arange(size.size), size)
     by = np.lexsort((entry_class, annotation))

@@ -123,7 +123,9 @@ def plausibilities(
     """
     check_whole(n_kept, "The number of draws to keep", 0)
     if dataset.kind not in ("class", "ranking"):
-        raise NotApplicableError("Class plausibilities need single classes or rankings.")
+        raise NotApplicableError(
+            "Could not compute class plausibilities: they need rankings, or one class per annotation."
+        )
     cells = dataset.n_cases * dataset.n_classes * (4 + min(n_kept, n_draws))
     if cells > MOST_CELLS:
         raise LimitError(

@@ -92,7 +92,7 @@ def scores_by_gold(dataset: Dataset, trust: ScoreTrust) -> ScoresByGold:
     if trust.m.shape[1] != dataset.n_cases:
         raise InputError(
             "Could not use the plausible scores: they are for different cases.",
-            "Compute them for all cases of these data.",
+            "Compute them for all cases in these data.",
         )
     n = told.size
     gold = dataset.gold_scores[told]

@@ -287,7 +287,8 @@ def set_certainty(draws: CaseDraws, class_codes: Sequence[int]) -> SetCertainty:
         raise InputError("Could not use the set: it is empty or contains a class twice.", "Use each class only once.")
     if codes.size > draws.top.shape[1]:
         raise InputError(
-            f"Could not use the set: it has {codes.size} classes, but the draws rank only {draws.top.shape[1]}.",
+            f"Could not use the set: it has {codes.size} classes, but the draws rank only the first "
+            f"{draws.top.shape[1]} classes.",
             f"Set the depth of the plausibility model to {codes.size}.",
         )
     scores = score_case(draws, codes, np.arange(codes.size), codes.size)

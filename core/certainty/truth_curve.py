@@ -167,7 +167,7 @@ def truth_curve(
             f"Cannot compare certainty with gold: {len(cases):,} {'case has' if len(cases) == 1 else 'cases have'} "
             "both a gold class and an annotation; at least 2 are needed."
             if not hasattr(model, "classes")
-            else "Cannot compare certainty with gold: this model splits scores at a threshold, so it has no gold "
+            else "Cannot compare certainty with gold: this model splits scores at a threshold, so there are no gold "
             "classes."
         )
     points = _checked(GRID if reliabilities is None else reliabilities, n_draws)

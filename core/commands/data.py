@@ -71,7 +71,7 @@ def _scale_or_names(dataset: "Dataset", options) -> list[str]:
         for alpha in alpha_as_scale_and_names(dataset, order)
     )
     return [
-        f"{shorten(order[0], 24)!r} to {shorten(order[-1], 24)!r}: are these classes ordered? Krippendorff α is "
+        f"Are the classes from {shorten(order[0], 24)!r} to {shorten(order[-1], 24)!r} ordered? Krippendorff α is "
         f"{as_scale} if they are (--ordinal), {as_names} if not. Without --ordinal, classes count as unordered."
     ]
 
@@ -257,7 +257,7 @@ def read_chosen_facts(options, dataset: "Dataset") -> "tuple[RaterFacts, RaterFa
         facts = with_case_group(facts, dataset) if noun == "case" else facts
         for name in names:
             if name not in facts.names:
-                known = f"Columns: {', '.join(facts.names)}." if facts.names else "There is no such column."
+                known = f"Columns: {', '.join(facts.names)}." if facts.names else "The table has no columns of facts."
                 raise NotFoundError(f"Could not find the {noun} column {name!r} in {dataset.name}. {known}")
         found.append(facts.only(names))
     return found[0], found[1]
@@ -283,7 +283,7 @@ def read_facts(source: str, dataset: "Dataset", noun: str = "rater") -> "RaterFa
 
     if not Path(source).is_file():
         raise InputError(
-            f"No table of facts about {noun}s was given.",
+            f"Could not find a table of facts about {noun}s.",
             f"Provide a table with one row per {noun} ({'--facts' if noun == 'rater' else '--case-facts'} FILE).",
         )
     names = dataset.raters if noun == "rater" else dataset.cases
@@ -302,7 +302,7 @@ def _classifiers_by_group(
 
     if dataset.kind != "class":
         raise NotApplicableError(
-            "Could not compare classifiers: this needs single classes.", "Use --threshold or --label."
+            "Could not compare classifiers: this needs one class per annotation.", "Use --threshold or --label."
         )
     found = read_classifiers(options, dataset)
     if not found:

@@ -37,7 +37,7 @@ MOST_WRITTEN = 1_000_000
 def fit(options) -> tuple[dict, pd.DataFrame]:
     """Fit a rater model; the table has class probabilities per case."""
     if options.restarts < 0:
-        raise InputError(f"Restarts must be 0 or more; got {options.restarts}.", "Use a larger number.")
+        raise InputError(f"--restarts must be 0 or more; got {options.restarts}.", "Use a larger number.")
     dataset = read_warned(options).dataset
     if of_all_labels(options, dataset):
         return _of_labels(options, dataset)
@@ -147,12 +147,13 @@ def _of_labels(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
     """Fit every label of sets."""
     if options.model == AUTO:
         raise InputError(
-            "Could not use the model auto: it needs single classes.",
+            "Could not use the model “auto”: it needs one class per annotation.",
             "Name another model, or choose a label (--label NAME).",
         )
     if options.evidence:
         raise InputError(
-            "Could not use a classifier as evidence: this needs single classes.", "Choose a label (--label NAME)."
+            "Could not use a classifier as evidence: this needs one class per annotation.",
+            "Choose a label (--label NAME).",
         )
     return fit_of_labels(options, dataset, asked_for(options))
 
@@ -167,7 +168,7 @@ def _chosen(options, dataset: Dataset) -> tuple[Request, float | None, dict]:
     given += [name for name, value in vars(options).items() if name.startswith("variant_") and value is not None]
     if given:
         raise InputError(
-            "Could not set options: “auto” chooses them itself.",
+            "Could not set options of the model: “auto” chooses them itself.",
             "Name a model to set its options.",
         )
     say_duration(seconds_to_choose(dataset))
@@ -204,7 +205,7 @@ def _variant(named: list[Method], options) -> Method:
         if own is None or own.option != name:
             raise InputError(
                 f"Could not use --{name}: {named[0].title} has no such option.",
-                "Leave it out, or name a model that has it.",
+                "Leave it out, or use a model that has it.",
             )
     if own is None:
         return named[0]
@@ -244,7 +245,7 @@ def _with_evidence(options, fitted: Fitted, beta: float | None) -> tuple[Fitted,
     if fitted.request.way != "em":
         raise InputError(
             f"{fitted.title} does not support a classifier as evidence.",
-            "Name a model that is fitted by expectation-maximisation.",
+            "Use a model that is fitted by expectation-maximisation.",
         )
     (predictions, *others), dataset = open_predictions(name, Path(path).read_bytes(), fitted.dataset), fitted.dataset
     if others:

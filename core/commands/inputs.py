@@ -87,7 +87,8 @@ def _listed(reading: Reading, options) -> Reading:
     """Return a sample or saved dataset with its classes in the order of ``--classes``, if given."""
     if options.missing:
         raise InputError(
-            "Could not use --missing: it needs a file, but these data have already been read.", "Read the file again."
+            "Could not use --missing: it applies only to files, and these data have already been read.",
+            "Read the file again.",
         )
     given = class_list(options.classes)
     names = read_class_list(given.name, given.read_bytes()).names if isinstance(given, Path) else given

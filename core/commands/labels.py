@@ -35,12 +35,14 @@ def fit_of_labels(options, dataset: Dataset, asked: Request) -> tuple[dict, pd.D
     model = em_model(asked) if asked.way == "em" else None
     if not isinstance(model, EmModel):
         raise InputError(
-            f"Could not fit {asked.title} to all labels at once.",
-            "Choose a label (--label NAME), or a model fitted by expectation-maximisation, such as dawid-skene.",
+            f"Could not fit {asked.title} to all labels at once: it is not fitted by expectation-maximisation.",
+            "Choose a label (--label NAME), or use a model such as dawid-skene.",
         )
     for name in ("restarts", "intervals", "gold", "part"):
         if getattr(options, name):
-            raise InputError(f"Could not use --{name} for all labels at once.", "Choose a label (--label NAME).")
+            raise InputError(
+                f"Could not use --{name}: it is not available for all labels at once.", "Choose a label (--label NAME)."
+            )
     found = fit_labels(dataset, model, shared=not options.own_trust, progress=progress)
     table = found.to_frame("cases")
     write_table(options.cases_out, table)

@@ -40,7 +40,8 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
     left_out = options.leave_out.split(",") if options.leave_out else []
     if unknown := [name for name in left_out if name not in dataset.raters]:
         raise InputError(
-            f"Could not leave out {unknown[0]!r}: no rater has this name.", f"Raters: {', '.join(dataset.raters)}."
+            f"Could not leave out {unknown[0]!r}: there is no rater with this name.",
+            f"Raters: {', '.join(dataset.raters)}.",
         )
     people = [name for name in dataset.raters if name not in {*names, *left_out}]
     score = options.score
@@ -75,7 +76,8 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
         "people": [_row(one) for one in of_people],
         "versions": _versions(dataset, names, told, people, options),
         "notes": notes,
-        "note": "The test rewards agreement with most people, so an AI rater that shares their errors passes.",
+        "note": "The test rewards agreement with the majority of people, so an AI rater that makes the same "
+        "errors passes.",
         **stamp(options, dataset),
     }
     return answer, _table(found, worth)
@@ -119,7 +121,9 @@ def _in_families(machines: tuple[Machine, ...], given: tuple[str, ...]) -> tuple
         unknown = [name for name in names if name not in {one.name for one in machines}]
         if unknown or not names:
             why = f"{unknown[0]!r} is not an AI rater" if unknown else "it has no members"
-            raise InputError(f"Could not use the family {entry!r}: {why}.", "Write NAME=A,B with names of AI raters.")
+            raise InputError(
+                f"Could not use the family {entry!r}: {why}.", "Use NAME=A,B, where A and B are names of AI raters."
+            )
         family_of |= dict.fromkeys(names, family.strip())
     return tuple(replace(one, family=family_of.get(one.name, one.family)) for one in machines)
 
@@ -131,7 +135,8 @@ def _like_machines(people: list[str]) -> list[str]:
         return []
     listed = ", ".join(found[:5]) + (" and more" if len(found) > 5 else "")
     return [
-        f"Counted as people, although their names suggest AI raters: {listed}. Use --leave-out NAME,... to leave "
+        f"These raters count as people, although their names suggest AI raters: {listed}. Use --leave-out "
+        f"NAME,... to leave "
         "them out."
     ]
 
@@ -142,7 +147,9 @@ def _numbers(dataset: Dataset, score: Score | None) -> list[str]:
         return []
     if not np.isfinite(to_numbers(dataset.classes)).all():
         return []
-    return ["Classes are numbers but count only as equal or different. Use --score rmse to compare distances."]
+    return [
+        "The classes are numbers but are compared only as equal or different. Use --score rmse to compare distances."
+    ]
 
 
 def _missing(reading) -> list[str]:
@@ -152,7 +159,7 @@ def _missing(reading) -> list[str]:
 
 
 def _row(one: MachineStanding) -> dict:
-    why = None if one.raters else "no person shares enough cases with it and another person"
+    why = None if one.raters else "no person annotated enough cases that the AI rater and another person also annotated"
     return {
         "machine": one.machine,
         "omega": one.omega,
@@ -282,8 +289,8 @@ def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarra
     dataset, asked = _by_column(dataset, asked, [name for name, *_ in reading.machines], notes)
     if not asked:
         raise InputError(
-            "Could not test an AI rater: none is named.",
-            "Name a rater of the data (--machine NAME), or a file of its annotations.",
+            "Could not test an AI rater: none was named.",
+            "Name a rater in the data (--machine NAME), or provide a file with its annotations.",
         )
     if unknown := [name for name in asked if name not in dataset.raters]:
         raise InputError(f"Could not find the AI rater {unknown[0]!r}.", f"Raters: {', '.join(dataset.raters[:20])}.")
@@ -299,7 +306,9 @@ def _by_column(dataset: Dataset, asked: list[str], told: list[str], notes: list[
     told = [name for name in told if name in dataset.raters and name not in asked]
     if told and asked:
         dataset = dataset.select(raters=[name for name in dataset.raters if name not in told])
-        notes.append(f"Left out of the people, because a column marks them as AI raters: {', '.join(told[:5])}.")
+        notes.append(
+            f"These raters do not count as people, because a column marks them as AI raters: {', '.join(told[:5])}."
+        )
     return dataset, asked or told
 
 

@@ -43,7 +43,7 @@ def wanted(options, called: str) -> bool:
     """
     if options.partitions is not None:
         if options.partitions < 1:
-            raise InputError(f"Partitions must be 1 or more; got {options.partitions}.", "Use a larger number.")
+            raise InputError(f"--partitions must be 1 or more; got {options.partitions}.", "Use a larger number.")
         return True
     path = Path(options.file)
     if options.file == PIPE or not path.exists():
@@ -60,8 +60,8 @@ def wanted(options, called: str) -> bool:
     if free is None or memory_needed(n_rows) < _OF_MEMORY * free:
         return False
     options.cautions.append(
-        f"{n_rows:,} rows are too many for {number(free / 2**30, 1)} GB of free memory, so Plurality worked in "
-        f"partitions on disk, in {tempfile.gettempdir()}."
+        f"{n_rows:,} rows are too many for {number(free / 2**30, 1)} GB of free memory, so Plurality split the "
+        f"data into partitions on disk, in {tempfile.gettempdir()}."
     )
     return True
 
@@ -70,7 +70,7 @@ def _alone(options, called: str) -> bool:
     """Return False for a command without partitions; raise if its cluster would need them."""
     if getattr(options, "cluster", None) and called not in IN_MEMORY_TOO:
         raise NotApplicableError(
-            f"{called} --cluster needs Parquet, because each worker reads part of the file. Save {options.file} as "
+            f"{called} --cluster needs Parquet, because each worker reads a part of the file. Save {options.file} as "
             "Parquet."
         )
     return False
@@ -98,11 +98,14 @@ def opened(options) -> Iterator["PartitionedDataset"]:
         "restarts",
     ):
         if getattr(options, name, None):
-            raise NotApplicableError(f"Could not use --{name}: it is not available for data in partitions.")
+            raise NotApplicableError(f"Could not use --{name}: it is not available for partitioned data.")
     if options.kind not in (None, "class"):
-        raise NotApplicableError(f"Partitions need single classes; these annotations are of kind {options.kind!r}.")
+        raise NotApplicableError(
+            f"Could not use partitions: they need one class per annotation, but these "
+            f"annotations are of kind {options.kind!r}."
+        )
     if getattr(options, "intervals", False):
-        raise NotApplicableError("Could not use --intervals: it is not available for data in partitions.")
+        raise NotApplicableError("Could not use --intervals: it is not available for partitioned data.")
     given = class_list(options.classes)
     columns = {"case": options.case, "rater": options.rater, "answer": options.answer}
     with tempfile.TemporaryDirectory(prefix="plurality-") as folder:
@@ -203,7 +206,9 @@ def _checked_order(classes: Sequence[str], options) -> list[str]:
     """
     order = declared_order(classes, options)
     if tuple(order) != tuple(classes):
-        raise NotApplicableError(f"Could not order the classes of data in partitions. Use --classes {','.join(order)}.")
+        raise NotApplicableError(
+            f"Cannot reorder classes when the data are partitioned. Use --classes {','.join(order)}."
+        )
     return list(order)
 
 
@@ -216,17 +221,18 @@ def fit(options) -> Answer:
     from .fits import AUTO, answer_of, asked_for
 
     if options.model == AUTO:
-        raise NotApplicableError("The model auto is not available for data in partitions. Name a model.")
+        raise NotApplicableError("The model “auto” is not available for partitioned data. Choose a different model.")
     if options.evidence:
-        raise NotApplicableError("Evidence from a classifier is not available for data in partitions.")
+        raise NotApplicableError("Evidence from a classifier is not available for partitioned data.")
     if options.part is not None:
         raise NotApplicableError(
-            "Tables from the Models page are not available for data in partitions. Leave out --part."
+            "Tables from the Models page are not available for partitioned data. Leave out --part."
         )
     asked = asked_for(options)
     if asked.way != "em":
         raise NotApplicableError(
-            f"{asked.title} by {asked.way} is not available for data in partitions. Use a model with --method em."
+            f"{asked.title} with the method {asked.way} is not available for partitioned data. Use a model with "
+            f"--method em."
         )
     with runner_of(options) as runner, opened(options) as data:
         _warn(data, options)
@@ -250,9 +256,9 @@ def choose(options) -> Answer:
         if dataset.n_cases < data.n_cases:
             each, all_of_them = (significant(one.n_annotations / one.n_raters) for one in (dataset, data))
             options.cautions.append(
-                f"Models are scored on {dataset.n_cases:,} of {data.n_cases:,} cases, chosen by a hash of their "
-                f"names. On these cases, a rater has {each} annotations on average ({all_of_them} in all data); "
-                "with more, larger models improve."
+                f"Models were scored on {dataset.n_cases:,} of {data.n_cases:,} cases, chosen by a hash of "
+                f"their names. Raters have an average of {each} annotations on these cases ({all_of_them} on "
+                f"all cases); with more annotations, larger models score better."
             )
         answer, table = answer_of(options, dataset, 0)
         return {**answer, "n_cases_scored": dataset.n_cases, **_stamp(options, data)}, table
@@ -265,13 +271,13 @@ def certainty(options) -> Answer:
     from ..thresholds import CERTAIN_LEVELS
 
     if options.reliability is None:
-        raise InputError("The default γ is not available for data in partitions.", "Provide --reliability.")
+        raise InputError("The default γ is not available for partitioned data.", "Provide --reliability.")
     if options.plausibilities_out:
         raise InputError(
-            "--plausibilities-out is not available for data in partitions.", "Provide one file, or a selection."
+            "--plausibilities-out is not available for partitioned data.", "Provide one file, or a selection."
         )
     if options.p_correct:
-        raise InputError("--p-correct is not available for data in partitions.", "Provide one file, or a selection.")
+        raise InputError("--p-correct is not available for partitioned data.", "Provide one file, or a selection.")
     tops = range(1, options.top + 1)
     with runner_of(options) as runner, opened(options) as data:
         (found,) = _means(options, data, [options.reliability], runner)

@@ -15,7 +15,7 @@ _MAY = {
     "administrator": "open, change, share and delete everything",
     "ended": "nothing",
     "nobody": "nothing",
-    "claim": "actions allowed by the role in the claim PLURALITY_ROLE_CLAIM; without this claim, those of a reviewer",
+    "claim": "what the role in the claim PLURALITY_ROLE_CLAIM allows; without this claim, the same as a reviewer",
 }
 _COLUMNS = ["name", "role", "may", "groups", "issuer", "subject"]
 
@@ -31,7 +31,7 @@ def people(options) -> tuple[dict, "pd.DataFrame"]:
     from ..people_list import normal_name
 
     if options.name is None:
-        raise InputError("The name to free is missing.", "Use: plurality people rebind NAME")
+        raise InputError("Could not free a name: none was given.", "Use: plurality people rebind NAME")
     name = normal_name(options.name)
     free(name)
     answer = {"ok": True, "name": name, "next": "The next account that signs in with this name takes over the name."}
@@ -45,7 +45,7 @@ def access(options) -> tuple[dict, "pd.DataFrame"]:
     from ..access_record import check_access
 
     if options.days is not None and options.days < 1:
-        raise InputError(f"Days must be at least 1; got {options.days}.", "Use a larger number.")
+        raise InputError(f"--days must be at least 1; got {options.days}.", "Use a larger number.")
     lines, faults = check_access()
     since = 0.0 if options.days is None else time.time() - 86_400 * options.days
     rows = [
@@ -83,7 +83,7 @@ def _everybody() -> dict:
             }
         )
     verified = (
-        f"every address is trusted ({TRUSTED}=1)"
+        f"every address is accepted as verified ({TRUSTED}=1)"
         if settings.email_trusted
         else (f"required; if the provider verifies every address but does not report it, set {TRUSTED}=1")
     )

@@ -53,19 +53,19 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
     if reading is not None and of_all_labels(options, reading.dataset):
         if options.reliability is None:
             raise InputError(
-                "Could not use a single γ: each label has its own value.",
+                "Could not choose γ: each label has its own default value.",
                 "Provide --reliability, or choose a label (--label NAME).",
             )
         if options.plausibilities_out:
             raise InputError(
-                "Could not use --plausibilities-out: it needs single classes or rankings.",
+                "Could not use --plausibilities-out: it needs rankings, or one class per annotation.",
                 "Choose a label (--label NAME).",
             )
         return _certainty_of_sets(options, reading.dataset)
     dataset, left_out = read_input(options, reading)
     if options.plausibilities_out and dataset.kind not in ("class", "ranking"):
         raise InputError(
-            "Could not use --plausibilities-out: it needs single classes or rankings.",
+            "Could not use --plausibilities-out: it needs rankings, or one class per annotation.",
             "Leave it out, or split the annotations into two classes.",
         )
     learned = learned_of(options, dataset)
@@ -148,7 +148,8 @@ def _learns(options) -> bool:
     alpha = getattr(options, "alpha", None)
     if asked and (options.model not in (None, DirichletCounts.name) or alpha is not None or of_label):
         raise InputError(
-            "--learned-prior needs Dirichlet counts and single classes, and sets α itself.",
+            "Could not use --learned-prior: it needs Dirichlet counts and one class per annotation, and it sets "
+            "α itself.",
             "Use the model dirichlet without α and without --label.",
         )
     given = (getattr(options, name, None) is not None for name in ("reliability", "reliabilities", "beta", "alpha"))
@@ -187,7 +188,9 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
     if reading is not None and of_all_labels(options, reading.dataset):
         return _sweep_of_sets(options, reading.dataset, reliabilities)
     if options.gold:
-        raise InputError("Could not use --gold: sweep supports it only for sets of labels.", "Leave it out.")
+        raise InputError(
+            "Could not use --gold: the command sweep supports it only for sets of labels.", "Leave it out."
+        )
     dataset, left_out = read_input(options, reading)
     if _closed_form(options):
         return _gaussian_sweep(options, dataset, reliabilities)
@@ -332,12 +335,13 @@ def _gaussian_certainty(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
     """Return certainty of scores in closed form: without draws, and so without Monte Carlo error."""
     if dataset.kind != "score":
         raise InputError(
-            "Could not use the Gaussian model: it needs scores; these annotations are not scores.", "Use another model."
+            "Could not use the Gaussian model: it needs scores, but these annotations are not scores.",
+            "Use another model.",
         )
     if options.p_correct:
         raise InputError(
-            "Could not use --p-correct: it needs single classes, rankings or labels.",
-            "Use another model and --threshold.",
+            "Could not use --p-correct: it needs classes, rankings or labels, not scores.",
+            "Use a different model, with --threshold.",
         )
     model, fitted = _gaussian_model(options, dataset)
     asked, part = _inputs(dataset, model, options), CASES.part("scores")
@@ -474,7 +478,8 @@ def _gaussian_model(options, dataset: Dataset) -> tuple[GaussianScores, bool]:
             m0, k0, a0, b0 = (float(value) for value in options.prior.split(","))
         except ValueError:
             raise InputError(
-                f"Could not read {options.prior!r}: it is not a prior.", "Use four numbers: m0,k0,a0,b0."
+                f"Could not read the prior {options.prior!r}: it is not a list of four numbers.",
+                "Use four numbers: m0,k0,a0,b0.",
             ) from None
         return GaussianScores(options.threshold, m0, k0, a0, b0), False
     prior = fit_prior(dataset)
@@ -560,7 +565,7 @@ def _trust(options, model: PlausibilityModel, dataset: Dataset, reliability: flo
 def _undefined_tops(options, dataset: Dataset) -> dict:
     if options.top <= dataset.n_classes:
         return {}
-    return {"note": f"undefined above top{dataset.n_classes:,}: there are not more classes"}
+    return {"note": f"undefined above top{dataset.n_classes:,}: there are only {dataset.n_classes:,} classes"}
 
 
 def _flat(row: dict, prefix: str = "") -> dict:

@@ -98,7 +98,8 @@ def each_question(options) -> Iterator[tuple[str, Any]]:
     """
     if options.answer:
         raise InputError(
-            "Could not use --class: it names the column of one question.", "Leave out --class, or choose a question."
+            "Could not use --class: it names the column of a single question.",
+            "Leave out --class, or choose a question.",
         )
     for name, file, question in _listed(options):
         one = copy(options)
@@ -109,7 +110,9 @@ def each_question(options) -> Iterator[tuple[str, Any]]:
 def _listed(options) -> list[tuple[str, str, str | None]]:
     """List name, file and question of each dataset of the upload."""
     if options.file == PIPE:
-        raise InputError("Could not read the piped input twice.", "Save it to a file to read all its questions.")
+        raise InputError(
+            "Could not read the piped input twice.", "Save it to a file, so that all its questions can be read."
+        )
     if not Path(options.file).exists():
         digest = library.present_digest(options.file) if _DIGEST.fullmatch(options.file) else ""
         found = belongings.questions_of(digest) if digest else {}

@@ -94,7 +94,7 @@ def _of_scores(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
     found = following.scores
     known = None if options.gold is None else known_scores(options.gold)
     if unknown := len(set(known or ()) - set(dataset.cases)):
-        options.cautions.append(f"Gold for {plural(unknown, 'case')} without an annotation was left out.")
+        options.cautions.append(f"Gold was left out for {plural(unknown, 'case')} without an annotation.")
     frame = part.frame(following, dataset, chosen).drop(columns="clear")
     beside: dict[str, pd.DataFrame] = {}
     if known is not None or len(gold_cases(dataset)):
@@ -141,7 +141,7 @@ def known_scores(path: str) -> dict[str, float]:
     raw = open_table(read_bytes(path))
     if len(raw.columns) < 2:
         raise InputError(
-            f"Could not use {path}: it has only one column.", "Provide a table with a case column and a score column."
+            f"Could not use {path}: it has only one column.", "Use a table with a case column and a score column."
         )
     case, value = (raw.table[raw.columns[place]].to_pylist() for place in (0, 1))
     texts = tuple("" if text is None else str(text).strip() for text in value)
@@ -151,6 +151,8 @@ def known_scores(path: str) -> dict[str, float]:
         if not text or not case_id or not case_id.strip():
             continue
         if not np.isfinite(number[place]):
-            raise InputError(f"Could not use {path}: {text!r} in row {place + 1} is not a score.", "Use numbers.")
+            raise InputError(
+                f"Could not use {path}: row {place + 1} contains {text!r}, which is not a score.", "Use numbers."
+            )
         found[case_id.strip()] = float(number[place])  # trimmed, as annotations are
     return found

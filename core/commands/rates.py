@@ -55,7 +55,9 @@ def rate(options) -> tuple[dict, pd.DataFrame]:
 def _by_rater(dataset: Dataset, name: str, code: int) -> np.ndarray:
     """Return whether the AI rater names the class, by case: a share for several annotations, NaN for none."""
     if not dataset.raters_identified or name not in dataset.raters:
-        raise InputError(f"Could not find the rater {name!r}.", "Name a rater of FILE, or use --machine NAME=FILE.")
+        raise InputError(
+            f"Could not find the rater {name!r}.", "Use the name of a rater in FILE, or --machine NAME=FILE."
+        )
     own = dataset.rater == dataset.raters.index(name)
     return _shares(dataset, dataset.case_of_annotation[own], dataset.answer[own], code)
 
@@ -71,7 +73,7 @@ def _by_predictions(options, dataset: Dataset, name: str, path: str, code: int) 
     one, *others = open_predictions(name, read_bytes(path), dataset)
     options.cautions.extend(one.notes)
     if others:
-        options.cautions.append(f"{path} contains several classifiers; {one.name} is used.")
+        options.cautions.append(f"{path} contains more than one classifier; only {one.name} was used.")
     case = np.repeat(np.arange(dataset.n_cases), np.diff(one.ptr))
     score = np.asarray(one.score)
     found = np.where(one.predicted, 0.0, np.nan)
@@ -79,7 +81,9 @@ def _by_predictions(options, dataset: Dataset, name: str, path: str, code: int) 
         here = one.class_code == code
         found[case[here]] = score[here]
         return found
-    options.cautions.append(f"{one.name}: the scores are not probabilities, so only the first class is used.")
+    options.cautions.append(
+        f"{one.name}: the scores are not probabilities, so only the class with the highest score was used."
+    )
     first = one.group == 0
     return _shares(dataset, case[first], one.class_code[first], code)
 
@@ -105,7 +109,8 @@ def _probabilities(options, dataset: Dataset) -> np.ndarray:
         raw = open_table(Path(options.file).read_bytes())
     except OSError as error:
         raise InputError(
-            f"Could not open {options.file}: {error.strerror}.", "Provide a table with that column."
+            f"Could not open {options.file}: {error.strerror}.",
+            "Use a table that contains the column of --probabilities.",
         ) from None
     frame = raw.table.to_pandas()
     if options.probabilities not in frame.columns:

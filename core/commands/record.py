@@ -81,7 +81,9 @@ def backup(options) -> tuple[dict, "pd.DataFrame"]:
     from ..backup import ENCRYPTED, back_up, expire_backups
 
     if (options.out is None) == (options.folder is None):
-        raise InputError("Could not write a backup: no destination was given.", "Use either a file or --folder.")
+        raise InputError(
+            "Could not write a backup: exactly one destination is needed.", "Use either a file or --folder."
+        )
     if options.folder is None:
         return _of(back_up(Path(options.out), options.encrypt_to or ""), options.out)
     folder = Path(options.folder)
@@ -108,11 +110,15 @@ def erase(options) -> tuple[dict, "pd.DataFrame"]:
 
     if (options.person is None) == (options.unused is None):
         raise InputError(
-            "Could not delete: neither a person nor an age was given.", "Use either --person NAME or --unused DAYS."
+            "Could not delete: exactly one of --person and --unused is needed.",
+            "Use either --person NAME or --unused DAYS.",
         )
     if options.person is not None:
         if not options.yes:
-            raise InputError("Deleting a person cannot be undone.", "Make a backup, then add --yes.")
+            raise InputError(
+                "Could not delete the person: this cannot be undone and needs confirmation.",
+                "Make a backup, then add --yes.",
+            )
         done = erase_person(options.person, options.by)
         answer = {"ok": True, "n_events": done.n_events, "n_datasets": done.n_datasets}
         return answer, pd.DataFrame([{"dataset": key, "n_events": n} for key, n in done.n_events.items()])

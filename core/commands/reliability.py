@@ -27,14 +27,14 @@ def reliability(options) -> tuple[dict, pd.DataFrame]:
     if options.beta is not None and options.model != DIRICHLET.name:
         raise InputError(
             "Could not use --beta: it needs the Dirichlet counts model.",
-            "Use it with: reliability dirichlet FILE --beta B.",
+            "Run: reliability dirichlet FILE --beta B.",
         )
     dataset, left_out = read_input(options)
     if options.gold:
         dataset = with_gold(dataset, options)
     if options.gold and (n := len(gold_cases(dataset))) < 2:
         options.cautions.append(
-            f"Only {plural(n, 'annotated case')} {'has' if n == 1 else 'have'} gold; at least 2 are needed."
+            f"Only {plural(n, 'annotated case')} {'has' if n == 1 else 'have'} gold; at least 2 such cases are needed."
         )
     model = model_for(options, dataset)
     inputs = Inputs(dataset, settings=AnalysisSettings(model, model.default_reliability))

@@ -26,7 +26,7 @@ def report(options) -> tuple[dict, pd.DataFrame]:
     """Write the report, of all questions of the file if requested; the table lists its sections."""
     if options.out is None and not options.reference_standard:
         raise InputError(
-            "Could not write a report: no file was given.", "Use --out FILE, or --reference-standard FILE."
+            "Could not write a report: no output file was given.", "Use --out FILE, or --reference-standard FILE."
         )
     (question, dataset, make), *others = _requests(options)
     sections = tuple(options.sections.split(",")) if options.sections else tuple(SECTIONS)
@@ -67,7 +67,7 @@ def _requests(options) -> list[tuple[str, Dataset, Callable[[CancelToken], Repor
             found.append((name, *_request_of(one)))
         except PluralityError as error:
             errors.append(error)
-            options.cautions.append(f"{name} is left out. {error}")
+            options.cautions.append(f"{name} was left out. {error}")
     if not found:
         raise errors[0]
     return found
@@ -79,7 +79,9 @@ def _request_of(options) -> tuple[Dataset, Callable[[CancelToken], ReportRequest
     dataset = reading.dataset
     every = read_file(options) if reading.machines and not options.with_machines else None  # machines, too
     if dataset.kind == "set" and options.label is None:
-        raise InputError("Could not write a report on sets of labels: a report needs one label.", "Use --label NAME.")
+        raise InputError(
+            "Could not write a report on sets of labels: a report covers only one label.", "Use --label NAME."
+        )
     if dataset.kind == "class":
         dataset = with_declared_order(dataset, options)
 

@@ -98,7 +98,8 @@ def metrics(options) -> tuple[dict, pd.DataFrame]:
     dataset, left_out = read_input(options)
     if dataset.kind in ("score", "set"):
         raise InputError(
-            "Could not compute further metrics: they need single classes or rankings.", "Use sweep for scores and sets."
+            "Could not compute these metrics: they need rankings, or one class per annotation.",
+            "For scores and sets, use the command sweep.",
         )
     classifiers = read_classifiers(options, dataset)
     if not classifiers:

@@ -156,7 +156,8 @@ class Deployment:
             )
         if not 1 <= self.processes <= MOST_PROCESSES:
             raise InputError(
-                f"Processes must be 1 to {MOST_PROCESSES}; got {self.processes}.", "Use about one per core."
+                f"The number of processes must be 1 to {MOST_PROCESSES}; got {self.processes}.",
+                "Use about one per core.",
             )
         for folder in (self.home, self.program, self.certificate):
             if not _FOLDER.fullmatch(folder) or ".." in PurePosixPath(folder).parts:

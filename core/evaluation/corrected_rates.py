@@ -458,7 +458,7 @@ def _by_rogan_gladen(y: np.ndarray, f: np.ndarray, rest: np.ndarray, level: floa
     positive, negative, named = float(y.sum()), float((1 - y).sum()), f > 0.5
     if min(positive, negative) < 1:
         raise NotApplicableError(
-            "Could not estimate the rate: all labelled cases have the class, or none has it.",
+            "Could not estimate the rate: either all labelled cases have the class, or none has it.",
             "Label some cases that have the class and some that do not.",
         )
     found = rogan_gladen_rate(

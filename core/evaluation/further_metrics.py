@@ -152,7 +152,8 @@ def further_metrics(
     check_whole(target, "The size of the target, j,", 1)
     if target > top:
         raise InputError(
-            f"Could not use a target of {target} classes: the lists contain only {top}.", f"Use at most {top} (j ≤ k)."
+            f"Could not use a target of {target} classes: the lists contain only {top} classes.",
+            f"Use at most {top} (j ≤ k).",
         )
     top = min(top, dataset.n_classes)
     target = min(target, top)

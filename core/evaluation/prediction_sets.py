@@ -654,7 +654,7 @@ def _check(predictions: Predictions, dataset: Dataset) -> None:
         )
     if predictions.score is None:
         raise NotApplicableError(
-            f"Could not compute prediction sets for {predictions.name}: it has an order of classes, but no scores.",
+            f"Could not compute prediction sets for {predictions.name}: it ranks the classes but gives no scores.",
             "Give scores.",
         )
 

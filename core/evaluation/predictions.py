@@ -171,7 +171,8 @@ def match_predictions(
         raise InputError(f"Could not use {name}: none of the predicted cases is in these data.", "Check the case IDs.")
     if (unknown := np.flatnonzero(known & (code < 0))).size:
         raise InputError(
-            f"Could not use {name}: class {class_names[unknown[0]]!r} of case {case_ids[unknown[0]]!r} is not listed.",
+            f"Could not use {name}: class {class_names[unknown[0]]!r} of case {case_ids[unknown[0]]!r} is not in the "
+            f"list of classes.",
             "Use the class names of the data, or declare the class.",
         )
     if (bad := np.flatnonzero(known & ~np.isfinite(score))).size:
@@ -536,7 +537,7 @@ def match_rows(
     n_predicted = np.bincount(code[rows], minlength=dataset.n_cases)
     if not rows.size:
         raise InputError(
-            f"Could not use {name}: no predicted {what} belongs to a case of these data.",
+            f"Could not use {name}: no predicted {what} belongs to a case in these data.",
             "Use the case IDs of the annotations, and numbers as scores.",
         )
     if (twice := np.flatnonzero(n_predicted > 1)).size:

@@ -374,18 +374,19 @@ class HumanPanel:
         if not dataset.raters_identified:
             raise NotApplicableError(
                 "Cannot compare raters with an AI rater: the annotations are anonymous. To evaluate the AI rater "
-                "without names, add its predictions on Reliability, or use `sweep` and `sets`."
+                "without rater names, add its predictions on the Reliability page, or use the commands `sweep` and "
+                "`sets`."
             )
         code = {name: place for place, name in enumerate(dataset.raters)}
         for name in (*machines, *(people or ())):
             if name not in code:
                 raise InputError(f"Could not find rater {name!r} in {dataset.name}.", "Check the names of the raters.")
         if not machines:
-            raise InputError("Could not start the test: no AI rater is named.", "Name at least one AI rater.")
+            raise InputError("Could not start the test: no AI rater was named.", "Name at least one AI rater.")
         if people is not None and (both := set(machines) & set(people)):
             raise InputError(
                 f"Could not use {sorted(both)[0]!r}: it is named both as an AI rater and as a person.",
-                "Use each name in one of the two lists.",
+                "Use each name in only one of the two lists.",
             )
         self.people = tuple(people) if people is not None else tuple(n for n in dataset.raters if n not in machines)
         if len(self.people) < 2:

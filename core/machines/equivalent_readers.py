@@ -199,8 +199,8 @@ def _cases(
     cases = np.flatnonzero(has & (n_of > k_max))
     if not cases.size:
         raise NotApplicableError(
-            f"Could not compute the worth of {machine!r}: it shares no case with more than "
-            f"{plural(k_max, 'person', 'people')}."
+            f"Could not compute how many people {machine!r} is worth: it annotated no case that more than "
+            f"{plural(k_max, 'person', 'people')} also annotated."
         )
     return cases, k_max
 
@@ -277,7 +277,10 @@ def _sides(dataset: Dataset, machine: str, people: tuple[str, ...]) -> tuple[np.
 
 def _largest(n: np.ndarray, machine: str) -> int:
     if not n.size:
-        raise NotApplicableError(f"Could not compute the worth of {machine!r}: it shares no case with two people.")
+        raise NotApplicableError(
+            f"Could not compute how many people {machine!r} is worth: it annotated no case that "
+            f"two people also annotated."
+        )
     return int(np.clip(np.floor(np.quantile(n - 1, QUANTILE)), 1, LARGEST))
 
 

@@ -149,7 +149,7 @@ def called(machines: Dataset, name: str) -> Dataset:
     if np.diff(machines.case_ptr).max() > 1 or (machines.raters_identified and machines.n_raters > 1):
         raise InputError(
             f"Could not use {name!r}: the file contains annotations by more than one rater.",
-            "Provide the file without a name: its raters are then the AI raters.",
+            "Use FILE instead of NAME=FILE; every rater in it then counts as an AI rater.",
         )
     return replace(machines, raters=(name,), rater=np.zeros_like(machines.rater), raters_identified=True)
 

@@ -217,7 +217,10 @@ def panel_worth(
     check_level(level)
     check_whole(n_resamples, "The number of resamples", 20)
     if dataset.kind != "class" or not dataset.raters_identified:
-        raise NotApplicableError("Cannot determine the worth of a panel: this needs single classes and named raters.")
+        raise NotApplicableError(
+            "Cannot compute the effective number of raters of a panel: this needs named raters "
+            "and one class per annotation."
+        )
     panel = _most_annotations(dataset, set(machines), MOST_RATERS)
     people = _most_annotations(dataset, set(dataset.raters) - set(machines), dataset.n_raters)
     voices = _matrix(dataset, people)
@@ -227,7 +230,7 @@ def panel_worth(
     judged, left_out = _judgeable(answers, names, likelihood)
     if len(judged) < 2:
         why = "; ".join(f"{name}: {reason}" for name, reason in left_out) or "the panel has fewer than two raters"
-        raise NotApplicableError(f"Cannot determine the worth of the panel: {why}.")
+        raise NotApplicableError(f"Cannot compute the effective number of raters of the panel: {why}.")
     names, answers = tuple(names[place] for place in judged), answers[:, judged]
     kept = known & (answers != MISSING).any(axis=1)
     votes = _without_each(names, families or {})
@@ -576,7 +579,8 @@ def _of_correlations(sample: _Sample, n: int) -> tuple[IntervalEstimate, Interva
     every, again = sample.all.correlation[0], sample.resampled.correlation
     if not np.isfinite(every).any():
         raise NotApplicableError(
-            f"Cannot determine the worth of the panel: no two AI raters share {LEAST_CASES} cases with a known truth."
+            f"Cannot compute the effective number of raters of the panel: no two AI raters both annotated at least "
+            f"{LEAST_CASES} cases whose truth is known."
         )
     one = sample.interval(float(_known_mean(every)), _known_mean(again[:, np.isfinite(every)]))
     value, high, low = (float(each) for each in effective_number(np.array(one), n))

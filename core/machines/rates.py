@@ -227,7 +227,7 @@ def machine_rates(
     if machine not in dataset.raters:
         raise InputError(f"Unknown rater {machine!r}.", "Check the names of the raters.")
     if dataset.kind != "class":
-        raise NotApplicableError("Could not estimate rates: this needs single classes.")
+        raise NotApplicableError("Could not estimate rates: this needs one class per annotation.")
     shape = dataset.n_cases, dataset.n_classes
     check_shapes(labels=(labels, shape), probability=(probability, shape), chance=(chance, shape[:1]))
     first = first_classes(dataset, machine)
@@ -235,7 +235,8 @@ def machine_rates(
     labelled = said & np.isfinite(labels).all(axis=1)
     if labelled.sum() < 2:
         raise NotApplicableError(
-            f"Cannot estimate rates: fewer than two cases annotated by {machine} have a label. Draw a sample on Review."
+            f"Cannot estimate rates: fewer than two cases annotated by {machine} have a label. Draw a sample on the "
+            f"Review page."
         )
     table = np.where(said[:, None], np.eye(dataset.n_classes)[np.maximum(first, 0)], np.nan)
     given = table if probability is None else np.where(said[:, None], probability, np.nan)
@@ -341,7 +342,7 @@ def likely_right(dataset: Dataset, people: Sequence[str], machine: str) -> np.nd
 
 def _check(dataset: Dataset) -> None:
     if dataset.kind != "class":
-        raise NotApplicableError("Could not draw a sample for this rate: this needs single classes.")
+        raise NotApplicableError("Could not draw a sample for this rate: this needs one class per annotation.")
 
 
 def _drawn_to_all(dataset: Dataset, people: Sequence[str], share: np.ndarray) -> np.ndarray:

@@ -73,7 +73,7 @@ def request(model: str, way: str | None = None, **options: Any) -> Request:
     method = method_named("rater model", model)
     way = way or method.ways[0]
     if way not in method.ways:
-        raise InputError(f"Could not fit {method.title} by {way!r}.", f"Use {' or '.join(method.ways)}.")
+        raise InputError(f"Could not fit {method.title} with the method {way!r}.", f"Use {' or '.join(method.ways)}.")
     return Request(model, way, tuple(method.checked(options).items()))
 
 

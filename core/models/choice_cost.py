@@ -57,7 +57,8 @@ def check_cost(dataset: Dataset) -> None:
     minutes, size = max(round(seconds_to_score(dataset) / 60), 1), _bytes(dataset) / 1e9
     raise LimitError(
         f"Could not score this model: it would take about {plural(minutes, 'minute')} and {number(size, 1)} GB "
-        f"with {dataset.n_classes:,} classes. To fit it, choose it by name, or merge rare classes."
+        f"with {dataset.n_classes:,} classes. Choose the model by name to fit it without a score, or merge rare "
+        f"classes."
     )
 
 

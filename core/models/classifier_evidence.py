@@ -223,7 +223,7 @@ def _checked(dataset: Dataset, classifier: str, probability: np.ndarray) -> np.n
     if (given[told] < 0).any() or (abs(given[told].sum(axis=1) - 1) > _SUM).any():
         raise InputError(
             f"Could not use {classifier} as evidence: its scores are not probabilities.",
-            "Use shares that add up to one.",
+            "Use probabilities that add up to 1.",
         )
     given = np.maximum(given, FLOOR)
     return np.where(np.expand_dims(told, 1), given / given.sum(axis=1, keepdims=True), np.nan)
@@ -262,7 +262,7 @@ def with_classifier(
     """
     if fit.method != "em" or fit.cases != dataset.cases or fit.classes != dataset.classes:
         raise InputError(
-            f"Could not use a classifier as evidence: {fit.model} by {fit.method} does not support it.",
+            f"Could not use a classifier as evidence: {fit.model} with the method {fit.method} does not support it.",
             "Use a fit of these data by expectation-maximisation.",
         )
     if CLASSIFIER in fit.settings:
@@ -331,6 +331,6 @@ def check_not_evidence(fit: RaterModelFit, classifiers: tuple[str, ...] | None =
     used = fit.settings.get(CLASSIFIER)
     if used is not None and (classifiers is None or used in classifiers):
         raise NotApplicableError(
-            f"Cannot evaluate {used} with these class probabilities: it is evidence in them (weight "
-            f"{number(fit.settings[WEIGHT])}) and would be compared with itself. Use the fit without it."
+            f"Cannot evaluate {used} with these class probabilities: they already use it as evidence (weight "
+            f"{number(fit.settings[WEIGHT])}), so it would be compared with itself. Use the fit without it."
         )

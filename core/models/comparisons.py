@@ -96,7 +96,9 @@ def comparisons_of(dataset: Dataset) -> Comparisons:
         Cases are not pairs of items, or the classes are others.
     """
     if dataset.pairs is None or not has_comparisons(dataset):
-        raise NotApplicableError("Cases are not pairs of items.", "Open a file of paired comparisons.")
+        raise NotApplicableError(
+            "Could not compare items: the cases are not pairs of items.", "Open a file of paired comparisons."
+        )
     names = [{FIRST: 0, TIE: 1, SECOND: 2}[name] for name in dataset.classes]
     answer = np.array(names, np.int64)[dataset.answer]
     pair = dataset.pairs.of_case[dataset.case_of_annotation].astype(np.int64)

@@ -153,7 +153,9 @@ def tap_agreement(dataset: Dataset, seed: int = 0) -> TapAgreement:
         The annotations are not single classes, raters are anonymous, or no case has two annotations.
     """
     if dataset.kind != "class" or dataset.n_classes < 2:
-        raise NotApplicableError("Could not fit t-a-p: it needs single classes, with at least two different classes.")
+        raise NotApplicableError(
+            "Could not fit t-a-p: it needs one class per annotation, and at least two different classes."
+        )
     if not (np.diff(dataset.case_ptr) > 1).any():
         raise NotApplicableError("Cannot determine agreement: no case has two annotations.")
     model = TAP()

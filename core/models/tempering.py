@@ -108,7 +108,7 @@ def tempered(
     own = None if method is None else getattr(method.make(), "tempered", None)
     if fit.method != "em" and own is None:
         raise InputError(
-            f"Could not use β: {fit.model} by {fit.method} does not support it.",
+            f"Could not use β: {fit.model} with the method {fit.method} does not support it.",
             "Use a fit by expectation-maximisation.",
         )
     if fit.cases != dataset.cases or fit.raters != dataset.raters or fit.classes != dataset.classes:

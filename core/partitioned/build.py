@@ -123,8 +123,8 @@ def _mapping(rows: ParquetRows, columns: dict[str, str | None]) -> Mapping:
         mapping = complete_mapping(question.raw, guess=mapping, case=case, rater=rater, answer=answer)
     if mapping.layout != "long" or mapping.ranked or mapping.case is None or mapping.answer is None:
         raise NotApplicableError(
-            f"Could not read {rows.name} in partitions: they need one row per annotation, with one class. Name the "
-            "columns (--case, --rater, --class), or use a file that fits into memory."
+            f"Could not read {rows.name} in partitions: this needs one row per annotation, with a single class. Name "
+            f"the columns (--case, --rater, --class), or use a file that fits into memory."
         )
     return replace(mapping, group=None, gold=None)
 
@@ -141,7 +141,7 @@ def _class_list(
     every, report = build_dataset(raw, alone, rows.name, classes=classes, kind=kind)
     if every.kind != "class":
         raise NotApplicableError(
-            f"Could not read {rows.name} in partitions: annotations are {every.kind}s, but partitions need classes."
+            f"Could not read {rows.name} in partitions: the annotations are {every.kind}s, but partitions need classes."
         )
     return every.classes, AS_POSITIONS in report.warnings
 

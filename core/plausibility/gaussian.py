@@ -51,7 +51,7 @@ def score_statistics(dataset: Dataset, cases: range | None = None) -> ScoreStati
     """
     if dataset.kind != "score":
         raise NotApplicableError(
-            "The Gaussian model needs scores; these annotations are "
+            "Could not use the Gaussian model: it needs scores, but these annotations are "
             f"{'classes' if dataset.kind == 'class' else dataset.kind + 's'}."
         )
     cases = range(dataset.n_cases) if cases is None else cases

@@ -93,7 +93,7 @@ def coverage(dataset: Dataset, fit: RaterModelFit, few: int = FEW) -> Coverage:
     if few < 1:
         raise OptionError(f"few must be at least 1; got {few}")
     if dataset.kind != "class" or not dataset.raters_identified:
-        raise NotApplicableError("Cannot compute overlap: it needs single classes and identified raters.")
+        raise NotApplicableError("Cannot compute overlap: it needs named raters and one class per annotation.")
     shared = pair_matrix(dataset).n.copy()
     np.fill_diagonal(shared, 0)
     first, second = np.triu_indices(dataset.n_raters, 1)

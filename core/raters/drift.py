@@ -169,7 +169,7 @@ def _dated(panel: Panel, rater: int) -> tuple[np.ndarray, int]:
     """Return judged annotations in order of time, and how many are undated; raise an error if there are too few."""
     rows, n_undated = _rows(panel, rater)
     if panel.dataset.time is None:
-        raise NotApplicableError("Cannot compute drift: these annotations have no times.")
+        raise NotApplicableError("Cannot compute drift: these annotations have no dates.")
     if rows.size < FEWEST:
         raise NotApplicableError(
             f"Could not compute drift: {panel.dataset.raters[rater]} has {rows.size} dated annotations on shared "

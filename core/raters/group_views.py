@@ -259,7 +259,7 @@ def rate_classifiers(
     """
     check_level(level)
     if dataset.kind != "class":
-        raise NotApplicableError("Cannot compare groups: this needs single classes.")
+        raise NotApplicableError("Cannot compare groups: this needs one class per annotation.")
     groups = list(_groups(facts))
     own = 1 - (1 - level) / max(1, len(groups))
     found = []

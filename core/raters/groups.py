@@ -270,7 +270,7 @@ def _check(dataset: Dataset, q: float, level: float, n_permutations: int, n_resa
         check_whole(number, f"The number of {what}", 20)
     if dataset.kind not in ("class", "score") or not dataset.raters_identified:
         raise NotApplicableError(
-            "Cannot compare groups of raters: this needs single classes or scores, and named raters."
+            "Cannot compare groups of raters: this needs named raters, and one class or score per annotation."
         )
 
 

@@ -256,7 +256,7 @@ def _measured(at: ExtendedData, world: World, patterns: CountsCache, measure: Me
 
 def _check(dataset: Dataset, fit: RaterModelFit, plans: Sequence[Plan], level: float, n_worlds: int) -> None:
     if dataset.kind != "class" or not dataset.raters_identified:
-        raise NotApplicableError("Cannot make a plan: it needs single classes and identified raters.")
+        raise NotApplicableError("Cannot plan: this needs named raters and one class per annotation.")
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
         raise InputError(
             "Could not use the fit: it is for different cases, raters or classes.", "Fit the model to these data."

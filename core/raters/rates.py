@@ -144,7 +144,8 @@ class BlindReads:
     def __post_init__(self) -> None:
         if not len(self.case) == len(self.reader) == len(self.answer):
             raise InputError(
-                "The numbers of cases, raters and annotations differ.", "Provide one of each per blind annotation."
+                "Could not compute rates: the numbers of cases, raters and annotations differ.",
+                "Provide one case and one rater per blind annotation.",
             )
 
 

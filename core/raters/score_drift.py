@@ -170,7 +170,7 @@ def score_drifts(
     check_level(level)
     check_level(false_alarms)
     if dataset.time is None:
-        raise NotApplicableError("Cannot compute drift: these scores have no times.")
+        raise NotApplicableError("Cannot compute drift: these scores have no dates.")
     above, variance = _beside_others(dataset, raters)
     known = np.isfinite(above)
     dated = known & (dataset.time != MISSING_TIME)

@@ -140,8 +140,8 @@ def shared_errors(
     check_level(q, "The false discovery rate")
     if dataset.kind != "class" or not dataset.raters_identified or dataset.n_classes < 2:
         raise NotApplicableError(
-            "Cannot determine shared errors: this needs single classes, at least two different classes and named "
-            "raters."
+            "Cannot determine shared errors: this needs named raters, one class per annotation and at least two "
+            "different classes."
         )
     raters = _chosen(dataset, set(machines))
     said = _matrix(dataset, dataset, raters)
@@ -153,7 +153,7 @@ def shared_errors(
     people = tuple(name for name in dataset.raters if name not in set(machines))
     if len(people) < _FEWEST_JUDGES:
         raise NotApplicableError(
-            "Cannot determine shared errors: this needs three people, because with two it is unknown who is wrong."
+            "Cannot determine shared errors: this needs three people, because with only two it is unknown who is wrong."
         )
     alone = dataset if len(people) == dataset.n_raters else dataset.select(raters=people)
 

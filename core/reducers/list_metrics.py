@@ -141,7 +141,7 @@ def compare_lists(
     target = min(target, top)
     if top > draws.top.shape[1]:
         raise InputError(
-            f"Cannot compare lists of {top} classes: the draws rank only the first {draws.top.shape[1]}.",
+            f"Cannot compare lists of {top} classes: the draws rank only the first {draws.top.shape[1]} classes.",
             f"Use a plausibility model with a depth of {top}.",
         )
     rank, bucket, inside, tie = _places(class_code, group, n_classes, top)

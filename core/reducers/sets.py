@@ -76,7 +76,7 @@ class TopSets:
         depth = draws.top.shape[1]
         if depth < self.max_top:
             raise InputError(
-                f"Cannot count sets of {self.max_top} classes: the draws rank only {depth}.",
+                f"Cannot count sets of {self.max_top} classes: the draws rank only the first {depth} classes.",
                 f"Set the depth of the plausibility model to {self.max_top}.",
             )
         if (len(draws.classes) + 1) ** self.max_top >= 2**63:

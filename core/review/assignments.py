@@ -69,8 +69,8 @@ class Assignment:
             )
         if not self.cases or len({case.case_id for case in self.cases}) < len(self.cases):
             raise InputError(
-                "Could not assign cases: the list is empty or contains a case twice.",
-                "Choose another queue or fewer filters.",
+                "Could not assign cases: the list of cases is empty or contains a case twice.",
+                "Choose a different queue, or use fewer filters.",
             )
         if len(self.cases) > MOST_CASES:
             raise InputError(

@@ -413,7 +413,8 @@ def connect(url: sa.URL, patience: float = PATIENCE) -> sa.Engine:
     except ModuleNotFoundError:
         raise StoreError(
             "unreachable",
-            "Could not open Postgres: a package is missing. Run pip install 'psycopg[binary]', then start again.",
+            "Could not open Postgres: a package is missing. Run pip install 'psycopg[binary]', then start Plurality "
+            "again.",
         ) from None
 
 

@@ -100,17 +100,21 @@ class Draft:
             check_name(self.whom, "reviewer who is asked")
             if self.whom_visible not in get_args(Visible):
                 raise InputError(
-                    "Could not ask for a second opinion: neither blind nor open is chosen.", "Choose blind or open."
+                    "Could not ask for a second opinion: neither “blind” nor “open” was chosen.",
+                    "Choose blind or open.",
                 )
         if self.confidence is not None and not 0 <= self.confidence <= 1:
-            raise InputError(f"The confidence must be 0 to 1; got {self.confidence}.", "Choose another one.")
+            raise InputError(f"The confidence must be 0 to 1; got {self.confidence}.", "Choose a different value.")
         if self.reason and self.reason not in REASONS:
             raise InputError(f"Unknown reason: {self.reason!r}.", f"Use one of {', '.join(REASONS)}.")
         if self.seconds is not None and not (math.isfinite(self.seconds) and self.seconds >= 0):
-            raise InputError(f"The time on the case must be 0 seconds or more; got {self.seconds}.", "Send it again.")
+            raise InputError(
+                f"The time spent on the case must be 0 seconds or more; got {self.seconds}.", "Send it again."
+            )
         if len(self.note) > LONGEST_NOTE:
             raise InputError(
-                f"Could not save the note: it has {len(self.note):,} characters.", f"Use at most {LONGEST_NOTE:,}."
+                f"Could not save the note: it has {len(self.note):,} characters.",
+                f"Use at most {LONGEST_NOTE:,} characters.",
             )
         for text in (self.case_id, self.note):
             check_text(text)

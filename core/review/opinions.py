@@ -55,7 +55,7 @@ class Opinion:
         said = bool(self.blocks) + bool(self.distribution) + (self.score is not None)
         if said > 1 or (self.is_set and len(self.blocks) != 1) or (self.within is not None and self.score is None):
             raise InputError(
-                "Could not record the opinion: it has more than one kind.",
+                "Could not record the opinion: it is of more than one kind.",
                 "Use only one of class, set, ranking or score.",
             )
 

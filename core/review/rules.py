@@ -121,7 +121,7 @@ def _change(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> No
     before = _revealed(review, draft, own)
     _needs_class_or_ranking(draft)
     if draft.opinion == before.opinion:
-        raise NotAllowedError("This is already your opinion. Keep it, or choose another.")
+        raise NotAllowedError("This is already your opinion. Keep it, or choose a different one.")
     _needs_reason(draft, "a change")
 
 
@@ -133,7 +133,7 @@ def _skip(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None
 def _second_opinion(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     _not_adjudicated(review)
     if not own:
-        raise NotAllowedError("Submit your own opinion before you ask for another.")
+        raise NotAllowedError("Submit your own opinion before you ask for another opinion.")
     if draft.whom == draft.reviewer or review.read_by(draft.whom) or draft.whom in dict(review.asked):
         raise NotAllowedError(
             f"{who_is_asked(draft.whom)} has already given an opinion on this case or been asked for one. Ask "
@@ -212,7 +212,7 @@ def _needs_class_or_ranking(draft: Draft) -> None:
 def _needs_reason(draft: Draft, what: str) -> None:
     if not draft.reason and not draft.note.strip():
         raise InputError(
-            f"Could not record this step: the reason for {what} is missing.", "Choose a reason or write a note."
+            f"Could not record this step: the reason for {what} is missing.", "Choose a reason, or write a note."
         )
 
 
@@ -234,7 +234,7 @@ def _not_adjudicated(review: CaseReview) -> None:
 def _revealed(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> ReviewerOpinion:
     _not_adjudicated(review)
     if not own:
-        raise NotAllowedError("You have no opinion on this case yet.")
+        raise NotAllowedError("You have not given an opinion on this case yet.")
     if draft.reviewer not in review.revealed:
         raise NotAllowedError("You have not seen the other opinions yet.")
     return own

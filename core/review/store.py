@@ -228,7 +228,8 @@ class ReviewStore:
             if known := _of_token(connection, token):
                 if (known.dataset, known.kind, known.reviewer) != (dataset, said["kind"], said["reviewer"]):
                     raise InputError(
-                        "Could not submit: this submission was already used for something else.", "Open the page again."
+                        "Could not submit: this submission has already been used for something else.",
+                        "Open the page again.",
                     )
                 return known
             _check_not_continued(connection, dataset)
@@ -525,7 +526,7 @@ class ReviewStore:
         if not cases or len({case.case_id for case in cases}) < len(cases):
             raise InputError(
                 "Could not start a session: the list of cases is empty or contains a case twice.",
-                "Choose another queue or fewer filters.",
+                "Choose a different queue, or use fewer filters.",
             )
         for text in (title, *(case.case_id for case in cases), *(case.why for case in cases)):
             check_text(text)
@@ -814,7 +815,7 @@ def _same(known: Event, draft: Draft) -> Event:
     same = all(getattr(known, name) == getattr(draft, name) for name in ("dataset", "case_id", "kind", "reviewer"))
     if not same or (draft.kind in ("opinion", "change", "adjudication") and known.opinion != draft.opinion):
         raise InputError(
-            "Could not submit: this submission was already used for something else.", "Open the page again."
+            "Could not submit: this submission has already been used for something else.", "Open the page again."
         )
     return known
 

@@ -189,7 +189,7 @@ class Cluster(Executor):
                     if coming.done():  # it is the work's own, or came this moment
                         return coming.result()
         except CancelledError:
-            raise WorkerError("The cluster's scheduler has stopped. Check its log, then start again.") from None
+            raise WorkerError("The cluster's scheduler has stopped. Check its log, then try again.") from None
         except KilledWorker as error:
             raise WorkerError(
                 f"{error.allowed_failures + 1} cluster workers stopped one after the other in the same part of the "
@@ -317,7 +317,9 @@ class _Processes:
                     creationflags=NO_WINDOW,
                 )
             except OSError as error:
-                raise WorkerError(f"Could not start a worker process: {error}. Close other programs.") from None
+                raise WorkerError(
+                    f"Could not start a worker process: {error}. Close other programs and try again."
+                ) from None
 
     def check(self) -> None:
         """Raise an error if a worker ended while it was started."""

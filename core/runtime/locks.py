@@ -39,7 +39,8 @@ def begin_running() -> None:
         return
     if fcntl is None:
         raise InputError(
-            "Could not start several processes: this system has no file locks.", "Unset PLURALITY_SEVERAL_PROCESSES."
+            "Could not start more than one process: this system has no file locks.",
+            "Unset PLURALITY_SEVERAL_PROCESSES.",
         )
     place = unkept_folder().with_suffix(LOCK)
     try:
@@ -116,7 +117,7 @@ def unheld_home() -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             remedy = "Stop the server first: systemctl stop plurality.target."
-            raise InputError(f"A running server uses the folder {path.parent}.", remedy) from None
+            raise InputError(f"A running server is using the folder {path.parent}.", remedy) from None
         try:
             yield
         finally:

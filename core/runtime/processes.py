@@ -200,7 +200,7 @@ class _Child:
         except OSError as error:
             shutil.rmtree(self._folder, ignore_errors=True)
             raise WorkerError(
-                f"Could not start a worker process: {error}. Close other programs and start again."
+                f"Could not start a worker process: {error}. Close other programs and try again."
             ) from error
         self._reader = threading.Thread(target=self._listen, name="worker-lines", daemon=True)
         self._reader.start()
@@ -226,14 +226,14 @@ class _Child:
             self._reader.join(1.0)
         if self._rubbish is not None:
             raise WorkerError(
-                f"The worker process wrote an unexpected line: “{self._rubbish}”. Start again; if it happens again, "
-                "check for a program that writes to its output."
+                f"The worker process wrote an unexpected line: “{self._rubbish}”. Try again; if this happens again, "
+                f"check for a program that writes to the output of the process."
             )
         if code is None:
             if time.monotonic() - self._heard > SILENCE:
                 raise WorkerError(
-                    f"The worker process did not respond for {number(SILENCE, 0)} seconds and was stopped. Start "
-                    "again when the computer is less busy."
+                    f"The worker process did not respond for {number(SILENCE, 0)} seconds and was stopped. Try again "
+                    f"when the computer is less busy."
                 )
             return False
         if code != 0 or "finished" not in self._said:
@@ -251,7 +251,7 @@ class _Child:
         try:
             return load_arrays(self._folder / "result.npz")
         except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile) as error:
-            raise WorkerError(f"Could not read the result: {error}. Start again.") from error
+            raise WorkerError(f"Could not read the result: {error}. Try again.") from error
 
     def ask_to_stop(self) -> None:
         """Ask the child to stop, by closing its input."""

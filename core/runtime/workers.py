@@ -312,7 +312,7 @@ class _Call:
         try:
             return from_bytes(self.given.read_bytes(), dataset)
         except DAMAGED as error:
-            raise WorkerError(f"Could not read the result: {error}. Start again.") from error
+            raise WorkerError(f"Could not read the result: {error}. Try again.") from error
 
 
 class _Limits:
@@ -413,7 +413,7 @@ class _Worker:
                 )
         except OSError as error:
             raise WorkerError(
-                f"Could not start a worker process: {error}. Close other programs and start again."
+                f"Could not start a worker process: {error}. Close other programs and try again."
             ) from error
         threading.Thread(target=self._listen, name="worker-lines", daemon=True).start()
 
@@ -458,8 +458,8 @@ class _Worker:
         if time.monotonic() - self._heard > SILENCE:
             self.process.kill()
             raise WorkerError(
-                f"The worker process did not respond for {number(SILENCE, 0)} seconds and was stopped. Start again "
-                "when the computer is less busy."
+                f"The worker process did not respond for {number(SILENCE, 0)} seconds and was stopped. Try again when "
+                f"the computer is less busy."
             )
 
     def end(self) -> None:

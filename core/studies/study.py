@@ -55,7 +55,7 @@ class ReadingStudy:
             )
         for what, names in (("modality", self.modalities), ("reader", self.readers), ("case", self.cases)):
             if len(set(names)) < len(names):
-                raise InputError(f"Could not read the study: a {what} occurs twice.", "Use each name once.")
+                raise InputError(f"Could not read the study: a {what} appears more than once.", "Use each name once.")
         if np.isinf(scores).any():
             raise InputError(
                 "Could not use the scores: one is infinite.", "Use finite scores, and leave out unread cases."

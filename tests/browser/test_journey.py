@@ -68,7 +68,7 @@ def test_a_file_with_other_column_names_is_understood_kept_and_reopened_after_a_
         expect(page.get_by_text("Saved on this computer")).to_have_count(0)
         page = open_page(f"{dashboard.url}/cases?data={digest}")
         settled(page)
-        expect(page.get_by_text("Open its file again")).to_be_visible()
+        expect(page.get_by_text("Open the file again")).to_be_visible()
         assert not list((dashboard.home / "datasets").iterdir())
     finally:
         dashboard.stop()

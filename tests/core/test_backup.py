@@ -95,7 +95,7 @@ def test_a_backup_of_a_running_server_is_put_back_whole(kept, home, tmp_path, mo
 def key(tmp_path):
     """A private key of age, and its public one."""
     if shutil.which("age") is None:
-        pytest.skip("age is not installed")
+        pytest.skip("age” is not installed")
     made = subprocess.run(["age-keygen", "-o", tmp_path / "key.txt"], capture_output=True, text=True, check=True)
     return tmp_path / "key.txt", made.stderr.split()[-1]
 
@@ -136,7 +136,7 @@ def test_old_encrypted_backups_go_as_others(tmp_path, monkeypatch):
 )
 def test_nothing_is_written_where_a_backup_cannot_be_encrypted(kept, tmp_path, monkeypatch, path, key, why):
     if path is None and shutil.which("age") is None:
-        pytest.skip("age is not installed")
+        pytest.skip("age” is not installed")
     if path is not None:
         monkeypatch.setenv("PATH", path)
     with pytest.raises(InputError, match=why):
@@ -240,7 +240,7 @@ def test_no_backup_is_put_back_under_a_running_server(kept, tmp_path, monkeypatc
         for _ in range(2):
             holds()
             assert main(["restore", str(out)]) == 2
-            assert "A running server uses the folder" in capsys.readouterr().err
+            assert "A running server is using the folder" in capsys.readouterr().err
             assert [path.name for path in served.iterdir()] == [".serving.lock"]
             served.rename(tmp_path / f"before {len(list(tmp_path.iterdir()))}")
             served.mkdir()

@@ -64,7 +64,10 @@ def test_fit_is_of_all_labels(run, street, shared, tmp_path):
 
 def test_a_classifier_is_no_evidence_of_sets(run, tmp_path):
     said = run("fit", "dawid-skene", "street", "--evidence", f"A={tmp_path / 'a.csv'}", status=2)
-    assert "Could not use a classifier as evidence: this needs single classes. Choose a label (--label NAME)." in said
+    assert (
+        "Could not use a classifier as evidence: this needs one class per annotation. Choose a label (--label NAME)."
+        in said
+    )
 
 
 def test_fit_of_a_label_is_that_of_its_two_classes(run, street):
@@ -87,9 +90,12 @@ def test_the_kind_can_be_said_and_ends_the_doubt(run, tmp_path):
     [
         (
             ("fit", "auto", "street"),
-            "Could not use the model auto: it needs single classes. Name another model, or choose",
+            "Could not use the model “auto”: it needs one class per annotation. Name another model, or choose",
         ),
-        (("fit", "dawid-skene", "street", "--intervals"), "Could not use --intervals for all labels at once"),
+        (
+            ("fit", "dawid-skene", "street", "--intervals"),
+            "Could not use --intervals: it is not available for all labels at once",
+        ),
         (("fit", "dawid-skene", "street", "--smoothing", "none"), "Could not share accuracies between labels"),
         (("fit", "glad", "street"), "to all labels at once"),
         (
@@ -100,7 +106,7 @@ def test_the_kind_can_be_said_and_ends_the_doubt(run, tmp_path):
         (("agreement", "street", "--label", "tram"), "Unknown label 'tram'. Labels: 'pedestrian'"),
         (
             ("report", "street", "--out", "r.html"),
-            "Could not write a report on sets of labels: a report needs one label. Use --label NAME",
+            "Could not write a report on sets of labels: a report covers only one label. Use --label NAME",
         ),
     ],
 )

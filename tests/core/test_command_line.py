@@ -506,7 +506,7 @@ BAD = {
     "top": (["certainty", "dirichlet", "FILE", "--reliability", "1", "--top", "0"], "1 to 10"),
     "level": (["agreement", "FILE", "--level", "95"], "between 0 and 1"),
     "weighting": (["agreement", "FILE", "--spa-weights", "all"], "Unknown weighting 'all'"),
-    "restarts": (["fit", "dawid-skene", "FILE", "--restarts", "-1"], "Restarts must be 0 or more"),
+    "restarts": (["fit", "dawid-skene", "FILE", "--restarts", "-1"], "--restarts must be 0 or more"),
     "unwritable": (["fit", "majority", "FILE", "--cases-out", "no/such/folder.csv"], "Could not write"),
     "anonymous": (["fit", "dawid-skene", "FILE", "--rater", "none"], "anonymous"),
 }

@@ -100,7 +100,7 @@ def test_gold_of_one_case_is_too_little_and_the_readers_decide(run, files, tmp_p
     gold = tmp_path / "one.csv"
     gold.write_text("case,class\nc0,a\n")
     found = run("dirichlet", files[0], "--gold", gold)
-    assert "Only 1 annotated case has gold; at least 2 are needed." in found.err
+    assert "Only 1 annotated case has gold; at least 2 such cases are needed." in found.err
     assert "gold" not in json.loads(found.out) and "two are needed" not in run("dirichlet", files[0]).err
 
 

@@ -210,12 +210,13 @@ def test_lists_of_records_by_machine_are_as_many_machines_and_words_are_said_of_
     ]
     (note,) = whole["notes"]
     assert apart["notes"] == [note] and note.startswith(
-        "Classes are numbers but count only as equal or different. Use --score rmse to compare distances."
+        "The classes are numbers but are compared only as equal or different. Use --score rmse to compare distances."
     )
     assert run(tmp_path / "all.csv", "--machine", "gemini,gpt-4", "--no-people", "--score", "accuracy")["notes"] == []
     said, _ = run(tmp_path / "all.csv", "--machine", "gpt-4", "--no-people")["notes"]
     assert said.startswith(
-        "Counted as people, although their names suggest AI raters: gemini. Use --leave-out NAME,... to leave them out."
+        "These raters count as people, although their names suggest AI raters: gemini. Use --leave-out NAME,... to "
+        "leave them out."
     )
     assert main(["machine", str(tmp_path / "people.csv"), str(tmp_path / "one.json"), "--no-people"]) == 0
     assert "only one rater" not in capsys.readouterr().err

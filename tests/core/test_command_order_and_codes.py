@@ -150,7 +150,7 @@ def test_classes_put_a_kept_dataset_in_order(home, tmp_path, capsys):
     ]
     assert found[0] != found[1]
     assert main(["agreement", digest, "--missing=ind"]) == 2
-    assert "Could not use --missing: it needs a file" in capsys.readouterr().err
+    assert "Could not use --missing: it applies only to files" in capsys.readouterr().err
 
 
 def test_a_report_states_the_order_and_the_command_that_uses_it(run, tmp_path):

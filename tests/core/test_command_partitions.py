@@ -82,7 +82,7 @@ def test_models_are_chosen_by_some_of_the_cases_where_there_are_too_many(path, c
     found = json.loads(shown.out)
     assert 1_800 < found["n_cases_scored"] < 2_100
     assert f"scored on {found['n_cases_scored']:,} of 3,869 cases" in shown.err
-    assert "annotations on average (3,870 in all data)" in shown.err  # each of five dentists annotated each case
+    assert "annotations on these cases (3,870 on all cases)" in shown.err  # each of five dentists annotated each case
 
 
 def test_what_partitions_do_not_take_is_refused(path, capsys):
@@ -90,7 +90,7 @@ def test_what_partitions_do_not_take_is_refused(path, capsys):
         (["agreement", "FILE", "--ordinal"], "--ordinal"),
         (["fit", "auto", "FILE"], "auto"),
         (["fit", "dawid-skene", "FILE", "--intervals"], "--intervals"),
-        (["fit", "glad", "FILE"], "not available for data in partitions"),
+        (["fit", "glad", "FILE"], "not available for partitioned data"),
     ):
         assert main([*[str(path) if one == "FILE" else one for one in more], "--partitions", "2"]) == 2
         assert why in capsys.readouterr().err

@@ -240,7 +240,7 @@ def test_known_scores_of_cases_that_nobody_scored_are_told(capsys, tmp_path):
     gold.write_text("case,score\nc1,1\nc2 ,2\n c3,3\nzz,4\nyy,5\n")
     assert main(["raters", str(scores), "--gold", str(gold)]) == 0
     said = capsys.readouterr()
-    assert "Gold for 2 cases without an annotation was left out." in said.err
+    assert "Gold was left out for 2 cases without an annotation." in said.err
     assert [row["gold"]["n"] for row in json.loads(said.out)["raters"]] == [3] * 3
 
 

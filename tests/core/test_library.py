@@ -129,7 +129,7 @@ def test_a_damaged_dataset_is_refused_and_mended_by_keeping_it_again(damage):
     dataset = dataset_of(RANKINGS)
     folder = library.keep(dataset)
     DAMAGES[damage](folder)
-    with pytest.raises(InputError, match="Delete it, and open its file") as caught:
+    with pytest.raises(InputError, match="Delete it, and open the original file") as caught:
         library.reopen(dataset.digest)
     assert dataset.digest[:8] in caught.value.message
     assert isinstance(library.kept(), list)

@@ -120,7 +120,7 @@ def test_an_address_that_leads_nowhere_says_what_to_do():
     app = AppTest.from_file(APP, default_timeout=300)
     app.query_params["data"] = "0" * 32
     app.run()
-    assert "Open its file again" in app.error[0].value
+    assert "Open the file again" in app.error[0].value
     assert app.title[0].value == "See where your raters agree, and where they do not"
 
 

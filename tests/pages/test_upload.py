@@ -319,7 +319,7 @@ def test_gold_that_is_dropped_after_the_annotations_is_offered_as_gold_of_the_da
     gold = [f"{case},{'xy'[case % 2]}" for case in range(10)]
     app = dropped(("crowd_gold.csv", "\n".join(["case,class", *gold, "other,x"]).encode()), app=app)
     assert "Use this file as gold for crowd?" in texts(app) and "the gold class of 10 of 12 cases" in texts(app)
-    assert "Gold for 1 case without an annotation was left out." in texts(app)
+    assert "Gold was left out for 1 case without an annotation." in texts(app)
     app = done(app.button(key="gold_of_file").click().run())
     address = app.session_state["data"]
     known = cached.open_dataset(address).dataset

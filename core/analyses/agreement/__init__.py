@@ -33,7 +33,7 @@ WINDOWS = {
 class ApplicableOptions:
     """Options of the coefficients that suit the annotations."""
 
-    level: float = option(0.95, "The level of the intervals")
+    level: float = option(0.95, "The confidence level of the intervals")
     spa_weightings: tuple[str, ...] = SPA_WEIGHTINGS
 
 
@@ -51,7 +51,8 @@ class RaterOptions:
     """Options of agreement of each rater with the others."""
 
     coefficient: str = option(
-        KRIPPENDORFF_ALPHA, "Coefficient, with and without each rater", tuple(OVERALL), _title, "without the rater",
+        KRIPPENDORFF_ALPHA, "Coefficient to compute with and without each "
+        "rater", tuple(OVERALL), _title, "without the rater",
         "without_coefficient",
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ BELOW = {"mark": "Keep, marked", "blank": "Leave blank", "out": "Leave out"}
 def _rule(titles: dict[str, str]) -> Any:
     return option(
         "average", "Label by", tuple(titles), titles.__getitem__, key="label_rule", look="radio",
-        help="Rule that chooses each label; review uses reviewed cases first, then the average",
+        help="Rule for choosing labels; “review” takes labels from reviews first, then from the average",
     )  # fmt: skip
 
 
@@ -48,7 +48,7 @@ class LabelsOptions:
     rule: str = _rule(RULES)
     bar: float = option(
         UNCERTAIN_BELOW, "Minimum certainty", term="annotation certainty", key="label_bar",
-        help="Minimum certainty of a label that can be used as it is, 0 to 1 [0.9]",
+        help="Minimum certainty at which a label is used unchanged, 0 to 1 [0.9]",
     )  # fmt: skip
     below: str = option(
         "mark", "Cases below", tuple(BELOW), BELOW.__getitem__, key="label_below", look="radio",

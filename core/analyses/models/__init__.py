@@ -111,12 +111,15 @@ class CovariateOptions:
 
     method: str = option(
         "map", "Estimation", tuple(WAYS), WAYS.__getitem__, key="covariate_method", look="side by side",
-        help="Posterior mode with Laplace's approximation, or chains by NUTS [map]",
+        help="Posterior mode with Laplace's approximation, or chains drawn by NUTS [map]",
     )  # fmt: skip
     positive: str = option(
-        "", "Positive class", kind="text", help="Class compared with all others; needed for more than two classes"
+        "",
+        "Positive class",
+        kind="text",
+        help="Class to compare with all others; needed if there are more than two classes",
     )
-    level: float = option(0.95, "The level of the intervals", help="Confidence level [0.95]")
+    level: float = option(0.95, "The confidence level of the intervals", help="Confidence level [0.95]")
     of_raters: RaterFacts = field(default_factory=RaterFacts)
     of_cases: RaterFacts = field(default_factory=RaterFacts)
     seed: int = 0

@@ -38,7 +38,7 @@ class ScoreOptions:
     acceptable: float | None = option(None, "The acceptable accuracy or correlation")
     fdr: float = option(0.05, "The false discovery rate")
     judged_by: Literal["gold", "model"] | None = option(None, "Who judges", choices=("gold", "model"))
-    level: float = option(0.95, "The level of the intervals")
+    level: float = option(0.95, "The confidence level of the intervals")
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,7 @@ def tempered_at_mode(
     tag = fit.settings.get("tag")
     if fit.method != "map" or tag is None or fit.cases != dataset.cases or fit.raters != dataset.raters:
         raise InputError(
-            f"Could not use β: {fit.model} by {fit.method} does not support it.",
+            f"Could not use β: {fit.model} with the method {fit.method} does not support it.",
             "Use a difficulty model of these data that was fitted with the method map.",
         )
     on, code = switches(tag), dataset.classes.index(fit.settings["positive"])
@@ -322,7 +322,7 @@ def _method(place: int, tag: str) -> Method:
             ),
             Option(
                 "as_published", bool, False, "Priors as in the authors' programs",
-                "use priors of the authors' programs where they differ from the paper", on_page=False,
+                "use the priors of the authors' programs if these differ from the paper", on_page=False,
             ),
         ),
         view=lambda dataset, positive=None, **_: one_against_rest(dataset, positive)[0],

@@ -73,7 +73,7 @@ def tag_of(on: Switches) -> str:
     tag = "".join(letter for letter, present in off if not present) or "Full"
     if tag not in TAGS:
         raise InputError(
-            f"Could not use {tag}: the data do not identify all of its parameters, so it is not a separate model.",
+            f"Could not use {tag} as a separate model: the data do not identify all of its parameters.",
             f"Use one of {', '.join(TAGS)}.",
         )
     return tag

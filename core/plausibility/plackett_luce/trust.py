@@ -182,19 +182,20 @@ class MixturePlackettLuce:
             raise InputError(f"The number of chains must be at least 1; got {self.n_chains:,}.", "Use 1 or more.")
         if self.trust_prior is None and self.n_burn < LEAST_BURN:
             raise InputError(
-                f"The burn-in must be {LEAST_BURN} sweeps or more to fit the prior of trust; got {self.n_burn:,}.",
+                f"The burn-in must be {LEAST_BURN} sweeps or more to fit the prior of the rater weights; got "
+                f"{self.n_burn:,}.",
                 "Use more sweeps.",
             )
         if self.n_burn < 0:
             raise InputError(f"The burn-in must be 0 sweeps or more; got {self.n_burn:,}.", "Use 0 or more.")
         if self.trust_prior is not None and not all(np.isfinite(x) and x > 0 for x in self.trust_prior):
             raise InputError(
-                f"The prior of trust must be two positive numbers, A and B; got {self.trust_prior}.",
+                f"The prior of the rater weights must be two positive numbers, A and B; got {self.trust_prior}.",
                 "Use for example 8 and 2.",
             )
         if self.trust_at is not None and not (np.isfinite(self.trust_at) and self.trust_at > 0):
             raise InputError(
-                f"The γ at which trust is estimated must be above 0; got {self.trust_at}.",
+                f"The γ at which the rater weights are estimated must be above 0; got {self.trust_at}.",
                 "Use a positive number, or None.",
             )
 

@@ -264,8 +264,8 @@ def may(address: str, *, change: bool = False) -> bool:
 def not_here(address: str) -> NotFoundError:
     """Return the error for data that do not exist or may not be opened."""
     return NotFoundError(
-        f"The dataset {address[:12]!r} is no longer on this computer. Open its file again on the Upload page and "
-        "save it, so that its address keeps working."
+        f"The dataset {address[:12]!r} is no longer on this computer. Open the file again on the Upload page and save "
+        f"the dataset, so that this address keeps working."
     )
 
 

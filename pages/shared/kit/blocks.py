@@ -190,7 +190,7 @@ def _span(span: Span) -> str:
 
 @singledispatch
 def _draw(block: Block, after: Drawn) -> None:
-    raise TypeError(f"A page cannot draw a block of type {type(block).__name__}. Add a renderer for it.")
+    raise TypeError(f"A page cannot render a block of type {type(block).__name__}. Add a renderer for it.")
 
 
 @_draw.register

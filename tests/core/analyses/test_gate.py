@@ -189,7 +189,7 @@ def test_a_perfect_value_without_an_interval_is_not_met_if_the_interval_decides(
 
 @pytest.mark.parametrize("text", ["agreement >= 60", "alpha > 2", "unanimous > 150%"])
 def test_a_bound_that_no_data_can_meet_is_refused(text):
-    with pytest.raises(InputError, match="is at most 1"):
+    with pytest.raises(InputError, match="cannot exceed 1"):
         checked(simulated(1), text)
 
 

@@ -38,7 +38,8 @@ def ordinary():
 @pytest.mark.parametrize(
     ("entry_ptr", "entry_class", "found", "remedy"),
     [
-        ([0, 1, 1, 2], [0, 1], "Annotation 1, of rater 'r1' on case 'a', has no label", "add a label that means this"),
+        ([0, 1, 1, 2], [0, 1], "Annotation 1, of rater 'r1' on case 'a', has no label", "add a label with this "
+        "meaning"),
         ([0, 1, 2, 4], [0, 1, 2, 2], "Annotation 2, of rater 'r2' on case 'a', contains 'war' twice", "once"),
         ([0, 1, 2, 3], [0, 1, 3], r"entry_class\[2\] is 3, which is not a code for one of the 3 classes", "Use 0 to 2"),
         ([0, 1, 2, 3], [0, -1, 2], r"entry_class\[1\] is -1", "Use 0 to 2"),

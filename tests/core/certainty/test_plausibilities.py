@@ -123,7 +123,12 @@ def test_the_command_writes_csv_and_parquet(tmp_path, capsys):
     capsys.readouterr()
     assert main(["certainty", "gaussian", "essays", "--plausibilities-out", str(csv)]) == 2
     assert main(["certainty", "dirichlet", "street", "--reliability", "1", "--plausibilities-out", str(csv)]) == 2
-    assert capsys.readouterr().err.count("Could not use --plausibilities-out: it needs single classes or rankings") == 2
+    assert (
+        capsys.readouterr().err.count(
+            "Could not use --plausibilities-out: it needs rankings, or one class per annotation"
+        )
+        == 2
+    )
 
 
 def test_too_many_cells_and_other_annotations_are_refused():

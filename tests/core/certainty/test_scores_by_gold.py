@@ -72,7 +72,7 @@ def test_known_scores_go_with_the_data(marked, tmp_path, monkeypatch):
     assert np.array_equal(one.gold_scores, [2.5, np.nan, 4, np.nan], equal_nan=True)
     assert notes == (
         "Gold values that are not numbers ('high') were left out.",
-        "Gold for 1 case without an annotation was left out.",
+        "Gold was left out for 1 case without an annotation.",
     )
     nothing, notes = with_side_files(bare, SideFiles(gold={"1": "high"}))
     assert nothing.gold_scores is None and notes[-1] == "No gold score matches a case in these data."
@@ -92,7 +92,7 @@ def test_what_are_no_known_scores_is_refused(marked, gold, said):
 
 
 def test_known_scores_of_classes_are_refused(marked):
-    with pytest.raises(InputError, match="Gold scores need scores"):
+    with pytest.raises(InputError, match="Could not use gold scores"):
         replace(marked.as_classes(4.0)[0], gold_scores=np.zeros(4))
 
 

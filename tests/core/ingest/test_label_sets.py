@@ -376,7 +376,7 @@ def test_known_sets_go_with_their_data(tmp_path):
     ):
         with pytest.raises(InputError, match=said):
             replace(plain, gold_sets=wrong)
-    with pytest.raises(InputError, match="Gold sets need sets of labels; these annotations are of kind"):
+    with pytest.raises(InputError, match="they need sets of labels, but these annotations are of kind"):
         replace(load_sample("anaesthesia"), gold_sets=np.zeros((45, 4)))
 
 

@@ -61,7 +61,7 @@ def test_machines_of_the_column_are_compared_by_the_command_and_are_no_people(tm
     one = json.loads(capsys.readouterr().out)
     assert {rater["rater"] for rater in one["machines"][0]["raters"]} == set("abc")
     assert one["machines"][0]["rho"] == both["machines"][0]["rho"] and one["notes"] == [
-        "Left out of the people, because a column marks them as AI raters: h."
+        "These raters do not count as people, because a column marks them as AI raters: h."
     ]
 
 

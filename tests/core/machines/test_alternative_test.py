@@ -273,7 +273,7 @@ def test_what_cannot_be_asked_is_refused(six, how, said):
 
 
 def test_what_cannot_be_tested_is_refused(six):
-    with pytest.raises(NotApplicableError, match=r"anonymous.*add its predictions on Reliability"):
+    with pytest.raises(NotApplicableError, match=r"anonymous.*add its predictions on the Reliability page"):
         alternative_test(replace(six, raters_identified=False), ["m0"])
     with pytest.raises(NotApplicableError, match="two people"):
         alternative_test(six, ["m0"], people=["p0"])
@@ -281,7 +281,7 @@ def test_what_cannot_be_tested_is_refused(six):
         alternative_test(six, ["m0"], score="kappa")
     with pytest.raises(NotApplicableError, match="for scores"):
         alternative_test(numbers(six), ["m0"], score="overlap")
-    with pytest.raises(InputError, match="no AI rater is named"):
+    with pytest.raises(InputError, match="no AI rater was named"):
         alternative_test(six, [])
 
 

@@ -17,7 +17,9 @@ def wide(build, n_classes):
 def test_many_classes_are_refused_before_anything_is_fitted_and_the_vote_opens(build):
     dataset, told = wide(build, 1500), []
     with pytest.raises(
-        LimitError, match=r"about 4 minutes and 0.5 GB with 1,500 classes. To fit it, choose it by name, or merge"
+        LimitError,
+        match=r"about 4 minutes and 0.5 GB with 1,500 classes. Choose the model by name to fit it without "
+        r"a score, or merge",
     ):
         check_cost(dataset)
     assert seconds_to_choose(dataset) == 0

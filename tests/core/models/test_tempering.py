@@ -117,7 +117,7 @@ def test_a_beta_out_of_range_is_refused(beta):
 
 def test_what_cannot_be_tempered_is_refused(build):
     dataset = build(random_rows(3, n_classes=2), 2)
-    with pytest.raises(InputError, match="Could not use β: majority by vote does not support it"):
+    with pytest.raises(InputError, match="Could not use β: majority with the method vote does not support it"):
         tempered(fit_request(request("majority", "vote"), dataset).fit, dataset, 0.5)
     with pytest.raises(InputError, match="different data"):
         tempered(OneCoin().fit(dataset), build(random_rows(4, n_cases=9, n_classes=2), 2), 0.5)

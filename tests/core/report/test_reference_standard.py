@@ -152,7 +152,7 @@ def test_the_command_writes_it_with_or_without_a_report(tmp_path, capsys):
     assert main(["report", "caries", "--reference-standard", str(out)]) == 0
     assert "GRRAS 2011" in out.read_text(encoding="utf-8")
     assert '"reference_standard"' in capsys.readouterr().out
-    assert main(["report", "caries"]) == 2 and "no file was given" in capsys.readouterr().err
+    assert main(["report", "caries"]) == 2 and "no output file was given" in capsys.readouterr().err
     assert main(["report", "caries", "--reference-standard", str(tmp_path / "x.pdf")]) == 2
 
 

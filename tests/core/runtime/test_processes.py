@@ -119,7 +119,7 @@ def test_rubbish_is_no_message(child, words):
 def test_a_silent_child_is_given_up(child, monkeypatch):
     monkeypatch.setattr(processes, "SILENCE", 0.5)
     folders = child("import time; time.sleep(60)")
-    fails("seconds and was stopped. Start again when the computer is less busy")
+    fails("seconds and was stopped. Try again when the computer is less busy")
     assert not list(folders.iterdir())
 
 

@@ -73,7 +73,7 @@ def test_obuchowski_rockette_refuses_missing_readings():
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"readers": ("a", "a", "b")}, "a reader occurs twice"),
+        ({"readers": ("a", "a", "b")}, "a reader appears more than once"),
         ({"cases": ("a",)}, "shape"),
         ({"truth": np.full(12, 2)}, "a value is not 1, 0 or −1"),
         ({"truth": np.zeros(3)}, "Could not use the truth: its shape"),
