@@ -172,7 +172,7 @@ def restore(file: Path, identity: Path | None = None) -> Backup:
             if kind is not None and kind != url.get_backend_name():
                 raise InputError(
                     f"Could not restore: the backup contains reviews from a {kind} database, but this database is of "
-                    f"a different kind.",
+                    "a different kind.",
                     f"Set PLURALITY_DATABASE_URL to a {kind} database.",
                 )
             (place / "home").mkdir(exist_ok=True)

@@ -391,7 +391,7 @@ def _is_sound(digest: str) -> bool:
 def _folder(digest: str) -> Path:
     folder = current_settings().datasets / digest
     if not _DIGEST.fullmatch(digest) or not folder.is_dir():
-        raise NotFoundError(f"Could not find the dataset {digest[:12]!r} on this computer. Open its file again.")
+        raise NotFoundError(f"Could not find the dataset {digest[:12]!r} on this computer. Open the file again.")
     return folder
 
 

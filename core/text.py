@@ -105,6 +105,11 @@ def plural(count: int, noun: str, nouns: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
 
 
+def was_or_were(count: int) -> str:
+    """Return ``was`` for one, and ``were`` for any other number."""
+    return "was" if count == 1 else "were"
+
+
 def first_twice(names: Sequence[str]) -> str | None:
     """Return the first name that is repeated; None if all differ.
 

@@ -128,7 +128,7 @@ def agreement_moments(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTIN
     usable = n >= 2
     if usable.sum() < 2:
         raise NotApplicableError(
-            f"Could not compute precision: it needs two cases with two annotations, but "
+            "Could not compute precision: it needs two cases with two annotations, but "
             f"{NO_PAIR if not usable.any() else 'only one has'}."
         )
     weight, s2 = case_weights(counts, n, weighting)[usable], s2[usable]

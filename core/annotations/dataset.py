@@ -604,7 +604,7 @@ class Dataset(Result):
         """
         if self.kind != "set":
             raise InputError(
-                f"Could not select a label: this needs sets of labels, but these annotations are of kind "
+                "Could not select a label: this needs sets of labels, but these annotations are of kind "
                 f"{self.kind!r}.",
                 "Use as_sets first.",
             )

@@ -189,7 +189,7 @@ def with_class_order(dataset: Dataset, classes: Sequence[str]) -> Dataset:
     """
     if dataset.kind != "class":
         raise NotApplicableError(
-            f"Cannot order the classes: each annotation must be a single class, but these "
+            "Cannot order the classes: each annotation must be a single class, but these "
             f"annotations are {dataset.kind}s."
         )
     missing = [name for name in dataset.classes if name not in classes]

@@ -291,7 +291,7 @@ def check_time_order(time: np.ndarray, case_ptr: np.ndarray) -> None:
         if inside.size:
             raise InputError(
                 f"Could not use time[{inside[0]:,}]: it is earlier than the time of the previous annotation of the "
-                f"same case.",
+                "same case.",
                 "Build the dataset with from_classes, from_rankings or from_scores, which put annotations in order.",
             )
 

@@ -136,7 +136,7 @@ def _counts(dataset: Dataset, model: DirichletCounts, held: np.ndarray, reader: 
     """Compute Dirichlet counts, which depend on how many of the other annotations name the class."""
     if dataset.kind != "class":
         raise NotApplicableError(
-            f"Could not use Dirichlet counts: they need one class per annotation, but these "
+            "Could not use Dirichlet counts: they need one class per annotation, but these "
             f"annotations are {dataset.kind}s."
         )
     case, answer = dataset.case_of_annotation, dataset.answer

@@ -136,7 +136,7 @@ def _like_machines(people: list[str]) -> list[str]:
     listed = ", ".join(found[:5]) + (" and more" if len(found) > 5 else "")
     return [
         f"These raters count as people, although their names suggest AI raters: {listed}. Use --leave-out "
-        f"NAME,... to leave "
+        "NAME,... to leave "
         "them out."
     ]
 

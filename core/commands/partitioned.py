@@ -101,7 +101,7 @@ def opened(options) -> Iterator["PartitionedDataset"]:
             raise NotApplicableError(f"Could not use --{name}: it is not available for partitioned data.")
     if options.kind not in (None, "class"):
         raise NotApplicableError(
-            f"Could not use partitions: they need one class per annotation, but these "
+            "Could not use partitions: they need one class per annotation, but these "
             f"annotations are of kind {options.kind!r}."
         )
     if getattr(options, "intervals", False):
@@ -232,7 +232,7 @@ def fit(options) -> Answer:
     if asked.way != "em":
         raise NotApplicableError(
             f"{asked.title} with the method {asked.way} is not available for partitioned data. Use a model with "
-            f"--method em."
+            "--method em."
         )
     with runner_of(options) as runner, opened(options) as data:
         _warn(data, options)
@@ -258,7 +258,7 @@ def choose(options) -> Answer:
             options.cautions.append(
                 f"Models were scored on {dataset.n_cases:,} of {data.n_cases:,} cases, chosen by a hash of "
                 f"their names. Raters have an average of {each} annotations on these cases ({all_of_them} on "
-                f"all cases); with more annotations, larger models score better."
+                "all cases); with more annotations, larger models score better."
             )
         answer, table = answer_of(options, dataset, 0)
         return {**answer, "n_cases_scored": dataset.n_cases, **_stamp(options, data)}, table

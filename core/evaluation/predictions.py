@@ -172,7 +172,7 @@ def match_predictions(
     if (unknown := np.flatnonzero(known & (code < 0))).size:
         raise InputError(
             f"Could not use {name}: class {class_names[unknown[0]]!r} of case {case_ids[unknown[0]]!r} is not in the "
-            f"list of classes.",
+            "list of classes.",
             "Use the class names of the data, or declare the class.",
         )
     if (bad := np.flatnonzero(known & ~np.isfinite(score))).size:

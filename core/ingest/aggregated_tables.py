@@ -97,9 +97,9 @@ def contingency_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], No
     case_code = np.repeat(np.arange(n_cases, dtype=np.int32), 2)
     rows = Rows(cases, raters, classes, np.repeat(row, 2), case_code, np.tile([1, 0], n_cases).astype(np.int32), answer)
     for place in np.flatnonzero(~known):
-        rows.dropped.append(raw.drop(place, "not one of the classes of the columns"))
+        rows.dropped.append(raw.drop(place, "not one of the classes in the column names"))
     for place in np.flatnonzero(known & (counts.sum(1) == 0)):
-        rows.dropped.append(raw.drop(place, "no case is in this row"))
+        rows.dropped.append(raw.drop(place, "this row contains no cases"))
     drop(rows, raw, rows.answer_code < 0, "no class")
     return rows, {}
 
@@ -180,7 +180,7 @@ def _counts(raw: RawTable, column: str) -> np.ndarray:
         row = int(wrong[0])
         raise InputError(
             f"Could not read column {column!r}: {coded.values[coded.code[row]]!r} is not a count.",
-            "Counts must be non-negative integers. Choose another layout, or leave the column out.",
+            "Counts must be non-negative integers. Choose a different layout, or leave the column out.",
             line=int(raw.line[row]),
         )
     _refuse_more(float(numbers.max(initial=0)), MOST_ANSWERS, "answers")

@@ -154,7 +154,7 @@ def take_apart(rows: Rows, raw: RawTable, separators: tuple[str, str]) -> None:
         blocks = [[name.strip() for name in block.split(tied)] for block in text.split(after)]
         sound[code] = all(name for block in blocks for name in block)
         pieces.append([(rank, name) for rank, block in enumerate(blocks, 1) for name in block] if sound[code] else [])
-    drop(rows, raw, ~sound[rows.answer_code], f"a place between {after!r} or {tied!r} is empty")
+    drop(rows, raw, ~sound[rows.answer_code], f"a class is missing before or after {after!r} or {tied!r}")
     size = np.array([len(piece) for piece in pieces], np.int64)
     entry_start = np.cumsum(size) - size
     names = [name for piece in pieces for _, name in piece]

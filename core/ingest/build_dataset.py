@@ -14,7 +14,7 @@ from ..annotations.validation import LARGEST_SCORE
 from ..annotations.vocabulary import Coded, compact, encode, to_numbers, written_numbers
 from ..errors import InputError
 from ..result_base import Columns, Result
-from ..text import exact, plural
+from ..text import exact, plural, was_or_were
 from .aggregated_tables import contingency_rows, count_rows, pattern_rows
 from .answer_rules import AS_POSITIONS, COUNTS_AS_MISSING, Treatment, merge_raters, positions, take_apart, treat
 from .column_mapping import Mapping, Repeats, check_mapping
@@ -212,10 +212,11 @@ def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, said: tuple[
     if mapping.layout == "labels":
         nothing = rows.answer_code == rows.answer.values.index(none_of(mapping))
         if nothing.any():
-            zeros = "0 or nothing" if mapping.empty == "none" else "0"
+            zeros = "0 or an empty cell" if mapping.empty == "none" else "0"
             cautions.append(
-                f"{plural(int(nothing.sum()), 'annotation')} with {zeros} in every label column count as the label "
-                f"{none_of(mapping)!r}, unless you mark them as missing."
+                f"{plural(int(nothing.sum()), 'annotation')} with {zeros} in every label column "
+                f"{'counts' if nothing.sum() == 1 else 'count'} as the label {none_of(mapping)!r}, unless you mark "
+                "such annotations as missing."
             )
         return
     columns = [mapping.answer] if mapping.layout == "long" else list(mapping.raters)
@@ -233,7 +234,7 @@ def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, said: tuple[
             f"Annotations were read as sets of labels separated by {sign!r}. If {sign!r} is part of a name, choose "
         )
         between += "classes as the kind of annotation."
-        of_objects = "Annotations are objects: their names are the labels, and their numbers, also 0, are not used."
+        of_objects = "Annotations are objects. Their names were read as labels. Their numbers, even 0, were not used."
         notes.append(of_objects if sign == OBJECTS else between)
     twice = np.stack([annotation_of(rows), rows.answer_code], 1)
     n_twice = len(twice) - len(np.unique(twice, axis=0))
@@ -247,10 +248,11 @@ def _only_single(rows: Rows, raw: RawTable, cautions: list[str]) -> None:
     several = np.bincount(of_row)[of_row] > 1
     n_several = len(np.unique(of_row[several]))
     if n_several:
-        drop(rows, raw, several, "names several labels instead of one class")
+        drop(rows, raw, several, "names more than one label instead of one class")
         cautions.append(
-            f"{plural(n_several, 'annotation')} with several labels left out, because nearly all others name "
-            "one class. To use them, choose sets of labels as the kind of annotation."
+            f"{plural(n_several, 'annotation')} with more than one label {was_or_were(n_several)} left out, because "
+            "nearly all others name one class. To use such annotations, choose sets of labels as the kind of "
+            "annotation."
         )
     rows.annotation = None
 
@@ -264,7 +266,10 @@ def _only_answers(
         numbers = written_numbers(rows.answer.values, decimal_comma=raw.decimal_comma)
         limits = np.array([value[0] in "<>\u2264\u2265" for value in rows.answer.values], bool)
         if n_limits := int((limits & np.isfinite(numbers))[rows.answer_code].sum()):
-            cautions.append(f"{plural(n_limits, 'annotation')} with a limit, such as <5, read as the number.")
+            cautions.append(
+                f"{plural(n_limits, 'annotation')} with a limit, such as <5, {was_or_were(n_limits)} read "
+                "without the sign."
+            )
         if raw.decimal_comma and any("," in value for value in rows.answer.values):
             cautions.append("Commas in the annotations were read as decimal commas.")
         drop(rows, raw, ~np.isfinite(numbers)[rows.answer_code], "the annotation is not a finite number")
@@ -421,7 +426,7 @@ def _groups(
     n_differ = len(np.unique(case_code[(of_row >= 0) & (of_row != of_case[case_code])]))
     if n_differ:
         cautions.append(
-            f"Column {mapping.group!r} has several groups for {plural(n_differ, 'case')}; the first is used."
+            f"Column {mapping.group!r} has more than one group for {plural(n_differ, 'case')}; the first one is used."
         )
     return tuple(names[of_case])
 
@@ -461,8 +466,10 @@ def _with_gold(
     of_case[case_code[given[::-1]]] = code[given[::-1]]
     n_differ = len(np.unique(case_code[given[code[given] != of_case[case_code[given]]]]))
     if n_differ:
-        what = "scores" if dataset.kind == "score" else "classes"
-        cautions.append(f"Column {column!r} has several gold {what} for {plural(n_differ, 'case')}; the first is used.")
+        what = "score" if dataset.kind == "score" else "class"
+        cautions.append(
+            f"Column {column!r} has more than one gold {what} for {plural(n_differ, 'case')}; the first one is used."
+        )
     known = {dataset.cases[case]: gold.values[of_case[case]] for case in np.flatnonzero(of_case >= 0)}
     if AS_POSITIONS in cautions and (named := positions(sorted(set(known.values())), dataset.classes)) is not None:
         known = {case: named[place] for case, place in known.items()}

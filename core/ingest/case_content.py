@@ -104,8 +104,8 @@ def _matched(
         notes.append(
             f"{plural(len(used), 'image')} of {plural(len(images), 'case')}."
             if not n_without
-            else f"Could not match {plural(n_without, 'image')} of {len(pictures):,} to a case: name the files after "
-            "the cases, or add a case table with a column of their paths."
+            else f"Could not match {n_without:,} of {plural(len(pictures), 'image')} to a case. Name the files after "
+            "the cases, or add a case table with a column of image paths."
         )
     return images
 

@@ -20,7 +20,7 @@ LAYOUTS: dict[Layout, str] = {
     "transposed": "one row per rater, one column per case",
     "counts": "one row per case, one column per class with the number of annotations",
     "contingency": "two raters: one row and one column per class, with numbers of cases",
-    "patterns": "one column per rater, and a column with the number of cases with these annotations",
+    "patterns": "one column per rater, and one column with the number of cases that have these annotations",
     "labels": "one row per annotation, one column per label with 0 or 1",
     "comparisons": "one row per comparison of two items, with the preferred item",
 }
@@ -371,7 +371,7 @@ def check_mapping(mapping: Mapping, columns: Sequence[str]) -> None:
             raise InputError(f"Could not find the column {column!r}.", f"Columns: {listed}.")
         if count > 1:
             raise InputError(
-                f"Could not use column {column!r}: it has two roles.", "Choose another column for one of them."
+                f"Could not use column {column!r}: it has two roles.", "Choose a different column for one of the roles."
             )
     if mapping.layout not in LAYOUTS:
         raise InputError(f"Unknown layout {mapping.layout!r}.", f"Use one of {', '.join(LAYOUTS)}.")
@@ -400,14 +400,16 @@ def _check_raters(mapping: Mapping, listed: str) -> None:
         )
     if mapping.layout == "patterns" and mapping.count is None:
         raise InputError(
-            "Could not read the table: no column contains the number of cases with these annotations.",
+            "Could not read the table: no column contains the number of cases that have these annotations.",
             f"Choose it from {listed}.",
         )
 
 
 def _check_comparisons(mapping: Mapping, listed: str) -> None:
     if mapping.first is None or mapping.second is None:
-        raise InputError("Could not recognise the columns of the two items.", f"Choose them from {listed}.")
+        raise InputError(
+            "Could not recognise which columns contain the two items.", f"Choose these columns from {listed}."
+        )
 
 
 def _check_long(mapping: Mapping, listed: str) -> None:
@@ -418,7 +420,7 @@ def _check_long(mapping: Mapping, listed: str) -> None:
             )
     if sum((mapping.rank is not None, mapping.confidence is not None, mapping.separators is not None)) > 1:
         raise InputError(
-            "Could not order ranked classes: the order is given twice.",
+            "Could not order ranked classes: more than one order is defined.",
             "Use only ranks, only confidences, or only separators in the annotations.",
         )
     if mapping.rater is None and "anonymous" not in mapping.why:

@@ -265,11 +265,11 @@ def _with_objects(seen: ColumnEvidence, guess: Mapping, answer: str, free: Seque
     raters = [column for column in free if likeness(column, "rater") == 2 and seen.n_given(column)]
     if not raters:
         return found
-    found = replace(found, why=found.why | {"rater": "several columns are called like raters"})
+    found = replace(found, why=found.why | {"rater": "more than one column is named like a rater"})
     return in_doubt(found, *(replace(found, rater=column) for column in raters), doubt=_WHICH_RATER)
 
 
-_WHICH_RATER = "Several columns may name the rater."
+_WHICH_RATER = "More than one column may contain the rater."
 _ZERO_TO_ONE = (
     "The columns contain numbers from 0 to 1. They may be scores of raters, shares of annotations per class, or "
     "classifier probabilities, which belong in a predictions file."
@@ -384,7 +384,7 @@ def _with_raters(guess: Mapping, raters: Sequence[str]) -> Mapping:
         return guess
     left_out = [column for column in guess.raters if column not in raters]
     named = ", ".join(repr(column) for column in left_out[:6]) + (", …" if len(left_out) > 6 else "")
-    reason = f"one column per rater, without {named}" if left_out else guess.why["raters"]
+    reason = f"one column per rater, except {named}" if left_out else guess.why["raters"]
     return replace(guess, raters=tuple(raters), why=guess.why | {"raters": reason})
 
 
@@ -482,7 +482,7 @@ def _by_unique_id(seen: ColumnEvidence, guess: Mapping) -> Mapping:
     ids = [column for column in others if seen.is_id(column) and seen.numbers(column) is None]
     if not ids:
         return guess
-    why = guess.why | {"case": f"{ids[0]!r} is different in every row, and {guess.case!r} is not"}
+    why = guess.why | {"case": f"{ids[0]!r} is different in every row, but {guess.case!r} is not"}
     return replace(guess, case=ids[0], raters=tuple(one for one in guess.raters if one != ids[0]), why=why)
 
 

@@ -156,7 +156,7 @@ def _with_gold(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Data
     unlisted = {text for text in code if text is not None and text not in position}
     _note_left_out(dataset, gold, unlisted, ("class", "classes"), notes)
     if (codes < 0).all():
-        notes.append("No gold matches both a case and a class in these data.")
+        notes.append("No gold value matches both a case and a class in these data.")
         return dataset
     return replace(dataset, gold=codes)
 
@@ -170,12 +170,12 @@ def _note_left_out(
         notes.append(f"Gold values that are not numbers ({named}) were left out.")
     elif unlisted:
         notes.append(
-            f"Gold contains {plural(len(unlisted), *kind)} not in the list ({named}); their cases have no gold. "
-            f"Declare the {kind[1]} to use this gold."
+            f"Gold contains {plural(len(unlisted), *kind)} not in the list of {kind[1]} ({named}), so these cases "
+            f"have no gold. To use this gold, declare the {kind[1]}."
         )
     n_cases = len(gold) - sum(case in gold for case in dataset.cases)
     if n_cases:
-        notes.append(f"Gold for {plural(n_cases, 'case')} without an annotation was left out.")
+        notes.append(f"Gold was left out for {plural(n_cases, 'case')} without an annotation.")
 
 
 def _with_known_scores(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Dataset:
@@ -209,7 +209,7 @@ def _with_known_sets(dataset: Dataset, gold: dict[str, str], notes: list[str]) -
         found[case, codes if codes or none is None else [place[none]]] = 1
     _note_left_out(dataset, gold, unlisted, ("label", "labels"), notes)
     if (found < 0).all():
-        notes.append("No gold matches both a case and the labels in these data.")
+        notes.append("No gold value matches both a case and the labels in these data.")
         return dataset
     return replace(dataset, gold_sets=found)
 

@@ -199,7 +199,7 @@ def _with_others(seen: ColumnEvidence, found: Mapping) -> Mapping:
             code = np.column_stack([np.sort(pair, 1), seen.coded(column).code])
             several = seen.n_values(column) > 1 and len(np.unique(code, axis=0)) <= _TOGETHER * len(code)
             if several or _writes_pairs(seen, found, column):
-                case, why = column, why | {"case": f"several raters compare the same pair in one {column!r}"}
+                case, why = column, why | {"case": f"more than one rater compares the same pair in one {column!r}"}
                 break
     return replace(found, case=case, rater=rater, time=time, why=why)
 

@@ -72,12 +72,12 @@ def weigh(numbers: np.ndarray, blank: np.ndarray, columns: Sequence[str], classe
     if len(numbers) < _FEWEST or numbers.max() < 2:
         return Weighed(False, True, "there are too few rows, or no number above 1")
     if low == high >= 2 and (numbers == 0).any() and (len(numbers) >= _FEW or names >= 0):
-        return Weighed(True, True, f"integers that add up to {low} in every row")
+        return Weighed(True, True, f"the integers in each row add up to {low}")
     margin = _competition(numbers)
     # A case without annotations, or zeros next to blanks: these are rather grades, with 0 as one of them.
     as_grades = low == 0 or (bool(blank.any()) and bool(((numbers == 0) & ~blank).any()))
     if margin <= -_MARGIN:
-        why = f"integers that add up to {low} to {high} in every row, high in one column, low in the others"
+        why = f"the integers in each row add up to {low} to {high}, and are high in one column and low in the others"
         return Weighed(True, not as_grades and (names >= 0 or margin <= -2 * _MARGIN), why)
     if margin >= _MARGIN:
         return Weighed(

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..annotations.dataset import LABEL_SIGNS, MISSING_TIME, Dataset
 from ..annotations.none_of_these import NONE_APPLIES
-from ..text import plural, shorten
+from ..text import plural, shorten, was_or_were
 from .answer_rules import cannot_tell
 from .column_mapping import Mapping
 from .formats.raw_table import UNANSWERED
@@ -66,7 +66,7 @@ def repeated(n_repeats: int, n_same: int, n_annotations: int | None) -> list[str
 
 def labels_merged(n: int) -> str:
     """Return the sentence on labels that an annotation has more than once."""
-    return f"{plural(n, 'repeated label')} merged: a label counts once per annotation."
+    return f"{plural(n, 'repeated label')} {was_or_were(n)} merged, because a label counts once per annotation."
 
 
 def of_several_files(
@@ -109,16 +109,16 @@ def unnamed(dropped: Sequence[str], mapping: Mapping) -> list[str]:
     """
     said = []
     if partly := sum(reason.startswith(UNDECIDED) for reason in dropped):
-        who, them = ("1 annotation leaves", "it is") if partly == 1 else (f"{partly:,} annotations leave", "they are")
+        who, them = ("1 annotation has", "it was") if partly == 1 else (f"{partly:,} annotations have", "they were")
         said.append(
-            f"{who} some labels without 0 or 1, so {them} left out: it is unknown whether these labels do not "
+            f"{who} neither 0 nor 1 for some labels, so {them} left out: it is unknown whether these labels do not "
             "apply or were not considered. If an empty cell means that a label does not apply, choose that "
             "option."
         )
     n = sum(reason == "no annotation" or reason.endswith(UNANSWERED) for reason in dropped)
     if not n:
         return said
-    who, them = ("1 annotation names", "it is") if n == 1 else (f"{n:,} annotations name", "they are")
+    who, them = ("1 annotation names", "it was") if n == 1 else (f"{n:,} annotations name", "they were")
     instead = ", or choose the option for empty cells" if mapping.holds_sets and mapping.empty == "unsaid" else ""
     return [
         *said,
@@ -135,7 +135,7 @@ def unsure(classes: Sequence[str]) -> list[str]:
     if nested:
         said.append(
             f"{plural(len(nested), 'class is', 'classes are')} written as JSON, such as {shorten(nested[0], 40)!r}. "
-            "If a cell holds several labels, choose a set of labels as the kind of annotation."
+            "If one cell contains more than one label, choose sets of labels as the kind of annotation."
         )
     if not found:
         return said
@@ -161,7 +161,7 @@ def perhaps_missing(codes: Mapped[str, int], n_annotations: int) -> list[str]:
     listed = ", ".join(f"{shorten(name, 24)!r} ({n:,})" for name, n in codes.items())
     return [
         f"{sum(codes.values()):,} of {plural(n_annotations, 'annotation')} may be codes for missing annotations: "
-        f"{listed}. They count as annotations. If they are not, mark them as missing."
+        f"{listed}. They count as annotations. If they are not annotations, mark them as missing."
     ]
 
 
@@ -183,7 +183,7 @@ def contradictions(dataset: Dataset, wide: bool) -> list[str]:
     if n >= _ENOUGH and dataset.raters_identified and dataset.n_raters > _NEARLY_ALL * n:
         found.append(
             f"Nearly every annotation has a different rater ({dataset.n_raters:,} raters, {n:,} annotations). "
-            "Check whether the rater column contains other ids."
+            "Check whether the rater column contains ids of something other than raters."
         )
     if n >= _ENOUGH and dataset.kind == "class" and dataset.n_classes > _NEARLY_ALL * n:
         found.append(
@@ -193,8 +193,8 @@ def contradictions(dataset: Dataset, wide: bool) -> list[str]:
     if wide and dataset.kind == "class" and dataset.n_raters > 1 and (alone := _share_no_answer(dataset)):
         names = ", ".join(map(repr, alone[:5]))
         found.append(
-            f"Columns read as raters, but with no annotation in common with other columns: {names}. Check the "
-            "column roles, and whether the table has one row per annotation."
+            f"These columns were read as raters but have no annotation in common with other columns: {names}. Check "
+            "the column roles, and whether the table has one row per annotation."
         )
     return found
 
@@ -212,13 +212,14 @@ def cautions_about(dataset: Dataset, wide: bool) -> list[str]:
     if dataset.kind == "class" and (several := [name for name in dataset.classes if _holds_labels(name)]):
         names = ", ".join(map(repr, several[:2]))
         cautions.append(
-            f"{plural(len(several), 'class', 'classes')} with a separator in the name, such as {names}, read as "
-            "one class. If they are several labels, choose sets of labels as the kind of annotation."
+            f"{plural(len(several), 'class', 'classes')} with a separator in the name, such as {names}, "
+            f"{was_or_were(len(several))} not split into labels. If the separator divides labels, choose sets of "
+            "labels as the kind of annotation."
         )
     cautions.extend(
         f"Classes that differ only in {what}: {', '.join(repr(dataset.classes[code]) for code in codes)}."
         for codes, what in look_alikes(dataset.classes)
     )
     if dataset.time is not None and (unknown := int((dataset.time == MISSING_TIME).sum())):
-        cautions.append(f"{plural(unknown, 'annotation')} with an unreadable date.")
+        cautions.append(f"{plural(unknown, 'annotation')} {'has' if unknown == 1 else 'have'} an unreadable date.")
     return cautions

@@ -39,7 +39,7 @@ _CORNERS = 4  # columns of a box: rows are then regions of a case
 _DATE = re.compile(r"\d{4}([./-])\d\d?\1\d\d?(?:\D|$)|\d\d?([./-])\d\d?\2(?:\d{4}|\d\d)(?:\D|$)")
 _SIGNS = ((">", "="), ("≻", "~"), ("≻", "="))
 _TOTALS = frozenset(["total", "totals", "sum", "all", "n", "count", "annotations", "votes"])
-_WHOLE_NUMBERS = "The columns contain whole numbers, which may be either."
+_WHOLE_NUMBERS = "The columns contain whole numbers, which may be annotations, or counts of annotations per class."
 _MOST_COLUMNS = 500  # tables with more columns are not examined
 
 
@@ -138,7 +138,9 @@ def _as_written(raw: RawTable, guess: Mapping) -> Mapping:
     if guess.layout == "long" and guess.case and guess.rater and guess.answer and guess.rank is None:
         confidence = next((column for column in raw.columns if likeness(column, "confidence") == 2), None)
         if confidence not in (None, guess.answer) and _several_classes(raw, guess):
-            why = guess.why | {"confidence": f"the column is called {confidence!r}, and raters name several classes"}
+            why = guess.why | {
+                "confidence": f"the column is called {confidence!r}, and raters name more than one class"
+            }
             return replace(guess, confidence=confidence, why=why)
     if guess.rank is None and guess.layout in ("long", "wide"):
         answers = [guess.answer] if guess.layout == "long" else list(guess.raters)
@@ -181,7 +183,7 @@ def _by_id(raw: RawTable, guess: Mapping) -> Mapping:
         text, named = (encode(raw.table[name].slice(0, _LOOKED_AT)) for name in (guess.case, column))
         pairs = len(np.unique(text.code.astype(np.int64) * (len(named.values) + 1) + named.code))
         if pairs == len(np.unique(named.code)) == len(np.unique(text.code)):
-            why = guess.why | {"case": f"the column is called {column!r}, and each {guess.case!r} has one"}
+            why = guess.why | {"case": f"the column is called {column!r}, and each {guess.case!r} has one value in it"}
             return replace(guess, case=column, why=why)
     return guess
 

@@ -26,7 +26,7 @@ _CROSSED = 0.9  # share of all pairs that must have a row
 _REPEATED = 0.9  # share of distinct pairs of case and rater below which the case may lack a column
 _MORE = 1.5  # how many times more pairs another column of ids must distinguish
 _OF_CASES = words("id system model method seg segment sentence word term aspect entity turn")
-_JOINTLY = "Raters have several rows for most cases, so two columns together may identify a case."
+_JOINTLY = "Raters have more than one row for most cases, so two columns together may identify a case."
 
 
 def questions_of_ids(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
@@ -189,7 +189,7 @@ def _named(mapping: Mapping, case: str, why: dict[str, str]) -> Mapping:
 def _either(raw: RawTable, mapping: Mapping, case: str) -> Mapping:
     """Return the reading with the finer column of cases and, if the user rather means it, the guessed one."""
     why = mapping.why | {
-        "case": f"{mapping.case!r} has several rows by the same rater, and {case!r} distinguishes them"
+        "case": f"{mapping.case!r} has more than one row by the same rater, and {case!r} distinguishes these rows"
     }
     finer = _named(mapping, case, why)
     return in_doubt(with_labels_in_rows(raw, finer), mapping, doubt=_JOINTLY)

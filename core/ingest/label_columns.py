@@ -82,7 +82,10 @@ def label_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -
     if nobody:
         first = ", ".join(repr(column) for column in nobody[:_NAMED]) + " …" * (len(nobody) > _NAMED)
         labels_are = "label is" if len(nobody) == 1 else "labels are"
-        rows.notes.append(f"No rater chose {first}, so the {labels_are} left out unless you list them as classes.")
+        rows.notes.append(
+            f"No rater chose {first}, so the {labels_are} left out. To use "
+            f"{'it' if len(nobody) == 1 else 'them'}, list all labels as classes."
+        )
     if only_marks:
         rows.notes.append("No label column contains a 0, so an empty cell in a row with a chosen label counts as 0.")
     rows.dropped += [raw.drop(place, reason) for place, reason in dropped.items()]
@@ -167,7 +170,7 @@ def label_columns(raw: RawTable, guess: Mapping, *, alike: bool = True) -> Mappi
     if told:
         why["rater"] = f"values of {case!r} repeat, but never with the same {rater!r}"
     if rater is None:
-        why["anonymous"] = "no column names raters, and cases have several rows"
+        why["anonymous"] = "no column names raters, and cases have more than one row"
     return Mapping("labels", case=case, rater=rater, across=across, time=guess.time, group=guess.group, why=why)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..annotations.vocabulary import encode
-from ..text import listed, plural
+from ..text import listed, plural, was_or_were
 from .column_evidence import is_machine_by_name
 from .column_mapping import Mapping
 from .formats.raw_table import RawTable
@@ -39,7 +39,9 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str
         if not by_name or len(mapping.raters) - len(by_name) < 2:
             return (), []
         names = listed([f"“{name}”" for name in by_name])
-        return tuple((name, "", "") for name in by_name), [f"{names} read as AI raters, because of their column names"]
+        return tuple((name, "", "") for name in by_name), [
+            f"{names} {was_or_were(len(by_name))} read as AI raters, because of the column names"
+        ]
     if mapping.layout != "long" or mapping.rater is None or raw.table.num_rows == 0:
         return (), []
     taken = {getattr(mapping, role) for role in ("case", "rater", "answer", "rank", "time", "group", "confidence")}
@@ -66,14 +68,16 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str
         several = [
             name for found, one in zip(details, one_each, strict=True) if not one for name, told in found if not told
         ]
-        left = f"; {listed([f'“{name}”' for name in several])} not used: a rater has several" if several else ""
+        names = listed([f"“{name}”" for name in several])
+        unused = f"; {names} {was_or_were(len(several))} not used, because a rater has more than one value"
+        left = unused if several else ""
         return machines, [f"“{column}” marks AI raters ({plural(len(machines), 'rater')}){beside}{left}"]
     if not used:
         return (), []
     return (), [
         (
-            f"{listed(used)} not used: no column marks AI raters; enter them on the page AI as a rater, when you "
-            "mark an AI rater"
+            f"{listed(used)} {was_or_were(len(used))} not used, because no column marks AI raters; on the page AI as "
+            "a rater, you can enter family and version when you mark an AI rater"
         )
     ]
 

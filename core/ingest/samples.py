@@ -53,7 +53,7 @@ SAMPLES = (
         "Three dermatology cases",
         "3 cases × 3 to 6 raters",
         "differential diagnoses",
-        "The cases printed in the paper on uncertain ground truth: raters name quite different conditions.",
+        "The cases printed in the paper on uncertain ground truth, for which raters name quite different conditions.",
     ),
     Sample(
         "caries",
@@ -77,8 +77,8 @@ SAMPLES = (
         "Knees",
         "260 X-rays × 8 readers",
         "five ordered grades",
-        "Simulated grades with known truth: a severe and a lenient rater, one who uses a wide scale, one who often "
-        "slips. The order of the grades matters.",
+        "Simulated grades with known truth: a severe rater, a lenient rater, one who uses a wide scale, and one who "
+        "often makes mistakes. The order of the grades matters.",
         ordinal=True,
     ),
     Sample(
@@ -102,16 +102,16 @@ SAMPLES = (
         "Replies",
         "900 cases × 6 raters and 4 AI raters",
         "four classes",
-        "A simulated panel and four AI raters, with known truth: two versions of one model that share errors, an "
-        "accurate one, and one that is always confident.",
+        "A simulated panel and four AI raters, with known truth. The AI raters are two versions of one model that "
+        "share errors, an accurate model, and a model that is always confident.",
     ),
     Sample(
         "toy",
         "Toy cases",
         "43 cases × 10 annotators",
         "three classes",
-        "Simulated after figure 2 of the paper on uncertain ground truth: cases on a line between three classes. A "
-        "higher γ makes case (iii) certain, but not case (ii).",
+        "Simulated to resemble figure 2 of the paper on uncertain ground truth: cases on a line between three "
+        "classes. A higher γ makes case (iii) certain, but not case (ii).",
     ),
 )
 

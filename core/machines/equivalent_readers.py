@@ -279,7 +279,7 @@ def _largest(n: np.ndarray, machine: str) -> int:
     if not n.size:
         raise NotApplicableError(
             f"Could not compute how many people {machine!r} is worth: it annotated no case that "
-            f"two people also annotated."
+            "two people also annotated."
         )
     return int(np.clip(np.floor(np.quantile(n - 1, QUANTILE)), 1, LARGEST))
 

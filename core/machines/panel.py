@@ -579,7 +579,7 @@ def _of_correlations(sample: _Sample, n: int) -> tuple[IntervalEstimate, Interva
     every, again = sample.all.correlation[0], sample.resampled.correlation
     if not np.isfinite(every).any():
         raise NotApplicableError(
-            f"Cannot compute the effective number of raters of the panel: no two AI raters both annotated at least "
+            "Cannot compute the effective number of raters of the panel: no two AI raters both annotated at least "
             f"{LEAST_CASES} cases whose truth is known."
         )
     one = sample.interval(float(_known_mean(every)), _known_mean(again[:, np.isfinite(every)]))

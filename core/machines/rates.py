@@ -236,7 +236,7 @@ def machine_rates(
     if labelled.sum() < 2:
         raise NotApplicableError(
             f"Cannot estimate rates: fewer than two cases annotated by {machine} have a label. Draw a sample on the "
-            f"Review page."
+            "Review page."
         )
     table = np.where(said[:, None], np.eye(dataset.n_classes)[np.maximum(first, 0)], np.nan)
     given = table if probability is None else np.where(said[:, None], probability, np.nan)

@@ -58,7 +58,7 @@ def check_cost(dataset: Dataset) -> None:
     raise LimitError(
         f"Could not score this model: it would take about {plural(minutes, 'minute')} and {number(size, 1)} GB "
         f"with {dataset.n_classes:,} classes. Choose the model by name to fit it without a score, or merge rare "
-        f"classes."
+        "classes."
     )
 
 

@@ -227,13 +227,13 @@ class _Child:
         if self._rubbish is not None:
             raise WorkerError(
                 f"The worker process wrote an unexpected line: “{self._rubbish}”. Try again; if this happens again, "
-                f"check for a program that writes to the output of the process."
+                "check for a program that writes to the output of the process."
             )
         if code is None:
             if time.monotonic() - self._heard > SILENCE:
                 raise WorkerError(
                     f"The worker process did not respond for {number(SILENCE, 0)} seconds and was stopped. Try again "
-                    f"when the computer is less busy."
+                    "when the computer is less busy."
                 )
             return False
         if code != 0 or "finished" not in self._said:

@@ -459,7 +459,7 @@ class _Worker:
             self.process.kill()
             raise WorkerError(
                 f"The worker process did not respond for {number(SILENCE, 0)} seconds and was stopped. Try again when "
-                f"the computer is less busy."
+                "the computer is less busy."
             )
 
     def end(self) -> None:

@@ -390,7 +390,7 @@ def test_what_an_empty_cell_of_a_set_of_labels_says_is_asked_only_where_one_is_e
     assert not [one for one in dropped(("full.csv", full)).toggle if (one.key or "").startswith("empty-")]
     app = dropped(("gaps.csv", full + b"c,r1,1,\nc,r2,,1\n"))
     assert app.button(key="use").label == "Use 4 annotations, leave out 2 rows"
-    assert "2 annotations leave some labels without 0 or 1, so they are left out" in texts(app)
+    assert "2 annotations have neither 0 nor 1 for some labels, so they were left out" in texts(app)
     toggle = widget(app, "toggle", "empty-")
     assert (toggle.label, toggle.value) == ("An empty cell means that its label does not apply", False)
     done(toggle.set_value(True).run())

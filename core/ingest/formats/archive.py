@@ -103,11 +103,13 @@ def unzipped(name: str, content: bytes) -> tuple[str, bytes]:
         raise InputError(f"Could not unpack {name}: {error}.", "Pack the files again, or export them again.") from None
     if len(data) > limit:
         raise InputError(
-            f"Could not open {name}: it unpacks to more than {limit // MEGABYTE:,} MB, the limit for its size.", _REMEDY
+            f"Could not open {name}: it unpacks to more than {limit // MEGABYTE:,} MB, the limit for a file of this "
+            "size.",
+            _REMEDY,
         )
     if not unpacker.eof or unpacker.unused_data.strip(b"\x00"):
         raise InputError(
-            f"Could not open {name}: the gzip file has several parts, or is cut off.",
+            f"Could not open {name}: the gzip file has more than one part, or is cut off.",
             "Unpack the file and open the file in it.",
         )
     spend(characters=len(data))

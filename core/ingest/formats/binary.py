@@ -31,7 +31,7 @@ _KINDS: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"\x93NUMPY", "a NumPy array", _AS_CSV),
     (0, b"\x80\x04\x95", "a Python pickle (not opened, because it can run programs)", _AS_CSV),
     (0, b"$FL2", "an SPSS file", _AS_CSV),
-    (0, b"FEA1", "a Feather file of version 1", "Save it as Feather version 2, Parquet or CSV."),
+    (0, b"FEA1", "a Feather version 1 file", "Save it as Feather version 2, Parquet or CSV."),
     (0, b"<stata_dta>", "a Stata file", _AS_CSV),
     (4, b"ftyp", "a video", _LISTEN),
     (8, b"WAVE", "a sound recording", _LISTEN),

@@ -55,7 +55,7 @@ class Budget:
         size = self.n_bytes / MEGABYTE
         shown = f"{number(size, 1)} MB" if size >= 1 else f"{max(1, self.n_bytes // 1024):,} kB"
         self.refusal = InputError(
-            f"Could not read the file: it is {shown} and unpacks to more than {limit}, the limit for its size.",
+            f"Could not read the file: it unpacks to more than {limit}, the limit for a file of {shown}.",
             "Remove empty rows, columns and merged cells, save the table as CSV, or set PLURALITY_READING_MB higher.",
         )
         raise self.refusal

@@ -133,7 +133,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
                 asked.begin(line, (place, number), case, rater, file=file)
                 blocks = _blocks(annotation)
                 if kind != "ranking" and _names_several(annotation):
-                    asked.drop("several classes instead of one")
+                    asked.drop("more than one class")
                 else:
                     asked.answer(_QUESTION, blocks, kind) if blocks else asked.drop("no annotation")
     questions = asked.questions()
@@ -200,5 +200,5 @@ METHOD = reader_method(
     plainly="Annotations of each rater by case, as in the published data of the Alternative Annotator Test.",
     exactly="JSON: {rater: {case: annotation}}, {rater: [{case: …, label: …}, …]}, or {case: annotation} of one rater; "
     "annotations are classes, numbers, or lists of classes, first first.",
-    source="Data of Calderon, Reichart & Dror, The Alternative Annotator Test (2025)",
+    source="Data from Calderon, Reichart & Dror, The Alternative Annotator Test (2025)",
 )

@@ -89,7 +89,7 @@ def read_appen(raw: RawTable) -> Source:
     if not answers:
         raise InputError(
             "Could not read this Appen report: no column contains answers.",
-            "Choose the columns yourself, as for a plain table.",
+            "Choose the columns yourself, as in a plain table.",
         )
     cells = {name: raw.table[name].to_pylist() for name in raw.columns}
     nothing = [""] * raw.table.num_rows
@@ -132,14 +132,14 @@ METHODS = (
     reader_method(
         Reader(TOLOKA, TOLOKA_TITLE, "table", recognise_toloka, read_toloka),
         83,
-        plainly="Assignments of a Toloka pool, one row per task and worker.",
+        plainly="Assignments from a Toloka pool, one row per task and worker.",
         exactly="TSV of a pool: `INPUT:*` (task), `OUTPUT:*` (annotation), `GOLDEN:*` (gold), `ASSIGNMENT:*` (worker).",
         source="Toloka, file with the results of a pool",
     ),
     reader_method(
         Reader(APPEN, APPEN_TITLE, "table", recognise_appen, read_appen),
         84,
-        plainly="A full report of Appen (Figure Eight, CrowdFlower), one row per judgment.",
+        plainly="Full report from Appen (Figure Eight, CrowdFlower), one row per judgment.",
         exactly="CSV of the full report: `_unit_id`, `_worker_id`, answers, and `*_gold` of test questions.",
         source="Appen, full report CSV",
     ),

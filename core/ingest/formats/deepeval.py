@@ -57,7 +57,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     77,
-    plainly="A test run of DeepEval: metrics judge test cases.",
+    plainly="A DeepEval test run, in which metrics judge test cases.",
     exactly=(
         "A test run as JSON: each metric in `metricsData` is a rater, and `success` is its annotation of the test case."
     ),

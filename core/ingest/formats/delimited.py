@@ -12,7 +12,7 @@ from ...annotations._kernels import scan_lines, scan_records
 from ...annotations.vocabulary import one_dictionary
 from ...errors import InputError, OneColumnError
 from ...runtime.numba_setup import pick_backend
-from ...text import plural
+from ...text import plural, was_or_were
 from ..column_mapping import is_known_column
 from .arrow_bytes import arrow_bytes
 from .budget import OBJECT, spend, spend_table
@@ -84,7 +84,7 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
     rows, n_columns = _rows_of_table(content, dialect, records, declared is not None, notes)
     spend_table((indices := _places(rows)).size, n_columns)  # before their names are looked at
     if has_header is not False and (n_above := _lines_above_header(content, dialect, records, indices, n_columns)):
-        notes.append(f"{plural(n_above, 'line')} above the header skipped.")
+        notes.append(f"{plural(n_above, 'line')} above the header {was_or_were(n_above)} left out.")
         indices = indices[n_above:]
     cells = [_cells(content, dialect, records, index) for index in indices[:_SNIFFED_RECORDS]]
     at = int(records.line[indices[0]])
@@ -106,7 +106,8 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
     kept, dropped = _fitting(content, records, indices, n_columns)
     if records.flags.any() and (marked := int(records.marked(_COMMENT)[kept].sum())):
         notes.append(
-            f"{plural(marked, 'row')} starting with # read as data, because they have as many fields as the table."
+            f"{plural(marked, 'row')} starting with # {was_or_were(marked)} read as data, because "
+            f"{'it has' if marked == 1 else 'they have'} as many fields as the table has columns."
         )
     line, span = records.line[_run(kept)], (kept, records.first, records.last)
     del records, indices, kept, rows
@@ -129,9 +130,9 @@ def _header(
     """
     above, n_headers = header_rows(cells) if has_header is not False else (0, 1)
     if above:
-        notes.append(f"{plural(above, 'line')} above the header skipped.")
+        notes.append(f"{plural(above, 'line')} above the header {was_or_were(above)} left out.")
     if n_headers > 1:
-        notes.append(f"{n_headers} header rows joined.")
+        notes.append(f"{n_headers} header rows were joined.")
         has_header = True
     header = joined_header(cells[above : above + n_headers]) if n_headers > 1 else cells[above]
     head = cells[above + n_headers :]
@@ -191,7 +192,7 @@ def _rows_of_table(
         comment[above] = True
     rows &= ~comment
     if comment.any():
-        notes.append(f"{plural(int(comment.sum()), 'comment line')} (#) skipped.")
+        notes.append(f"{plural(int(comment.sum()), 'comment line')} (#) {was_or_were(int(comment.sum()))} left out.")
     return rows, n_columns
 
 
@@ -207,7 +208,7 @@ def _fitting(
             int(records.line[index]),
             "text after a closing quote"
             if records.flags[index] & _AFTER_QUOTE
-            else f"{records.fields[index]} fields where {n_columns} are expected",
+            else f"{records.fields[index]} fields, but {n_columns} are expected",
         )
         for index in indices[bad]
     ]
@@ -294,8 +295,8 @@ def _scan(data: np.ndarray, dialect: Dialect) -> _Records:
             where = f"is still open on line {noticed_line:,}"
         raise InputError(
             f"Could not read the file: the quotation mark ({dialect.quote}) opened here {where}.",
-            "Close the quotation mark, or double it if it is part of the text. Nothing was read, because rows "
-            "could be lost.",
+            "Close the quotation mark, or double it if it is part of the text. Nothing was read, so that no rows are "
+            "lost.",
             line=int(open_line),
         )
     return _Records(*columns)

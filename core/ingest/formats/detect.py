@@ -7,7 +7,7 @@ from typing import Any, Literal
 from ...errors import InputError, OneColumnError
 from ...methods import methods
 from ...settings import MEGABYTE
-from ...text import plural, shorten
+from ...text import plural, shorten, was_or_were
 from ..column_mapping import LAYOUTS
 from ..companion_files import SideFiles
 from ..guess_mapping import mapping_before
@@ -141,8 +141,8 @@ def _jsons_apart(files: list[tuple[str, bytes]], several: bool) -> tuple[list[Js
     for file in jsons:
         if _is_review(file):
             refused = InputError(
-                f"Could not use {shorten(file.name, 60)}: it is a review record (decisions and their history), not "
-                "annotations.",
+                f"Could not use {shorten(file.name, 60)}: it contains a review record (decisions and their history), "
+                "not annotations.",
                 "Open the annotations that were reviewed. To use decisions as a rater, export data on the Review page.",
             )
             raise _one_of_several(refused, file.name) if several else refused
@@ -268,8 +268,8 @@ def _without_pictures(files: list[tuple[str, bytes]], notes: list[str]) -> tuple
             n_left_out += 1
     if n_left_out:
         notes.append(
-            f"{plural(n_left_out, 'image')} beyond {_MOST_PICTURES // MEGABYTE} MB were left out: put the images "
-            "in a folder and set PLURALITY_IMAGES to it."
+            f"{plural(n_left_out, 'image')} beyond the limit of {_MOST_PICTURES // MEGABYTE} MB "
+            f"{was_or_were(n_left_out)} left out. Put the images in a folder, and set PLURALITY_IMAGES to that folder."
         )
     return rest, SideFiles(images=tuple(pictures))
 
@@ -428,7 +428,7 @@ def _first_read(reader: Reader, tables: list[tuple[str, RawTable]]) -> tuple[Sou
             errors[title] = error
             continue
         reasons = {name: error.message for name, error in errors.items()}
-        apart = f"{shorten(title, 60)} was read. Open each one as a separate dataset."
+        apart = f"only {shorten(title, 60)} was read. Open each table as a separate dataset."
         names = [name for name, one in tables if one is not raw]
         return source, raw, tuple(f"{shorten(name, 60)} was left out: {reasons.get(name, apart)}" for name in names)
     raise next(iter(errors.values()))

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from ...errors import InputError
+from ...text import was_or_were
 from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_heads, all_records, most_are
@@ -46,7 +47,9 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     named = [stem.casefold() not in _NO_RATER for stem in stems]
     if len(files) > 1 and any(named) and not all(named):
         left = ", ".join(file.name for file, kept in zip(files, named, strict=True) if not kept)
-        notes.append(f"{left} was left out because it does not show who made which annotation.")
+        notes.append(
+            f"{left} {was_or_were(named.count(False))} left out: the file name does not show who made which annotation."
+        )
         files = [file for file, kept in zip(files, named, strict=True) if kept]
         stems = [stem for stem, kept in zip(stems, named, strict=True) if kept]
     who = None
@@ -97,7 +100,7 @@ def _who(files: Sequence[JsonFile]) -> tuple[str | None, str]:
         return None, _ALONE
     for key, names in named.items():
         if not unnamed[key] and all(len(names[case]) == n for case, n in times.items()) and max(times.values()) > 1:
-            return key, f"Raters are read from {key!r}, because records of the same text differ there."
+            return key, f"Raters are read from {key!r}, because records of the same text differ in this field."
     given = [key for key in _WHO if unnamed[key] < times.total()]
     if given:
         return None, (

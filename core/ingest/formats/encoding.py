@@ -60,7 +60,7 @@ def to_utf8(content: bytes) -> tuple[bytes, str | None]:
         _refuse_mixed(content, error.start)
         encoding = _guess(content, error.start)
     return _decoded(content, encoding).encode(), (
-        f"The file is not UTF-8; it was read as {encoding}. Check that letters with accents are correct."
+        f"The file is not UTF-8; it was read as {encoding}. Check that accented letters are correct."
     )
 
 

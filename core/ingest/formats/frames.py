@@ -38,7 +38,7 @@ def _as_arrow(frame: Any) -> pa.Table:
 
     if _is_lazy(frame):
         raise InputError(
-            "Could not read the DataFrame: it is lazy, so its rows are not computed yet.",
+            "Could not read the DataFrame: it is lazy, so its rows have not been computed yet.",
             "Collect it first (.collect()).",
         )
     names = [str(name) for name in getattr(frame, "columns", ())] if not isinstance(frame, pa.Table) else []

@@ -76,16 +76,15 @@ def read(raw: RawTable) -> Source:
             continue
         asked.begin(int(raw.line[row]), (row + 1,), case[row], reader[row], only=modality[row])
         asked.answer(modality[row], [[score[row]]] if score[row] else [], "score")
-    notes = [
-        (f"Truth of {plural(len(known), 'case')} was left out, because it is a class and the annotations are scores.")
-    ]
+    n_cases = plural(len(known), "case")
+    notes = [f"The truth of {n_cases} was left out, because it is a class, whereas the annotations are scores."]
     return Source(NAME, TITLE, recognise(raw.columns) or "said so", asked.questions([*raw.notes, *notes]))
 
 
 METHOD = reader_method(
     Reader(NAME, TITLE, "table", recognise, read, holds=holds),
     25,
-    plainly="Scores of a reader study with several modalities, in iMRMC format; each modality is a question.",
+    plainly="Scores from a reader study with more than one modality, in iMRMC format; each modality is a question.",
     exactly="`BEGIN DATA:`, then `reader,case,modality,score`; rows of the reader or modality `truth` are the truth.",
     source="iMRMC, user manual, https://github.com/DIDSR/iMRMC",
 )

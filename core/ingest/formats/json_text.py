@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 
 from ...errors import InputError
-from ...text import first_twice, plural, shorten
+from ...text import first_twice, plural, shorten, was_or_were
 from .._json_kernels import scan_records_of_json
 from .budget import rows_left, spend_as_values
 from .encoding import to_utf8
@@ -108,10 +108,11 @@ def open_json(name: str, content: bytes) -> JsonFile:
         found, broken, wrong = _line_by_line(content, found, wrong)
     if wrong == 5:
         raise InputError(
-            f"Could not read {name}: it has more than {most:,} records, the limit for its size.", "Use Parquet."
+            f"Could not read {name}: it has more than {most:,} records, the limit for a file of this size.",
+            "Use Parquet.",
         )
     if wrong:
-        raise InputError(f"{name}: {_WRONG[wrong]}", _REMEDY[wrong], line=int(line))
+        raise InputError(f"Could not read {name}: {_WRONG[wrong]}", _REMEDY[wrong], line=int(line))
     start, stop, lines = found
     if len(start) == 0:
         raise InputError(f"Could not read {name}: it contains no records.", "Export it again with annotations.")
@@ -121,7 +122,7 @@ def open_json(name: str, content: bytes) -> JsonFile:
     if stop[largest] - start[largest] > LARGEST_SINGLE_VALUE:
         raise InputError(
             f"Could not read {name}: one record is {(stop[largest] - start[largest]) >> 20:,} MB.",
-            "Export as JSON Lines, or as an array with one record per case.",
+            "Export it as JSON Lines, or as an array with one record per case.",
             line=int(lines[largest]),
         )
     looked_at = np.unique(
@@ -186,7 +187,7 @@ _WRONG = {
     1: f"the JSON is nested deeper than {DEEPEST} levels.",
     2: "a closing bracket has no opening one.",
     3: "the JSON is cut off: a bracket or quotation mark is not closed.",
-    4: "text follows after the JSON.",
+    4: "there is more text after the JSON.",
 }
 _REMEDY = {
     1: "Annotation exports are never this deeply nested. Check how the file was written.",
@@ -236,7 +237,9 @@ def oddities(file: JsonFile) -> list[str]:
     notes = []
     if file.broken:
         lines = ", ".join(f"{line:,}" for line in sorted(file.broken)[:5]) + (", …" if len(file.broken) > 5 else "")
-        notes.append(f"{plural(len(file.broken), 'line')} of invalid JSON left out: {lines}.")
+        notes.append(
+            f"{plural(len(file.broken), 'line')} of invalid JSON {was_or_were(len(file.broken))} left out: {lines}."
+        )
     whole = range(len(file)) if len(file.content) <= _SMALL else range(min(len(file), _HEAD))
     for place in whole:
         record = file.content[file.start[place] : file.stop[place]]
@@ -258,8 +261,8 @@ def oddities(file: JsonFile) -> list[str]:
             notes.append(f"Record {place + 1:,} has the name {shorten(twice[0], 40)!r} twice: the last value is used.")
             break
     if halves := sum(map(bool, _HALF.findall(file.content))) if b"\\u" in file.content else 0:
-        said = plural(halves, "half of a letter", "halves of letters")
-        notes.append(f"{said} (lone surrogates) cannot be shown and were replaced by a question mark.")
+        said = plural(halves, "incomplete character")
+        notes.append(f"{said} (lone surrogates) {was_or_were(halves)} replaced by question marks.")
     return notes
 
 

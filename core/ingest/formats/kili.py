@@ -12,8 +12,8 @@ from .source import Source
 
 NAME, TITLE = "kili", "Kili (JSON)"
 _LEFT_OUT = {
-    "PREDICTION": "a prediction of a model",
-    "INFERENCE": "a prediction of a model",
+    "PREDICTION": "a model's prediction",
+    "INFERENCE": "a model's prediction",
     "AUTOSAVE": "saved without being submitted",
 }
 
@@ -63,7 +63,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
                 asked.answer(job, [names] if names else [])
     if n_others and not asked.has_answers:
         raise no_regions(TITLE, {"responses of other jobs": n_others}, "classification jobs")
-    notes = [f"Responses of jobs that are not classifications were left out ({n_others:,})."] if n_others else []
+    notes = [f"Responses to jobs that are not classifications were left out ({n_others:,})."] if n_others else []
     return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))
 
 

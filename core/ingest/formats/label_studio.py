@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...text import plural
+from ...text import plural, was_or_were
 from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_heads, all_records, most_are
@@ -47,7 +47,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
         for place, annotation in enumerate(annotations, 1):
             if not isinstance(annotation, dict):
                 asked.begin(line, (number, place), case, "", file=file)
-                asked.drop("the annotation is only a number: the export omits annotations")
+                asked.drop("the annotation is only a number, because the export omits annotations")
                 continue
             rater, time = _rater(annotation), annotation.get("created_at")
             asked.begin(line, (number, place), case, rater, time, file=file)
@@ -66,7 +66,10 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
         raise no_regions(TITLE, kinds, "choices, ratings or taxonomies")
     notes = [f"Annotations of type {name} were left out ({count:,})." for name, count in sorted(passed.items())]
     if n_untouched:
-        notes.append(f"{plural(n_untouched, 'annotation')} came from a model and were left unchanged by the rater.")
+        notes.append(
+            f"{plural(n_untouched, 'annotation')} came from a model and {was_or_were(n_untouched)} left "
+            "unchanged by the rater."
+        )
     if gold:
         notes.append("Annotations marked as ground truth are gold, and also count as the rater's annotations.")
     questions = tuple(replace(question, gold=gold.get(question.name)) for question in asked.questions(notes))

@@ -78,7 +78,9 @@ def read(
     ]
     if twice:
         are = "rankings name" if len(twice) > 1 else "ranking names"
-        notes.append(f"{len(twice):,} {are} a class twice (first: {twice[0]}): its first position is used.")
+        notes.append(
+            f"{len(twice):,} {are} a class twice (first: {twice[0]}). The first position of the class is used."
+        )
     if not names:
         notes.append("Classes are numbers, starting at 0. Open the file of class names together with this file.")
     questions = tuple(_anonymous(question, notes) for question in asked.questions())
@@ -159,5 +161,5 @@ METHOD = reader_method(
     60,
     plainly="Differential diagnoses as nested lists.",
     exactly="Nested lists [case][rater][block][class], class names and risks in separate files.",
-    source="Data of Stutz et al., Evaluating AI systems under uncertain ground truth (2023)",
+    source="Data from Stutz et al., Evaluating AI systems under uncertain ground truth (2023)",
 )

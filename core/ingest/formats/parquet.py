@@ -138,7 +138,7 @@ def _check_unpacked(files: Sequence[parquet.ParquetFile]) -> None:
     needed, free = memory_needed(n_rows), free_memory()
     if free is not None and n_rows > _MANY_ROWS and needed > free:
         raise InputError(
-            f"Could not read {n_rows:,} rows: this needs about {number(needed / 2**30, 1)} GB of memory, and "
+            f"Could not read {n_rows:,} rows: this needs about {number(needed / 2**30, 1)} GB of memory, but only "
             f"{number(free / 2**30, 1)} GB are free.",
             "Close other programs, use a computer with more memory, or open part of the file.",
         )
@@ -189,7 +189,7 @@ def as_text(table: pa.Table, progress: Callable[[float], None] | None = None) ->
         try:
             text = _as_text(column)
         except (pa.ArrowException, ValueError):  # pixels and the like
-            notes.append(f"Column {name!r} has no text or numbers and was left out.")
+            notes.append(f"Column {name!r} contains neither text nor numbers and was left out.")
             continue
         names.append(name)
         columns.append(text)
@@ -309,7 +309,7 @@ def _without_lists(
     columns |= {name: pc.list_flatten(table[name]) for name in together}
     number = np.arange(row.size) - np.repeat(np.cumsum(lengths) - lengths, lengths) + 1
     places = RowLocations(("row", "entry"), (line[row], number))
-    notes = [f"The lists in {', '.join(map(repr, together))} were split, one row per entry."]
+    notes = [f"The lists in {', '.join(map(repr, together))} were split into one row per entry."]
     passed = [name for name in table.column_names if name not in columns]
     notes += [f"Column {name!r} contains nested values and was left out." for name in passed]
     return pa.table(columns), line[row], places, dropped, notes

@@ -206,7 +206,7 @@ class Questionnaire:
             first = next(iter(self._dropped.values()), "")
             example = f"; the first record: {first}" if first else ""
             raise InputError(
-                f"Could not read annotations: the file has none that Plurality supports{example}.",
+                f"Could not read annotations: the file contains none that Plurality supports{example}.",
                 "Check that raters annotated whole cases and not only regions. Then export again.",
             )
         return found
@@ -253,7 +253,11 @@ class Questionnaire:
             notes = (*notes, labels_merged(asked.n_twice))
         if kind == "set":
             share = f"{asked.n_several:,} of {plural(asked.n_answers, 'annotation')}"
-            notes = (*notes, f"Annotations are sets of labels: {share} name several labels.")
+            notes = (
+                *notes,
+                f"Annotations are sets of labels: {share} {'names' if asked.n_several == 1 else 'name'} "
+                "more than one label.",
+            )
         numbers = tuple(number[annotation] for number in places.numbers)
         at = RowLocations(self._words, numbers, self._files, file[annotation])
         roles: dict[str, Any] = {role: role for role in ("time", "group", "rank") if role in columns}

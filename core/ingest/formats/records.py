@@ -125,7 +125,7 @@ def _fill_up(columns: dict[str, TextCodes], n_rows: int) -> None:
         column.fill(n_rows)
 
 
-_REMEDY = "Write an array of objects, or one object per line, with named case, rater and annotation."
+_REMEDY = "Use an array of objects, or one object per line. Name the case, the rater and the annotation in each object."
 
 
 def read_lists(files: Sequence[JsonFile], progress: Progress | None = None) -> RawTable | None:
@@ -194,7 +194,8 @@ def _entries_as_rows(records: Sequence[dict], *, counted: bool = False) -> RawTa
     columns |= {key: [text_of(entry[key]) for *_, entry in entries] for key in keys}
     line = np.array([number for number, *_ in entries], np.int64) + 1
     located = RowLocations(("record", "entry"), (line, np.array([place for _, place, *_ in entries])))
-    note = f"The objects in {' and '.join(map(repr, named))} were read as one row each. Raters are their positions."
+    lists = " and ".join(map(repr, named))
+    note = f"The objects in {lists} were read as one row each. Raters are numbered by their position in the list."
     table = pa.table({name: strings(cells) for name, cells in columns.items()})
     return RawTable(table, line, (), (note,), places=located)
 

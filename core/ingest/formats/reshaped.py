@@ -35,7 +35,7 @@ def without_totals(raw: RawTable, case: str | None) -> RawTable:
     lines, kept = raw.line[n_rows - n_totals :], n_rows - n_totals
     reason = "a row of totals or coefficients, not a case"
     dropped = (*raw.dropped, *(Dropped(int(line), reason) for line in lines))
-    note = f"Last {'row' if n_totals == 1 else f'{n_totals:,} rows'} left out (totals or coefficients)."
+    note = f"The last {'row was' if n_totals == 1 else f'{n_totals:,} rows were'} left out (totals or coefficients)."
     return replace(raw, table=raw.table.slice(0, kept), line=raw.line[:kept], dropped=dropped, notes=(*raw.notes, note))
 
 
@@ -78,7 +78,7 @@ def _stacked(raw: RawTable, stems: dict[str, list[str]]) -> RawTable:
     filled = np.zeros(table.num_rows, bool)
     for stem in stems:
         filled |= as_numpy(pc.not_equal(pc.utf8_trim_whitespace(table[stem]), ""))
-    note = f"{n_pairs} numbered columns each for {' and '.join(map(repr, stems))} read as rows."
+    note = f"{n_pairs} numbered columns each for {' and '.join(map(repr, stems))} were read as rows."
     return replace(raw, table=table.filter(pa.array(filled)), line=raw.line[row][filled], notes=(*raw.notes, note),
                    places=None if raw.places is None else raw.places.at(row[filled]))  # fmt: skip
 
@@ -106,7 +106,9 @@ def objects_as_columns(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
         for offset, (name, key) in enumerate(zip(names, keys, strict=True)):
             texts = strings(text_of(cell.get(key)) if cell else "" for cell in cells)
             table = table.add_column(place + offset, name, pa.chunked_array([texts]))
-        raw = replace(raw, table=table, notes=(*raw.notes, f"{column!r} contains objects: each name is a column."))
+        raw = replace(
+            raw, table=table, notes=(*raw.notes, f"{column!r} contains objects: each name was read as a column.")
+        )
         if counts and sum(values) > len(cells):
             counted = tuple(names)
     return raw, counted

@@ -99,7 +99,7 @@ def read_class_list(name: str, content: bytes) -> ClassTable:
         names = names[1:]  # the head of a column
     if not names or len(set(names)) < len(names):
         twice = first_twice(names)
-        what = f"repeats the class {twice!r}" if twice else "has no names of classes"
+        what = f"repeats the class {twice!r}" if twice else "contains no class names"
         raise InputError(f"{name} {what}.", "List each class once, one per line.")
     return ClassTable(tuple(names))
 

@@ -58,7 +58,7 @@ def read_qualtrics(raw: RawTable) -> Source:
     tests = [test and not head for test, head in zip(said, heads, strict=True)]
     titles = dict(zip(names, first, strict=True)) if heads and heads[0] else {}
     kept = ~(np.array(heads, bool) | np.array(tests, bool))
-    reasons = {True: "a second row of the header", False: "a preview, a test or spam"}
+    reasons = {True: "a second header row", False: "a preview, a test or spam"}
     dropped = [Dropped(int(raw.line[row]), reasons[heads[row]]) for row in np.flatnonzero(~kept)]
     rest = replace(raw, table=raw.table.filter(pa.array(kept)), line=raw.line[kept], dropped=(*raw.dropped, *dropped))
     shown = CaseTable(tuple(titles), text=tuple(titles.values())) if titles else None
@@ -85,7 +85,7 @@ def read_monkey(raw: RawTable) -> Source:
     who = next(column for column in raw.columns if _plain(column) == "respondent id")
     names = [column for column in raw.columns if _plain(column) not in _OF_MONKEY]
     if raw.table.num_rows and not _texts(raw, who)[0]:
-        head = Dropped(int(raw.line[0]), "a second row of the header")
+        head = Dropped(int(raw.line[0]), "a second header row")
         raw = replace(raw, table=raw.table.slice(1), line=raw.line[1:], dropped=(*raw.dropped, head))
     return _rows_of_raters(MONKEY, MONKEY_TITLE, recognise_monkey(raw.columns), raw, who, names, None)
 

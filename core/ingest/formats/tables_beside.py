@@ -122,9 +122,10 @@ def with_order_checked(source: Source) -> Source:
             kept.append((name, values))
             continue
         n_cases = len(_cases_in_order(source.questions[0]))
-        why = f"it has one column, without case ids, and {plural(len(values), 'row')} for {plural(n_cases, 'case')}"
+        rows, cases = plural(len(values), "row"), plural(n_cases, "case")
+        why = f"it has only one column, without case ids, and {rows} for {cases}"
         if len(values) == n_cases:
-            why = "it has one column, without case ids, and most of its values are not among the annotations"
+            why = "it has only one column, without case ids, and most of its values are not among the annotations"
         notes.append(f"{shorten(name, 60)} was left out: {why}.")
     return replace(source, side=replace(source.side, in_order=tuple(kept)), notes=(*source.notes, *notes))
 
@@ -139,7 +140,8 @@ def perhaps_gold(question: Question, side: SideFiles) -> list[str]:
     """
     return [
         f"{shorten(name, 60)} has one value for each of {plural(len(found), 'case')} and no case ids, so it is not "
-        "used. To use it as gold, confirm on the Upload page that its rows have the same order, or add the case ids."
+        "used. To use it as gold, confirm on the Upload page that its rows are in the order of the cases, or add the "
+        "case ids."
         for name, values in side.in_order
         if (found := gold_in_order(question, values)) is not None
     ]
@@ -217,7 +219,7 @@ def _beside(name: str, raw: RawTable, cases: set[str], classes: set[str]) -> tup
     if _are_classes(cells, classes):
         return SideFiles(classes=ClassTable(tuple(cells[0]))), "a list of classes; prior probabilities are not used"
     if len(cells) == 3 and {*cells[0], *cells[1]} <= classes and all(map(_is_number, cells[2])):
-        return SideFiles(), "costs of pairs of classes (not used)"
+        return SideFiles(), "costs for pairs of classes (not used)"
     return None, ""
 
 

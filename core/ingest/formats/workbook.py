@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ...errors import InputError, PluralityError
 from ...tables import SETTINGS_HEADER, SETTINGS_SHEET
-from ...text import plural
+from ...text import plural, was_or_were
 from .archive import check_archive
 from .budget import OBJECT, check_columns, spend
 from .headers import column_names, header_rows, joined_header, looks_like_header
@@ -193,15 +193,15 @@ def _table(rows: list[list[str]], has_header: bool | None, n_filled: int = 0) ->
     spend(cells=OBJECT * max(0, len(numbered) * width - sum(len(row) for _, row in numbered)))
     notes = []
     if n_filled:
-        notes.append(f"{plural(n_filled, 'merged cell')} filled with the value above.")
+        notes.append(f"{plural(n_filled, 'merged cell')} {was_or_were(n_filled)} filled with the value above.")
     numbered = [(line, (row + [""] * width)[:width]) for line, row in numbered]
     above, n_headers = header_rows([row for _, row in numbered[:200]])
     if above:
-        notes.append(f"{plural(above, 'row')} above the table left out.")
+        notes.append(f"{plural(above, 'row')} above the table {was_or_were(above)} left out.")
     if has_header is False:
         n_headers = 1
     if n_headers > 1:
-        notes.append(f"{n_headers} header rows joined.")
+        notes.append(f"{n_headers} header rows were joined.")
         has_header = True
     line = numbered[above][0]
     header = joined_header([row for _, row in numbered[above : above + n_headers]])

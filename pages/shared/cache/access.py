@@ -265,7 +265,7 @@ def not_here(address: str) -> NotFoundError:
     """Return the error for data that do not exist or may not be opened."""
     return NotFoundError(
         f"The dataset {address[:12]!r} is no longer on this computer. Open the file again on the Upload page and save "
-        f"the dataset, so that this address keeps working."
+        "the dataset, so that this address keeps working."
     )
 
 

@@ -50,7 +50,7 @@ def lines_of_json(records) -> bytes:
 
 
 def toloka(answers, raters, cases, status: str = "APPROVED", outputs: str = "result") -> bytes:
-    """Assignments of a Toloka pool; the second row has another status."""
+    """Assignments from a Toloka pool; the second row has another status."""
     header = ["INPUT:image", f"OUTPUT:{outputs}", "OUTPUT:comment", f"GOLDEN:{outputs}", "ASSIGNMENT:task_id",
               "ASSIGNMENT:worker_id", "ASSIGNMENT:status", "ASSIGNMENT:started", "ACCEPT:verdict"]  # fmt: skip
     rows = []

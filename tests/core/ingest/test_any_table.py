@@ -64,7 +64,7 @@ def test_read_takes_objects_that_name_labels_for_annotations_of_cases_with_one_r
     dataset = reading.dataset
     assert (dataset.kind, dataset.n_cases, dataset.classes) == ("set", 60, ("AFIB", "IMI", "NORM", "SR"))
     assert {"sex", "sedated", "checked"}.isdisjoint(dataset.classes)
-    assert any("their names are the labels" in note for note in reading.report.notes)
+    assert any("Their names were read as labels" in note for note in reading.report.notes)
 
 
 @pytest.mark.parametrize("more", [0, 1])
@@ -76,7 +76,7 @@ def test_read_asks_for_the_rater_if_columns_of_two_persons_are_beside_objects(mo
     assert {(one.rater, one.answer, one.label_sign) for one in readings} == {
         ("nurse", "scp_codes", "{ }"), ("validated_by", "scp_codes", "{ }")
     }  # fmt: skip
-    assert question.mapping.doubt == "Several columns may name the rater."
+    assert question.mapping.doubt == "More than one column may contain the rater."
 
 
 @pytest.mark.parametrize("flags", [("toxic", "insult", "threat"), ("care", "harm")])
@@ -354,7 +354,7 @@ def test_three_header_rows_are_joined(filled):
     assert names_of(content)[:3] == ["all columns", "Round 1 / Day 1", "Round 1 / Day 2"]
     reading = read(content, question="Round 2 / Day 1")
     assert (reading.dataset.n_cases, reading.dataset.n_raters, set(reading.dataset.classes)) == (12, 2, set(CLASSES))
-    assert "3 header rows joined." in reading.report.notes
+    assert "3 header rows were joined." in reading.report.notes
 
 
 def test_rounds_that_are_written_out_above_each_rater_are_joined_with_these():
@@ -563,7 +563,7 @@ def test_files_of_get_another_label_are_told_apart_by_their_values():
     reading = build_question(source, question, "sites")
     assert (reading.dataset.n_cases, reading.dataset.n_raters, reading.dataset.n_annotations) == (20, 5, 100)
     assert int((reading.dataset.gold >= 0).sum()) == 6
-    assert ["costs.txt: costs of pairs of classes (not used)." in source.notes, len(source.notes)] == [True, 3]
+    assert ["costs.txt: costs for pairs of classes (not used)." in source.notes, len(source.notes)] == [True, 3]
     alone = read(files[0][1]).dataset
     assert (alone.cases, alone.raters) == (reading.dataset.cases, reading.dataset.raters)
 
@@ -644,7 +644,7 @@ def test_responses_of_surveymonkey_are_raters():
              for who in range(8)]  # fmt: skip
     reading = read(delimited(rows))
     assert (reading.dataset.n_cases, reading.dataset.n_raters, reading.dataset.n_annotations) == (4, 8, 32)
-    assert [one.reason for one in reading.report.dropped] == ["a second row of the header"]
+    assert [one.reason for one in reading.report.dropped] == ["a second header row"]
 
 
 def test_an_object_that_names_each_record_is_a_list_of_records():
@@ -684,7 +684,7 @@ def test_classification_jobs_of_kili_are_questions():
 
 
 def test_predictions_in_a_file_of_kili_are_no_annotations():
-    with pytest.raises(InputError, match="Could not read annotations: the file has none that Plurality supports"):
+    with pytest.raises(InputError, match="Could not read annotations: the file contains none that Plurality supports"):
         read(kili(panel(35, 12, 3, ("OK", "DEFECT")), labelType="PREDICTION"))
 
 

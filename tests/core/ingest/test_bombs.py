@@ -53,12 +53,12 @@ def test_the_generated_bombs_are_small_and_of_every_reader():
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("workbook, a long shared string", "characters, the limit for its size"),
-        ("workbook, one far cell", "cells, the limit for its size"),
+        ("workbook, a long shared string", "characters, the limit for a file of"),
+        ("workbook, one far cell", "cells, the limit for a file of"),
         ("workbook, entities", "declares XML entities"),
         ("csv, many columns", "has 1,000,000 columns; the limit is 10,000"),
-        ("parquet, a dictionary", "characters, the limit for its size"),
-        ("parquet, texts in lists", "characters, the limit for its size"),
+        ("parquet, a dictionary", "characters, the limit for a file of"),
+        ("parquet, texts in lists", "characters, the limit for a file of"),
         ("parquet, many rows", "PLURALITY_READING_MB"),
     ],
 )

@@ -237,7 +237,7 @@ def test_dates_are_understood_in_iso_with_zones():
     rows = "1,a,x,2024-01-02T01:00:00+02:00\n2,a,x,2024-01-02\n3,a,x,2024-01-02 10:30\n4,a,x,later\n"
     assert days(rows) == ["2024-01-01", "2024-01-02", "2024-01-02", "?"]
     warnings = reading_of(rows, TIMES).report.warnings
-    assert "1 annotation with an unreadable date." in warnings
+    assert "1 annotation has an unreadable date." in warnings
 
 
 def test_dates_may_be_seconds_or_milliseconds_since_1970():

@@ -70,7 +70,9 @@ def test_more_than_thirty_numbers_are_classes_where_a_list_is_given():
     assert (found.kind, found.n_classes, answers_of(found)[-1]) == ("class", 40, "k39")
 
 
-@pytest.mark.parametrize(("content", "said"), [(b"a\nb\na\n", "repeats the class 'a'"), (b"\n \n", "has no names")])
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"a\nb\na\n", "repeats the class 'a'"), (b"\n \n", "contains no class names")]
+)
 def test_a_list_that_is_none_is_refused_by_its_name(tmp_path, content, said):
     path = tmp_path / "names.txt"
     path.write_bytes(content)

@@ -272,8 +272,8 @@ def test_a_column_of_groups_that_differ_within_cases_is_not_taken_for_groups_of_
     assert "group: not used: 'site' differs between the rows of most cases" in guessed.report.mapping.reasons()
     assert set(read(header + b"\n" + of_cases).dataset.case_group or ()) == {"A", "B"}
     chosen = said_of(_table(30, "raters"), by_hand)
-    assert "Column 'site' has several groups for 30 cases; the first is used." in chosen
-    assert not any("several groups" in one for one in said_of(_table(30, "cases"), by_hand))
+    assert "Column 'site' has more than one group for 30 cases; the first one is used." in chosen
+    assert not any("more than one group" in one for one in said_of(_table(30, "cases"), by_hand))
 
 
 def test_columns_of_unknown_names_are_told_by_what_they_hold_with_dates_or_without():

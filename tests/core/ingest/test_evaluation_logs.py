@@ -131,7 +131,7 @@ def test_models_of_the_harness_are_raters_and_their_likeliest_choice_the_answer(
 
 
 def test_a_log_without_an_answer_is_refused_in_words():
-    with pytest.raises(InputError, match="Could not read annotations: the file has none that Plurality supports"):
+    with pytest.raises(InputError, match="Could not read annotations: the file contains none that Plurality supports"):
         opened(("log.json", json.dumps({"eval": {"model": "m"}, "samples": [{"input": "?"}]})))
 
 

@@ -81,7 +81,7 @@ def test_label_studio_and_doccano_say_several_labels(tmp_path):
     reading = of_file(tmp_path, label_studio(tasks), "t.json")
     expected = {"1": {"u1": ["drama", "war"], "u2": ["drama"]}, "2": {"u1": ["comedy"], "u2": ["comedy", "war"]}}
     assert labels_of(reading.dataset) == expected
-    assert "Annotations are sets of labels: 2 of 4 annotations name several labels." in reading.report.notes
+    assert "Annotations are sets of labels: 2 of 4 annotations name more than one label." in reading.report.notes
     for name, own in (("ann", (["drama", "war"], ["war"])), ("bo", (["drama"], ["comedy", "war"]))):
         lines = [json.dumps({"id": case, "text": "t", "label": labels}) for case, labels in enumerate(own, 1)]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
@@ -97,8 +97,8 @@ def test_one_odd_record_among_many_makes_no_sets_and_is_left_out_aloud(tmp_path)
     text = label_studio(tasks)
     reading = of_file(tmp_path, text, "t.json")
     assert (reading.dataset.kind, reading.dataset.n_annotations) == ("class", 79)
-    assert any("1 annotation with several labels left out" in one for one in reading.report.warnings)
-    assert any("names several labels instead of one class" in one.reason for one in reading.report.dropped)
+    assert any("1 annotation with more than one label was left out" in one for one in reading.report.warnings)
+    assert any("names more than one label instead of one class" in one.reason for one in reading.report.dropped)
     asked = of_file(tmp_path, text, "t.json", kind="set")
     assert (asked.dataset.kind, asked.dataset.n_annotations) == ("set", 80)
 
@@ -116,7 +116,8 @@ def test_beside_columns_of_labels_raters_are_those_that_tell_the_rows_of_a_case_
     reading = of_file(tmp_path, text)
     assert labels_of(reading.dataset) == LABELS and reading.dataset.raters_identified
     assert "never with the same 'listener'" in reading.report.mapping.why["rater"]
-    assert "No rater chose 'noir', so the label is left out unless you list them as classes." in reading.report.notes
+    assert "No rater chose 'noir', so the label is left out. To use it, list all labels as "
+    "classes." in reading.report.notes
     closed = of_file(tmp_path, text, classes=["comedy", "drama", "noir", "war"]).dataset
     assert closed.classes == ("comedy", "drama", "noir", "war")
     again = text.replace("a,r2", "a,r1")  # names that stand twice in a case are not those of raters
@@ -221,14 +222,14 @@ def test_annotations_without_a_label_are_told_since_no_label_may_apply(tmp_path)
     """Empty cells and choices alike; not of single classes, where empty is no annotation, nor where 0 says so."""
     (warning,) = of_file(tmp_path, TOGETHER + "c,r1,\nc,r2,\n").report.warnings
     assert warning == (
-        "2 annotations name no label, so they are left out: it is unknown whether no label applies or nothing was "
+        "2 annotations name no label, so they were left out: it is unknown whether no label applies or nothing was "
         "annotated. If no label applies, write 'none of these' in the file, or choose the option for empty cells."
     )
     records = [
         {"id": n, "text": "t", "label": label, "username": "ann"} for n, label in enumerate((["a", "b"], [], ["a"]))
     ]
     lines = "\n".join(map(json.dumps, records))
-    assert "1 annotation names no label, so it is left out" in " ".join(
+    assert "1 annotation names no label, so it was left out" in " ".join(
         of_file(tmp_path, lines, "d.jsonl").report.warnings
     )
     assert not of_file(tmp_path, "case,rater,class\na,r1,x\na,r2,y\nb,r1,x\nb,r2,\n").report.warnings
@@ -252,7 +253,7 @@ def test_an_empty_cell_of_a_column_of_0_and_1_is_0_where_that_is_said(tmp_path):
     left_out = of_file(tmp_path, text)
     assert labels_of(left_out.dataset) == LABELS
     assert left_out.report.warnings[0] == (
-        "2 annotations leave some labels without 0 or 1, so they are left out: it is unknown whether these labels "
+        "2 annotations have neither 0 nor 1 for some labels, so they were left out: it is unknown whether these labels "
         "do not apply or were not considered. If an empty cell means that a label does not apply, choose that option."
     )
     reading = of_file(tmp_path, text, empty="none")
@@ -274,7 +275,7 @@ def test_what_an_empty_cell_is_taken_for_is_told_where_no_column_holds_a_0(tmp_p
 def test_a_label_that_stands_twice_counts_once_and_empty_places_are_nothing(tmp_path):
     reading = of_file(tmp_path, TOGETHER.replace("war;drama", "war;war;drama;"))
     assert labels_of(reading.dataset) == LABELS
-    assert "1 repeated label merged: a label counts once per annotation." in reading.report.warnings
+    assert "1 repeated label was merged, because a label counts once per annotation." in reading.report.warnings
     empty = of_file(tmp_path, TOGETHER + "c,r1,;\n")
     assert [one.reason for one in empty.report.dropped] == ["the label is missing"]
 
@@ -289,7 +290,7 @@ def test_rows_of_one_label_are_merged_and_not_left_out(tmp_path):
     reading = of_file(tmp_path, BOXES)
     assert labels_of(reading.dataset)["i1"]["R2"] == ["f1", "mass"]
     assert (reading.report.n_kept, reading.report.dropped) == (reading.report.n_rows, ())
-    assert "36 repeated labels merged: a label counts once per annotation." in reading.report.warnings
+    assert "36 repeated labels were merged, because a label counts once per annotation." in reading.report.warnings
     listed = of_file(tmp_path, BOXES, classes=["mass", "f0", "f1"])
     assert (listed.report.n_kept, len(listed.report.dropped)) == (72, 36)
 
@@ -319,8 +320,8 @@ def test_labels_twice_none_and_unknown_of_multiple_choices_are_told(tmp_path, wr
     assert [labels for own in labels_of(reading.dataset).values() for labels in own.values()] == sets
     assert [one.reason.split(": ")[1] for one in reading.report.dropped] == ["no answer to this question"]
     notes = reading.report.notes
-    assert notes.count("2 repeated labels merged: a label counts once per annotation.") == 1
-    assert "Annotations are sets of labels: 2 of 3 annotations name several labels." in notes
+    assert notes.count("2 repeated labels were merged, because a label counts once per annotation.") == 1
+    assert "Annotations are sets of labels: 2 of 3 annotations name more than one label." in notes
     declared = of_file(tmp_path, text, name, kind="set", classes=["drama", "war"])
     assert [labels for own in labels_of(declared.dataset).values() for labels in own.values()] == [sets[0], sets[2]]
     why = "the annotation is not in the declared list of classes"
@@ -345,7 +346,7 @@ def test_a_column_of_gold_has_all_labels_of_the_case(tmp_path):
     bare = replace(found, gold_sets=None)
     for texts, rows, told in (
         (("comedy; war", "none of these"), [["comedy", "war"], []], None),
-        (("war", "tram"), [["war"], None], "Gold contains 1 label not in the list ('tram')"),
+        (("war", "tram"), [["war"], None], "Gold contains 1 label not in the list of labels ('tram')"),
         (("drama|war", ""), [["drama", "war"], None], None),
     ):
         known, notes = with_side_files(bare, SideFiles(gold=dict(zip("ab", texts, strict=True))))

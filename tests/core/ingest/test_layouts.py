@@ -80,7 +80,7 @@ def test_a_contingency_table_is_recognised_by_its_names():
 def test_sums_at_the_edge_of_a_contingency_table_are_left_out():
     reading = read(b",yes,no,total\nyes,2,1,3\nno,0,3,3\ntotal,2,4,6\n")
     assert reading.dataset.n_cases == 6
-    assert reasons(reading) == [(4, "not one of the classes of the columns")]
+    assert reasons(reading) == [(4, "not one of the classes in the column names")]
 
 
 def test_rows_of_a_contingency_table_are_the_rater_called_rows():
@@ -166,7 +166,7 @@ def test_ordered_strings_are_rankings():
         ("2", "ann", [["D"], ["A"]]),
         ("2", "eve", [["A"], ["B"]]),
     ]
-    assert reasons(reading) == [(5, "a place between '>' or '=' is empty")]
+    assert reasons(reading) == [(5, "a class is missing before or after '>' or '='")]
 
 
 def test_ordered_strings_are_recognised_and_their_signs_shown():
@@ -206,7 +206,7 @@ def test_gold_in_a_column_is_no_rater_and_known_class():
 def test_two_known_classes_of_one_case_are_told():
     reading = read(b"case,rater,label,gold\n1,a,x,x\n1,b,y,y\n")
     assert reading.dataset.gold.tolist() == [0]
-    assert any("several gold classes" in warning for warning in reading.report.warnings)
+    assert any("more than one gold class" in warning for warning in reading.report.warnings)
 
 
 def test_a_layout_that_is_said_takes_the_likeliest_columns():

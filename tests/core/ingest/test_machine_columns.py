@@ -119,15 +119,17 @@ def test_it_is_said_which_columns_say_who_is_a_machine_and_which_are_not_used():
     ]
     assert notes("rater_type", names=("remark", "note")) == ["“rater_type” marks AI raters (2 raters)"]
     assert notes("difficulty") == [
-        "“family” and “version” not used: no column marks AI raters; enter them on the page AI as a rater, when you "
-        "mark an AI rater"
+        "“family” and “version” were not used, because no column marks AI raters; on the page AI as a rater, you can "
+        "enter family and version when you mark an AI rater"
     ]
-    assert notes("difficulty", names=("remark", "version"))[0].startswith("“version” not used: no column marks")
+    assert notes("difficulty", names=("remark", "version"))[0].startswith(
+        "“version” was not used, because no column marks"
+    )
     assert notes("difficulty", names=("remark", "note")) == []
     both = [*ROWS, ("3", "g-1", "Machine", "G", "7")]
     assert notes("rater_type", both) == [
-        "“rater_type” marks AI raters (2 raters), with family and version from “family”; “version” not used: a rater "
-        "has several"
+        "“rater_type” marks AI raters (2 raters), with family and version from “family”; “version” was not used, "
+        "because a rater has more than one value"
     ]
 
 

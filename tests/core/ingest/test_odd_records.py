@@ -104,7 +104,8 @@ def test_negative_numbers_and_classes_named_twice_in_a_ranking_are_said_with_the
     assert reading.dataset.classes == ("1", "2", "3", "4", "5")
     (dropped,) = reading.report.dropped
     assert dropped.reason == "case 1, rater 2: class -1 is below 0, but class numbers start at 0"
-    assert "1 ranking names a class twice (first: case 2, rater 1): its first position is used." in reading.report.notes
+    assert "1 ranking names a class twice (first: case 2, rater 1). The first position of the class is "
+    "used." in reading.report.notes
     ranking = reading.dataset.blocks_of(1)
     assert [[reading.dataset.classes[code] for code in block] for block in ranking] == [["2"], ["5"]]
 
@@ -163,7 +164,7 @@ def test_a_broken_line_of_json_lines_is_left_out_with_its_number_and_the_others_
     reading = read(b"\n".join([*lines[:20], broken, *lines[20:]]))
     assert (reading.dataset.n_annotations, reading.report.n_rows) == (50, 51)
     assert [one.line for one in reading.report.dropped] == [21]
-    assert any("1 line of invalid JSON left out: 21." in note for note in reading.report.notes)
+    assert any("1 line of invalid JSON was left out: 21." in note for note in reading.report.notes)
 
 
 def test_a_file_of_which_much_is_broken_is_refused():
@@ -185,6 +186,6 @@ def test_a_few_lists_among_single_classes_are_left_out_and_many_make_rankings(n,
     assert reading.dataset.kind == kind
     if kind == "class":
         assert reading.dataset.n_annotations == 2 * n - n_lists and len(odd) == n_lists
-        assert odd[0] == "rater 2, annotation 1: several classes instead of one"
+        assert odd[0] == "rater 2, annotation 1: more than one class"
     else:
         assert odd == []

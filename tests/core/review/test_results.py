@@ -149,7 +149,7 @@ def test_the_trail_has_every_event_and_says_which_were_undone(dataset, reviews_o
 def test_the_exported_trail_is_not_taken_for_annotations(dataset, decided):
     """Read as a table its parts were raters, and one could go on with them; beside annotations it is left out."""
     trail = trail_json(dataset, decided(dataset, {"case 1": RANKING}))
-    with pytest.raises(InputError, match="trail: it is a review record"):
+    with pytest.raises(InputError, match="trail: it contains a review record"):
         read(trail, name="trail")
     with pytest.raises(InputError, match="Or leave this file out"):
         open_source([("a.csv", b"case,rater,class\n1,p,x\n1,q,y\n"), ("trail.json", trail)])

@@ -137,7 +137,7 @@ def test_every_line_end_gives_the_same_rows_and_lines(end):
     content = "# note\n\n" + SMALL + "3,ann\n"
     reading = read(content.replace("\n", end).encode())
     assert text_of(reading) == text_of(read(SMALL.encode()))
-    assert reading.report.dropped == ((8, "2 fields where 3 are expected"),)
+    assert reading.report.dropped == ((8, "2 fields, but 3 are expected"),)
 
 
 def test_quotes_hold_delimiters_line_ends_and_doubled_quotes():
@@ -174,8 +174,8 @@ def test_text_after_a_closing_quote_drops_that_row_with_its_reason():
 def test_rows_of_too_few_or_too_many_fields_are_dropped_with_their_lines():
     reading = read(b"case,rater,class\n1,ann\n1,bob,z\n\n2,ann,z,q\n2,bob,z\n")
     assert reading.report.dropped == (
-        (2, "2 fields where 3 are expected"),
-        (5, "4 fields where 3 are expected"),
+        (2, "2 fields, but 3 are expected"),
+        (5, "4 fields, but 3 are expected"),
     )
     assert reading.report.n_rows == 4
 
@@ -198,14 +198,15 @@ def test_a_header_may_begin_with_a_hash():
 def test_a_case_id_may_begin_with_a_hash():
     reading = read(b'case,rater,class\n#1,ann,"x, y"\n#1,bob,"two\nlines"\n#2,ann,z\n# a remark\n')
     assert text_of(reading) == [("#1", "ann", "x, y"), ("#1", "bob", "two\nlines"), ("#2", "ann", "z")]
-    assert "3 rows starting with # read as data, because they have as many fields as the table." in reading.report.notes
+    assert "3 rows starting with # were read as data, because they have as many fields as the table has "
+    "columns." in reading.report.notes
 
 
 def test_a_title_above_the_header_is_passed_over():
     for title in ("My study", "My study, 2020"):
         reading = read(f"{title}\n\n{SMALL}".encode())
         assert text_of(reading) == text_of(read(SMALL.encode()))
-        assert "1 line above the header skipped." in reading.report.notes
+        assert "1 line above the header was left out." in reading.report.notes
 
 
 def test_the_line_that_excel_writes_about_its_delimiter_is_no_row():

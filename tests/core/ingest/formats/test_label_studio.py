@@ -69,7 +69,7 @@ def test_skipped_doubled_and_empty_annotations_are_dropped_with_their_place():
         "task 1, annotation 2: annotation 1 is repeated in the file",
         "task 1, annotation 3: the rater skipped the task",
         "task 1, annotation 4: no answer to this question",
-        "task 1, annotation 5: the annotation is only a number: the export omits annotations",
+        "task 1, annotation 5: the annotation is only a number, because the export omits annotations",
     ]
 
 

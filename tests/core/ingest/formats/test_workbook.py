@@ -38,7 +38,7 @@ def test_a_title_above_the_table_and_empty_rows_are_passed_over():
     reading = read(workbook(answers=rows))
     assert reading.report.n_kept == 3
     assert reasons(reading) == [(8, "the header again")]
-    assert "1 row above the table left out." in reading.report.notes
+    assert "1 row above the table was left out." in reading.report.notes
 
 
 def test_a_sheet_of_settings_is_passed_over_where_it_is_one_that_was_exported_here():
@@ -105,4 +105,4 @@ def test_cells_merged_down_a_column_hold_their_value_in_every_row():
     assert sorted(answers(reading.dataset)) == sorted(
         (case, rater, name) for case in ("c1", "c2") for rater, name in (("ann", "x"), ("bob", "y"))
     )
-    assert "2 merged cells filled with the value above." in reading.report.notes
+    assert "2 merged cells were filled with the value above." in reading.report.notes
