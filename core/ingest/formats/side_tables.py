@@ -100,7 +100,7 @@ def read_class_list(name: str, content: bytes) -> ClassTable:
     if not names or len(set(names)) < len(names):
         twice = first_twice(names)
         what = f"repeats the class {twice!r}" if twice else "contains no class names"
-        raise InputError(f"{name} {what}.", "List each class once, one per line.")
+        raise InputError(f"Could not use {name}: it {what}.", "List each class once, one per line.")
     return ClassTable(tuple(names))
 
 
