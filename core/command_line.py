@@ -276,10 +276,12 @@ def _cluster() -> click.Option:
 def _option(option: Option) -> click.Option:
     """Return an option of a method; if omitted on the command line, the method decides."""
     if option.type is bool:
-        return click.Option([f"{option.spelled}/{option.spelled_off}", option.name], default=None, help=option.help)
-    choices = f" ({', '.join(option.choices)})" if option.choices else ""
+        return click.Option(
+            [f"{option.spelled}/{option.spelled_off}", option.name], default=None, help=_capital(option.help) + "."
+        )
+    choices = f": {', '.join(option.choices)}" if option.choices else ""
     return click.Option(
-        [option.spelled, option.name], type=_TYPES[option.type], default=None, help=f"{option.help}{choices}"
+        [option.spelled, option.name], type=_TYPES[option.type], default=None, help=f"{_capital(option.help)}{choices}."
     )
 
 
@@ -304,7 +306,7 @@ def _variants(family: Family) -> list[click.Parameter]:
         if method.variant is not None:
             found.setdefault(method.variant.option, method.variant)
     return [
-        click.Option([f"--{name}", f"variant_{name}"], help=f"{variant.help} ({variant.command}).")
+        click.Option([f"--{name}", f"variant_{name}"], help=f"{_capital(variant.help)} ({variant.command}).")
         for name, variant in found.items()
     ]
 
@@ -480,7 +482,11 @@ def _options_of_parts(parts: Sequence["AnalysisPart"], without: Sequence[str] = 
 
 
 def _help_of(option: "PartOption", parts: Sequence[str]) -> str:
-    return f"{option.help} ({', '.join(parts)})." if option.help else f"For the parts {', '.join(parts)}."
+    return f"{option.help or _capital(option.label.removeprefix('The '))} ({', '.join(parts)})."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _type_of(taken: Sequence["PartOption"]) -> dict[str, Any]:
@@ -586,7 +592,7 @@ def _raters() -> list[click.Parameter]:
         click.Option(
             ["--judged-by"],
             type=click.Choice(("gold", "model")),
-            help="Reference for accuracy; gold if there are enough gold cases.",
+            help="Reference for accuracy; if omitted, gold if there are enough gold cases, otherwise the model.",
         ),
         click.Option(
             ["--level"], type=float, default=0.95, metavar="L", help="Confidence level of intervals, 0 to 1 [0.95]."

@@ -54,7 +54,10 @@ class PanelOptions:
     seed : int
     """
 
-    truth: str = option(TRUTHS[0], "Truth", TRUTHS, TITLES.__getitem__, TERM, "panel_truth")
+    truth: str = option(
+        TRUTHS[0], "Truth", TRUTHS, TITLES.__getitem__, TERM, "panel_truth",
+        help="Truth with which the AI raters are compared",
+    )  # fmt: skip
     level: float = option(0.95, "The confidence level of the intervals")
     machines: tuple[int, ...] = ()
     families: tuple[tuple[str, tuple[int, ...]], ...] = ()

@@ -51,8 +51,7 @@ class RaterOptions:
     """Options of agreement of each rater with the others."""
 
     coefficient: str = option(
-        KRIPPENDORFF_ALPHA, "Coefficient to compute with and without each "
-        "rater", tuple(OVERALL), _title, "without the rater",
+        KRIPPENDORFF_ALPHA, "Coefficient, with and without each rater", tuple(OVERALL), _title, "without the rater",
         "without_coefficient",
     )  # fmt: skip
 
@@ -61,7 +60,10 @@ class RaterOptions:
 class WindowOptions:
     """Options of agreement in windows of time."""
 
-    by: str = option("period", "Windows", tuple(WINDOWS), WINDOWS.__getitem__, key="windows", look="side by side")
+    by: str = option(
+        "period", "Windows", tuple(WINDOWS), WINDOWS.__getitem__, key="windows", look="side by side",
+        help="Length of the windows",
+    )  # fmt: skip
 
 
 def _any(dataset: Dataset) -> Verdict:

@@ -34,7 +34,13 @@ class ModelOptions:
 class CasesOptions(ModelOptions):
     """Options of the table of cases."""
 
-    every: bool = option(False, "All cases", key="all_cases", flag=True)
+    every: bool = option(
+        False,
+        "All cases",
+        key="all_cases",
+        flag=True,
+        help="List all cases, not only cases whose most likely class differs from the majority vote",
+    )
 
 
 @dataclass(frozen=True, slots=True)

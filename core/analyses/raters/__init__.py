@@ -17,8 +17,8 @@ _FIT, _FITS = 1e-6, 5  # seconds of a fit, an annotation and class; fits that lo
 _SCORE, _LONG = 2e-5, 60.0  # seconds of a score, and of what always takes long
 
 
-def _integer(default: int, label: str, low: int = 0, key: str = "") -> Any:
-    return option(default, label, kind="integer", low=low, key=key)
+def _integer(default: int, label: str, low: int = 0, key: str = "", words: str = "") -> Any:
+    return option(default, label, kind="integer", low=low, key=key, help=words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +92,10 @@ class PlansOptions:
 class PlanOptions:
     """Options of one plan: its target, for which rater or class, and on which cases."""
 
-    quantity: str = option("certainty", "The quantity", choices=tuple(QUANTITIES))
-    target: float = option(0.9, "The target")
+    quantity: str = option("certainty", "The quantity", choices=tuple(QUANTITIES), help="Quantity to plan for")
+    target: float = option(0.9, "The target", help="Target for that quantity")
     name: str = option("", "The rater or class", kind="text", help="Rater or class whose interval you want to narrow")
-    policy: str = option("random", "Which cases", choices=POLICIES)
+    policy: str = option("random", "Which cases", choices=POLICIES, help="Choice of the cases to annotate")
     budget: int = _integer(1000, "The number of annotations", 1)
     n_worlds: int = 100
     seed: int = 0
@@ -105,8 +105,8 @@ class PlanOptions:
 class AskNextOptions:
     """Options of whom to ask next; costs are pairs of a rater and the cost of an annotation, for all raters or none."""
 
-    pairs: int = _integer(20, "Annotations to ask for", 1, "ask_pairs")
-    most_each: int = _integer(5, "At most per rater", 1, "ask_each")
+    pairs: int = _integer(20, "Annotations to ask for", 1, "ask_pairs", "Number of annotations to ask for")
+    most_each: int = _integer(5, "At most per rater", 1, "ask_each", "Maximum number of annotations per rater")
     costs: tuple[tuple[str, float], ...] = option((), "The costs", kind="text", help="Table of raters and their costs")
 
 

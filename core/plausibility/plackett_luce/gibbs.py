@@ -150,7 +150,7 @@ METHOD = Method(
         Option("n_burn", int, 500, "Burn-in", "number of initial sweeps to discard", 0, on_page=False, flag="--burn"),
         Option(
             "least_ess", float, 0.1, "Minimum share of effective draws",
-            "thin a chain if its share of effective draws is lower", 0.0, 1.0, on_page=False,
+            "minimum share of effective draws; chains with a smaller share are thinned", 0.0, 1.0, on_page=False,
         ),
     ),
     place=10,
