@@ -147,7 +147,7 @@ def _hold_to_account(name: str, claims: Mapping[str, Any], begun: float) -> None
     try:
         theirs = bind(name, issuer, subject, begun)
     except (OSError, ValueError):
-        raise SignedOutError("Could not check which account has your name. Contact the administrator.") from None
+        raise SignedOutError("Could not check which account uses your name. Contact the administrator.") from None
     if not theirs:
         raise SignedOutError(
             "Could not sign in: your name belongs to another account of the provider. Contact the administrator: "

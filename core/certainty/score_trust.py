@@ -102,7 +102,7 @@ def score_trust(
     """
     points = sorted({float(value) for value in reliabilities})
     if not points:
-        raise InputError("Could not start: no reliability γ was given.", "Use at least one value of γ.")
+        raise InputError("Could not compute certainty: no reliability γ was given.", "Use at least one value of γ.")
     found = [model.posterior(dataset, value, cases) for value in points]
     low, high = zip(*(one.interval(INTERVAL_LEVEL) for one in found), strict=True)
     above = None if model.threshold is None else np.array([one.above for one in found])

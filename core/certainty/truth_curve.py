@@ -193,7 +193,7 @@ def _checked(reliabilities: Sequence[float], n_draws: int) -> list[float]:
     """Return each reliability once, ascending."""
     points = sorted({float(value) for value in reliabilities})
     if not points:
-        raise InputError("Could not start: no reliability γ was given.", "Use at least one value of γ.")
+        raise InputError("Could not compute certainty: no reliability γ was given.", "Use at least one value of γ.")
     for value in points:
         check_sampling(value, n_draws)
     return points

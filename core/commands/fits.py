@@ -250,7 +250,7 @@ def _with_evidence(options, fitted: Fitted, beta: float | None) -> tuple[Fitted,
     (predictions, *others), dataset = open_predictions(name, Path(path).read_bytes(), fitted.dataset), fitted.dataset
     if others:
         raise InputError(
-            f"Could not use {path}: it has {1 + len(others)} classifiers.", "Use a file with one classifier."
+            f"Could not use {path}: it contains {1 + len(others)} classifiers.", "Use a file with one classifier."
         )
     options.cautions.extend(predictions.notes)
     probability = predictions.probabilities(dataset.n_classes)

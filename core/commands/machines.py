@@ -26,7 +26,7 @@ from ..machines.marks import Machine, described, machine_like
 from ..machines.sentences import silences
 from ..machines.subgroup_differences import subgroup_differences
 from ..machines.versions import version_drift
-from ..text import plural
+from ..text import plural, was_or_were
 from .fits import with_gold
 from .inputs import progress, read_warned, split, stamp
 
@@ -49,7 +49,8 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
     if score == "rmse" and dataset.kind == "class" and not dataset.ordinal:
         dataset, n = as_scores(dataset)
         notes += [
-            f"{plural(n, 'annotation')} that {'is not a number' if n == 1 else 'are not numbers'} left out."
+            f"{plural(n, 'annotation')} that {'is not a number' if n == 1 else 'are not numbers'} {was_or_were(n)} "
+            "left out."
         ] * bool(n)
     how = {"epsilon": options.epsilon, "score": score, "q": options.fdr, "level": options.level, "seed": options.seed}
     found = alternative_test(dataset, names, people=people, **how, progress=progress)
@@ -155,7 +156,11 @@ def _numbers(dataset: Dataset, score: Score | None) -> list[str]:
 def _missing(reading) -> list[str]:
     """Return a note on annotations of a file that are empty, or codes for missing values."""
     n = 0 if reading.report is None else reading.report.n_missing
-    return [f"{plural(n, 'annotation')} of {reading.dataset.name} missing (empty, null, NA) and left out."] if n else []
+    return (
+        [f"{plural(n, 'annotation')} of {reading.dataset.name} {was_or_were(n)} left out as missing (empty, null, NA)."]
+        if n
+        else []
+    )
 
 
 def _row(one: MachineStanding) -> dict:

@@ -540,8 +540,8 @@ def _calibration(
     usable = np.flatnonzero(predictions.predicted & (np.diff(dataset.case_ptr) > 0))
     if usable.size < 2:
         raise NotApplicableError(
-            f"Could not compute prediction sets: {predictions.name} predicts "
-            f"{plural(usable.size, 'annotated case')}; at least two are needed.",
+            f"Could not compute prediction sets: {predictions.name} predicts {plural(usable.size, 'annotated case')}, "
+            "but at least two are needed.",
             "Add predictions for more cases.",
         )
     labels = _labels(dataset, means, how.n_labels + 1, how.seed)  # The last one checks if there is a correction.

@@ -321,7 +321,10 @@ def _patterns_by_group(raw: RawTable, guess: Mapping) -> Mapping | None:
     patterns = {row[: others.index(apart[0])] + row[others.index(apart[0]) + 1 :] for row in rows}
     if len(set(rows)) < len(rows) or 3 * len(patterns) > 2 * len(rows):
         return None
-    why = {"count": f"the column is called {counts[0]!r}", "group": "each pattern is repeated for each of its names"}
+    why = {
+        "count": f"the column is called {counts[0]!r}",
+        "group": "each pattern is repeated for each value in this column",
+    }
     why["raters"] = "one column for each rater, and a different pattern in each row"
     return Mapping("patterns", raters=tuple(shared), count=counts[0], group=apart[0], why=why)
 

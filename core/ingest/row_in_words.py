@@ -156,8 +156,8 @@ def _pairs(row: _Row, mapping: Mapping) -> str:
     column, cell = given[0]
     cases = plural(round(float(cell)), "case")
     return (
-        f"{cases}: {_quoted(row[mapping.case])} by the rater of the rows, {_quoted(column)} by the rater of the "
-        "columns."
+        f"{cases}: {_quoted(row[mapping.case])} according to the rater in the rows, {_quoted(column)} according to "
+        "the rater in the columns."
     )
 
 

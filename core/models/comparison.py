@@ -96,7 +96,7 @@ def compare_fits(dataset: Dataset, fits: Sequence[RaterModelFit]) -> ModelAgreem
     for fit in fits:
         if fit.cases != dataset.cases or fit.classes != dataset.classes:
             raise InputError(
-                f"Could not compare models: the fit of {fit.model} is for different cases or classes.",
+                f"Could not compare models: the fit of {fit.model} was made with different cases or classes.",
                 "Fit this dataset.",
             )
     rated = np.diff(dataset.case_ptr) > 0

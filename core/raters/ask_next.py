@@ -128,7 +128,8 @@ def ask_next(
     """
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
         raise InputError(
-            "Could not use the fit: it is for different cases, raters or classes.", "Fit the model to these data."
+            "Could not use the fit: it was made with different cases, raters or classes.",
+            "Fit the model to these data.",
         )
     uncertainty = entr(fit.class_probability).sum(axis=1) / np.log(2)
     cases = np.setdiff1d(np.arange(dataset.n_cases), gold_cases(dataset))

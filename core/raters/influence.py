@@ -142,7 +142,8 @@ def _check(dataset: Dataset, fit: RaterModelFit, names: tuple[str, ...], beta: f
         )
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
         raise InputError(
-            "Could not use the fit: it is for different cases, raters or classes.", "Fit the model to these data."
+            "Could not use the fit: it was made with different cases, raters or classes.",
+            "Fit the model to these data.",
         )
 
 

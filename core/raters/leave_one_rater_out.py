@@ -134,7 +134,7 @@ def panel_of(
     if not dataset.raters_identified:
         raise NotApplicableError("Cannot monitor raters: the annotations are anonymous.")
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
-        raise InputError("Could not use the fit: it is for different data.", "Fit the model to these data.")
+        raise InputError("Could not use the fit: it was made with different data.", "Fit the model to these data.")
     n, n_classes = dataset.n_annotations, dataset.n_classes
     known = known_classes(dataset, bool(fit.settings.get("use_gold")))
     folds = cross_fit(dataset, fit, token=token)

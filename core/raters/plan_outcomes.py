@@ -259,7 +259,8 @@ def _check(dataset: Dataset, fit: RaterModelFit, plans: Sequence[Plan], level: f
         raise NotApplicableError("Cannot plan: this needs named raters and one class per annotation.")
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
         raise InputError(
-            "Could not use the fit: it is for different cases, raters or classes.", "Fit the model to these data."
+            "Could not use the fit: it was made with different cases, raters or classes.",
+            "Fit the model to these data.",
         )
     if n_worlds < 20 or not 0 < level < 1:
         raise InputError(

@@ -248,7 +248,8 @@ def _check(dataset, fit, goal, policy, budget, n_steps, per_case, n_worlds, leve
         raise NotApplicableError("Cannot plan: this needs named raters and one class per annotation.")
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
         raise InputError(
-            "Could not use the fit: it is for different cases, raters or classes.", "Fit the model to these data."
+            "Could not use the fit: it was made with different cases, raters or classes.",
+            "Fit the model to these data.",
         )
     if goal.quantity not in QUANTITIES:
         raise InputError(f"Unknown quantity {goal.quantity!r}.", f"Use one of {', '.join(QUANTITIES)}.")

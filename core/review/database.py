@@ -121,8 +121,9 @@ def upgrade(engine: sa.Engine, to: str = "head") -> None:
             raise
         raise StoreError(
             "older",
-            "Could not use the review database: it lacks the tables of this version, and its role may not create "
-            "them. Set PLURALITY_DATABASE_OWNER_URL to the address of their owner, and run the command upgrade.",
+            "Could not use the review database: the tables of this version are missing, and the database role may not "
+            "create them. Set PLURALITY_DATABASE_OWNER_URL to an address with the role that owns the tables, and run "
+            "the command upgrade.",
         ) from None
 
 

@@ -364,8 +364,8 @@ def _checked(address: str) -> int:
         )
     if parts.scheme == "tcp" and parts.hostname not in _LOOPBACK:
         raise InputError(
-            f"Could not use {address}: it is another computer and does not use TLS, so anyone on the network path "
-            "could run code.",
+            f"Could not use {address}: it is on a different computer and does not use TLS, so anyone on the network "
+            "path could run code.",
             "Start its scheduler with TLS and use tls://…",
         )
     return 0

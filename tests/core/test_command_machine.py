@@ -277,7 +277,7 @@ def test_published_files_with_gaps_say_what_is_left_out_and_versions_stand_side_
 def test_what_is_missing_in_a_file_of_a_machine_is_counted_once_in_any_form(tmp_path, name, content):
     path = tmp_path / name
     path.write_text(content if isinstance(content, str) else json.dumps(content))
-    assert _missing(read(path)) == [f"3 annotations of {path.stem} missing (empty, null, NA) and left out."]
+    assert _missing(read(path)) == [f"3 annotations of {path.stem} were left out as missing (empty, null, NA)."]
 
 
 def test_nothing_is_said_of_a_file_in_which_no_annotation_is_missing(tmp_path):

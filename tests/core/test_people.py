@@ -150,7 +150,7 @@ def test_an_account_that_cannot_be_looked_up_lets_nobody_in(home):
     person_of(CLAIMS, NOW)
     (path,) = (home / "accounts").iterdir()
     path.write_text("{}")
-    refused("Could not check which account has your name. Contact the administrator")
+    refused("Could not check which account uses your name. Contact the administrator")
 
 
 def test_the_command_frees_a_name_and_says_who_may_do_what(people, capsys):

@@ -4,9 +4,7 @@ import io
 import zipfile
 
 _AS_CSV = "Save or export the table as CSV, Excel (.xlsx) or Parquet, and open that file."
-_PICTURE = (
-    "Images need an annotation table: drop them together with the annotation table, or pack all files in one zip."
-)
+_PICTURE = "Images need an annotation table. Drop both together, or pack all files in one zip."
 _CONVERT = "Convert images to PNG or JPEG, and drop them together with the annotation table."
 _LISTEN = "Open the annotation table; Plurality does not show recordings."
 _UNPACK = "Unpack the file and open its contents, or pack them as .zip."

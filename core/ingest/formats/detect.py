@@ -337,8 +337,8 @@ def _from_json(
         return _with_notes(joined, notes)
     if wanted is not None and wanted in {reader.name for reader in _readers("json")}:
         raise InputError(
-            f"Could not read {jsons[0].name} as {formats()[wanted]}.",
-            "Choose another format, or let Plurality detect it.",
+            f"Could not read {jsons[0].name}: it is not in the format {formats()[wanted]}.",
+            "Choose a different format, or let Plurality detect the format.",
         )
     refuse_regions(jsons)
     return None
@@ -404,8 +404,8 @@ def _from_tables(tables: list[tuple[str, RawTable]], side: SideFiles, wanted: st
         return replace(source, side=source.side.joined(side), notes=source.notes + others, before=before)
     if wanted is not None:
         raise InputError(
-            f"Could not read {tables[0][0]} as {formats()[wanted]}.",
-            "Choose another format, or let Plurality detect it.",
+            f"Could not read {tables[0][0]}: it is not in the format {formats()[wanted]}.",
+            "Choose a different format, or let Plurality detect the format.",
         )
     return plain_table.read_plain(tables, side)
 

@@ -185,7 +185,7 @@ _HALF = re.compile(
 )
 _WRONG = {
     1: f"the JSON is nested deeper than {DEEPEST} levels.",
-    2: "a closing bracket has no opening one.",
+    2: "a closing bracket has no opening bracket.",
     3: "the JSON is cut off: a bracket or quotation mark is not closed.",
     4: "there is more text after the JSON.",
 }

@@ -74,7 +74,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
         notes.append(
             "Raters are identified by their files."
             if len(files) > 1
-            else "No record names its rater, so all annotations count as those of one rater. Export each "
+            else "No record names its rater, so all annotations count as annotations by one rater. Export each "
             "session, or one file per rater."
         )
     return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))

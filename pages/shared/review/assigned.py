@@ -111,8 +111,8 @@ def _recipients(desk: Desk, said: list[str], *, divide: bool) -> list[tuple[str,
             members = access.members_of(group)
             if not members:
                 raise PluralityError(
-                    f"Could not divide the cases of group {group}: only the identity provider has its list of "
-                    "members. Choose people, or let each member review all cases."
+                    f"Could not divide the cases among the members of group {group}: only the identity provider has "
+                    "the list of members. Choose people, or let each member review all cases."
                 )
             found |= dict.fromkeys((member, False) for member in members)
         else:

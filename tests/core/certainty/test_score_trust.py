@@ -104,7 +104,7 @@ def test_without_a_threshold_there_is_no_side_and_no_draw_of_two_classes():
 
 def test_what_is_no_score_and_no_reliability_is_refused():
     model = GaussianScores(None, *PRIOR)
-    with pytest.raises(InputError, match="Could not start: no reliability γ was given"):
+    with pytest.raises(InputError, match="Could not compute certainty: no reliability γ was given"):
         score_trust(DATA, model, [])
     with pytest.raises(NotApplicableError):
         plausible_score(load_sample("anaesthesia"), model, 0, 1.0)
