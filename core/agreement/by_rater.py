@@ -227,10 +227,13 @@ def intra_rater(dataset: Dataset, level: float = 0.95) -> IntraRater:
     """
     if dataset.kind != "class":
         raise NotApplicableError(
-            f"Cannot compare raters with themselves: these annotations are {dataset.kind}s, not single classes."
+            f"Cannot compare repeated annotations by the same rater: these annotations are {dataset.kind}s, not "
+            "single classes."
         )
     if not dataset.raters_identified:
-        raise NotApplicableError("Cannot compare raters with themselves: the annotations are anonymous.")
+        raise NotApplicableError(
+            "Cannot compare repeated annotations by the same rater: the annotations are anonymous."
+        )
     rater, agreement, n = _repeated(dataset)
     start = np.searchsorted(rater, np.arange(dataset.n_raters + 1))
     each, value, weight = [], [], []

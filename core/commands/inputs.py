@@ -176,10 +176,10 @@ def read_warned(
     named = ", ".join(here[:5]) + (", …" if len(here) > 5 else "")
     out = {name for name in here if name not in keep}
     if options.with_machines or len(out) == reading.dataset.n_raters:
-        options.cautions.append(f"AI raters marked by a column of the file are included: {named}.")
+        options.cautions.append(f"AI raters marked in a column of the file were included: {named}.")
         return reading
     options.cautions.append(
-        f"AI raters marked by a column of the file were left out: {named}. Use --with-machines to include them."
+        f"AI raters marked in a column of the file were left out: {named}. Use --with-machines to include them."
     )
     people = tuple(name for name in reading.dataset.raters if name not in out)
     return replace(reading, dataset=Selection(raters=people).apply(reading.dataset))

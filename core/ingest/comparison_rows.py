@@ -176,7 +176,7 @@ def _with_preferred(seen: ColumnEvidence, one: str, other: str, *, decided: bool
         if best is None or named > best[0]:
             best = (int(named), column)
     if best is not None:
-        why["answer"] = "it names one of the two items in the row, or its side"
+        why["answer"] = "it names one of the two items in the row, or the side of that item"
         return Mapping("comparisons", first=one, second=other, answer=best[1], why=why)
     if decided:
         return Mapping("comparisons", first=one, second=other, why=why | {"answer": f"{one!r} names the better item"})

@@ -125,7 +125,8 @@ def _unusable(raw: RawTable, mapping: Mapping, state: np.ndarray) -> dict[int, s
         if state[row, place] == _BLANK:
             found[int(row)] = f"{UNDECIDED} {column!r}"
         else:
-            found[int(row)] = f"{raw.table[column][int(row)].as_py()!r} for the label {column!r}, neither 0 nor 1"
+            value = raw.table[column][int(row)].as_py()
+            found[int(row)] = f"{value!r} for the label {column!r}, which is neither 0 nor 1"
     return found
 
 

@@ -175,8 +175,8 @@ def partitioned_design(title: str, data: PartitionedDataset, repeats: str, runne
     if n_repeats and repeats != "independent":
         raise NotApplicableError(
             f"Could not continue: {n_repeats:,} annotations repeat an earlier one by the same rater on the same "
-            "case, which partitions can only count as independent. Remove the repeats from the table, or count "
-            "them."
+            "case, and partitions can count repeats only as independent annotations. Remove the repeats from the "
+            "table, or use --repeats independent."
         )
     if len(data.cases_by_size) < 3:
         raise NotApplicableError(

@@ -354,13 +354,15 @@ def _checked(address: str) -> int:
         number = address.removeprefix(LOCAL)
         if not number.isdecimal() or not 1 <= int(number) <= _MOST_LOCAL:
             raise InputError(
-                f"Could not use the cluster {address!r}.", f"Use 1 to {_MOST_LOCAL} processes, such as local:2."
+                f"Could not use the cluster {address!r}: the number of processes is out of range.",
+                f"Use 1 to {_MOST_LOCAL} processes, such as local:2.",
             )
         return int(number)
     parts = urlsplit(address)
     if parts.scheme not in ("tcp", "tls") or not parts.hostname:
         raise InputError(
-            f"Could not use the cluster {address!r}.", "Use local:2, or a scheduler's address: tls://host:8786."
+            f"Could not use the cluster {address!r}: it is not a valid address.",
+            "Use local:2, or a scheduler's address such as tls://host:8786.",
         )
     if parts.scheme == "tcp" and parts.hostname not in _LOOPBACK:
         raise InputError(

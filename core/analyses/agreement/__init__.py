@@ -62,7 +62,7 @@ class WindowOptions:
 
     by: str = option(
         "period", "Windows", tuple(WINDOWS), WINDOWS.__getitem__, key="windows", look="side by side",
-        help="Length of the windows",
+        help="Windows of time, or windows with equal numbers of cases",
     )  # fmt: skip
 
 

@@ -81,7 +81,7 @@ class PlansOptions:
     new_raters: int = _integer(3, "The number of new raters")
     new_cases: int = _integer(20, "The number of new cases")
     least_certain: int = _integer(100, "The number of least certain cases")
-    each: int = _integer(2, "The number of annotations on each case", 1)
+    each: int = _integer(2, "The number of annotations on each case", 1, words="Number of annotations per case")
     cost: float | None = option(None, "The cost per annotation", kind="number")
     right: bool = True
     n_worlds: int = 100

@@ -180,7 +180,8 @@ def _rows_of_table(
     if not sound.any():
         _refuse_markup(content)
         raise InputError(
-            "Could not read the file: it has only comments or unreadable lines.", "Choose a file with rows of data."
+            "Could not read the file: it contains only comments or unreadable lines.",
+            "Choose a file with rows of data.",
         )
     n_columns = _commonest(records.fields[sound])
     comment = records.marked(_COMMENT) & (records.fields != n_columns)

@@ -258,7 +258,9 @@ def oddities(file: JsonFile) -> list[str]:
         except (ValueError, RecursionError):
             continue  # reported when the record is read
         if twice:
-            notes.append(f"Record {place + 1:,} has the name {shorten(twice[0], 40)!r} twice: the last value is used.")
+            notes.append(
+                f"In record {place + 1:,}, the name {shorten(twice[0], 40)!r} appears twice. The last value is used."
+            )
             break
     if halves := sum(map(bool, _HALF.findall(file.content))) if b"\\u" in file.content else 0:
         said = plural(halves, "incomplete character")

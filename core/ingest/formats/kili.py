@@ -52,7 +52,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
             asked.begin(line, (number, place), case, who, label.get("createdAt"), file=file)
             reason = _LEFT_OUT.get(text_of(label.get("labelType")), "")
             if reason or label.get("isLatestLabelForUser") is False:
-                asked.drop(reason or "an earlier label of the same author")
+                asked.drop(reason or "an earlier label by the same author")
                 continue
             for job, response in _jobs(label.get("jsonResponse")).items():
                 categories = response.get("categories") if isinstance(response, dict) else None

@@ -127,7 +127,7 @@ def _rows_of_raters(
             f"Could not read {title}: no two columns use the same set of answers.",
             "Use one column per case with the same choices, or open the file as another table (--format wide).",
         )
-    said = {"rater": "each row is a response", "across": "these columns have the same answers"}
+    said = {"rater": "each row is a response", "across": "these columns have the same set of answers"}
     questions = []
     for group in groups:
         mapping = Mapping("transposed", rater=who, across=tuple(group), why=said)

@@ -211,7 +211,8 @@ def test_what_is_no_annotation_is_left_out_with_its_reason(tmp_path):
         "a": {"r1": ["drama"]}, "c": {"r1": ["none of these"], "r2": ["comedy", "drama"]},
     }  # fmt: skip
     assert [one.reason for one in reading.report.dropped] == [
-        "'2' for the label 'drama', neither 0 nor 1", "no annotation", "neither 0 nor 1 for the label 'comedy'",
+        "'2' for the label 'drama', which is neither 0 nor 1", "no annotation",
+        "neither 0 nor 1 for the label 'comedy'",
     ]  # fmt: skip
     assert any("1 annotation with 0 in every label column" in one for one in reading.report.warnings)
     without = of_file(tmp_path, text, layout="labels", treatment=Treatment(missing=frozenset({"none of these"})))

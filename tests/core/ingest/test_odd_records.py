@@ -114,7 +114,7 @@ def test_a_name_twice_in_one_record_and_halves_of_letters_are_said():
     content = b"""[{"case": 1, "rater": "a", "label": "x\\ud800"}, {"case": 1, "case": 2, "rater": "b", "label": "y"},
     {"case": 1, "rater": "b", "label": "\\ud83d\\ude00"}, {"case": 3, "rater": "b", "label": "\\udc00 z"}]"""
     notes = read(content).report.notes
-    assert any("Record 2 has the name 'case' twice: the last value is used." in note for note in notes)
+    assert any("In record 2, the name 'case' appears twice. The last value is used." in note for note in notes)
     assert any("2 halves of letters (lone surrogates) cannot be shown" in note for note in notes)
     sound = read(b'[{"case": 1, "rater": "a", "label": "\\ud83d\\ude00"}, {"case": 2, "rater": "b", "label": "y"}]')
     assert not any("twice" in note or "surrogate" in note for note in sound.report.notes)
@@ -155,7 +155,7 @@ def test_colons_in_texts_hide_no_name_that_stands_twice():
     row = '{"case": "%s", "rater": "a", "class": "x:y"}'
     twice = '{"case": "1:2", "rater": "a", "class": "x:y", "case": "3"}'
     notes = read("\n".join([row % 1, row % 2, twice]).encode()).report.notes
-    assert any("Record 3 has the name 'case' twice" in note for note in notes)
+    assert any("In record 3, the name 'case' appears twice" in note for note in notes)
 
 
 @pytest.mark.parametrize("broken", [b'{"id": 9, "label": [', b'{"id": 9, "label": cat}', b"# a remark"])
