@@ -7,7 +7,7 @@ import numpy as np
 
 from ..annotations.dataset import LABEL_SIGNS, MISSING_TIME, Dataset
 from ..annotations.none_of_these import NONE_APPLIES
-from ..text import plural, shorten, was_or_were
+from ..text import listed, plural, shorten, was_or_were
 from .answer_rules import cannot_tell
 from .column_mapping import Mapping
 from .formats.raw_table import UNANSWERED
@@ -139,10 +139,14 @@ def unsure(classes: Sequence[str]) -> list[str]:
         )
     if not found:
         return said
+    counts = (
+        "counts as a class. If it is not a class, mark it"
+        if len(found) == 1
+        else ("count as classes. If they are not classes, mark them")
+    )
     return [
         *said,
-        f"{', '.join(map(repr, found))} may mean that the rater could not decide, but counts as a class. If it is "
-        "not a class, mark it as missing.",
+        f"{listed(list(map(repr, found)))} may mean that the rater could not decide, but {counts} as missing.",
     ]
 
 
@@ -158,10 +162,10 @@ def perhaps_missing(codes: Mapped[str, int], n_annotations: int) -> list[str]:
     """
     if not codes:
         return []
-    listed = ", ".join(f"{shorten(name, 24)!r} ({n:,})" for name, n in codes.items())
+    named = ", ".join(f"{shorten(name, 24)!r} ({n:,})" for name, n in codes.items())
     return [
         f"{sum(codes.values()):,} of {plural(n_annotations, 'annotation')} may be codes for missing annotations: "
-        f"{listed}. They count as annotations. If they are not annotations, mark them as missing."
+        f"{named}. They count as annotations. If they are not annotations, mark them as missing."
     ]
 
 
