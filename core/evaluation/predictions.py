@@ -171,8 +171,7 @@ def match_predictions(
         raise InputError(f"Could not use {name}: none of the predicted cases is in these data.", "Check the case IDs.")
     if (unknown := np.flatnonzero(known & (code < 0))).size:
         raise InputError(
-            f"Could not use {name}: class {class_names[unknown[0]]!r} of case {case_ids[unknown[0]]!r} is not in the "
-            "list of classes.",
+            f"Could not use {name}: class {class_names[unknown[0]]!r} of case {case_ids[unknown[0]]!r} is unknown.",
             "Use the class names of the data, or declare the class.",
         )
     if (bad := np.flatnonzero(known & ~np.isfinite(score))).size:

@@ -105,10 +105,7 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
 
     kept, dropped = _fitting(content, records, indices, n_columns)
     if records.flags.any() and (marked := int(records.marked(_COMMENT)[kept].sum())):
-        notes.append(
-            f"{plural(marked, 'row')} starting with # {was_or_were(marked)} read as data, because "
-            f"{'it has' if marked == 1 else 'they have'} as many fields as the table has columns."
-        )
+        notes.append(_read_as_data(marked))
     line, span = records.line[_run(kept)], (kept, records.first, records.last)
     del records, indices, kept, rows
     table = _parse(content, dialect, names, *span, not plain)
@@ -119,6 +116,13 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
         dropped += [Dropped(int(place), "the header again") for place in line[again]]
         table, line = (table.filter(pa.array(~again)), line[~again]) if again.any() else (table, line)
     return RawTable(table, line, tuple(dropped), tuple(notes), has_header, dialect.delimiter == ";")
+
+
+def _read_as_data(marked: int) -> str:
+    """Return the note on rows that start with # and have a field for each column."""
+    they_have = "it has" if marked == 1 else "they have"
+    rows = f"{plural(marked, 'row')} starting with # {was_or_were(marked)}"
+    return f"{rows} read as data, because {they_have} as many fields as the table has columns."
 
 
 def _header(

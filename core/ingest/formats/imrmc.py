@@ -76,8 +76,8 @@ def read(raw: RawTable) -> Source:
             continue
         asked.begin(int(raw.line[row]), (row + 1,), case[row], reader[row], only=modality[row])
         asked.answer(modality[row], [[score[row]]] if score[row] else [], "score")
-    n_cases = plural(len(known), "case")
-    notes = [f"The truth of {n_cases} was left out, because it is a class, whereas the annotations are scores."]
+    cases = plural(len(known), "case")
+    notes = [f"The truth of {cases} was left out, because it is a class, whereas the annotations are scores."]
     return Source(NAME, TITLE, recognise(raw.columns) or "said so", asked.questions([*raw.notes, *notes]))
 
 

@@ -253,11 +253,7 @@ class Questionnaire:
             notes = (*notes, labels_merged(asked.n_twice))
         if kind == "set":
             share = f"{asked.n_several:,} of {plural(asked.n_answers, 'annotation')}"
-            notes = (
-                *notes,
-                f"Annotations are sets of labels: {share} {'names' if asked.n_several == 1 else 'name'} "
-                "more than one label.",
-            )
+            notes = (*notes, f"Annotations are sets of labels. With more than one label: {share}.")
         numbers = tuple(number[annotation] for number in places.numbers)
         at = RowLocations(self._words, numbers, self._files, file[annotation])
         roles: dict[str, Any] = {role: role for role in ("time", "group", "rank") if role in columns}

@@ -108,7 +108,7 @@ def test_predictions_of_other_cases_are_passed_over_whatever_they_say(dataset):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([(0, 1, 0.5), (2, 7, 0.5)], "A: class 'class 7' of case 'case 2' is not in the list of classes"),
+        ([(0, 1, 0.5), (2, 7, 0.5)], "A: class 'class 7' of case 'case 2' is unknown"),
         ([(0, 1, 0.5), (3, 2, np.nan)], "A: the score of 'class 2' on case 'case 3' is not a number"),
         ([(0, 1, np.inf)], "A: the score of 'class 1' on case 'case 0' is not a number"),
         ([(0, 1, 0.5), (1, 3, 0.2), (1, 3, 0.1)], "A: class 'class 3' is predicted twice for case 'case 1'"),
@@ -237,7 +237,7 @@ def test_rows_without_a_case_or_a_class_are_passed_over_and_told(dataset):
         ("case,class,score\ncase 1,class 2,\n", "score of 'class 2' on case 'case 1' is not a number"),
         ("case,class,score\ncase 1,class 2,NaN\n", "score of 'class 2' on case 'case 1' is not a number"),
         ("case,class,score\ncase 1,class 2,high\n", "score of 'class 2' on case 'case 1' is not a number"),
-        ("case,class,rank\ncase 1,class 9,1\n", "class 'class 9' of case 'case 1' is not in the list of classes"),
+        ("case,class,rank\ncase 1,class 9,1\n", "class 'class 9' of case 'case 1' is unknown"),
         ("case,class,score\nelse,class 2,1\n", "none of the predicted cases is in these data"),
         ("case,class,score\n,class 2,1\n", "it contains no predictions"),
         ("case,class 1\n,1\n", "it contains no predictions"),
@@ -253,7 +253,7 @@ def test_a_table_that_cannot_be_used_says_why(dataset, text, message):
     [
         ("B,elsewhere,class 1,1", "Could not use B: none of the predicted cases is in these data"),
         ("B,case 1,class 1,NaN", "Could not use B: the score of 'class 1' on case 'case 1' is not a number"),
-        ("B,case 1,class 9,1", "Could not use B: class 'class 9' of case 'case 1' is not in the list of classes"),
+        ("B,case 1,class 9,1", "Could not use B: class 'class 9' of case 'case 1' is unknown"),
     ],
 )
 def test_a_classifier_that_cannot_be_used_is_told_and_the_others_go_on(dataset, row, message):
@@ -363,7 +363,7 @@ def test_open_predictions_reads_json_lines_with_a_score_per_class(dataset, line)
 
 
 def test_answers_that_are_no_classes_of_the_data_are_refused_with_the_case(dataset):
-    with pytest.raises(InputError, match="class 'refused' of case 'case 1' is not in the list of classes"):
+    with pytest.raises(InputError, match="class 'refused' of case 'case 1' is unknown"):
         open_predictions("m", ANSWERED.replace("class 2", "refused").encode(), dataset)
     with pytest.raises(InputError, match="the annotations are not classes"):
         open_predictions("m", b'{"m": {"case 1": 0.5, "case 2": 0.7}}', dataset)
