@@ -595,7 +595,7 @@ def test_scores_of_imrmc_are_a_question_for_each_modality(front):
     reading = read(content, question="B")
     assert (reading.dataset.kind, reading.dataset.n_cases, reading.dataset.n_raters) == ("score", 6, 3)
     assert sorted(reading.dataset.score) == sorted(score for (_, _, m), score in scores.items() if m == "B")
-    assert reading.dataset.gold_scores is None and any("Truth of 6 cases" in note for note in reading.report.notes)
+    assert reading.dataset.gold_scores is None and any("The truth of 6 cases" in note for note in reading.report.notes)
 
 
 def test_gold_without_a_header_has_all_its_cases_whatever_its_file_is_called():

@@ -259,7 +259,7 @@ def test_an_empty_cell_of_a_column_of_0_and_1_is_0_where_that_is_said(tmp_path):
     )
     reading = of_file(tmp_path, text, empty="none")
     assert labels_of(reading.dataset) == LABELS | {"c": {"r1": ["drama"], "r2": ["none of these"]}}
-    assert "1 annotation with 0 or nothing in every label column" in " ".join(reading.report.warnings)
+    assert "1 annotation with 0 or an empty cell in every label column" in " ".join(reading.report.warnings)
 
 
 def test_what_an_empty_cell_is_taken_for_is_told_where_no_column_holds_a_0(tmp_path):

@@ -115,7 +115,7 @@ def test_a_name_twice_in_one_record_and_halves_of_letters_are_said():
     {"case": 1, "rater": "b", "label": "\\ud83d\\ude00"}, {"case": 3, "rater": "b", "label": "\\udc00 z"}]"""
     notes = read(content).report.notes
     assert any("In record 2, the name 'case' appears twice. The last value is used." in note for note in notes)
-    assert any("2 halves of letters (lone surrogates) cannot be shown" in note for note in notes)
+    assert any("2 incomplete characters (lone surrogates) were replaced" in note for note in notes)
     sound = read(b'[{"case": 1, "rater": "a", "label": "\\ud83d\\ude00"}, {"case": 2, "rater": "b", "label": "y"}]')
     assert not any("twice" in note or "surrogate" in note for note in sound.report.notes)
 

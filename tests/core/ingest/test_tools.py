@@ -127,7 +127,7 @@ def test_crowd_kit_with_its_gold():
     )
     reading = opened(*source)
     assert reading.dataset.gold.tolist() == [0, -1]
-    assert any("Gold for 1 case" in warning for warning in reading.report.warnings)
+    assert any("Gold was left out for 1 case" in warning for warning in reading.report.warnings)
 
 
 def labelled(number, *names):

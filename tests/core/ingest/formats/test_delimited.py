@@ -183,7 +183,7 @@ def test_rows_of_too_few_or_too_many_fields_are_dropped_with_their_lines():
 def test_comments_are_passed_over_and_counted():
     reading = read(("# a study\n#by, two people\n" + SMALL + "# it's \"done\n3,ann,x\n").encode())
     assert reading.report.n_rows == reading.report.n_kept == 5
-    assert "3 comment lines (#) skipped." in reading.report.notes
+    assert "3 comment lines (#) were left out." in reading.report.notes
 
 
 def test_a_comment_above_the_header_may_have_as_many_fields_as_the_table():
