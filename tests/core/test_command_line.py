@@ -101,7 +101,7 @@ def test_describe_tells_what_was_read_and_what_was_dropped(answer, file):
     )
     assert told["classes"] == ["x", "y"]
     assert told["missing"] == 0
-    assert told["dropped"] == [{"line": 8, "reason": "2 fields, but 3 are expected"}]
+    assert told["dropped"] == [{"line": 8, "reason": "2 fields instead of 3"}]
     assert_stamped(told, read(CSV.encode()).dataset.digest)
 
 
@@ -121,7 +121,7 @@ def test_what_json_by_rater_leaves_out_is_missing_too(answer, tmp_path):
 
 
 def test_describe_as_a_table_lists_the_dropped_rows(run, file):
-    assert run("describe", file, "--csv")[0] == "line,reason\n8,2 fields, but 3 are expected\n"
+    assert run("describe", file, "--csv")[0] == "line,reason\n8,2 fields instead of 3\n"
 
 
 def test_columns_can_be_named(answer, tmp_path):

@@ -213,7 +213,7 @@ def _fitting(
             int(records.line[index]),
             "text after a closing quote"
             if records.flags[index] & _AFTER_QUOTE
-            else f"{records.fields[index]} fields, but {n_columns} are expected",
+            else f"{records.fields[index]} fields instead of {n_columns}",
         )
         for index in indices[bad]
     ]

@@ -137,7 +137,7 @@ def test_every_line_end_gives_the_same_rows_and_lines(end):
     content = "# note\n\n" + SMALL + "3,ann\n"
     reading = read(content.replace("\n", end).encode())
     assert text_of(reading) == text_of(read(SMALL.encode()))
-    assert reading.report.dropped == ((8, "2 fields, but 3 are expected"),)
+    assert reading.report.dropped == ((8, "2 fields instead of 3"),)
 
 
 def test_quotes_hold_delimiters_line_ends_and_doubled_quotes():
@@ -174,8 +174,8 @@ def test_text_after_a_closing_quote_drops_that_row_with_its_reason():
 def test_rows_of_too_few_or_too_many_fields_are_dropped_with_their_lines():
     reading = read(b"case,rater,class\n1,ann\n1,bob,z\n\n2,ann,z,q\n2,bob,z\n")
     assert reading.report.dropped == (
-        (2, "2 fields, but 3 are expected"),
-        (5, "4 fields, but 3 are expected"),
+        (2, "2 fields instead of 3"),
+        (5, "4 fields instead of 3"),
     )
     assert reading.report.n_rows == 4
 
