@@ -85,7 +85,7 @@ def test_machines_of_the_column_count_for_nothing_elsewhere_unless_they_are_aske
     assert found["coefficients"] == people["coefficients"]
     assert "left out: g, h" in said
     every, said = run("agreement", path, "--with-machines")
-    assert every["coefficients"] != people["coefficients"] and "are included: g, h" in said
+    assert every["coefficients"] != people["coefficients"] and "were included: g, h" in said
     asked = ("--class", "x", "--method", "humans")
     rate, _ = run("rate", path, "--machine", "g", *asked)
     assert rate["estimate"] == run("rate", alone, "--machine", f"g={predicted(tmp_path)}", *asked)[0]["estimate"]
@@ -102,7 +102,7 @@ def test_a_file_of_machines_alone_is_of_raters(tmp_path, capsys):
     rows = [f"{case},{name},machine,{'xy'[case % 2]}" for case in range(6) for name in "gh"]
     path.write_text("\n".join(["case,rater,rater_type,class", *rows]))
     assert main(["agreement", str(path)]) == 0
-    assert "are included: g, h" in capsys.readouterr().err
+    assert "were included: g, h" in capsys.readouterr().err
 
 
 def notes(kind, rows=ROWS, names=("family", "version")):
