@@ -129,11 +129,37 @@ def compiled_by_all(tmp_path_factory):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def one_child():
-    """All chains of a fit in one child process: their draws are the same, and starting one costs more than they do."""
+def drawn_here():
+    """Draw chains in the process of the test: the draws are the same, and starting a child costs more than they do."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("core.models.nuts.sampler.MAX_CHILDREN", 1)
+        patch.setattr("core.models.nuts.sampler.run_workers", _run_here)
         yield
+
+
+@pytest.fixture
+def in_children(monkeypatch):
+    """Draw chains in child processes, as Plurality does, but in one for all chains."""
+    from core.runtime.processes import run_workers
+
+    monkeypatch.setattr("core.models.nuts.sampler.run_workers", run_workers)
+    monkeypatch.setattr("core.models.nuts.sampler.MAX_CHILDREN", 1)
+
+
+def _run_here(works, *, token=None, progress=None):
+    """Do what the child processes of ``core.runtime.processes.run_workers`` do, one after the other."""
+    from core.models.nuts.child import draw_all
+    from core.runtime.chunks import CancelToken
+
+    watch, found, total = token or CancelToken(), [], sum(work.total for work in works)
+    watch.done = 0  # counted up by each draw
+    for work in works:
+        watch.check()
+        if progress is not None:
+            progress(watch.done, total)
+        found.append(draw_all(json.loads(json.dumps(work.settings)), work.arrays, watch))
+    if progress is not None:
+        progress(total, total)
+    return found
 
 
 @pytest.fixture

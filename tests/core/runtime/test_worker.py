@@ -22,6 +22,7 @@ from tests.core.models.nuts.toy import Toy
 from tests.speed import scaled
 
 ROOT = processes._ROOT
+pytestmark = pytest.mark.usefixtures("in_children")
 
 
 @pytest.fixture
