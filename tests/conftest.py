@@ -21,7 +21,7 @@ one_thread_a_library()  # as in a server, before numpy is loaded
 prepare_numba_cache()  # before PLURALITY_HOME is changed, so that tests and the app compile each kernel once
 
 # The first example compiles kernels, and workers share the cores: no example fails for its time.
-settings.register_profile("plurality", deadline=None)
+settings.register_profile("plurality", deadline=None, max_examples=50)
 settings.load_profile("plurality")
 
 # What each kind of test may take on a fast machine, of all workers together, about twice what it took on two cores;

@@ -65,10 +65,10 @@ WHOLE = {
 WITHOUT_DOWNLOAD = ("anchors", "reviews", "details")
 QUICK = {"reliabilities": (1.0, 3.0), "n_draws": 20, "beta": 0.6, "n_worlds": 20, "budget": 10}  # if a part has it
 QUICK |= {"new_raters": 1, "new_cases": 3, "least_certain": 3, "policy": "new_cases"}
-N_CASES = 30
-FIRST_CASES = 60  # of a sample
-SIMULATED, SIMULATED_CASES = ("plan", "plans", "trust"), 12
+N_CASES = 30  # of a sample and of a crowd
+SIMULATED, SIMULATED_CASES = ("plan", "plans", "trust", "ask-next"), 12
 SLOW = {"scores": ("anaesthesia", "two cases", "noise", "crowd with gold")}  # all rater models are fitted, many times
+RARE = "prevalence 0.99"  # needs all of its cases
 MANY_CLASSES = ("skin", "dermatology", "110 classes")  # plans and labels score all models
 
 
@@ -126,7 +126,7 @@ def reviewed(dataset, case):
 
 def subjects(analysis, dataset):
     """Some annotations with the settings, predictions and reviews that the parts of an analysis take."""
-    some = dataset.select(cases=dataset.cases[:N_CASES])
+    some = first_cases(dataset)
     if analysis is REVIEWS:
         yield Inputs(some, reviews={case: reviewed(some, case) for case in some.cases[:3]})
         return
@@ -148,12 +148,13 @@ def subjects(analysis, dataset):
 @cache
 def data_of(name):
     """The data as they are, and as single classes if they are not."""
-    some = DATA[name] if name in DATA else first_cases(load_sample(name))
+    some = DATA[name] if name in DATA else load_sample(name)
+    some = some if name == RARE else first_cases(some)
     return tuple({id(one): one for one in (some, views(some))}.values())
 
 
 def first_cases(dataset):
-    return dataset.select(cases=dataset.cases[:FIRST_CASES])
+    return dataset.select(cases=dataset.cases[:N_CASES])
 
 
 def in_order(datasets):
@@ -176,7 +177,7 @@ def cases():
     """Each part with the data that it is computed of."""
     for analysis, part in PARTS:
         names = (*(sample.name for sample in SAMPLES), *DATA)
-        if part.name in ("plan", "plans", "ask-next"):
+        if part.name in SIMULATED:
             names = [name for name in names if name not in MANY_CLASSES]
         elif analysis is LABELS:
             names = [name for name in names if name != MANY_CLASSES[-1]]

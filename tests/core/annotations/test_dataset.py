@@ -251,7 +251,7 @@ def build(parts: dict) -> Dataset:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(data=st.data(), part=st.sampled_from(PARTS))
 def test_the_digest_changes_with_any_part_and_with_nothing_else(data, part):
     names = st.lists(st.text(min_size=1, max_size=3), min_size=3, max_size=3, unique=True)

@@ -63,7 +63,7 @@ def assert_reads_back(table: pd.DataFrame, kind: str) -> None:
         assert again.dataset.digest == dataset.digest
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(tables(NAME))
 def test_classes_read_back_to_the_same_digest(table):
     assert_reads_back(table, "class")
