@@ -34,7 +34,7 @@ LONGEST = [
     for file in (
         "core/analyses/test_contract",
         "browser/test_journey",
-        "core/models/test_calibration",
+        "core/models/test_confusion_posteriors",
         "core/test_golden",
         "pages/test_pages",
         "browser/test_story",
