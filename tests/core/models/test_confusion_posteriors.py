@@ -151,7 +151,7 @@ def test_the_mode_is_the_posterior_mean_where_truth_is_certain(build):
 # benchmarks.
 
 
-N_FITS = 10 * BINS
+N_FITS = 12 * BINS
 
 
 def test_ranks_of_the_truth_are_uniform():

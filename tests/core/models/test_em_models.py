@@ -90,7 +90,7 @@ def test_a_unanimous_case_of_good_raters_never_flips(model, seed, build):
 def test_a_unanimous_case_flips_exactly_where_the_answers_are_likelier_under_another_class(model, build):
     """π_c Π θ[j, c, c] against π_k Π θ[j, k, c], multiplied out."""
     flips = 0
-    for seed in range(12):
+    for seed in range(20):
         rows = random_rows(seed, n_cases=20, n_raters=3, accuracy=0.4)
         fit = model.fit(build(rows, 3, 20, 3))
         top = fit.top_class()

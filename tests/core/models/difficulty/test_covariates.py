@@ -10,7 +10,7 @@ from tests.core.models.difficulty.covariate_examples import columns_of, dataset_
 
 CLEAR = {"intercept": -0.5, "log_spread": -0.5, "mean": 1.7, "log_tau": -1.5, "difficulty": 0.0, "prevalence": 0.0}
 NONE = CLEAR | {"ability": 0.0}
-LARGE = (120, 12, 6)
+LARGE = (160, 12, 6)
 
 
 def by_name(fit):
