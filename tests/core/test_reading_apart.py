@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import cache
 
 import psutil
 import pytest
@@ -27,8 +28,14 @@ from tests.core.ingest.shapes import RECORDS, TABLES, delimited, json_bytes, nes
 from tests.speed import scaled
 
 SMALL = [("a.csv", b"case,rater,class\n1,a,x\n1,b,y\n2,a,x\n")]
-LONG = [("a.csv", b"case,rater,class\n" + b"".join(b"case%d,r%d,c%d\n" % (n, n % 7, n % 3) for n in range(2_000_000)))]
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals")
+
+
+@cache
+def long_file():
+    """A file that takes seconds to read."""
+    rows = b"".join(b"case%d,r%d,c%d\n" % (n, n % 7, n % 3) for n in range(2_000_000))
+    return [("a.csv", b"case,rater,class\n" + rows)]
 
 
 @pytest.fixture
@@ -115,7 +122,7 @@ def begun(pool, ended, token=None):
 
     def run():
         try:
-            pool.read(uploads.open_files, LONG, token=token, has_header=None, format=None)
+            pool.read(uploads.open_files, long_file(), token=token, has_header=None, format=None)
         except Exception as error:
             ended.append(error)
 
@@ -147,7 +154,7 @@ def test_a_reading_whose_session_left_ends_its_process(pool):
     board = JobBoard(workers=1, is_connected=here.__contains__, unseen=0.0, given_up=60.0)
 
     def work(job):
-        return pool.read(uploads.open_files, LONG, token=job.token, has_header=None, format=None)
+        return pool.read(uploads.open_files, long_file(), token=job.token, has_header=None, format=None)
 
     job = board.join("key", "long", work, session="ada")
     until(lambda: any(worker.calls for worker in pool._apart))
@@ -187,7 +194,7 @@ def test_a_reading_that_takes_too_much_memory_is_stopped_with_the_limit(pool, mo
         InputError,
         match=r"Could not read the file: it needed more than 5 MB of memory, the limit for a file of [0-9.]+ MB",
     ):
-        pool.read(uploads.open_files, LONG, has_header=None, format=None)
+        pool.read(uploads.open_files, long_file(), has_header=None, format=None)
     assert not pool._apart
 
 
@@ -195,7 +202,7 @@ def test_a_reading_that_takes_too_long_is_stopped_with_the_limit(pool, monkeypat
     monkeypatch.setattr(workers, "_SECONDS", 0.0)
     monkeypatch.setattr(workers, "_SECONDS_PER_MB", 0.001)
     with pytest.raises(InputError, match="seconds of processor time, the limit for"):
-        pool.read(uploads.open_files, LONG, has_header=None, format=None)
+        pool.read(uploads.open_files, long_file(), has_header=None, format=None)
 
 
 def test_a_large_file_may_take_no_more_than_half_of_the_computer(pool, monkeypatch):
