@@ -55,7 +55,7 @@ def test_betting_interval_narrows_with_the_values():
     assert widths[0] > 2 * widths[1] > 4 * widths[2] and widths[2] < 0.06
 
 
-def test_betting_interval_at_one_length_is_narrower_and_holds_there():
+def test_betting_interval_at_one_length_is_narrower():
     rng, missed, narrower = np.random.default_rng(4), 0, 0
     for _ in range(200):
         values = (rng.random(200) < 0.3).astype(float)
@@ -141,12 +141,12 @@ def test_the_correlation_lies_between_its_ends(r, n, tail):
     ],
     ids=["clear", "one end", "other end", "unanimous", "undefined one", "no interval", "no width", "one", "none"],
 )
-def test_clearly_least_and_most_name_what_differs_from_every_other_estimate(value, low, high, least, most):
+def test_clearly_least_differs_from_every_other_estimate(value, low, high, least, most):
     assert clearly_least(value, low, high) == least
     assert clearly_most(value, low, high) == most
 
 
-def test_the_difference_is_judged_by_the_arms_that_face_each_other():
+def test_differences_are_judged_by_the_arms_that_face():
     """√(0.1² + 0.1²) = 0.141: intervals overlap by 0.04, and the difference of 0.15 leaves out 0."""
     assert clearly_least([0.40, 0.55], [0.1, 0.45], [0.5, 0.95]) == 0
     assert clearly_least([0.40, 0.54], [0.1, 0.44], [0.5, 0.95]) is None
@@ -154,13 +154,13 @@ def test_the_difference_is_judged_by_the_arms_that_face_each_other():
 
 @pytest.mark.parametrize("ask", [clearly_least, clearly_most])
 @pytest.mark.parametrize(("k", "n", "p"), [(2, 20, 0.5), (2, 200, 0.9), (3, 30, 0.8), (10, 50, 0.5)])
-def test_equal_shares_have_a_least_or_a_most_in_at_most_five_percent_of_data(ask, k, n, p):
+def test_equal_shares_have_a_least_in_at_most_five_percent(ask, k, n, p):
     rng, n_sets = np.random.default_rng(1), 1000
     named = sum(ask(*equal_estimates.shares(rng, k, n, p)) is not None for _ in range(n_sets))
     assert named <= binom.ppf(0.999, n_sets, 0.05)
 
 
-def test_equal_raters_agree_least_with_the_others_in_at_most_five_percent_of_panels():
+def test_equal_raters_agree_least_in_at_most_five_percent():
     rng, n_sets = np.random.default_rng(2), 150
     makes = (equal_estimates.agreement_of_raters, equal_estimates.agreement_by_class)
     for make in makes:
@@ -169,12 +169,12 @@ def test_equal_raters_agree_least_with_the_others_in_at_most_five_percent_of_pan
 
 
 @pytest.mark.parametrize(("k", "n"), [(2, 100), (3, 60), (8, 200)])
-def test_of_equally_common_classes_one_is_the_most_common_in_at_most_five_percent_of_data(k, n):
+def test_equal_classes_lead_in_at_most_five_percent(k, n):
     n_sets = 1000
     assert equal_estimates.commonest(np.random.default_rng(3), k, n, n_sets) <= binom.ppf(0.999, n_sets, 0.05) / n_sets
 
 
-def test_most_cases_is_the_binomial_test_of_the_two_commonest_classes():
+def test_most_cases_is_a_binomial_test_of_two_classes():
     for a, b in ((9, 1), (10, 2), (8, 2), (60, 40), (61, 39)):
         share = np.array([b, a, 1]) / (a + b + 5)
         expected = 1 if binomtest(a, a + b).pvalue <= 0.05 else None
@@ -183,7 +183,7 @@ def test_most_cases_is_the_binomial_test_of_the_two_commonest_classes():
     assert clearly_most_cases([0.5, 0.5], 1000) is None
 
 
-def test_the_largest_and_the_smallest_of_many_differ_only_beyond_what_any_two_do():
+def test_largest_and_smallest_of_many_differ_by_more_than_two():
     value = np.linspace(0.4, 0.6, 20)
     assert not clearly_apart(value, value - 0.1, value + 0.1)  # two of them alone would
     assert clearly_apart(value[[0, -1]], value[[0, -1]] - 0.1, value[[0, -1]] + 0.1)

@@ -186,7 +186,7 @@ def cases():
 
 
 @pytest.mark.parametrize(("analysis", "part", "name"), list(cases()))
-def test_every_part_of_all_data_has_a_table_and_can_be_drawn_and_printed(analysis, part, name):
+def test_every_part_has_a_table_and_can_be_drawn_and_printed(analysis, part, name):
     """What a page lets somebody take away is the table that the command line gives."""
     try:
         every_subject = data_of(name) if analysis in OF_DATA else list(subjects(analysis, data_of(name)[0]))

@@ -59,7 +59,7 @@ def close(values, exact, exact_error=0.0):
 
 
 @pytest.mark.parametrize("name", EXACT)
-def test_posterior_means_are_those_of_all_true_classes_summed_out(drawn, name):
+def test_means_are_those_of_all_true_classes_summed_out(drawn, name):
     dataset, density, chains = drawn[name]
     n = dataset.n_classes
     prevalence, confusion, truth = exact_posterior(dataset, np.full(n, 2.0), 1.0 + 4.0 * np.eye(n))
@@ -74,7 +74,7 @@ def test_posterior_means_are_those_of_all_true_classes_summed_out(drawn, name):
     np.testing.assert_allclose(fit.prevalence, found["prevalence"].mean(axis=0))
 
 
-def test_hierarchical_means_are_those_of_the_prior_weighted_by_the_likelihood(drawn):
+def test_hierarchical_means_are_those_of_the_weighted_prior(drawn):
     """Importance sampling from the prior: some 450,000 draws inside the cut, of which a tiny dataset leaves many."""
     dataset, density, chains = drawn["hierarchical"]
     rng = np.random.default_rng(4)
@@ -105,7 +105,7 @@ def test_hierarchical_means_are_those_of_the_prior_weighted_by_the_likelihood(dr
     assert close(density.new_rater(chains.flat(), seed=1), *expected(new))
 
 
-def test_an_adversarial_rater_is_found_and_the_classes_do_not_change_places(drawn):
+def test_an_adversarial_rater_is_found_and_classes_stay(drawn):
     dataset, density, chains = drawn["adversarial in 60 cases"]
     fit = MODEL.summarise(density, chains.flat(), "nuts", 0.95)
     accuracy = fit.accuracy()

@@ -58,7 +58,7 @@ def test_known_classes_bring_the_rest_nearer_to_the_truth(build):
     assert np.mean(told == truth[rest]) > 0.95 > 0.1 > np.mean(blind == truth[rest])
 
 
-def test_one_annotation_per_case_is_enough_where_classes_are_known(build):
+def test_known_classes_need_one_annotation_per_case(build):
     rows = [(case, case % 2, case % 3) for case in range(12)]
     dataset = build(rows, 3)
     with pytest.raises(NotApplicableError, match="Cannot determine rater accuracy"):
@@ -136,7 +136,7 @@ def test_measures_of_four_cases_by_hand(build):
         assert measure.low <= measure.value <= measure.high
 
 
-def test_the_floor_keeps_a_veto_finite_and_nobody_certain_is_no_share(build):
+def test_the_floor_keeps_a_veto_finite(build):
     found = gold_measures(*judged(build, [[1.0, 0.0]], [1]))
     assert found.log_loss.value == pytest.approx(-np.log(1e-12))
     assert found.certain_right.value == 0
@@ -153,7 +153,7 @@ def test_intervals_of_log_loss_have_the_width_of_the_normal_one(build):
     assert width == pytest.approx(2 * 1.96 * loss.std() / np.sqrt(500), rel=0.15)
 
 
-def test_beta_by_gold_is_low_where_raters_copy_and_high_where_they_do_not(build):
+def test_beta_by_gold_is_low_if_raters_copy(build):
     confusion = np.full((6, 3, 3), 0.2) + 0.4 * np.eye(3)
     rows, truth = simulated(2, 400, confusion, (0.4, 0.3, 0.3), 3)
     gold = truth.astype(np.int32)
@@ -165,7 +165,7 @@ def test_beta_by_gold_is_low_where_raters_copy_and_high_where_they_do_not(build)
     assert gold_measures(copied, OneCoin().fit(copied)).log_loss.value > low.log_loss
 
 
-def test_each_fifth_of_the_gold_cases_is_judged_at_the_beta_that_the_others_prefer(build):
+def test_each_fifth_of_gold_is_judged_at_the_others_beta(build):
     confusion = np.full((5, 3, 3), 0.2) + 0.4 * np.eye(3)
     rows, truth = simulated(5, 120, confusion, (0.4, 0.3, 0.3), 4)
     dataset = replace(build(rows, 3), gold=truth.astype(np.int32))
@@ -192,7 +192,7 @@ def test_few_known_classes_and_those_that_were_used_cannot_judge(build):
         gold_measures(some, OneCoin(use_gold=True).fit(some))
 
 
-def test_another_seed_draws_other_cases_for_intervals_and_leaves_the_values(build):
+def test_another_seed_leaves_the_values(build):
     p = np.random.default_rng(1).uniform(0.5, 1, 60)
     data = judged(build, np.stack([p, 1 - p], axis=1), [0, 0, 1] * 20)
     first, again, other = (gold_measures(*data, seed=seed) for seed in (3, 3, 4))

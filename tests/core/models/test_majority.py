@@ -166,7 +166,7 @@ def test_raters_of_a_family_and_repeats_of_a_rater_count_as_one(build):
     ],
     ids=["four cases", "one annotation per case", "one rater twice"],
 )
-def test_prior_is_one_annotation_per_class_if_fewer_than_five_cases_have_two_raters(rows, n_classes, build):
+def test_prior_is_one_annotation_per_class_for_few_cases(rows, n_classes, build):
     found = learn_vote_prior(build(rows, n_classes, n_raters=2))
     assert not found.learned and found.strength == n_classes and found.n_cases < 5
 

@@ -17,7 +17,7 @@ def by_name(fit):
     return {(one.column, one.value, one.outcome): one for one in fit.effects}
 
 
-def test_value_and_gradient_are_those_of_a_slow_sum_and_of_differences():
+def test_value_and_gradient_are_those_of_a_slow_sum():
     dataset, of_raters, of_cases, theta = simulated(1, 20, 10, 3)
     density = density_of(dataset, columns_of(of_raters, of_cases))
     node, weight = np.polynomial.hermite_e.hermegauss(31)
@@ -42,7 +42,7 @@ def test_value_and_gradient_are_those_of_a_slow_sum_and_of_differences():
     assert gradient == pytest.approx(np.array(rise) / 2e-5, abs=1e-5)
 
 
-def test_a_case_with_hundreds_of_annotations_has_a_finite_density():
+def test_hundreds_of_annotations_have_a_finite_density():
     case, rater = np.repeat(np.arange(10), 400), np.tile(np.arange(400) % 20, 10)
     dataset = dataset_of(case, rater, (np.arange(4000) % 7 < 3).astype(int))
     facts = {"role": ["a", "b"] * 10}
@@ -120,7 +120,7 @@ def test_chains_and_the_mode_agree():
     assert max(one.p for one in by_mode.effects) > 0.05
 
 
-def test_almost_without_data_the_mode_leaves_the_spread_of_raters_to_its_prior():
+def test_almost_without_data_the_spread_of_raters_is_its_prior():
     """Within three standard errors of 500 draws: both tails, which six values of the spread do not reach."""
     dataset, of_raters, of_cases, _ = simulated(9, 10, 10, 1, CLEAR)
     density = density_of(dataset, columns_of(of_raters, of_cases))
@@ -173,7 +173,7 @@ def test_columns_that_cannot_be_used_are_refused_in_words():
         fit_covariates(crowd, {"role": ["a", "b"] * 150 + ["a"]}, {})
 
 
-def test_values_are_compared_with_the_most_frequent_and_unknown_ones_have_a_regressor_of_their_own():
+def test_values_are_compared_with_the_most_frequent():
     one = covariate("raters", "role", ["b"] * 7 + ["a"] * 12 + [""])
     assert (one.reference, one.values, one.counts) == ("a", ("b",), (7,))
     assert one.matrix.sum(axis=0).tolist() == [7, 1] and one.matrix[-1].tolist() == [0, 1]

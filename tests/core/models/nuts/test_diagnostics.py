@@ -32,7 +32,7 @@ def test_independent_draws_converge_and_give_means_and_intervals(dataset):
     assert one.ess.shape == one.rhat.shape == (2,)
 
 
-def test_chains_at_different_places_have_not_converged_and_the_worst_rater_is_named(dataset):
+def test_chains_at_different_places_have_not_converged(dataset):
     draws = np.random.default_rng(0).normal(size=(4, 1000, 2))
     draws[0, :, 1] += 1
     _, diagnostics = verdict(draws, dataset)
@@ -51,13 +51,13 @@ def test_short_chains_have_not_converged_even_where_they_agree(dataset):
     assert diagnostics.words.startswith("Not converged")
 
 
-def test_chains_that_stand_still_at_different_places_have_not_converged(dataset):
+def test_chains_that_stand_still_have_not_converged(dataset):
     draws = np.repeat(np.arange(4.0)[:, None, None], 500, axis=1)
     _, diagnostics = verdict(draws, dataset)
     assert not diagnostics.converged and "R-hat above 10 for" in diagnostics.words
 
 
-def test_too_few_draws_to_tell_and_nothing_to_draw_are_told_apart(dataset):
+def test_too_few_draws_and_nothing_to_draw_differ(dataset):
     _, short = verdict(np.random.default_rng(0).normal(size=(2, 5, 1)), dataset)
     assert not short.converged and "too short to check" in short.words and short.rhat_max is None
     _, empty = estimates({}, np.zeros((4, 100), bool), dataset, 0.95)
@@ -128,7 +128,7 @@ def test_numbers_are_those_of_arviz(draws, ours, method):
         assert value == pytest.approx(theirs, rel=1e-9)
 
 
-def test_independent_draws_are_worth_themselves_and_stuck_chains_nothing():
+def test_independent_draws_count_in_full_and_stuck_ones_not():
     rng = np.random.default_rng(1)
     good = rng.normal(size=(4, 2000, 50))
     assert (r_hat(good) < 1.01).all()

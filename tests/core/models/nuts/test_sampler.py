@@ -45,7 +45,7 @@ def test_progress_rises_to_the_whole_and_says_what_is_done(chains):
     assert told[0][1] == "Starting the sampler" and told[-1][1] == "2,800 of 2,800 draws"
 
 
-def test_draws_depend_on_the_seed_and_not_on_how_chains_are_shared_out(chains):
+def test_draws_depend_on_the_seed_and_not_on_the_children(chains):
     """Two children drew the one, this process the other."""
     toy, found, _ = chains
     again = sample(toy, n_draws=400, n_tune=300, seed=3)
@@ -80,7 +80,7 @@ def test_a_start_without_slope_is_moved_aside():
     assert np.isfinite(chains.draws).all() and np.ptp(chains.draws) > 1
 
 
-def test_a_posterior_with_an_edge_is_sampled_inside_and_its_divergences_are_counted():
+def test_a_posterior_with_an_edge_is_sampled_inside():
     toy = Toy(np.full(2, 2.5), np.full(2, 0.3), "bounded")
     chains = sample(toy, n_draws=300, n_tune=300, n_chains=2, start=np.full((2, 2), 2.0))
     assert np.abs(chains.draws).max() < 3
