@@ -269,7 +269,7 @@ def test_the_table_of_raters_stands_in_json_value_by_value(sample):
     """What is nested in JSON is flat in files, and who judges in the command's table judges on the page."""
     from core.analyses.raters.table import rows_of
 
-    dataset = load_sample(sample).as_classes()[0]
+    dataset = first_cases(load_sample(sample)).as_classes()[0]
     found = RATERS.part("raters").answer(dataset)
     frame = RATERS.part("raters").frame(found, dataset)
     for row, (_, flat) in zip(rows_of(found), frame.iterrows(), strict=True):
