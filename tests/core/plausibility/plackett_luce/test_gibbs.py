@@ -16,7 +16,7 @@ from tests.benchmarks import sampler_calibration
 from tests.benchmarks.sampler_calibration import DESIGNS, calibrate
 
 GAMMAS = [0.1, 0.5, 1.0, 1.5, 2.0, 3.0, 10.0]
-N = 40_000
+N = 20_000
 
 THREE = {
     "ties": [[[0, 1]], [[0], [1, 2]], [[2]]],
