@@ -69,7 +69,7 @@ N_CASES = 30  # of a sample and of a crowd
 SIMULATED, SIMULATED_CASES = ("plan", "plans", "trust", "ask-next"), 12
 SLOW = {"scores": ("anaesthesia", "two cases", "noise", "crowd with gold")}  # all rater models are fitted, many times
 RARE = "prevalence 0.99"  # needs all of its cases
-MANY_CLASSES = ("skin", "dermatology", "110 classes")  # plans and labels score all models
+MANY_CLASSES = ("skin", "dermatology", "110 classes")  # plans, labels and questions score all models
 
 
 def hands(n):
@@ -177,7 +177,7 @@ def cases():
     """Each part with the data that it is computed of."""
     for analysis, part in PARTS:
         names = (*(sample.name for sample in SAMPLES), *DATA)
-        if part.name in SIMULATED:
+        if part.name in SIMULATED or analysis is QUESTIONS:
             names = [name for name in names if name not in MANY_CLASSES]
         elif analysis is LABELS:
             names = [name for name in names if name != MANY_CLASSES[-1]]
