@@ -25,7 +25,7 @@ prepare_numba_cache()  # before PLURALITY_HOME is changed, so that tests and the
 settings.register_profile("plurality", deadline=None, max_examples=50)
 settings.load_profile("plurality")
 # Hypothesis would parse each module of the project for constants to draw, in each worker.
-providers._get_local_constants = lambda: providers._local_constants
+vars(providers)["_get_local_constants"] = lambda: providers._local_constants
 
 # What each kind of test may take on a fast machine, of all workers together, about twice what it took on two cores;
 # beyond it the run fails in CI. Processor seconds, which a busy machine does not make many more of; of the browser,
