@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from core.settings import one_thread_a_library, prepare_numba_cache
 from tests.speed import scaled
@@ -21,8 +22,10 @@ one_thread_a_library()  # as in a server, before numpy is loaded
 prepare_numba_cache()  # before PLURALITY_HOME is changed, so that tests and the app compile each kernel once
 
 # The first example compiles kernels, and workers share the cores: no example fails for its time.
-settings.register_profile("plurality", deadline=None)
+settings.register_profile("plurality", deadline=None, max_examples=50)
 settings.load_profile("plurality")
+# Hypothesis would parse each module of the project for constants to draw, in each worker.
+vars(providers)["_get_local_constants"] = lambda: providers._local_constants
 
 # What each kind of test may take on a fast machine, of all workers together, about twice what it took on two cores;
 # beyond it the run fails in CI. Processor seconds, which a busy machine does not make many more of; of the browser,
@@ -32,28 +35,30 @@ BUDGETS = {"core": 2400, "pages": 1500, "browser": 3600}
 LONGEST = [
     f"tests/{file}.py"
     for file in (
+        "pages/test_pages",
         "core/analyses/test_contract",
         "browser/test_journey",
-        "core/models/test_calibration",
         "core/test_golden",
-        "pages/test_pages",
+        "pages/test_imitated",
         "browser/test_story",
         "browser/test_axe",
-        "core/plausibility/plackett_luce/test_gibbs",
-        "browser/test_review",
+        "pages/test_deployed",
         "core/test_wheel",
+        "browser/test_review",
         "browser/test_models",
+        "core/plausibility/plackett_luce/test_gibbs",
         "browser/test_plausibilities",
         "pages/test_downloads",
         "browser/test_selection",
         "core/plausibility/plackett_luce/test_trust",
         "browser/test_upload",
+        "pages/test_one_choice_of_settings",
         "browser/test_review_page",
         "core/runtime/test_worker",
-        "core/models/nuts/test_sampler",
+        "core/models/difficulty/test_covariates",
         "browser/test_review_together",
-        "core/models/nuts/test_fitting",
-        "core/models/test_hierarchical",
+        "core/test_deployment",
+        "pages/test_losses",
         "browser/test_agreement",
     )
 ]
@@ -129,11 +134,37 @@ def compiled_by_all(tmp_path_factory):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def one_child():
-    """All chains of a fit in one child process: their draws are the same, and starting one costs more than they do."""
+def drawn_here():
+    """Draw chains in the process of the test: the draws are the same, and starting a child costs more than they do."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("core.models.nuts.sampler.MAX_CHILDREN", 1)
+        patch.setattr("core.models.nuts.sampler.run_workers", _run_here)
         yield
+
+
+@pytest.fixture
+def in_children(monkeypatch):
+    """Draw chains in child processes, as Plurality does, but in one for all chains."""
+    from core.runtime.processes import run_workers
+
+    monkeypatch.setattr("core.models.nuts.sampler.run_workers", run_workers)
+    monkeypatch.setattr("core.models.nuts.sampler.MAX_CHILDREN", 1)
+
+
+def _run_here(works, *, token=None, progress=None):
+    """Do what the child processes of ``core.runtime.processes.run_workers`` do, one after the other."""
+    from core.models.nuts.child import draw_all
+    from core.runtime.chunks import CancelToken
+
+    watch, found, total = token or CancelToken(), [], sum(work.total for work in works)
+    watch.done = 0  # counted up by each draw
+    for work in works:
+        watch.check()
+        if progress is not None:
+            progress(watch.done, total)
+        found.append(draw_all(json.loads(json.dumps(work.settings)), work.arrays, watch))
+    if progress is not None:
+        progress(total, total)
+    return found
 
 
 @pytest.fixture

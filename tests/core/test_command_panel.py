@@ -159,7 +159,7 @@ def test_a_report_compares_groups_only_with_facts(files, capsys, tmp_path):
 
 
 def test_covariates_give_the_effects_of_columns_on_command_line_and_in_reports(tmp_path, capsys):
-    dataset, of_raters, of_cases, _ = with_facts(4, 60, 20, 3)
+    dataset, of_raters, of_cases, _ = with_facts(4, 24, 10, 3)
     table, place = long_table(dataset), dataset.case_of_annotation
     table["site"] = np.array(of_cases["site"])[place]
     table.to_csv(tmp_path / "readings.csv", index=False)

@@ -34,7 +34,7 @@ def run(capsys):
 @pytest.fixture
 def files(tmp_path):
     """Eleven raters of 0.85 and one of 0.3, and gold of all cases; paths of both, the data and the truth."""
-    data, truth = simulated(1, np.r_[np.full(11, 0.85), 0.3], n_cases=600, per_case=5, times=False)
+    data, truth = simulated(1, np.r_[np.full(11, 0.85), 0.3], n_cases=300, per_case=5, times=False)
     rows = {
         "case": [data.cases[case] for case in data.case_of_annotation],
         "rater": [data.raters[rater] for rater in data.rater],
@@ -49,8 +49,8 @@ def files(tmp_path):
 
 
 def test_level_rate_and_seed_reach_the_library(run):
-    answer = json.loads(run("raters", "skin", "--level", "0.8", "--fdr", "0.2", "--seed", "3"))
-    data = load_sample("skin").as_classes()[0]
+    answer = json.loads(run("raters", "anaesthesia", "--level", "0.8", "--fdr", "0.2", "--seed", "3"))
+    data = load_sample("anaesthesia")
     part = RATERS.parts[0]
     found = part.answer(data, part.resolve(level=0.8, fdr=0.2, seed=3)).act
     first = int(found.acceptable.order()[0])

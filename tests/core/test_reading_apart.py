@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import cache
 
 import psutil
 import pytest
@@ -27,8 +28,14 @@ from tests.core.ingest.shapes import RECORDS, TABLES, delimited, json_bytes, nes
 from tests.speed import scaled
 
 SMALL = [("a.csv", b"case,rater,class\n1,a,x\n1,b,y\n2,a,x\n")]
-LONG = [("a.csv", b"case,rater,class\n" + b"".join(b"case%d,r%d,c%d\n" % (n, n % 7, n % 3) for n in range(2_000_000)))]
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals")
+
+
+@cache
+def long_file():
+    """A file that takes seconds to read."""
+    rows = b"".join(b"case%d,r%d,c%d\n" % (n, n % 7, n % 3) for n in range(2_000_000))
+    return [("a.csv", b"case,rater,class\n" + rows)]
 
 
 @pytest.fixture
@@ -68,7 +75,7 @@ def outcome(work):
     return source.format, source.notes, tables, source.side.gold, source.side.cases
 
 
-def test_each_known_shape_comes_back_from_a_process_as_it_is_read_here():
+def test_each_shape_comes_back_as_it_is_read_here():
     """By the way that results go between processes; that a process does it is tested below."""
     n_read = 0
     for named in files():
@@ -83,7 +90,7 @@ def test_each_known_shape_comes_back_from_a_process_as_it_is_read_here():
 
 
 @pytest.mark.parametrize("reason", ["no answer", "half \ud800"])
-def test_many_dropped_rows_come_back_as_they_were_and_as_one_table(reason):
+def test_many_dropped_rows_come_back_as_one_table(reason):
     rows = tuple(Dropped(n, f"record {n}: {reason}") for n in range(5_000))
     written = to_bytes(rows, NO_DATA, compress=False)
     assert from_bytes(written, NO_DATA) == rows
@@ -115,7 +122,7 @@ def begun(pool, ended, token=None):
 
     def run():
         try:
-            pool.read(uploads.open_files, LONG, token=token, has_header=None, format=None)
+            pool.read(uploads.open_files, long_file(), token=token, has_header=None, format=None)
         except Exception as error:
             ended.append(error)
 
@@ -147,7 +154,7 @@ def test_a_reading_whose_session_left_ends_its_process(pool):
     board = JobBoard(workers=1, is_connected=here.__contains__, unseen=0.0, given_up=60.0)
 
     def work(job):
-        return pool.read(uploads.open_files, LONG, token=job.token, has_header=None, format=None)
+        return pool.read(uploads.open_files, long_file(), token=job.token, has_header=None, format=None)
 
     job = board.join("key", "long", work, session="ada")
     until(lambda: any(worker.calls for worker in pool._apart))
@@ -160,7 +167,7 @@ def test_a_reading_whose_session_left_ends_its_process(pool):
 
 
 @POSIX
-def test_a_reading_whose_process_is_killed_is_an_input_error_with_words(pool):
+def test_a_killed_reading_is_an_input_error(pool):
     ended = []
     thread, process = begun(pool, ended)
     os.kill(process, signal.SIGKILL)
@@ -180,14 +187,14 @@ def test_closing_the_pool_ends_a_reading_under_way(pool):
         pool.read(uploads.open_files, SMALL, has_header=None, format=None)
 
 
-def test_a_reading_that_takes_too_much_memory_is_stopped_with_the_limit(pool, monkeypatch):
+def test_a_reading_of_too_much_memory_is_stopped(pool, monkeypatch):
     monkeypatch.setattr(workers, "_BYTES_PER_BYTE", 0)
     monkeypatch.setenv("PLURALITY_READING_MB", "5")
     with pytest.raises(
         InputError,
         match=r"Could not read the file: it needed more than 5 MB of memory, the limit for a file of [0-9.]+ MB",
     ):
-        pool.read(uploads.open_files, LONG, has_header=None, format=None)
+        pool.read(uploads.open_files, long_file(), has_header=None, format=None)
     assert not pool._apart
 
 
@@ -195,7 +202,7 @@ def test_a_reading_that_takes_too_long_is_stopped_with_the_limit(pool, monkeypat
     monkeypatch.setattr(workers, "_SECONDS", 0.0)
     monkeypatch.setattr(workers, "_SECONDS_PER_MB", 0.001)
     with pytest.raises(InputError, match="seconds of processor time, the limit for"):
-        pool.read(uploads.open_files, LONG, has_header=None, format=None)
+        pool.read(uploads.open_files, long_file(), has_header=None, format=None)
 
 
 def test_a_large_file_may_take_no_more_than_half_of_the_computer(pool, monkeypatch):
@@ -227,7 +234,7 @@ def test_limit_memory_refuses_what_is_beyond_before_it_is_taken():
 
 
 @POSIX
-def test_a_small_file_does_not_wait_for_the_start_of_a_process_that_was_prepared(pool):
+def test_a_small_file_does_not_wait_for_a_prepared_process(pool):
     """Processor seconds of a prepared process for a small file, by those of its start, in one run."""
     ratios = []
     for _ in range(3):
@@ -243,7 +250,7 @@ def test_a_small_file_does_not_wait_for_the_start_of_a_process_that_was_prepared
 
 
 @pytest.mark.parametrize("name", ["workbook, a long shared string", "csv, many columns", "parquet, a dictionary"])
-def test_a_bomb_is_refused_by_the_process_in_the_same_words_as_here(pool, name):
+def test_a_bomb_is_refused_in_the_same_words_as_here(pool, name):
     bomb = BOMBS[name]()
     with pytest.raises(InputError) as here:
         open_source([bomb])
@@ -255,6 +262,6 @@ def test_a_bomb_is_refused_by_the_process_in_the_same_words_as_here(pool, name):
 @pytest.mark.parametrize(
     "content", [b"case,class,score\n1,x,1\n", b"0.1 0.9\n0.5 0.5\n", b'{"ann": {"1": "x"}}', b"\x00\x01", b"PK\x03\x04"]
 )
-def test_try_predictions_leaves_what_is_wrong_to_the_match_with_the_data(tmp_path, content):
+def test_try_predictions_leaves_mistakes_to_the_match(tmp_path, content):
     (tmp_path / "a").write_bytes(content)
     assert uploads.try_predictions([str(tmp_path / "a")], ["a.csv"])

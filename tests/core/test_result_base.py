@@ -88,8 +88,8 @@ from core.studies.next_study import compute_next_study
 from core.studies.roc import compute_roc_curves
 from core.studies.study import ReadingStudy
 from tests.core.kinds import as_rankings, as_scores, as_sets
-from tests.core.raters.test_group_views import classifier
-from tests.core.raters.test_score_drift import followed
+from tests.core.raters.test_groups import classifier
+from tests.core.raters.test_score_raters import followed
 from tests.core.studies.worlds import opinions, roe_metz
 from tests.core.test_architecture import MODULES
 

@@ -60,7 +60,7 @@ def test_markdown_shows_the_text_itself(text):
     assert shown(markdown(text)) == text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text())
 def test_no_special_character_stands_bare_in_markdown(text):
     """Every character that markdown gives a meaning to has a backslash before it."""
@@ -95,7 +95,7 @@ def test_plotly_gets_no_template():
     assert html.unescape(plotly("%{x}")) == "%{x}"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.text("<>&\"'ab/=", max_size=20))
 def test_html_text_cannot_leave_its_element_or_attribute(text):
     escaped = html_text(text)

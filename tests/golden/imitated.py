@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-COMMANDS = ("agreement caries", "fit dawid-skene caries, intervals", "certainty plackett-luce caries")
+COMMANDS = ("agreement caries", "fit dawid-skene caries, intervals", "certainty dirichlet caries")
 DATA, PAGE = "caries", "agreement"
 
 

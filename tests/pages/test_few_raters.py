@@ -9,7 +9,7 @@ import pytest
 from core.annotations.dataset import Dataset
 from core.annotations.write import long_table
 from core.command_line import main
-from tests.core.models.test_vote_prior import panel
+from tests.core.models.test_majority import panel
 from tests.pages.opened import kept, opened, words
 
 pytestmark = pytest.mark.usefixtures("known")

@@ -16,7 +16,7 @@ from core.errors import InputError
 from core.ingest.read_files import read
 from core.text import number
 from tests.core.agreement.examples import GWET, counts_of, dataset_of, random_panel, scores_of
-from tests.core.agreement.test_ordered import random_rankings, ranked
+from tests.core.agreement.test_weights import random_rankings, ranked
 
 NOMINAL = [
     "percent",

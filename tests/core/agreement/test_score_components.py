@@ -6,8 +6,12 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import chi2
 
 from core.agreement import score_components
+from core.agreement.krippendorff import krippendorff_alpha
+from core.agreement.scale_or_names import alpha_as_scale_and_names
 from core.agreement.score_components import expit, henderson, least, one_way_reml, two_way
 from core.agreement.scores import two_way_anova
+from core.annotations.ordering import with_class_order
+from core.ingest.read_files import read
 
 
 def simulated(seed, n_cases, n_raters, spread=(1.0, 0.5, 0.8), gaps=0.3):
@@ -155,3 +159,36 @@ def test_one_way_estimates_and_ends_are_those_of_the_likelihood(seed):
     assert at[2] - at[0] == pytest.approx(chi2.ppf(0.9, 1), abs=1e-3)
     best = least(lambda logit: slow_criterion((logit,), (case,), y), -8, 8)
     assert value == pytest.approx(expit(best), abs=1e-5)
+
+
+# Scale or names: Both alphas of the question whether classes are a scale.
+
+
+ORDER = ("none", "mild", "severe")
+ROWS = "abc", "aab", "bcc", "ccc", "abb"
+NAMES = {"a": "none", "b": "mild", "c": "severe"}
+
+
+def dataset(rows=ROWS, more=""):
+    lines = [f"{case},r{place},{NAMES[letter]}" for case, row in enumerate(rows) for place, letter in enumerate(row)]
+    return read("\n".join(["case,rater,class", *lines, *more.split()]).encode(), question=None).dataset
+
+
+def test_both_alphas_are_those_of_the_ordered_and_the_unordered_data():
+    data = dataset()
+    scale, names = alpha_as_scale_and_names(data, ORDER)
+    assert scale.value == pytest.approx(krippendorff_alpha(with_class_order(data, ORDER), metric="ordinal").value)
+    assert names.value == pytest.approx(krippendorff_alpha(data).value)
+    assert scale.value != pytest.approx(names.value)
+
+
+def test_annotations_of_other_classes_do_not_count():
+    found = alpha_as_scale_and_names(dataset(more="0,r3,unsure 9,r0,unsure"), ORDER)
+    assert [one.value for one in found] == pytest.approx(
+        [one.value for one in alpha_as_scale_and_names(dataset(), ORDER)]
+    )
+
+
+def test_alphas_are_undefined_with_a_reason_if_no_case_has_two():
+    found = alpha_as_scale_and_names(dataset(("a", "b", "c")), ORDER)
+    assert [one.value for one in found] == [None, None] and all(one.note for one in found)

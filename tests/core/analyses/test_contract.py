@@ -65,11 +65,11 @@ WHOLE = {
 WITHOUT_DOWNLOAD = ("anchors", "reviews", "details")
 QUICK = {"reliabilities": (1.0, 3.0), "n_draws": 20, "beta": 0.6, "n_worlds": 20, "budget": 10}  # if a part has it
 QUICK |= {"new_raters": 1, "new_cases": 3, "least_certain": 3, "policy": "new_cases"}
-N_CASES = 30
-FIRST_CASES = 60  # of a sample
-SIMULATED, SIMULATED_CASES = ("plan", "plans", "trust"), 12
+N_CASES = 30  # of a sample and of a crowd
+SIMULATED, SIMULATED_CASES = ("plan", "plans", "trust", "ask-next"), 12
 SLOW = {"scores": ("anaesthesia", "two cases", "noise", "crowd with gold")}  # all rater models are fitted, many times
-MANY_CLASSES = ("skin", "dermatology", "110 classes")  # plans and labels score all models
+RARE = "prevalence 0.99"  # needs all of its cases
+MANY_CLASSES = ("skin", "dermatology", "110 classes")  # plans, labels and questions score all models
 
 
 def hands(n):
@@ -126,7 +126,7 @@ def reviewed(dataset, case):
 
 def subjects(analysis, dataset):
     """Some annotations with the settings, predictions and reviews that the parts of an analysis take."""
-    some = dataset.select(cases=dataset.cases[:N_CASES])
+    some = first_cases(dataset)
     if analysis is REVIEWS:
         yield Inputs(some, reviews={case: reviewed(some, case) for case in some.cases[:3]})
         return
@@ -148,12 +148,13 @@ def subjects(analysis, dataset):
 @cache
 def data_of(name):
     """The data as they are, and as single classes if they are not."""
-    some = DATA[name] if name in DATA else first_cases(load_sample(name))
+    some = DATA[name] if name in DATA else load_sample(name)
+    some = some if name == RARE else first_cases(some)
     return tuple({id(one): one for one in (some, views(some))}.values())
 
 
 def first_cases(dataset):
-    return dataset.select(cases=dataset.cases[:FIRST_CASES])
+    return dataset.select(cases=dataset.cases[:N_CASES])
 
 
 def in_order(datasets):
@@ -176,7 +177,7 @@ def cases():
     """Each part with the data that it is computed of."""
     for analysis, part in PARTS:
         names = (*(sample.name for sample in SAMPLES), *DATA)
-        if part.name in ("plan", "plans", "ask-next"):
+        if part.name in SIMULATED or analysis is QUESTIONS:
             names = [name for name in names if name not in MANY_CLASSES]
         elif analysis is LABELS:
             names = [name for name in names if name != MANY_CLASSES[-1]]
@@ -185,7 +186,7 @@ def cases():
 
 
 @pytest.mark.parametrize(("analysis", "part", "name"), list(cases()))
-def test_every_part_of_all_data_has_a_table_and_can_be_drawn_and_printed(analysis, part, name):
+def test_every_part_has_a_table_and_can_be_drawn_and_printed(analysis, part, name):
     """What a page lets somebody take away is the table that the command line gives."""
     try:
         every_subject = data_of(name) if analysis in OF_DATA else list(subjects(analysis, data_of(name)[0]))
@@ -268,7 +269,7 @@ def test_the_table_of_raters_stands_in_json_value_by_value(sample):
     """What is nested in JSON is flat in files, and who judges in the command's table judges on the page."""
     from core.analyses.raters.table import rows_of
 
-    dataset = load_sample(sample).as_classes()[0]
+    dataset = first_cases(load_sample(sample)).as_classes()[0]
     found = RATERS.part("raters").answer(dataset)
     frame = RATERS.part("raters").frame(found, dataset)
     for row, (_, flat) in zip(rows_of(found), frame.iterrows(), strict=True):

@@ -1,13 +1,20 @@
 """The dataset: rows by case, selections, single classes, immutability, and the digest."""
 
+import subprocess
+import sys
 from dataclasses import fields, replace
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.annotations.counts import class_counts
+from core import load_sample, read
+from core.annotations.columns import as_numpy, as_texts, of_numpy, of_texts, text
+from core.annotations.connectivity import classes_per_case, n_groups
+from core.annotations.counts import class_counts, rater_case_pairs, raters_per_case
 from core.annotations.dataset import MISSING_TIME, Dataset
 from core.errors import InputError, NotApplicableError, NotFoundError
 
@@ -251,7 +258,7 @@ def build(parts: dict) -> Dataset:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(data=st.data(), part=st.sampled_from(PARTS))
 def test_the_digest_changes_with_any_part_and_with_nothing_else(data, part):
     names = st.lists(st.text(min_size=1, max_size=3), min_size=3, max_size=3, unique=True)
@@ -292,3 +299,84 @@ def test_risk_and_score_and_blocks_are_part_of_the_digest():
     assert len({dataset.digest, risky.digest, replace(risky, class_risk=np.array([0, 1, 1], np.int8)).digest}) == 3
     assert replace(scores(), score=np.array([0.0, 3.5, 1.5])).digest != scores().digest
     assert replace(rankings(), entry_block=np.array([0, 0, 1, 0, 0, 0], np.int32)).digest != rankings().digest
+
+
+# Connectivity: Groups of raters and cases, and classes per case, by hand.
+
+
+APART = read(b"case,rater,class\n1,a,x\n1,b,y\n2,a,x\n3,c,z\n3,d,z\n").dataset
+
+
+def test_raters_without_a_case_in_common_are_groups_of_their_own():
+    assert n_groups(APART) == 2
+    assert n_groups(APART.select(raters=["a", "b"])) == 1
+    assert n_groups(load_sample("caries")) == 1
+
+
+def test_classes_of_a_case_are_counted_once():
+    assert classes_per_case(APART).tolist() == [2, 1, 1]
+    skin = load_sample("skin")
+    named = [len({c for a in skin.annotations_of(case) for b in skin.blocks_of(a) for c in b}) for case in range(20)]
+    assert classes_per_case(skin)[:20].tolist() == named
+    assert classes_per_case(read(b"case,rater,score\n1,a,1.5\n1,b,2.5\n").dataset).tolist() == [0]
+
+
+# Counts: Counts of annotations: who annotated which case, however often.
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=30))
+def test_who_annotated_what_counts_once(annotations):
+    annotations.sort(key=lambda pair: pair[0])
+    case, rater = (np.array([pair[place] for pair in annotations], np.int64) for place in (0, 1))
+    names = [[f"{kind}{n}" for n in range(size)] for kind, size in (("case", 5), ("rater", 4), ("class", 2))]
+    dataset = Dataset.from_classes("made", *names, case, rater, np.zeros(case.size, np.int64))
+    found = list(zip(*(codes.tolist() for codes in rater_case_pairs(dataset)), strict=True))
+    assert found == sorted(set(annotations))
+    assert raters_per_case(dataset).tolist() == [len({b for a, b in annotations if a == one}) for one in range(5)]
+    assert raters_per_case(dataset) is raters_per_case(dataset) and not raters_per_case(dataset).flags.writeable
+
+
+# Columns: Columns to and from numpy and text are those that pyarrow makes, without pandas.
+
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [np.arange(20, dtype=np.int32), np.arange(20)[::2] - 7, np.linspace(0, 1, 11), np.arange(19) % 3 == 0, np.empty(0)],
+)
+def test_numbers_and_truth_values_go_and_come_back(values):
+    column = of_numpy(values)
+    assert column.equals(pa.array(values))
+    for part in (column, column[3:17], column[9:9], pa.chunked_array([column[5:], column[:8]])):
+        found = as_numpy(part)
+        np.testing.assert_array_equal(found, part.to_numpy(zero_copy_only=False) if len(part) else [])
+        assert found.dtype == values.dtype
+    assert as_numpy(pa.chunked_array([], column.type)).dtype == values.dtype
+
+
+def test_texts_are_those_of_pyarrow_and_what_is_null_is_as_pyarrow_gives_it():
+    values = ["", "é", "R10", "\U0001f600 x"]
+    assert of_texts(values).equals(pa.array(values)) and of_texts([]).equals(pa.array([], pa.string()))
+    assert text("é").as_py() == "é" and text("").as_py() == ""
+    np.testing.assert_array_equal(as_numpy(pa.array([1, None, 3])), [1, np.nan, 3])
+
+
+@pytest.mark.parametrize("values", [[], [""], ["a", "b"], ["", ""], ["a\nb", "c"], ["\n", ""], ["é", "x\r", " "]])
+def test_a_list_of_texts_is_what_stands_in_the_column_line_ends_too(values):
+    assert as_texts(of_texts(values)) == values
+    assert as_texts(of_texts(["first", *values, "last"])[1:-1]) == values
+
+
+def test_a_small_file_is_described_without_what_takes_long_to_load(tmp_path):
+    file = tmp_path / "small.csv"
+    rows = [f"{case},{rater},{'xy'[case % 2]}" for case in range(9) for rater in "ab"]
+    file.write_text("\n".join(["case,rater,class", *rows]))
+    asked = (
+        "import sys; from core.command_line import main; assert main(['describe', sys.argv[1]]) == 0; "
+        "print(*[name for name in ('pandas', 'numba', 'scipy') if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", asked, file], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr.strip()) == (0, "")
+    assert '"n_annotations": 18' in done.stdout

@@ -225,7 +225,7 @@ def test_cases_and_raters_may_be_without_annotations():
     assert tied.n_annotations == 0 and tied.n_cases == 2
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(
     codes=st.lists(st.integers(-3, 6), max_size=8),
     n_cases=st.integers(0, 4),

@@ -25,7 +25,7 @@ def test_numbers_in_names_are_ordered_as_numbers():
     assert natural_sorted(["R10", "R2", "a", "R2b", "R2a"]) == ["R2", "R2a", "R2b", "R10", "a"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.sampled_from(["", "case ", "é", "a1b"]),
     st.lists(st.text("019", max_size=20), min_size=1, max_size=12, unique=True),
@@ -42,7 +42,7 @@ def test_names_of_one_text_and_a_number_are_in_the_order_of_all_names(stem, numb
     assert natural_sorted(values) == sorted(values, key=parts)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.text("01ab\n é", max_size=5), max_size=12, unique=True), st.randoms(use_true_random=False))
 def test_the_order_does_not_depend_on_the_order_in_the_file(values, random):
     shuffled = random.sample(values, len(values))
@@ -90,7 +90,7 @@ def test_names_that_are_not_all_numbers_are_in_order_of_their_text(as_text):
     assert natural_sorted(as_text[::-1]) == as_text
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20, unique=True))
 def test_numbers_as_python_writes_them_are_in_order(numbers):
     assert natural_sorted([repr(number) for number in numbers]) == [repr(number) for number in sorted(numbers)]
@@ -101,7 +101,7 @@ def _without_ends(name: str) -> str:
     return name.lstrip(" .").rstrip()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.text("012ab .R#", min_size=1, max_size=6).map(_without_ends).filter(bool), max_size=12, unique=True))
 def test_names_without_signs_are_in_the_order_that_they_always_had(names):
     with reading_by(Rule(earlier=True)):

@@ -63,19 +63,19 @@ def assert_reads_back(table: pd.DataFrame, kind: str) -> None:
         assert again.dataset.digest == dataset.digest
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(tables(NAME))
 def test_classes_read_back_to_the_same_digest(table):
     assert_reads_back(table, "class")
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(tables(NAME, ranked=True))
 def test_rankings_read_back_to_the_same_digest(table):
     assert_reads_back(table, "ranking")
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(tables(st.floats(-LARGEST_SCORE, LARGEST_SCORE)))
 def test_scores_read_back_to_the_same_digest(table):
     assert_reads_back(table, "score")
@@ -90,14 +90,14 @@ def test_scores_in_a_column_per_rater_keep_all_their_digits():
     assert [[float(table.loc[f"c{case}", rater]) for rater in "abc"] for case in range(20)] == scores
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(tables(NAME), st.sampled_from([",", ";", "\t", "|"]), st.sampled_from(["\n", "\r\n"]))
 def test_every_dialect_of_a_table_gives_the_same_digest(table, delimiter, end):
     quoted = table.to_csv(index=False, sep=delimiter, lineterminator=end, quoting=1).encode()
     assert read(quoted, kind="class").dataset.digest == read(csv_bytes(table), kind="class").dataset.digest
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(tables(SAFE_NAME, name=SAFE_NAME))
 def test_a_table_for_spreadsheets_reads_back_where_no_text_looks_like_a_formula(table):
     dataset = read(csv_bytes(table), kind="class").dataset

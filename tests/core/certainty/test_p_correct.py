@@ -8,7 +8,7 @@ import pytest
 from core.certainty.p_correct import PCorrect, of_average, why_they_differ
 from core.models.average import average_models
 from core.models.choose import choose
-from tests.core.models.test_vote_prior import panel
+from tests.core.models.test_majority import panel
 
 
 def made(dataset, probability, beta=0.9, confusion=None):

@@ -12,6 +12,7 @@ from core.ingest.companion_files import CaseTable, SideFiles, with_side_files
 from core.ingest.formats.detect import open_source
 from core.ingest.formats.side_tables import read_pictures
 from core.ingest.images import is_picture
+from core.ingest.read_files import read
 from tests.core.ingest.as_read import opened
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
@@ -131,3 +132,30 @@ def test_a_zip_of_images_is_read_by_itself():
 def test_pictures_are_known_by_their_first_bytes(content):
     assert is_picture(content)
     assert not is_picture(b"x" + content)
+
+
+# Case content columns: Texts in the table of annotations are facts of the case only where they cannot be what a rater
+# wrote.
+
+
+def facts(table: str):
+    return read(table.encode()).facts
+
+
+def test_a_text_that_every_row_of_a_case_repeats_is_a_fact_of_the_case():
+    found = facts("case,text,image,rater,class\n1,hello,a.png,ann,x\n1,hello,a.png,bob,y\n2,bye,b.png,ann,x\n")
+    assert found.text == {"1": "hello", "2": "bye"}
+    assert found.address == {"1": ("a.png",), "2": ("b.png",)}
+
+
+def test_a_text_that_differs_between_raters_is_not_shown():
+    assert facts("case,text,rater,class\n1,I think x,ann,x\n1,surely y,bob,y\n2,bye,ann,x\n") is None
+
+
+def test_with_one_answer_a_case_nobody_knows_whose_text_it_is():
+    assert facts("case,text,rater,class\n1,hello,ann,x\n2,bye,bob,y\n") is None
+
+
+def test_a_column_that_has_a_meaning_is_no_fact():
+    found = facts("image,rater,class\na.png,ann,x\na.png,bob,y\n")
+    assert found is None

@@ -50,7 +50,7 @@ def test_broken_files_of_known_shapes(seed):
     assert n_built > 40, "most mutants should still be readable, or the test looks at nothing"
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     st.binary(max_size=300),
     st.sampled_from([b"", b"[", b"{", b"PK\x03\x04", b"PAR1", b'[{"id":', b"case,rater,class\n"]),
@@ -68,7 +68,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(JSON, min_size=1, max_size=4), st.booleans())
 def test_any_json_of_known_names(records, as_lines):
     one = [json.dumps(record) for record in records]

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from core.annotations.dataset import Dataset
+from core.belongings import forget_belongings, machines_of, mark_machines
 from core.errors import InputError, NotApplicableError
 from core.evaluation.corrected_rates import FEW_DIFFER, class_rate
+from core.machines.marks import Machine, machine_like, matching
 from core.machines.rates import ACCURACY, machine_rates, people_labels, rate_words, review_labels, sample_labels
 from core.review.opinions import UNDETERMINED, Opinion
 from core.review.random_sample import ReviewedBy
 from core.text import percent_with_interval
+from tests.benchmarks import machines
 
 
 @pytest.fixture(scope="module")
@@ -160,3 +163,67 @@ def test_what_has_no_rate_says_why(made):
         machine_rates(data, "z", people_labels(data, ("a",)))
     with pytest.raises(NotApplicableError, match="fewer than two cases annotated by m "):
         machine_rates(data, "m", np.full((300, 2), np.nan))
+
+
+# Marks: Machines are proposed by their names, with family and version, and kept with the dataset.
+
+
+@pytest.mark.parametrize(
+    ("name", "family", "version"),
+    [
+        ("gpt-4o-mini", "GPT", "4o"),
+        ("GPT_4.1", "GPT", "4.1"),
+        ("claude-3-5-sonnet-20241022", "Claude", "3-5"),
+        ("Gemini Pro", "Gemini", ""),
+        ("mistral-v03", "Mistral", "03"),
+        ("our LLM v2", "", "2"),
+        ("ResNet-50", "", "50"),
+    ],
+)
+def test_names_that_look_like_machines(name, family, version):
+    (found,) = machine_like([name])
+    assert (found.name, found.family) == (name, family)
+    assert found.version.startswith(version)
+
+
+@pytest.mark.parametrize("name", ["ann", "Claudette", "R01", "rater 3", "Vito", "Abott", "maria", "w197", "10"])
+def test_people_are_not_proposed(name):
+    assert machine_like([name]) == () or name == "Claudette"
+
+
+def test_a_pattern_fits_names_whatever_their_capitals():
+    assert matching(["GPT-4", "gpt-3", "ann"], "gpt*") == ("GPT-4", "gpt-3")
+    assert matching(["m1", "m12"], "m?") == ("m1",)
+    with pytest.raises(InputError, match="empty"):
+        matching(["a"], " ")
+
+
+def test_marks_are_kept_with_the_dataset_and_go_with_it():
+    marked = (Machine("gpt", "GPT", "4"), Machine("net"))
+    mark_machines("made-up", marked)
+    assert machines_of("made-up") == marked
+    mark_machines("made-up", marked[1:])
+    assert machines_of("made-up") == marked[1:]
+    forget_belongings("made-up")
+    assert machines_of("made-up") == ()
+    assert Machine.from_dict("x", {"family": 3, "version": "1"}) == Machine("x", "", "1")
+
+
+# Studies: The studies of machines run, and their tables hold what they say.
+
+
+def test_a_world_of_each_study(monkeypatch):
+    monkeypatch.setattr(machines, "MANY", 3_000)
+    machines.true_rho.cache_clear()
+    ((n, *held, asked),) = machines.coverage_of_rho(2, sizes=(80,))
+    assert (n, asked) == (80, 4) and all(0 <= one <= 1 for one in held)
+    machines.true_worth.cache_clear()
+    rows = machines.coverage_of_readers(1, sizes=(100,))
+    assert [row[:2] for row in rows] == [(kind, name) for kind in ("agreement", "squared") for name in ("m0", "m1")]
+    squared = {row[1]: row[2] for row in rows if row[0] == "squared"}
+    # c(0) = −3.25, c(1) = −2, c(2) = −1.5; machines of variance 0.64 and 1.44 score −1.64 and −2.44.
+    assert squared["m0"] == pytest.approx(1.72, abs=0.2) and squared["m1"] == pytest.approx(0.648, abs=0.15)
+    found = {row[:3]: row[3:] for row in machines.found_copiers(1, sizes=(200,), shares=(0.0, 0.7))}
+    assert found["machines", 200, 0.7][0] == 1.0 and found["machines", 200, 0.0] == (0.0, 0.0)
+    machines.true_rho.cache_clear()
+    machines.true_worth.cache_clear()

@@ -9,6 +9,7 @@ from core.models.hierarchical import HierarchicalDawidSkene
 from core.models.nuts.fitting import fit_by_map
 from core.models.nuts.mixing import ess_bulk
 from core.models.nuts.sampler import sample_many
+from tests.core.models.calibration import BINS, RANKED, dawid_skene, p_uniform, ranks
 from tests.core.models.confusion_examples import case_probabilities, exact_posterior, softmax
 
 N_CHAINS, N_DRAWS = 2, 1500
@@ -58,7 +59,7 @@ def close(values, exact, exact_error=0.0):
 
 
 @pytest.mark.parametrize("name", EXACT)
-def test_posterior_means_are_those_of_all_true_classes_summed_out(drawn, name):
+def test_means_are_those_of_all_true_classes_summed_out(drawn, name):
     dataset, density, chains = drawn[name]
     n = dataset.n_classes
     prevalence, confusion, truth = exact_posterior(dataset, np.full(n, 2.0), 1.0 + 4.0 * np.eye(n))
@@ -73,7 +74,7 @@ def test_posterior_means_are_those_of_all_true_classes_summed_out(drawn, name):
     np.testing.assert_allclose(fit.prevalence, found["prevalence"].mean(axis=0))
 
 
-def test_hierarchical_means_are_those_of_the_prior_weighted_by_the_likelihood(drawn):
+def test_hierarchical_means_are_those_of_the_weighted_prior(drawn):
     """Importance sampling from the prior: some 450,000 draws inside the cut, of which a tiny dataset leaves many."""
     dataset, density, chains = drawn["hierarchical"]
     rng = np.random.default_rng(4)
@@ -104,7 +105,7 @@ def test_hierarchical_means_are_those_of_the_prior_weighted_by_the_likelihood(dr
     assert close(density.new_rater(chains.flat(), seed=1), *expected(new))
 
 
-def test_an_adversarial_rater_is_found_and_the_classes_do_not_change_places(drawn):
+def test_an_adversarial_rater_is_found_and_classes_stay(drawn):
     dataset, density, chains = drawn["adversarial in 60 cases"]
     fit = MODEL.summarise(density, chains.flat(), "nuts", 0.95)
     accuracy = fit.accuracy()
@@ -144,3 +145,28 @@ def test_the_mode_is_the_posterior_mean_where_truth_is_certain(build):
     assert fit.method == "map" and fit.uncertainty is None
     joint = case_probabilities(dataset, fit.prevalence, fit.confusion)
     assert fit.log_likelihood == pytest.approx(np.log(joint.sum(axis=1)).sum())
+
+
+# Calibration: Posteriors of data from the prior hold the truth as often as they say; the long version is among the
+# benchmarks.
+
+
+N_FITS = 12 * BINS
+
+
+def test_ranks_of_the_truth_are_uniform():
+    """For five numbers; p above 0.001 / 10 each, so that one of two thousand seeds fails a right sampler."""
+    found, divergent = ranks(dawid_skene, N_FITS, seed=20, n_draws=100, n_tune=100)
+    assert divergent < 0.02
+    for what, rank in found.items():
+        assert p_uniform(rank) > 0.001 / 10, f"{what}: {np.bincount(rank, minlength=RANKED + 1)}"
+
+
+def test_wrong_posteriors_would_be_noticed():
+    """Too narrow, too wide, and half a standard deviation aside."""
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(N_FITS, 1))
+    for centre, width in ((0, 0.5), (0, 2.0), (0.7, 1.0)):
+        rank = (centre + width * rng.normal(size=(N_FITS, RANKED)) < truth).sum(axis=1)
+        assert p_uniform(rank) < 0.001 / 10
+    assert p_uniform((rng.normal(size=(N_FITS, RANKED)) < truth).sum(axis=1)) > 0.001

@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 from core.errors import Cancelled, LimitError, NotApplicableError
+from core.ingest.samples import load_sample
 from core.models import design
 from core.models import smoothing as pools
 from core.models.dawid_skene import DawidSkene, StoppingRule, default_smoothing
+from core.models.identifiability import left_free, tap_identifiability, unidentified_raters
 from core.models.majority import MajorityVote
+from core.models.tap import TAP
 from core.runtime.chunks import CancelToken, chunk_ranges
 from tests.core.kinds import as_rankings
 from tests.core.models.rows import check_sane, random_rows, simulated
@@ -261,3 +264,169 @@ def test_a_fit_whose_rows_rest_on_one_case_each_says_so_and_whose_rows_they_are(
     assert ("from all raters together" in said[0]) == (smoothing in ("pooled", "empirical"))
     often = build([(40 * again + case, rater, answer) for again in range(4) for case, rater, answer in agreeing], 40)
     assert not [note for note in DawidSkene(smoothing).fit(often).notes if "rows of the confusion" in note]
+
+
+# Published fits: Dawid-Skene against the fits that were published, and the modes that restarts find.
+
+
+@pytest.fixture(scope="module")
+def anaesthesia():
+    return load_sample("anaesthesia")
+
+
+@pytest.fixture(scope="module")
+def anaesthesia_fit(anaesthesia):
+    return DawidSkene("none").fit(anaesthesia)
+
+
+def test_anaesthesia_from_the_votes_gives_the_published_error_rates(anaesthesia_fit):
+    """Dawid & Skene 1979, tables 2 and 4; the log-likelihood was calculated independently."""
+    fit = anaesthesia_fit
+    assert fit.log_likelihood == pytest.approx(-192.8909, abs=1e-4)
+    assert fit.prevalence == pytest.approx([0.3996, 0.4220, 0.1118, 0.0667], abs=1e-4)
+    first, second = fit.confusion[:2]
+    assert first == pytest.approx(
+        np.array([[0.89, 0.11, 0, 0], [0.07, 0.88, 0.05, 0], [0, 0.34, 0.66, 0], [0, 0, 0.56, 0.44]]), abs=5.1e-3
+    )
+    assert second == pytest.approx(
+        np.array([[0.83, 0.17, 0, 0], [0.05, 0.63, 0.31, 0], [0, 0, 1, 0], [0, 0, 0, 1]]), abs=5.1e-3
+    )
+    assert fit.converged
+
+
+def test_anaesthesia_leaves_only_three_patients_open(anaesthesia_fit):
+    """Patients 7 (0.981), 35 (0.948) and 38 (0.979)."""
+    top = anaesthesia_fit.class_probability.max(axis=1)
+    open_cases = {case: p for case, p in zip(anaesthesia_fit.cases, top, strict=True) if p < 0.99}
+    assert open_cases == pytest.approx({"7": 0.981, "35": 0.948, "38": 0.979}, abs=5.1e-4)
+
+
+def test_anaesthesia_restarts_find_a_higher_mode_and_say_that_it_differs(anaesthesia, anaesthesia_fit):
+    """Best of 200 starts: −191.5689; class 2 gains prevalence from class 3, and patient 12 becomes class 2."""
+    found = DawidSkene("none").restarts(anaesthesia, anaesthesia_fit, 200, seed=0)
+    best = found.best
+    assert found.differs and len(found.objectives) == 200
+    assert best.log_likelihood == pytest.approx(-191.5689, abs=1e-4)
+    assert max(found.objectives) == pytest.approx(best.objective[-1], abs=1e-3)
+    assert best.prevalence == pytest.approx([0.3996, 0.4471, 0.0866, 0.0667], abs=1e-4)
+    assert best.confusion[0, 2] == pytest.approx([0, 0.154, 0.846, 0], abs=5.1e-4)
+    changed = np.flatnonzero(best.top_class() != anaesthesia_fit.top_class())
+    assert [best.cases[case] for case in changed] == ["12"]
+    assert best.classes[best.top_class()[changed[0]]] == "2"
+    assert found.n_changed == 1
+
+
+def test_restarts_repeat_themselves_for_one_seed_and_end_on_request(anaesthesia, anaesthesia_fit):
+    model = DawidSkene("none")
+    once = model.restarts(anaesthesia, anaesthesia_fit, 4, seed=3)
+    assert once.objectives == model.restarts(anaesthesia, anaesthesia_fit, 4, seed=3).objectives
+    assert once.objectives[:2] == model.restarts(anaesthesia, anaesthesia_fit, 2, seed=3).objectives
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        model.restarts(anaesthesia, anaesthesia_fit, 4, token=token)
+
+
+def test_restarts_that_find_nothing_better_keep_the_vote_start(build):
+    confusion = np.full((5, 2, 2), 0.05) + 0.9 * np.eye(2)
+    dataset = build(simulated(1, 200, confusion, (0.6, 0.4), 5)[0], 2)
+    fit = DawidSkene("none").fit(dataset)
+    found = DawidSkene("none").restarts(dataset, fit, 6)
+    assert found.best is fit
+    assert (found.differs, found.n_changed) == (False, 0)
+
+
+def test_caries_has_the_known_maximum_of_the_likelihood():
+    """Espeland & Handelman 1989: prevalence 0.19607, log-likelihood −7465.385, sensitivities and specificities."""
+    fit = DawidSkene("none").fit(load_sample("caries"))
+    positive = fit.classes.index("1")
+    assert fit.log_likelihood == pytest.approx(-7465.385, abs=5e-4)
+    assert fit.prevalence[positive] == pytest.approx(0.19607, abs=2e-5)
+    sensitivity, specificity = fit.confusion[:, positive, positive], fit.confusion[:, 1 - positive, 1 - positive]
+    assert sensitivity == pytest.approx([0.403, 0.713, 0.598, 0.489, 0.915], abs=6e-4)
+    assert specificity == pytest.approx([0.989, 0.898, 0.986, 0.968, 0.695], abs=6e-4)
+
+
+# Identifiability: What two annotations per case can tell, against the rank of what the model says of pairs.
+
+
+GRAPHS = {
+    "triangle": [(0, 1), (1, 2), (0, 2)],
+    "pair": [(0, 1)],
+    "path": [(0, 1), (1, 2)],
+    "square": [(0, 1), (1, 2), (2, 3), (0, 3)],
+    "triangle with a tail": [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4)],
+    "two triangles": [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)],
+    "a triangle and a pair": [(0, 1), (1, 2), (0, 2), (3, 4)],
+    "two pairs": [(0, 1), (2, 3)],
+}
+
+
+def of_graph(edges, n_classes, build):
+    return build([(case, rater, 0) for case, pair in enumerate(edges) for rater in pair], n_classes)
+
+
+def moves_unseen(edges, n_classes):
+    """Raters whose accuracy can move while the tables of all pairs stand still, by the rank of their derivative."""
+    n_raters = 1 + max(max(pair) for pair in edges)
+    rng = np.random.default_rng(0)
+    start = rng.normal(0, 0.5, (n_classes - 1) + n_raters * n_classes)
+
+    def tables(x):
+        softmax = np.exp(np.append(x[: n_classes - 1], 0))
+        t = softmax / softmax.sum()
+        theta = []
+        for own in x[n_classes - 1 :].reshape(n_raters, n_classes):
+            a, p = 1 / (1 + np.exp(-own[0])), np.exp(np.append(own[1:], 0))
+            theta.append(a * np.eye(n_classes) + (1 - a) * p / p.sum())
+        return np.concatenate([(theta[j].T @ np.diag(t) @ theta[h]).ravel() for j, h in edges])
+
+    step = 1e-5
+    columns = [(tables(start + e) - tables(start - e)) / (2 * step) for e in step * np.eye(start.size)]
+    _, size, directions = np.linalg.svd(np.array(columns).T, full_matrices=True)
+    rank = int((size > 1e-7).sum())
+    place = n_classes - 1 + n_classes * np.arange(n_raters)
+    return np.flatnonzero(np.abs(directions[rank:][:, place]).max(axis=0, initial=0) > 1e-4)
+
+
+@pytest.mark.parametrize("edges", GRAPHS.values(), ids=GRAPHS)
+@pytest.mark.parametrize("n_classes", [3, 4])
+def test_accuracies_are_lost_exactly_where_the_component_of_pairs_has_no_odd_cycle(edges, n_classes, build):
+    dataset = of_graph(edges, n_classes, build)
+    assert unidentified_raters(dataset).tolist() == moves_unseen(edges, n_classes).tolist()
+    notes = tap_identifiability(dataset, common=False)
+    assert bool(notes) == bool(unidentified_raters(dataset).size)
+
+
+@pytest.mark.parametrize("edges", GRAPHS.values(), ids=GRAPHS)
+def test_with_two_classes_every_accuracy_is_lost(edges, build):
+    dataset = of_graph(edges, 2, build)
+    assert len(moves_unseen(edges, 2)) == dataset.n_raters
+    assert "two classes and two annotations" in tap_identifiability(dataset, common=False)[0]
+    assert tap_identifiability(dataset, common=True)
+
+
+def test_common_parameters_of_three_classes_need_no_cycle_and_three_annotations_need_nothing(build):
+    assert tap_identifiability(of_graph(GRAPHS["pair"], 3, build), common=True) == ()
+    three = build([(0, rater, 0) for rater in range(3)], 2)
+    assert tap_identifiability(three, common=False) == ()
+
+
+def test_a_fit_tells_what_its_design_cannot(build):
+    pairs = build([(case, rater, case % 2) for case in range(30) for rater in (0, 1)], 2)
+    for model in (TAP(), TAP(raters="common"), DawidSkene()):
+        assert any("Not identified" in note for note in model.fit(pairs).notes)
+    three = build([(case, rater, case % 2) for case in range(30) for rater in (0, 1, 2)], 2)
+    for model in (TAP(), DawidSkene()):
+        assert not any("Not identified" in note for note in model.fit(three).notes)
+
+
+def test_accuracies_at_their_bounds_leave_other_parameters_free(build):
+    assert left_free(np.array([0.0, 0.0])) == (
+        "All accuracies are 0 in this fit: annotations are guesses, and the data do not determine the prevalence t.",
+    )
+    assert left_free(np.array([0.0, 0.5]))[0].startswith("Accuracy 0 for 1 of 2 raters")
+    assert left_free(np.array([1.0, 0.5, 1.0]))[0].startswith("Accuracy 1 for 2 of 3 raters")
+    assert left_free(np.array([0.4])) == ()
+    perfect = build([(case, rater, case % 3) for case in range(30) for rater in range(3)], 3)
+    assert any("Accuracy 1 for 3 of 3" in note for note in TAP("none").fit(perfect).notes)

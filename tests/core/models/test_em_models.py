@@ -34,9 +34,9 @@ NEVER = -1.0  # a tolerance that no step satisfies: exactly max_iterations steps
 
 
 @every_model
-def test_the_objective_never_falls_and_nothing_is_nan_on_200_small_data_sets(model, build):
+def test_the_objective_never_falls_on_small_data(model, build):
     model = replace(model, stopping=StoppingRule(150))
-    for seed in range(200):
+    for seed in range(60):
         fit = model.fit(build(*degenerate_rows(seed)))
         steps = np.diff(fit.objective)
         assert (steps >= -1e-9 * (1 + abs(fit.objective[-1]))).all(), seed
@@ -45,7 +45,7 @@ def test_the_objective_never_falls_and_nothing_is_nan_on_200_small_data_sets(mod
 
 @every_model
 @pytest.mark.parametrize("seed", [0, 1, 19, 25])
-def test_of_noise_with_some_of_it_held_out_too_the_objective_is_finite_and_never_falls(seed, model, build):
+def test_the_objective_never_falls_on_noise_held_out(seed, model, build):
     """All raters taken as one may hardly ever err on a class. Where mistakes were what is left, none were: chance 0."""
     said = np.random.default_rng(seed).choice(3, (12, 3))
     rows = [(case, rater, int(said[case, rater])) for case in range(12) for rater in range(3)]
@@ -59,7 +59,7 @@ def test_of_noise_with_some_of_it_held_out_too_the_objective_is_finite_and_never
 @every_model
 def test_the_objective_never_falls_where_some_classes_are_known(model, build):
     model = replace(model, stopping=StoppingRule(100), use_gold=True)
-    for seed in range(60):
+    for seed in range(30):
         rng = np.random.default_rng(seed)
         dataset = build(*degenerate_rows(seed))
         gold = np.where(rng.random(dataset.n_cases) < 0.5, rng.integers(dataset.n_classes, size=dataset.n_cases), -1)
@@ -87,10 +87,10 @@ def test_a_unanimous_case_of_good_raters_never_flips(model, seed, build):
 
 
 @every_model
-def test_a_unanimous_case_flips_exactly_where_the_answers_are_likelier_under_another_class(model, build):
+def test_a_unanimous_case_flips_only_to_a_likelier_class(model, build):
     """π_c Π θ[j, c, c] against π_k Π θ[j, k, c], multiplied out."""
     flips = 0
-    for seed in range(40):
+    for seed in range(20):
         rows = random_rows(seed, n_cases=20, n_raters=3, accuracy=0.4)
         fit = model.fit(build(rows, 3, 20, 3))
         top = fit.top_class()
@@ -104,9 +104,9 @@ def test_a_unanimous_case_flips_exactly_where_the_answers_are_likelier_under_ano
 
 
 @pytest.mark.parametrize("name", ["tap", "tap pooled", "tap common"])
-def test_under_tap_agreeing_answers_never_lower_the_odds_of_their_class(name, build):
+def test_agreement_never_lowers_the_odds_of_a_class_of_tap(name, build):
     """So a unanimous case keeps its class unless the prevalence of another outweighs all of its annotations."""
-    for seed in range(60):
+    for seed in range(20):
         rows = random_rows(seed, n_cases=20, accuracy=0.45)
         fit = MODELS[name].fit(build(rows, 3, 20, 4))
         for case in range(20):
@@ -129,7 +129,7 @@ def test_renaming_raters_moves_their_matrices_and_nothing_else(model, build):
 
 
 @every_model
-def test_renaming_cases_moves_their_probabilities_and_nothing_else(model, build):
+def test_renaming_cases_moves_only_their_probabilities(model, build):
     rows = random_rows(5)
     name = np.random.default_rng(1).permutation(25)
     plain = model.fit(build(rows, 3, 25))
@@ -151,7 +151,7 @@ def test_permuting_the_class_codes_permutes_the_results(model, build):
 
 
 @every_model
-def test_cases_without_an_annotation_move_nothing_and_get_the_prevalence(model, build):
+def test_cases_without_annotations_get_the_prevalence(model, build):
     rows = random_rows(9)
     model = replace(model, stopping=StoppingRule(40, NEVER))
     plain, more = model.fit(build(rows, 3, 25)), model.fit(build(rows, 3, 60))
@@ -161,7 +161,7 @@ def test_cases_without_an_annotation_move_nothing_and_get_the_prevalence(model, 
 
 
 @every_model
-def test_one_annotation_per_case_anonymous_answers_and_rankings_are_refused(model, build, monkeypatch):
+def test_data_that_cannot_be_fitted_are_refused(model, build, monkeypatch):
     with pytest.raises(NotApplicableError, match="Cannot determine rater accuracy"):
         model.fit(build([(0, 0, 0), (1, 1, 1), (2, 0, 1)], 2))
     dataset = build(random_rows(1), 3)
@@ -175,7 +175,7 @@ def test_one_annotation_per_case_anonymous_answers_and_rankings_are_refused(mode
 
 
 @every_model
-def test_a_rater_with_one_annotation_and_a_class_that_nobody_used(model, build):
+def test_a_rater_with_one_annotation_and_an_unused_class(model, build):
     rows = [(case, rater, case % 2) for case in range(6) for rater in range(3)] + [(0, 3, 1)]
     fit = model.fit(build(rows, 3))
     check_sane(fit)
@@ -184,7 +184,7 @@ def test_a_rater_with_one_annotation_and_a_class_that_nobody_used(model, build):
 
 
 @every_model
-def test_a_fit_that_stopped_early_says_so_and_a_cancelled_one_ends(model, build):
+def test_an_early_stop_is_noted_and_a_cancelled_fit_ends(model, build):
     early = replace(model, stopping=StoppingRule(2)).fit(build(random_rows(1), 3))
     assert not early.converged and any("Not converged" in note for note in early.notes)
     token = CancelToken()
@@ -194,7 +194,7 @@ def test_a_fit_that_stopped_early_says_so_and_a_cancelled_one_ends(model, build)
 
 
 @every_model
-def test_restarts_keep_the_vote_start_where_nothing_is_better_and_repeat_themselves(model, build):
+def test_restarts_keep_the_vote_start_unless_better(model, build):
     confusion = np.full((5, 2, 2), 0.05) + 0.9 * np.eye(2)
     dataset = build(simulated(1, 200, confusion, (0.6, 0.4), 5)[0], 2)
     fit = model.fit(dataset)

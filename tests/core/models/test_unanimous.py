@@ -114,7 +114,7 @@ def test_nothing_speaks_against_a_fit_without_unanimous_cases(build):
     assert found.n == 0 and found.why_not(MajorityVote().fit(dataset)) == ""
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_rules_of_one_class_each_are_as_accurate_as_the_vote(seed, build):
     """Prevalence 0.15 to 0.5 and a tenth of other classes: every rater model calls all ones zeros, or all zeros."""
     rng = np.random.default_rng(seed)

@@ -8,12 +8,13 @@ import pytest
 from numba import njit
 from scipy import stats
 from scipy.integrate import quad
+from scipy.stats import binom, chisquare
 
 from core.annotations import counts
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import annotation_certainty
 from core.errors import InputError, NotApplicableError
-from core.plausibility._kernels import log_gamma_draw
+from core.plausibility._kernels import binomial_draw, dirichlet_draws, log_gamma_draw
 from core.plausibility.dirichlet import DirichletCounts
 from core.reducers.sets import TopSets
 
@@ -276,3 +277,29 @@ def test_each_annotation_is_counted_a_fixed_number_of_times_however_many_chunks_
     assert np.array_equal(run.count, whole.count[entries])
     alone = annotation_certainty(DirichletCounts(), dataset.select(cases=names[300:310]), reliability=1.0, n_draws=5)
     assert np.array_equal(alone.certainty, found.certainty[300:310])
+
+
+# Binomials: Binomial draws have their distribution: by inversion, and where the mean is halved first.
+
+
+N_DRAWS = 50_000
+
+
+@pytest.mark.parametrize(
+    ("n", "p"), [(2, 0.5), (2, 1e-12), (5, 0.7), (60, 0.5), (61, 0.5), (400, 0.9), (400, 0.08), (1000, 0.35)]
+)
+def test_binomial_draws_have_their_distribution(n, p):
+    """Chi-squared over values expected at least five times, those below and above them joined; seed fixed, at 0.001."""
+    dirichlet_draws(np.uint32(11), np.ones(1), 1.0, 0, 1, 1)  # sets the seed
+    drawn = np.array([binomial_draw(n, p) for _ in range(N_DRAWS)])
+    assert drawn.min() >= 0 and drawn.max() <= n
+    expected = N_DRAWS * binom.pmf(np.arange(n + 1), n, p)
+    kept = np.flatnonzero(expected >= 5)
+    places = np.clip(drawn, kept[0], kept[-1]) - kept[0]
+    of_kept = expected[kept]
+    of_kept[0] += expected[: kept[0]].sum()
+    of_kept[-1] += expected[kept[-1] + 1 :].sum()
+    if len(kept) == 1:
+        assert (drawn == kept[0]).all()
+    else:
+        assert chisquare(np.bincount(places, minlength=len(kept)), of_kept).pvalue > 0.001

@@ -10,7 +10,7 @@ from core.models.smoothed_vote import SmoothedVote
 from core.models.vote_prior import learn_vote_prior
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.learned_counts import learned_counts
-from tests.core.models.test_vote_prior import panel
+from tests.core.models.test_majority import panel
 
 
 def shares(dataset, model, reliability=1.0):

@@ -60,7 +60,7 @@ def test_average_overlap_of_the_worked_examples(second, depth, expected):
     assert uao(alone(2, 0, 1, 4, 3), alone(*second), 5, depth) == pytest.approx(expected, abs=1e-15)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(pairs_of_rankings())
 def test_average_overlap_is_the_trace_of_its_definition(problem):
     first, second, n_classes, depth = problem

@@ -1,11 +1,13 @@
 import numpy as np
 import pytest
 
+from core.agreement.intervals import Coefficient, undefined
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.raters._accuracy_kernels import log_likelihood
 from core.raters.accuracy import accuracies_of, binomial_mixture_tail, shrink
 from core.raters.leave_one_rater_out import panel_of
+from core.raters.rates import entropy_of, rates_of
 from tests.benchmarks.rater_monitoring import SETTINGS, coverage
 from tests.core.raters.raters_simulated import simulated
 
@@ -135,3 +137,29 @@ def test_chances_below_a_bound_grow_with_it():
     found = known_truth([8, 2], [10, 10])
     assert found.chance_below(np.array([0.5, 0.5]))[0] < found.chance_below(np.array([0.9, 0.5]))[0]
     assert found.chance_below(np.array([0.5, 0.5]), shrunk=False)[1] > 0.9
+
+
+# Rates: Numbers of raters stand in the row of their rater, with both ends.
+
+
+def test_each_rater_has_their_own_share_ends_and_cases_and_what_is_undefined_is_unknown():
+    each = (
+        Coefficient("percent", "identity", 0.7, 0.1, 0.55, 0.75, 11, 31),
+        undefined("percent", "identity", "no pair", 3, 4),
+        Coefficient("percent", "identity", 0.2, None, None, None, 1, 2),
+        Coefficient("percent", "identity", 0.4, 0.1, 0.15, 0.5, 7, 20),
+    )
+    found = rates_of(each, 4)
+    np.testing.assert_array_equal(found.value, [0.7, np.nan, 0.2, 0.4])
+    np.testing.assert_array_equal(found.low, [0.55, np.nan, np.nan, 0.15])
+    np.testing.assert_array_equal(found.high, [0.75, np.nan, np.nan, 0.5])
+    assert found.n.tolist() == [11, 3, 1, 7]
+
+
+def test_bits_of_the_classes_are_those_of_each_raters_own_shares(build):
+    """Rater 0 uses two classes evenly, rater 1 one alone, rater 2 three as 2 : 1 : 1, rater 3 none."""
+    rater = np.array([0, 0, 1, 1, 1, 2, 2, 2, 2])
+    answer = np.array([0, 2, 1, 1, 1, 0, 0, 1, 2])
+    data = build([(case, r, a) for case, (r, a) in enumerate(zip(rater, answer, strict=True))], 3, n_raters=4)
+    found = entropy_of(rater, answer, data)
+    assert found[:3] == pytest.approx([1, 0, 1.5]) and np.isnan(found[3])

@@ -1,7 +1,9 @@
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from core.annotations.dataset import Dataset
 from core.errors import Cancelled, InputError, NotApplicableError
@@ -11,8 +13,10 @@ from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.models.one_coin import OneCoin
 from core.raters.accuracy_threshold import judge_accuracy
+from core.raters.coverage import coverage
+from core.raters.leave_one_rater_out import panel_of
 from core.raters.monitoring import default_request, monitor
-from core.raters.rates import BlindReads, agreement_with_blind
+from core.raters.rates import BlindReads, agreement_with_blind, distances_of
 from core.runtime.chunks import CancelToken
 from tests.core.raters.raters_simulated import rebuilt, simulated
 
@@ -176,3 +180,114 @@ def test_renaming_raters_changes_the_names_alone():
     for name in ("spam", "adversarial", "chance", "entropy"):
         np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-9)
     np.testing.assert_allclose(one.accuracies.shrunk, two.accuracies.shrunk)
+
+
+def two_groups():
+    """r0 and r1 share cases a and b; r2 and r3 share c; case d is r0's alone."""
+    case, rater = [0, 0, 1, 1, 2, 2, 3], [0, 1, 0, 1, 2, 3, 0]
+    answer = [0, 0, 1, 1, 2, 2, 0]
+    return Dataset.from_classes("x", list("abcd"), ["r0", "r1", "r2", "r3"], ["k", "l", "m"], case, rater, answer)
+
+
+def test_overlaps_groups_and_classes_are_what_a_hand_count_says():
+    data = two_groups()
+    found = coverage(data, MajorityVote().fit(data), few=2)
+    assert found.shared.tolist() == [[0, 2, 0, 0], [2, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]
+    assert found.n_components == 2 and found.component.tolist() == [0, 0, 1, 1]
+    assert [1, 2] in found.lacking.tolist() and [2, 3] in found.lacking.tolist()
+    assert [0, 1] not in found.lacking.tolist()
+    assert found.answers_per_case.tolist() == [0, 1, 3]
+    assert found.class_cases.tolist() == [2, 1, 1] and found.class_shared.tolist() == [1, 1, 1]
+    assert found.class_met[0].tolist() == [2, 1, 0] and found.not_met.tolist() == [1, 1, 2, 2]
+    assert found.lacking_classes.tolist() == [0, 1, 2]
+    assert "2 groups" in found.notes[0] and "No case has more than 2 annotations" in found.notes[-1]
+
+
+def test_an_annotation_that_a_rater_repeats_is_no_second_rater():
+    data = two_groups()
+    more = [np.append(values, add) for values, add in ((data.case_of_annotation, 3), (data.rater, 0), (data.answer, 0))]
+    data = Dataset.from_classes("x", data.cases, data.raters, data.classes, *more)
+    found = coverage(data, MajorityVote().fit(data), few=2)
+    assert found.answers_per_case.tolist() == [0, 0, 4]
+    assert found.class_cases.tolist() == [2, 1, 1] and found.class_shared.tolist() == [1, 1, 1]
+
+
+def test_a_design_of_pairs_identifies_nothing_without_an_odd_cycle():
+    data = two_groups()
+    found = coverage(data, MajorityVote().fit(data))
+    assert not found.odd_cycle.any()
+    assert "Not identified" in found.identified["dawid-skene"] and "odd" not in found.identified["tap-common"]
+    assert "4 of 4 raters" in found.identified["tap"]
+
+
+def test_the_design_of_skin_lacks_nothing_between_raters(skin, skin_table):
+    """Its description says that every pair shares at least 41 cases with all annotations; here ties are left out."""
+    found = coverage(skin, skin_table.panel.fit)
+    assert found.n_components == 1 and len(found.lacking) == 0 and found.odd_cycle.all()
+    assert not any(found.identified.values()) and found.notes == ()
+    assert found.class_cases.sum() == pytest.approx((np.diff(skin.case_ptr) > 0).sum())
+
+
+def test_one_rater_alone_overlaps_with_nobody():
+    data = Dataset.from_classes("x", ["a"], ["r"], ["k", "l"], [0], [0], [1])
+    found = coverage(data, MajorityVote().fit(data))
+    assert found.shared.tolist() == [[0]] and found.lacking.shape == (0, 2) and found.n_components == 1
+
+
+def test_scores_and_silly_numbers_are_refused():
+    data = two_groups()
+    fit = MajorityVote().fit(data)
+    with pytest.raises(NotApplicableError):
+        coverage(Dataset.from_scores("x", ["a"], ["r"], [0], [0], [1.0]), fit)
+    with pytest.raises(ValueError, match="few"):
+        coverage(data, fit, few=0)
+
+
+# Distance: How many classes off raters of ordered classes are, against a slow reference, and that distance counts.
+
+
+@pytest.fixture(scope="module")
+def panel():
+    """Four raters, as often right; one mistakes for the neighbour, one for the far end; the last judged on one case."""
+    rng = np.random.default_rng(2)
+    truth = rng.integers(5, size=120)
+    near = np.where(truth < 4, truth + 1, 3)
+    far = np.where(truth < 2, 4, 0)
+    wrong = rng.random((3, truth.size)) < 0.3
+    answers = [
+        np.where(wrong[0], near, truth),
+        np.where(wrong[1], far, truth),
+        np.where(wrong[2], near, truth),
+        truth[:1],
+    ]
+    case = np.concatenate([np.arange(len(one)) for one in answers])
+    rater = np.repeat(np.arange(4), [len(one) for one in answers])
+    names = ("d", [str(n) for n in range(120)], ("near", "far", "near too", "once"), tuple("abcde"))
+    data = Dataset.from_classes(*names, case, rater, np.concatenate(answers), ordinal=True)
+    return panel_of(data, DawidSkene().fit(data))
+
+
+def test_the_mean_distance_and_its_interval_are_those_of_a_slow_reference(panel):
+    found, data = distances_of(panel, 0.9), panel.dataset
+    for rater in range(3):
+        rows = np.array([row for row in panel.of(rater) if panel.judged[row]])
+        by_others = panel.by_others(rows)
+        # The distance of an annotation is random, because its truth is: all of its values with their probability.
+        values = [(abs(int(data.answer[row]) - z), by_others[n, z]) for n, row in enumerate(rows) for z in range(5)]
+        mean = sum(value * share for value, share in values) / rows.size
+        spread = sum(share * (value - mean) ** 2 for value, share in values) / (rows.size - 1)
+        half = t.ppf(0.95, rows.size - 1) * np.sqrt(spread / rows.size)
+        ends = (found.value[rater], found.low[rater], found.high[rater], found.n[rater])
+        assert ends == pytest.approx((mean, max(0, mean - half), mean + half, rows.size))
+
+
+def test_far_mistakes_weigh_more_than_near_ones(panel):
+    found = distances_of(panel)
+    assert found.low[1] > found.high[0] and found.low[1] > found.high[2]
+
+
+def test_one_annotation_has_no_interval_and_an_order_without_meaning_no_distance(panel):
+    found = distances_of(panel)
+    assert found.n[3] == 1 and np.isfinite(found.value[3]) and np.isnan([found.low[3], found.high[3]]).all()
+    plain = replace(panel, dataset=replace(panel.dataset, ordinal=False))
+    assert np.isnan(distances_of(plain).value).all() and not distances_of(plain).n.any()

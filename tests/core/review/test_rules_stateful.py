@@ -146,5 +146,5 @@ class Reviewing(RuleBasedStateMachine):
 
 
 def test_whatever_three_reviewers_do_what_must_hold_of_a_case_holds():
-    limits = settings(max_examples=150, stateful_step_count=30, deadline=None)
+    limits = settings(max_examples=60, stateful_step_count=30, deadline=None)
     run_state_machine_as_test(Reviewing, settings=limits)

@@ -156,7 +156,7 @@ def lines_of(text: str, delimiter: str = ",") -> tuple[int, list[np.ndarray]]:
 pieces = st.sampled_from(["a", " ", ",", '"', "#", "\n", "\r\n", "\r", "\t", '"a"', ',"b,c"', '"x""y"', "é", '\n"a",b'])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(pieces, max_size=14).map("".join), st.sampled_from(",;\t"))
 def test_lines_that_are_taken_for_records_are_those_that_the_slow_way_finds(text, delimiter):
     n, found = lines_of(text, delimiter)

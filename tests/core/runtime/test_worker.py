@@ -22,6 +22,7 @@ from tests.core.models.nuts.toy import Toy
 from tests.speed import scaled
 
 ROOT = processes._ROOT
+pytestmark = pytest.mark.usefixtures("in_children")
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def toy(fault, note=""):
         ("killed", "was stopped before it finished"),
     ],
 )
-def test_a_density_that_goes_wrong_is_an_error_with_words_and_leaves_nothing(folders, fault, message):
+def test_a_wrong_density_is_an_error_and_leaves_nothing(folders, fault, message):
     if fault == "killed" and os.name != "posix":
         pytest.skip("signals")
     with pytest.raises(PluralityError, match=message):

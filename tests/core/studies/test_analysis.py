@@ -3,10 +3,12 @@
 The simulations are small ones of ``tests/benchmarks/reader_studies.py``, which has the figures.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from core.errors import InputError
+from core.errors import InputError, NotApplicableError
 from core.studies.analysis import (
     StudyOptions,
     compute,
@@ -15,10 +17,12 @@ from core.studies.analysis import (
     logit_interval,
     two_sided_p,
 )
+from core.studies.imrmc import read_imrmc
 from core.studies.pooling import pool
+from core.studies.roc import compute_roc_curves
 from tests.benchmarks.reader_studies import coverage, rejections
 from tests.core.studies.slow import delong
-from tests.core.studies.worlds import opinions, roe_metz, study_of
+from tests.core.studies.worlds import as_imrmc, opinions, roe_metz, study_of
 
 
 def test_both_intervals_stand_side_by_side():
@@ -155,3 +159,92 @@ def test_the_interval_for_these_readers_is_that_of_resampled_cases():
     missing = scores.copy()
     missing[0, 1, ::3] = np.nan
     assert np.isnan(interval_for_these_readers(compute(study_of(missing, truth)).taken)).all()
+
+
+# Roc: ROC curves of readers and their average.
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_the_area_below_the_average_is_the_mean_auc(ordered):
+    scores, truth = roe_metz(np.random.default_rng(1), 5, 60)
+    scores = np.clip(np.rint(scores), 0, 4) if ordered else scores
+    study = study_of(scores, truth)
+    curves = compute_roc_curves(study, truth.astype(float))
+    for modality in compute(study).taken.modalities:
+        x, y = np.array(
+            [(p.false_positive, p.sensitivity) for p in curves.average if p.modality == modality.modality]
+        ).T
+        assert (np.diff(x) >= 0).all() and (np.diff(y) >= -1e-12).all()
+        assert (x[0], y[0], x[-1], y[-1]) == (0, 0, 1, 1)
+        assert np.trapezoid(y, x) == pytest.approx(modality.value, abs=1e-12)
+
+
+def test_points_are_shares_at_or_above_each_threshold():
+    scores, truth = roe_metz(np.random.default_rng(2), 3, 40)
+    scores = np.clip(np.rint(scores), 0, 4)
+    scores[1, 2, :7] = np.nan
+    curves = compute_roc_curves(study_of(scores, truth), truth.astype(float))
+    for point in curves.points:
+        of = scores[int(point.modality[1]) - 1, int(point.reader[1]) - 1]
+        for kind, share in ((0, point.false_positive), (1, point.sensitivity)):
+            read = of[(truth == kind) & ~np.isnan(of)]
+            assert share == pytest.approx((read >= point.threshold).mean())
+    assert {(p.false_positive, p.sensitivity) for p in curves.points if np.isinf(p.threshold)} == {(0, 0)}
+    assert len(curves.to_frame()) == len(curves.average) and len(curves.to_frame("points")) == len(curves.points)
+
+
+def test_a_study_without_both_kinds_of_cases_has_no_curve():
+    scores, truth = roe_metz(np.random.default_rng(3), 3, 20)
+    with pytest.raises(NotApplicableError, match="no case with the condition"):
+        compute_roc_curves(study_of(scores, truth), np.zeros(len(truth)))
+
+
+# Imrmc: The text format of iMRMC, from a generator and from its authors. ``imrmc_example.imrmc`` is the test input of
+# iMRMC (https://github.com/DIDSR/iMRMC), made by employees of the Food and Drug Administration and dedicated to the
+# public domain (CC0 1.0).
+
+
+EXAMPLE = Path(__file__).with_name("imrmc_example.imrmc")
+HEAD = b"Any front matter\nBEGIN DATA:\n"
+
+
+def test_what_is_written_is_read_back():
+    scores, truth = roe_metz(np.random.default_rng(1), 3, 15)
+    scores[0, 1, :4], truth[14] = np.nan, -1
+    study = study_of(scores, truth)
+    found = read_imrmc(as_imrmc(study))
+    assert (found.modalities, found.readers) == (study.modalities, study.readers)
+    order = [found.cases.index(case) for case in study.cases]
+    np.testing.assert_array_equal(found.scores[:, :, order], study.scores)
+    np.testing.assert_array_equal(found.truth[order], study.truth)
+
+
+def test_the_file_of_its_authors_is_read():
+    found = read_imrmc(EXAMPLE.read_bytes())
+    assert (found.modalities, len(found.readers), len(found.cases)) == (("testA", "testB"), 5, 80)
+    assert not np.isnan(found.scores).any() and found.truth.sum() == 40
+    assert found.scores[1, 4, found.cases.index("posCase40")] == 2.5737
+
+
+def test_marks_blanks_quotes_and_line_ends_do_not_matter():
+    text = 'Title\r\n begin data: \r\ntruth, c1 ,TRUTH,1\r\n\r\n"r,1",c1,m,2\r\n'
+    found = read_imrmc(b"\xef\xbb\xbf" + text.encode())
+    assert (found.readers, found.cases, found.truth.tolist()) == (("r,1",), ("c1",), [1])
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"truth,c1,truth,1\n", "BEGIN DATA"),
+        (HEAD + b"truth,c1,truth,1\nr,c1,m\n", "Line 4: Could not read a line: it has 3 fields, expected 4"),
+        (HEAD + b"truth,c1,truth,1\nr,c1,m,high\n", 'Line 4: Could not read the score "high"'),
+        (HEAD + b"truth,c1,truth,2\n", "Line 3: Could not read the truth of case c1"),
+        (HEAD + b"truth,c1,truth,1\ntruth,c1,truth,0\n", "Line 4: Could not read the truth of case c1"),
+        (HEAD + b"r,c1,m,1\n", "the file has no truth rows"),
+        (HEAD + b"truth,c1,truth,1\n", "no readings"),
+        (b"\xff\xfeB\x00", "UTF-8"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_with_its_line(data, words):
+    with pytest.raises(InputError, match=words):
+        read_imrmc(data)

@@ -295,7 +295,7 @@ def test_commas_in_most_cells_of_a_file_of_semicolons_stay_in_their_cells():
     assert (report.n_rows, report.n_kept) == (15, 6)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @example(
     even=[["1", "", "\t"], *[["1", "", ""]] * 5, ["1", "x", "x"]],
     ragged=[*[(1, ["1"])] * 3, (1, ["1", "", "", ";\t"])],
@@ -344,7 +344,7 @@ def test_rows_kept_and_dropped_are_the_rows_of_the_file(even, ragged, blank, del
 _LINE = st.text(st.sampled_from("ab#, \t"), max_size=8)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(_LINE, max_size=12), st.sampled_from(["\n", "\r\n"]), st.booleans(), st.booleans())
 def test_lines_without_quotes_are_the_records_of_the_full_scan(lines, end, ends, quoted):
     """Blank ones, comments, ragged ones, with and without an end of the last; quotes in the header or nowhere."""

@@ -1,5 +1,6 @@
 import time
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -7,9 +8,9 @@ import pytest
 from core import load_sample
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError, NotFoundError
-from core.models.difficulty.mode import at_its_mode, whitened
-from core.models.difficulty.model import DifficultyModel, one_against_rest
-from core.models.difficulty.names import TAGS
+from core.models.difficulty.mode import ascend, at_its_mode, whitened
+from core.models.difficulty.model import METHODS, DifficultyModel, one_against_rest
+from core.models.difficulty.names import TAGS, Switches, canonical, switches, tag_of
 from core.models.difficulty.summary import summarise
 from tests.core.kinds import as_scores
 from tests.core.models.difficulty.reference import density_of, logistic, small_data
@@ -172,3 +173,88 @@ def test_chains_agree_with_the_mode_where_data_are_many():
     assert found.loo.elpd == pytest.approx(-7476.6, abs=2)
     raters, votes = found.checks
     assert not raters.fails and votes.fails
+
+
+def rosenbrock(x):
+    """Minus the curved valley of Rosenbrock, its top of 0 at ones."""
+    rest = x[1:] - x[:-1] ** 2
+    gradient = np.zeros_like(x)
+    gradient[1:] -= 200 * rest
+    gradient[:-1] += 400 * x[:-1] * rest + 2 * (1 - x[:-1])
+    return -(100 * rest**2).sum() - ((1 - x[:-1]) ** 2).sum(), gradient
+
+
+@pytest.mark.parametrize("ndim", [2, 10, 60])
+def test_a_curved_ridge_is_climbed_to_its_top(ndim):
+    place, value, done = ascend(rosenbrock, np.full(ndim, 0.3))
+    assert done and value == pytest.approx(0, abs=1e-8) and place == pytest.approx(np.ones(ndim), abs=1e-4)
+
+
+def test_the_top_is_that_of_the_library_where_coordinates_differ_by_a_hundred():
+    scale = np.logspace(-1, 1, 20)
+
+    def bent(x):
+        y = x / scale
+        return float(-np.logaddexp(y, -2 * y).sum()), -(1 - 3 / (1 + np.exp(3 * y))) / scale
+
+    from scipy.optimize import minimize
+
+    expected = minimize(lambda x: (-bent(x)[0], -bent(x)[1]), np.ones(20), jac=True, method="BFGS", tol=1e-9)
+    place, value, done = ascend(bent, np.ones(20))
+    assert done and value == pytest.approx(-expected.fun, abs=1e-8)
+    assert place / scale == pytest.approx(np.full(20, np.log(2) / 3), abs=2e-3)
+
+
+def test_walls_of_minus_infinity_are_kept_off():
+    def walled(x):
+        return (float(np.log(x).sum() - x.sum()), 1 / x - 1) if (x > 0).all() else (-np.inf, np.zeros_like(x))
+
+    place, _, done = ascend(walled, np.array([30.0, 0.001]))
+    assert done and place == pytest.approx(np.ones(2), abs=1e-4)
+
+
+def test_running_out_of_steps_is_said_and_so_is_a_start_without_value():
+    assert ascend(rosenbrock, np.full(5, -1.0), most_steps=3)[2] is False
+    _, value, _ = ascend(lambda x: (-np.inf, np.zeros_like(x)), np.ones(2))
+    assert value == -np.inf
+
+
+def test_eighteen_models_of_the_thirty_two_combinations_are_identified():
+    named = 0
+    for combination in product([False, True], repeat=5):
+        try:
+            tag = tag_of(Switches(*combination))
+        except InputError as error:
+            assert all(known in str(error) for known in TAGS)
+            continue
+        assert switches(tag) == Switches(*combination)
+        named += 1
+    assert named == len(TAGS) == 18
+
+
+def test_dawid_skene_is_bias_and_ability_without_effects_of_cases():
+    assert tag_of(Switches(bias=True, ability=True, difficulty=False, discrimination=False, guessing=False)) == "ABC"
+    assert switches("Full") == Switches(True, True, True, True, True)
+    assert switches("A") == Switches(True, True, difficulty=True, discrimination=True, guessing=False)
+
+
+def test_a_tag_is_read_in_any_capitals():
+    assert canonical("full") == "Full" and canonical("abc") == "ABC"
+
+
+@pytest.mark.parametrize("wrong", ["", "E", "BE", "ABCDEF", "CB"])
+def test_a_tag_that_the_paper_does_not_list_is_refused_with_the_list(wrong):
+    with pytest.raises(InputError, match="ABCDE, ABCD, ABCE"):
+        switches(wrong)
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_the_sentence_of_a_model_names_the_effects_that_it_has_and_no_other(tag):
+    method = next(each for each in METHODS if each.variant.value == tag)
+    on, said = switches(tag), method.plainly
+    assert ("how hard they are" in said) == on.difficulty
+    assert ("how well they separate accurate from inaccurate raters" in said) == on.discrimination
+    assert ("a guess is correct" in said) == on.guessing
+    assert ("All cases are equally hard" in said) == (not (on.difficulty or on.discrimination or on.guessing))
+    assert ("Each rater has" in said) == on.ability and ("All raters have the same" in said) == (not on.ability)
+    assert ("specificity" in said) == on.bias

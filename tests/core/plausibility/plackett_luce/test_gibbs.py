@@ -6,12 +6,17 @@ from numba import njit
 from scipy import stats
 from scipy.special import softmax
 
+from core.annotations.dataset import Dataset
+from core.errors import NotApplicableError
 from core.plausibility.plackett_luce import _gibbs_kernels
 from core.plausibility.plackett_luce._gibbs_kernels import effective_draws, gibbs
 from core.plausibility.plackett_luce.blocks import case_blocks, ranking_entries
+from core.plausibility.plackett_luce.gibbs import PlackettLuce
+from tests.benchmarks import sampler_calibration
+from tests.benchmarks.sampler_calibration import DESIGNS, calibrate
 
 GAMMAS = [0.1, 0.5, 1.0, 1.5, 2.0, 3.0, 10.0]
-N = 40_000
+N = 20_000
 
 THREE = {
     "ties": [[[0, 1]], [[0], [1, 2]], [[2]]],
@@ -291,3 +296,125 @@ def test_effective_draws_are_never_more_than_there_are(n_draws):
     alternating = (np.arange(n_draws) % 2 + 0.01 * rng.normal(size=n_draws))[:, None]
     assert effective_draws(alternating) <= n_draws
     assert effective_draws(np.ones((n_draws, 2))) == n_draws
+
+
+# Calibration: Simulation-based calibration: the true share has a uniform rank among the draws.
+
+
+N_REPLICATIONS = 1_500
+FALSE_ALARM = 1e-5  # of each p-value; 30 of them and 7 z raise one once in 3,000 seeds
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_true_shares_have_uniform_ranks_among_the_draws(name):
+    """And the class that is truly first is never-named as often as the draws say."""
+    p_values, z = calibrate(DESIGNS[name], N_REPLICATIONS)
+    assert (p_values > FALSE_ALARM).all()
+    assert abs(z) < 4.4
+
+
+def test_draws_that_trust_the_raters_too_much_fail_the_same_check(monkeypatch):
+    """Every annotation counted three times leaves ranks at both ends."""
+
+    class Trusting(PlackettLuce):
+        def draws(self, dataset, *, reliability, **rest):
+            return super().draws(dataset, reliability=3 * reliability, **rest)
+
+    monkeypatch.setattr(sampler_calibration, "PlackettLuce", Trusting)
+    p_values, _ = calibrate(DESIGNS["ties and unranked"], N_REPLICATIONS)
+    assert (p_values < FALSE_ALARM).any()
+
+
+@pytest.mark.parametrize("name", ["ties, all named", "two never named"])
+def test_data_to_calibrate_with_are_what_the_design_says(name):
+    """Tied classes stand in one block in any order of theirs; exactly the first classes are named."""
+    design = DESIGNS[name]
+    _, orders = sampler_calibration.simulate(design, 50, np.random.default_rng(0))
+    dataset = sampler_calibration.as_dataset(design, orders)
+    for case in range(50):
+        rankings = [dataset.blocks_of(annotation) for annotation in dataset.annotations_of(case)]
+        assert [tuple(map(len, blocks)) for blocks in rankings] == list(design.sizes)
+        assert {k for blocks in rankings for block in blocks for k in block} == set(range(design.n_named))
+        for blocks, order in zip(rankings, orders, strict=True):
+            assert [k for block in blocks for k in sorted(block)] == [k for block in blocks for k in block]
+            assert set(blocks[0]) == set(order[case, : len(blocks[0])].tolist())
+
+
+# Blocks: Annotations of a case as distinct rankings over the classes named there.
+
+
+def blocks_of(dataset, case=0):
+    return case_blocks(dataset, case, ranking_entries(dataset))
+
+
+def as_lists(blocks):
+    """Each distinct ranking as blocks of class codes."""
+    return [
+        [
+            blocks.classes[blocks.member[blocks.block_ptr[b] : blocks.block_ptr[b + 1]]].tolist()
+            for b in range(blocks.rater_ptr[rater], blocks.rater_ptr[rater + 1])
+        ]
+        for rater in range(len(blocks.multiplicity))
+    ]
+
+
+def test_identical_rankings_are_counted_together_whatever_the_order_within_a_tie(slow):
+    rankings = [[[7, 2], [4]], [[4]], [[2, 7], [4]], [[2], [7], [4]], [[4]], [[7, 2], [4]]]
+    blocks = blocks_of(slow.dataset_of([rankings], 9))
+    assert blocks.classes.tolist() == [2, 4, 7]
+    assert as_lists(blocks) == [[[2, 7], [4]], [[4]], [[2], [7], [4]]]
+    assert blocks.multiplicity.tolist() == [3, 2, 1]
+    assert blocks.n_rest == 6
+    assert blocks.weight(1.5).tolist() == [4.5, 3.0, 1.5]
+
+
+def test_a_last_block_after_which_nothing_is_left_is_not_there(slow):
+    """Its classes are still named; with a class left over the block stays."""
+    rankings = [[[0], [2, 1]], [[0, 1, 2]], [[0], [2], [1]]]
+    blocks = blocks_of(slow.dataset_of([rankings], 3))
+    assert as_lists(blocks) == [[[0]], [], [[0], [2]]]
+    assert blocks.classes.tolist() == [0, 1, 2]
+    assert blocks.n_rest == 0
+    assert as_lists(blocks_of(slow.dataset_of([rankings], 4))) == [[[0], [1, 2]], [[0, 1, 2]], [[0], [2], [1]]]
+
+
+def test_each_case_has_its_own_classes(slow):
+    dataset = slow.dataset_of([[[[5], [1]]], [[[3, 0]], [[3], [0]]]], 6)
+    assert as_lists(blocks_of(dataset, 0)) == [[[5], [1]]]
+    assert as_lists(blocks_of(dataset, 1)) == [[[0, 3]], [[3], [0]]]
+    assert blocks_of(dataset, 0).n_rest == 4
+
+
+def test_random_rankings_are_counted_as_by_hand(slow):
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        n_classes = int(rng.integers(1, 5))
+        rankings = []
+        for _ in range(6):
+            classes = rng.permutation(n_classes)[: rng.integers(1, n_classes + 1)]
+            cuts = np.flatnonzero(rng.random(len(classes) - 1) < 0.5) + 1
+            rankings.append([sorted(part.tolist()) for part in np.split(classes, cuts)])
+        distinct = [blocks for i, blocks in enumerate(rankings) if blocks not in rankings[:i]]
+        kept = [blocks if sum(map(len, blocks)) < n_classes else blocks[:-1] for blocks in distinct]
+        found = blocks_of(slow.dataset_of([rankings], n_classes))
+        assert as_lists(found) == kept
+        assert found.multiplicity.tolist() == [rankings.count(blocks) for blocks in distinct]
+
+
+def test_single_classes_are_rankings_of_one_block(build):
+    dataset = build([(0, 0, 3), (0, 1, 1), (0, 2, 3)], 5)
+    blocks = blocks_of(dataset)
+    assert as_lists(blocks) == [[[3]], [[1]]]
+    assert blocks.multiplicity.tolist() == [2, 1]
+
+
+def test_a_case_with_no_annotation_has_no_blocks(build):
+    blocks = blocks_of(build([(1, 0, 0)], 3, 2))
+    assert len(blocks.classes) == len(blocks.multiplicity) == 0
+    assert blocks.n_rest == 3
+
+
+def test_scores_have_no_blocks():
+    scores = Dataset.from_scores("s", ["a"], ["r"], np.array([0]), np.array([0]), np.array([1.0]))
+    with pytest.raises(NotApplicableError, match="Could not rank scores"):
+        ranking_entries(scores)
