@@ -15,7 +15,7 @@ from ..annotations.dataset import Dataset
 from ..errors import LimitError, NotApplicableError
 from ..settings import current_settings
 from ._kernels import rater_answers, repeated_answers
-from .coefficient_methods import GWET, CoefficientRequest, coefficient_method
+from .coefficient_methods import GWET, CoefficientMethod, CoefficientRequest
 from .formulas import Formula, Sums, beyond_chance, slopes_of_raters
 from .intervals import Coefficient, few_cases, undefined
 from .linearised import NO_PAIR, from_sums, observed, warn_rare_classes, why_certain
@@ -278,7 +278,7 @@ def _conger(asked: CoefficientRequest) -> list[Coefficient]:
 
 
 METHODS = (
-    coefficient_method(
+    CoefficientMethod(
         "cohen_kappa",
         "Cohen κ",
         cohen_kappa,
@@ -293,7 +293,7 @@ METHODS = (
         place=40,
         beyond_chance=True,
     ),
-    coefficient_method(
+    CoefficientMethod(
         "conger_kappa",
         "Conger κ",
         conger_kappa,

@@ -26,7 +26,7 @@ from ._kernels import (
     spread,
     weighted_answers,
 )
-from .coefficient_methods import coefficient_method
+from .coefficient_methods import CoefficientMethod
 from .formulas import Draws, Formula, alpha, alpha_of_many
 from .intervals import Coefficient, undefined
 from .linearised import NO_PAIR, Features, as_counts, warn_rare_classes, with_error
@@ -351,7 +351,7 @@ def _check_ratio(values: np.ndarray) -> None:
         )
 
 
-METHOD = coefficient_method(
+METHOD = CoefficientMethod(
     "krippendorff_alpha",
     "Krippendorff α",
     krippendorff_alpha,

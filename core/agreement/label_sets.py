@@ -13,7 +13,7 @@ from ..annotations.dataset import Dataset
 from ..errors import LimitError, NotApplicableError, OptionError
 from ..methods import AS_IS
 from ..text import plural
-from .coefficient_methods import coefficient_method
+from .coefficient_methods import CoefficientMethod
 from .intervals import Coefficient, undefined, with_t_interval
 from .krippendorff import alpha_and_deviations, alpha_by_distance, krippendorff_alpha
 from .ranges import least_beyond_chance
@@ -195,7 +195,7 @@ def _check(dataset: Dataset) -> None:
 
 
 METHODS = (
-    coefficient_method(
+    CoefficientMethod(
         "set_alpha",
         "Krippendorff α of sets",
         alpha_of_sets,
@@ -212,7 +212,7 @@ METHODS = (
         place=135,
         beyond_chance=True,
     ),
-    coefficient_method(
+    CoefficientMethod(
         "mean_label_alpha",
         "Mean α over labels",
         mean_label_alpha,
@@ -227,7 +227,7 @@ METHODS = (
         beyond_chance=True,
         says_how=False,
     ),
-    coefficient_method(
+    CoefficientMethod(
         "label_alpha",
         "α of a label",
         label_alphas,

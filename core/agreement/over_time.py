@@ -9,8 +9,9 @@ import numpy as np
 from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import MISSING_TIME, Dataset
 from ..errors import InputError, NotApplicableError, OptionError
-from ..methods import AS_IS, Method, methods
+from ..methods import AS_IS, methods
 from ..result_base import Columns, Result, rows
+from .coefficient_methods import CoefficientMethod
 from .intervals import Coefficient
 from .krippendorff import KRIPPENDORFF_ALPHA
 from .probability import SPA
@@ -133,9 +134,9 @@ def over_time(
     return OverTime(by, tuple(windows), dataset.n_cases - int(dated.size))
 
 
-def _of_classes() -> dict[str, Method]:
+def _of_classes() -> dict[str, CoefficientMethod]:
     """Return the coefficients of single classes that need no identified raters."""
-    known = methods("coefficient").items()
+    known = methods(CoefficientMethod).items()
     return {name: one for name, one in known if one.takes.get("class") == AS_IS and one.needs == ("overlap",)}
 
 

@@ -22,9 +22,9 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import LimitError, NotApplicableError
-from ..methods import AS_IS, Method
+from ..methods import AS_IS
 from ..text import plural
-from .coefficient_methods import coefficient_method
+from .coefficient_methods import CoefficientMethod
 from .intervals import Coefficient, few_cases, undefined
 from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
 from .linearised import NO_PAIR
@@ -360,8 +360,8 @@ def _none(name: str, table: np.ndarray, what: str, why: str, k: int = 0) -> Coef
     return undefined(name, what, why, len(table), table.size)
 
 
-def _icc(name: str, title: str, place: int, assumes: str) -> Method:
-    return coefficient_method(
+def _icc(name: str, title: str, place: int, assumes: str) -> CoefficientMethod:
+    return CoefficientMethod(
         name,
         title,
         intraclass,

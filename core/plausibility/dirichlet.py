@@ -14,13 +14,13 @@ from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
 from ..checked import checked
 from ..errors import InputError
-from ..methods import ONE_CLASS, UGT, Method, Option, ReliabilityScale
+from ..methods import ONE_CLASS, UGT, Option
 from ..models.vote_prior import annotation_weights
 from ..options import check_number, check_whole
 from ..runtime.seeds import case_seeds
 from ..text import exact
 from ._kernels import dirichlet_draws
-from .protocol import CaseDraws, check_sampling
+from .protocol import CaseDraws, PlausibilityMethod, ReliabilityScale, check_sampling
 
 SPLIT_DEPTH = 3
 SMALLEST, LARGEST = 1e-9, 1e9  # Beyond these limits, draws are a single point in double precision.
@@ -152,9 +152,8 @@ class DirichletCounts:
             yield case, CaseDraws(named, share, rest, top, n_rest, self.alpha, float(n_draws), int(case_seed))
 
 
-METHOD = Method(
+METHOD = PlausibilityMethod(
     "dirichlet",
-    "plausibility",
     "Dirichlet counts",
     plainly="Counts how often raters chose each class. Classes that nobody chose remain possible.",
     exactly="λ | b ~ Dirichlet(γ·counts + α), with α for every class of the closed list (Stutz et al., appendix A).",

@@ -17,13 +17,13 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..checked import checked
 from ..errors import InputError, NotApplicableError, OptionError
-from ..methods import AS_IS, UGT, Method, ReliabilityScale
+from ..methods import AS_IS, UGT
 from ..options import check_number, check_whole
 from ..result_base import Columns, Result
 from ..runtime.seeds import case_seeds
 from ..text import exact, typed
 from .dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
-from .protocol import CaseDraws, check_sampling
+from .protocol import CaseDraws, PlausibilityMethod, ReliabilityScale, check_sampling
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -345,9 +345,8 @@ class GaussianScores:
             yield case, CaseDraws(both, share, nothing, top, 0, 1.0, float(n_draws), int(case_seed))
 
 
-METHOD = Method(
+METHOD = PlausibilityMethod(
     "gaussian",
-    "plausibility",
     "Gaussian scores",
     plainly="Estimates the mean score of a case, and the certainty that it is above or below the threshold.",
     exactly="Normal scores with a conjugate normal-inverse-gamma prior, fitted by empirical Bayes if you set none. "

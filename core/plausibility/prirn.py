@@ -13,14 +13,14 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..checked import checked
 from ..errors import InputError
-from ..methods import RANKED, UGT, Method, Option, ReliabilityScale
+from ..methods import RANKED, UGT, Option
 from ..options import check_choice, check_number, check_whole
 from ..rankings.irn import IRNWeights, Ties, irn
 from ..runtime.seeds import case_seeds
 from ..text import exact
 from ._kernels import dirichlet_draws
 from .dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
-from .protocol import CaseDraws, check_sampling
+from .protocol import CaseDraws, PlausibilityMethod, ReliabilityScale, check_sampling
 
 
 @checked
@@ -124,9 +124,8 @@ class PrIRN:
             yield case, CaseDraws(named, share, rest, top, n_rest, self.epsilon, float(n_draws), int(case_seed))
 
 
-METHOD = Method(
+METHOD = PlausibilityMethod(
     "prirn",
-    "plausibility",
     "PrIRN",
     plainly="First choices have weight 1, second choices 1/2, third choices 1/3, and so on. Weights are added over "
     "raters.",

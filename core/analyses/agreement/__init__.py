@@ -6,17 +6,18 @@ from typing import Any
 import numpy as np
 
 from ...agreement.by_rater import OVERALL
+from ...agreement.coefficient_methods import CoefficientMethod, any_coefficient
 from ...agreement.krippendorff import KRIPPENDORFF_ALPHA
 from ...agreement.pairs import METHOD as PAIRS
 from ...agreement.pairs import pair_coefficients
 from ...agreement.probability import SPA_WEIGHTINGS
 from ...annotations.dataset import Dataset
-from ...methods import Verdict, any_of, can_use, method_named
+from ...methods import Verdict, can_use, method_named
 from ..base import Analysis, AnalysisPart, declared_in, option, part_of
 
 
 def _title(name: str) -> str:
-    return method_named("coefficient", name).title
+    return method_named(CoefficientMethod, name).title
 
 
 WINDOWS = {
@@ -64,7 +65,7 @@ class WindowOptions:
 
 
 def _any(dataset: Dataset) -> Verdict:
-    return any_of("coefficient", dataset)
+    return any_coefficient(dataset)
 
 
 def _several(dataset: Dataset) -> Verdict:

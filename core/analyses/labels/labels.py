@@ -14,11 +14,11 @@ from ...annotations.dataset import Dataset, label_sign
 from ...certainty.label_sets import label_set_certainty
 from ...certainty.shares import CERTAIN
 from ...errors import NotApplicableError
-from ...methods import any_of
 from ...models.average import METHOD as AVERAGE
 from ...models.dawid_skene import METHOD as DAWID_SKENE
 from ...models.gold import gold_cases
 from ...models.majority import METHOD as MAJORITY
+from ...models.rater_methods import any_rater_model
 from ...models.smoothed_vote import METHOD as SMOOTHED
 from ...plausibility.dirichlet import DirichletCounts
 from ...review.adjudicated import results
@@ -429,7 +429,7 @@ def why_no_average(dataset: Dataset) -> str:
     """
     if not dataset.raters_identified:
         return "the raters are anonymous"
-    verdict = any_of("rater model", dataset)
+    verdict = any_rater_model(dataset)
     if dataset.kind == "class" and not verdict.possible:
         return verdict.reason
     if dataset.n_classes < 2:

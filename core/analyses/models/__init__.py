@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...annotations.dataset import Dataset
-from ...methods import Verdict, any_of, can_use
+from ...methods import Verdict, can_use
 from ...models.catalogue import Request
 from ...models.gold import gold_cases
 from ...models.majority import METHOD as MAJORITY
+from ...models.rater_methods import any_rater_model
 from ...plausibility.protocol import PlausibilityModel
 from ...raters.groups import RaterFacts
 from ..base import Analysis, AnalysisPart, LongWork, NoOptions, declared_in, option, part_of
@@ -152,7 +153,7 @@ def _always(dataset: Dataset) -> Verdict:
 
 
 def _any(dataset: Dataset) -> Verdict:
-    return any_of("rater model", dataset)
+    return any_rater_model(dataset)
 
 
 def _unless(why: str, dataset: Dataset) -> Verdict:

@@ -9,10 +9,10 @@ import numpy as np
 from ...annotations.dataset import Dataset
 from ...checked import checked
 from ...errors import InputError
-from ...methods import RANKED, UGT, Method, Option, ReliabilityScale
+from ...methods import RANKED, UGT, Option
 from ...options import check_number, check_whole
 from ...runtime.seeds import case_seeds
-from ..protocol import CaseDraws, check_sampling
+from ..protocol import CaseDraws, PlausibilityMethod, ReliabilityScale, check_sampling
 from ._gibbs_kernels import effective_draws, gibbs
 from ._kernels import LARGEST_TABLE
 from .blocks import case_blocks, ranking_entries
@@ -132,9 +132,8 @@ class PlackettLuce:
         return CaseDraws(blocks.classes, share, rest, top, blocks.n_rest, 1.0, ess, int(seed))
 
 
-METHOD = Method(
+METHOD = PlausibilityMethod(
     "plackett-luce",
-    "plausibility",
     "Plackett-Luce",
     plainly="Models a differential diagnosis as a race: classes named earlier are more likely. Ties and unnamed "
             "classes count, too.",

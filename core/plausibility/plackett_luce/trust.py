@@ -23,10 +23,10 @@ import numpy as np
 from ...annotations.dataset import Dataset
 from ...checked import checked
 from ...errors import InputError, NotApplicableError
-from ...methods import RANKED, UGT, Method, Option, ReliabilityScale
+from ...methods import RANKED, UGT, Option
 from ...result_base import Columns, Result
 from ...runtime.chunks import CancelToken
-from ..protocol import CaseDraws, check_sampling
+from ..protocol import CaseDraws, PlausibilityMethod, ReliabilityScale, check_sampling
 from ._gibbs_kernels import effective_draws
 from ._trust_kernels import replay
 from .point import plackett_luce_mode
@@ -466,9 +466,8 @@ def _keep(key: tuple, found: Any) -> None:
             _fits.popitem(last=False)
 
 
-METHOD = Method(
+METHOD = PlausibilityMethod(
     "mixture-plackett-luce",
-    "plausibility",
     "Mixture Plackett-Luce",
     plainly="Plackett-Luce that estimates whether each ranking follows the case or only the popularity of classes.",
     exactly="u ~ Bernoulli(a_j). If u = 1, the ranking is Plackett-Luce around the plausibilities of the case. If u = "
