@@ -165,19 +165,29 @@ class Method:
 
 
 @dataclass(frozen=True, slots=True)
-class Model(Method):
-    """Declaration of a method that makes a model from options.
+class Computation(Method):
+    """Declaration of a method that computes something.
 
     Attributes
     ----------
     make : callable
-        Function that makes the model from its options.
+        Its public function, or the function that makes a model from its options.
+    """
+
+    make: Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Model(Computation):
+    """Declaration of a method that makes a model from options.
+
+    Attributes
+    ----------
     options : tuple of Option
     warm : bool
         True if it is run once when the program starts, so that its kernels are compiled before somebody needs them.
     """
 
-    make: Callable[..., Any]
     _: KW_ONLY
     options: tuple[Option, ...] = ()
     warm: bool = False

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset, Kind
-from ..methods import ONE_CLASS, Method, Need, Verdict, any_of, methods
+from ..methods import ONE_CLASS, Computation, Need, Verdict, any_of, methods
 from .formulas import Formula
 from .intervals import Coefficient
 from .weights import Weights
@@ -64,13 +64,11 @@ def request_of(dataset: Dataset, level: float = 0.95, **more: Any) -> Coefficien
 
 
 @dataclass(frozen=True, slots=True)
-class CoefficientMethod(Method):
+class CoefficientMethod(Computation):
     """Declaration of a coefficient of agreement, by default of single classes.
 
     Attributes
     ----------
-    make : callable
-        Public function of the coefficient.
     fit : callable
         Function that takes one `CoefficientRequest` and returns the coefficients: none if the data do not allow it,
         several if it has several forms.
@@ -88,7 +86,6 @@ class CoefficientMethod(Method):
 
     family: ClassVar[str] = "coefficient"
 
-    make: Callable[..., Any]
     fit: Callable[[CoefficientRequest], Sequence[Coefficient]]
     _: KW_ONLY
     takes: Mapping[Kind, str] = field(default_factory=ONE_CLASS.copy)

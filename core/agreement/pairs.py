@@ -11,7 +11,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import LimitError, NotApplicableError, NotFoundError, OptionError
-from ..methods import ONE_CLASS, Method
+from ..methods import ONE_CLASS, Computation
 from ..result_base import Columns, Result, named
 from ..settings import current_settings
 from ._kernels import pair_tables, rater_pairs, table_margins, table_squares
@@ -301,9 +301,10 @@ def _leaves(near: np.ndarray) -> np.ndarray:
     return leaves_list(optimal_leaf_ordering(tree, distance) if len(near) <= MOST_FOR_OPTIMAL else tree)
 
 
-METHOD = Method(
+METHOD = Computation(
     "pairs",
     "Pairwise agreement",
+    pair_matrix,
     plainly="Compares each pair of raters on the cases that both annotated.",
     exactly="Share of agreeing pairs of annotations, with Wilson's 95% interval. Each cell shows the number of pairs.",
     sources=(),

@@ -75,7 +75,7 @@ def fits(method, dataset):
 
 def made_by(method):
     """The function or class of a method, without its options."""
-    made = method.read if isinstance(method, Reader) else pair_matrix if method.name == "pairs" else method.make
+    made = method.read if isinstance(method, Reader) else method.make
     return getattr(made, "func", made)
 
 
