@@ -406,7 +406,7 @@ def _not_writable(error: Exception) -> InputError:
 def _write(dataset: Dataset, folder: Path) -> None:
     columns = {"case": dataset.case_of_annotation}
     columns |= {name: array for name in _PER_ANNOTATION if (array := getattr(dataset, name)) is not None and array.size}
-    if dataset.kind in ("ranking", "set"):
+    if dataset.traits.lists_classes:
         columns["n_entries"] = np.diff(dataset.entry_ptr).astype(np.int32)
         entries = {name: getattr(dataset, name) for name in _PER_ENTRY}
         parquet.write_table(pa.table(entries), folder / "entries.parquet")

@@ -141,7 +141,7 @@ def _repeats(dataset: Dataset) -> None:
 def _coefficients(dataset: Dataset) -> None:
     blocks.answer(AGREEMENT.part("coefficients"), dataset)
     _repeats(dataset)
-    if dataset.kind not in ("score", "set"):
+    if not dataset.traits.needs_split:
         view, _ = cached.class_view(dataset, None)  # what it left out is a note beside the figure
         if view.n_annotations:
             blocks.show(adaptive_warning(cached_agreement.adaptive(view)))
@@ -158,7 +158,7 @@ def _pairs(view: Dataset) -> None:
 
 def _view(dataset: Dataset) -> Dataset:
     """Single classes, by which raters are compared two by two; scores by a threshold, sets one label at a time."""
-    if dataset.kind in ("score", "set"):
+    if dataset.traits.needs_split:
         widgets.heading("As two classes" if dataset.kind == "score" else "One label at a time")
     return widgets.class_view(dataset)
 

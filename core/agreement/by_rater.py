@@ -10,7 +10,7 @@ import numpy as np
 from ..annotations._kernels import count_classes, counting_sort
 from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
-from ..errors import LimitError, NotApplicableError, OptionError
+from ..errors import LimitError, OptionError
 from ..methods import method_named
 from ..result_base import Columns, Result, rows
 from ..runtime.chunks import chunk_ranges
@@ -91,10 +91,8 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
     possible = {name: formula for name, formula in formulas().items() if formula.of in _OF_COUNTS}
     if coefficient not in possible:
         raise OptionError(f"coefficient must be one of {', '.join(possible)}; got {coefficient!r}")
-    if dataset.kind != "class":
-        raise NotApplicableError(f"Cannot compare raters: these annotations are {dataset.kind}s, not single classes.")
-    if not dataset.raters_identified:
-        raise NotApplicableError("Cannot compare raters: the annotations are anonymous.")
+    dataset.check_kind("class", "Cannot compare raters")
+    dataset.check_raters("Cannot compare raters")
     limit = current_settings().max_model_cells
     if dataset.n_raters * dataset.n_classes > limit:
         raise LimitError(
@@ -225,12 +223,8 @@ def intra_rater(dataset: Dataset, level: float = 0.95) -> IntraRater:
     NotApplicableError
         The annotations are not single classes, or rater names carry no identity.
     """
-    if dataset.kind != "class":
-        raise NotApplicableError(
-            f"Cannot compare raters with themselves: these annotations are {dataset.kind}s, not single classes."
-        )
-    if not dataset.raters_identified:
-        raise NotApplicableError("Cannot compare raters with themselves: the annotations are anonymous.")
+    dataset.check_kind("class", "Cannot compare raters with themselves")
+    dataset.check_raters("Cannot compare raters with themselves")
     rater, agreement, n = _repeated(dataset)
     start = np.searchsorted(rater, np.arange(dataset.n_raters + 1))
     each, value, weight = [], [], []

@@ -158,12 +158,8 @@ def check_raters(dataset: Dataset, what: str, *, two: bool = False) -> None:
     ------
     NotApplicableError
     """
-    if dataset.kind != "class":
-        raise NotApplicableError(
-            f"Cannot compute {what}: it needs one class per annotation, but these annotations are {dataset.kind}s."
-        )
-    if not dataset.raters_identified:
-        raise NotApplicableError(f"Cannot compute {what}: it compares raters, but the annotations are anonymous.")
+    dataset.check_kind("class", f"Cannot compute {what}")
+    dataset.check_raters(f"Cannot compute {what}")
     n_used = raters_used(dataset)
     if two and n_used != 2:
         raise NotApplicableError(

@@ -10,7 +10,7 @@ import numpy as np
 from ..annotations._kernels import count_classes
 from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
-from ..errors import LimitError, NotApplicableError, OptionError
+from ..errors import LimitError, OptionError
 from ..methods import AS_IS
 from ..text import plural
 from .coefficient_methods import CoefficientMethod
@@ -189,9 +189,7 @@ def set_agreement(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
 
 
 def _check(dataset: Dataset) -> None:
-    if dataset.kind != "set":
-        words = {"class": "single classes", "ranking": "rankings", "score": "scores"}[dataset.kind]
-        raise NotApplicableError(f"Distances between sets need sets of labels; these annotations are {words}.")
+    dataset.check_kind("set", "Cannot compare sets")
 
 
 METHODS = (

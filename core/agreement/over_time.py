@@ -8,7 +8,7 @@ import numpy as np
 
 from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import MISSING_TIME, Dataset
-from ..errors import InputError, NotApplicableError, OptionError
+from ..errors import InputError, OptionError
 from ..methods import AS_IS, methods
 from ..result_base import Columns, Result, rows
 from .coefficient_methods import CoefficientMethod
@@ -108,8 +108,7 @@ def over_time(
     unknown = [name for name in coefficients if name not in known]
     if unknown or by not in ("cases", "period", *PERIODS):
         raise OptionError(f"unknown: {unknown[0] if unknown else by!r}")
-    if dataset.kind != "class":
-        raise NotApplicableError("Cannot show agreement over time: these annotations are not single classes.")
+    dataset.check_kind("class", "Cannot show agreement over time")
     if n_windows < 1:
         raise InputError(f"The number of windows must be at least 1; got {n_windows:,}.", "Use 1 or more.")
     began = _first_times(dataset)

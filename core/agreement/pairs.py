@@ -246,10 +246,8 @@ def _of_tables(tables: np.ndarray, formula: Formula) -> tuple[np.ndarray, ...]:
 
 
 def _check(dataset: Dataset) -> None:
-    if dataset.kind != "class":
-        raise NotApplicableError("Cannot compare pairs of raters: this needs single classes.")
-    if not dataset.raters_identified:
-        raise NotApplicableError("Cannot compare raters: the annotations are anonymous.")
+    dataset.check_kind("class", "Cannot compare pairs of raters")
+    dataset.check_raters("Cannot compare raters")
 
 
 def _share(agree: np.ndarray, n: np.ndarray) -> np.ndarray:

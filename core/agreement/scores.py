@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..errors import LimitError, NotApplicableError
+from ..errors import LimitError
 from ..methods import AS_IS
 from ..text import plural
 from .coefficient_methods import CoefficientMethod
@@ -108,11 +108,7 @@ def intraclass(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
     Without any case that all scored, ICC(1) by analysis of variance takes the cases with two scores if these have the
     same number of them. The mean is of as many as a complete case has; by components, of the median number.
     """
-    if dataset.kind != "score":
-        kinds = {"class": "classes", "ranking": "rankings"}
-        raise NotApplicableError(
-            f"Cannot compute intraclass correlations: these annotations are {kinds[dataset.kind]}, not scores."
-        )
+    dataset.check_kind("score", "Cannot compute intraclass correlations")
     scored = _joined(dataset)
     n = np.bincount(scored.case)
     paired = n >= 2

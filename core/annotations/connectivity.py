@@ -18,12 +18,6 @@ def n_groups(dataset: Dataset) -> int:
 
 def classes_per_case(dataset: Dataset) -> np.ndarray:
     """Count the different classes given to each case, int64, shape (n_cases,); not defined for scores."""
-    if dataset.kind == "score":
-        return np.zeros(dataset.n_cases, np.int64)
-    if dataset.kind == "class":
-        case, code = dataset.case_of_annotation, dataset.answer
-    else:
-        case = np.repeat(dataset.case_of_annotation, np.diff(dataset.entry_ptr))
-        code = dataset.entry_class
+    case, code = dataset.named_classes()
     pairs = np.unique(case.astype(np.int64) * dataset.n_classes + code)
     return np.bincount(pairs // max(1, dataset.n_classes), minlength=dataset.n_cases)

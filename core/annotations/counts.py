@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..errors import NotApplicableError
 from ..runtime.identity_cache import cache_by_identity
 from ._kernels import count_classes
 from .dataset import Dataset
@@ -60,8 +59,7 @@ def class_counts(dataset: Dataset, cases: range | None = None) -> ClassCounts:
     NotApplicableError
         The annotations are not classes; use `Dataset.as_classes` first.
     """
-    if dataset.kind != "class":
-        raise NotApplicableError(f"Could not count classes: these annotations are {dataset.kind}s, not single classes.")
+    dataset.check_kind("class", "Could not count classes")
     case_ptr, answer = dataset.case_ptr, dataset.answer
     if cases is not None:
         case_ptr = case_ptr[cases.start : max(cases.start, cases.stop) + 1]

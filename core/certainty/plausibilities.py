@@ -122,7 +122,7 @@ def plausibilities(
         The table would have too many cells.
     """
     check_whole(n_kept, "The number of draws to keep", 0)
-    if dataset.kind not in ("class", "ranking"):
+    if dataset.traits.needs_split:
         raise NotApplicableError("Class plausibilities need single classes or rankings.")
     cells = dataset.n_cases * dataset.n_classes * (4 + min(n_kept, n_draws))
     if cells > MOST_CELLS:

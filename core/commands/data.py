@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..annotations.ordering import may_be_ordered, order_by_name
-from ..errors import InputError, NotApplicableError, NotFoundError, PluralityError
+from ..errors import InputError, NotFoundError, PluralityError
 from ..ingest.samples import SAMPLES
 from ..text import number, shorten
 from .inputs import read_file, read_warned, rows_of, split, stamp, with_declared_order, write_table
@@ -183,7 +183,7 @@ def groups(options) -> tuple[dict, "pd.DataFrame"]:
     from ..analyses.groups import GROUPS, lead, lead_of_cases
 
     dataset, left_out = read_warned(options).dataset, 0
-    if dataset.kind in ("set", "ranking") or split(options) is not None:
+    if dataset.traits.lists_classes or split(options) is not None:
         dataset, left_out = dataset.as_classes(split(options))
     if dataset.kind == "class":
         dataset = with_declared_order(dataset, options)
@@ -300,10 +300,7 @@ def _classifiers_by_group(
     from .inputs import rows_of
     from .plausibilities import read_classifiers
 
-    if dataset.kind != "class":
-        raise NotApplicableError(
-            "Could not compare classifiers: this needs single classes.", "Use --threshold or --label."
-        )
+    dataset.check_kind("class", "Could not compare classifiers", "Use --threshold or --label.")
     found = read_classifiers(options, dataset)
     if not found:
         raise InputError("No predictions.", "Add --predictions NAME=FILE.")

@@ -63,7 +63,7 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
             )
         return _certainty_of_sets(options, reading.dataset)
     dataset, left_out = read_input(options, reading)
-    if options.plausibilities_out and dataset.kind not in ("class", "ranking"):
+    if options.plausibilities_out and dataset.traits.needs_split:
         raise InputError(
             "Could not use --plausibilities-out: it needs single classes or rankings.",
             "Leave it out, or split the annotations into two classes.",

@@ -96,7 +96,7 @@ def _ends(share: CoveredShare | None) -> list[float] | None:
 def metrics(options) -> tuple[dict, pd.DataFrame]:
     """Compute each metric of each classifier, with the sentence of its page."""
     dataset, left_out = read_input(options)
-    if dataset.kind in ("score", "set"):
+    if dataset.traits.needs_split:
         raise InputError(
             "Could not compute further metrics: they need single classes or rankings.", "Use sweep for scores and sets."
         )

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..checked import checked
-from ..errors import InputError, NotApplicableError, OptionError
+from ..errors import InputError, OptionError
 from ..methods import AS_IS, UGT
 from ..options import check_number, check_whole
 from ..result_base import Columns, Result
@@ -49,11 +49,7 @@ def score_statistics(dataset: Dataset, cases: range | None = None) -> ScoreStati
     NotApplicableError
         The annotations are not scores.
     """
-    if dataset.kind != "score":
-        raise NotApplicableError(
-            "The Gaussian model needs scores; these annotations are "
-            f"{'classes' if dataset.kind == 'class' else dataset.kind + 's'}."
-        )
+    dataset.check_kind("score", "Could not use the Gaussian model")
     cases = range(dataset.n_cases) if cases is None else cases
     if cases.step != 1:
         raise OptionError(f"cases must be consecutive, not in steps of {cases.step}")

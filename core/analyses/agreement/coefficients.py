@@ -45,7 +45,7 @@ def compute(dataset: Dataset, options) -> ApplicableCoefficients:
 
 def class_shares(dataset: Dataset) -> dict[str, float] | None:
     """Return the share of each class among the annotations, first choices of rankings; None for scores and sets."""
-    if dataset.kind in ("score", "set"):
+    if dataset.traits.needs_split:
         return None
     view, _ = dataset.as_classes()
     count = np.bincount(view.answer, minlength=view.n_classes)

@@ -76,9 +76,9 @@ def _classes(inputs: Inputs) -> Verdict:
 
 def _labels(inputs: Inputs) -> Verdict:
     is_counts, title = _model(inputs) is COUNTS, "Certainty of label sets"
-    if inputs.dataset.kind != "set":
-        return Verdict("labels", title, False, "the annotations are not label sets")
-    return Verdict("labels", title, is_counts, "" if is_counts else "certainty of label sets needs Dirichlet counts")
+    why = inputs.dataset.not_of_kind("set")
+    why = why or ("" if is_counts else "certainty of label sets needs Dirichlet counts")
+    return Verdict("labels", title, not why, why)
 
 
 def _scores(inputs: Inputs) -> Verdict:

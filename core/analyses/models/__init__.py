@@ -171,8 +171,7 @@ def _votes(dataset: Dataset) -> Verdict:
 
 
 def _labels(dataset: Dataset) -> Verdict:
-    why = "" if dataset.raters_identified else "the annotations are anonymous"
-    why = why if dataset.kind == "set" else "the annotations are not label sets"
+    why = dataset.not_of_kind("set") or ("" if dataset.raters_identified else "the annotations are anonymous")
     return Verdict("labels", "All labels", not why, why)
 
 

@@ -147,19 +147,19 @@ def control(reliabilities: Sequence[float], inputs: Inputs, key: str) -> Control
 
 
 def _of_classes(inputs: Inputs) -> str:
-    return "the annotations are not classes" if inputs.dataset.kind in ("score", "set") else ""
+    return "the annotations are not classes" if inputs.dataset.traits.needs_split else ""
 
 
 def _of_single_classes(inputs: Inputs) -> str:
-    return "" if inputs.dataset.kind == "class" else "the annotations are not single classes"
+    return inputs.dataset.not_of_kind("class")
 
 
 def _of_scores(inputs: Inputs) -> str:
-    return "" if inputs.dataset.kind == "score" else "the annotations are not scores"
+    return inputs.dataset.not_of_kind("score")
 
 
 def _of_sets(inputs: Inputs) -> str:
-    return "" if inputs.dataset.kind == "set" else "the annotations are not label sets"
+    return inputs.dataset.not_of_kind("set")
 
 
 def _with_predictions(inputs: Inputs) -> str:

@@ -45,10 +45,7 @@ def one_against_rest(dataset: Dataset, positive: str | None = None) -> tuple[Dat
     NotFoundError
         There is no class of that name.
     """
-    if dataset.kind != "class":
-        raise NotApplicableError(
-            f"Difficulty models need one class per annotation; these annotations are {dataset.kind}s."
-        )
+    dataset.check_kind("class", "Could not fit a difficulty model")
     if dataset.n_classes < 2:
         raise NotApplicableError("Difficulty models need two classes, but only one is declared.")
     if positive is None:
