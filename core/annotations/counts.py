@@ -1,4 +1,4 @@
-"""Counts of each class on each case, in CSR."""
+"""Counts of each class on each case, in CSR, and of the parts in which raters and cases are connected."""
 
 from dataclasses import dataclass, field
 
@@ -94,3 +94,21 @@ def rater_case_pairs(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
 def raters_per_case(dataset: Dataset) -> np.ndarray:
     """Count the different raters of each case, ndarray of int64, shape (n_cases,), read-only."""
     return frozen(np.bincount(rater_case_pairs(dataset)[0], minlength=dataset.n_cases))
+
+
+def n_groups(dataset: Dataset) -> int:
+    """Return the number of groups of cases and raters that no annotation joins; 1 if everything is connected."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    size = dataset.n_cases + dataset.n_raters
+    answers = np.ones(dataset.n_annotations, np.int8)
+    joined = coo_array((answers, (dataset.case_of_annotation, dataset.n_cases + dataset.rater)), shape=(size, size))
+    return int(connected_components(joined, directed=False, return_labels=False))
+
+
+def classes_per_case(dataset: Dataset) -> np.ndarray:
+    """Count the different classes given to each case, int64, shape (n_cases,); not defined for scores."""
+    case, code = dataset.named_classes()
+    pairs = np.unique(case.astype(np.int64) * dataset.n_classes + code)
+    return np.bincount(pairs // max(1, dataset.n_classes), minlength=dataset.n_cases)

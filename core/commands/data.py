@@ -63,7 +63,7 @@ def _scale_or_names(dataset: "Dataset", options) -> list[str]:
     """Return the agreement of classes that may be a scale as a scale and as names; nothing if they are decided."""
     if dataset.kind != "class" or dataset.ordinal or not may_be_ordered(dataset.classes):
         return []
-    from ..agreement.scale_or_names import alpha_as_scale_and_names  # loads kernels, which describing rarely needs
+    from ..agreement.krippendorff import alpha_as_scale_and_names  # loads kernels, which describing rarely needs
 
     order = (None if options.classes else order_by_name(dataset.classes)) or dataset.classes
     as_scale, as_names = (

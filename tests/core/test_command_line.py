@@ -14,7 +14,7 @@ import pytest
 
 from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.coefficients import agreement_table
-from core.agreement.scale_or_names import alpha_as_scale_and_names
+from core.agreement.krippendorff import alpha_as_scale_and_names
 from core.analyses.models import MODELS
 from core.analyses.models.fits import of_fits
 from core.annotations.counts import class_counts

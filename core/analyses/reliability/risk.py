@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ...annotations.connectivity import classes_per_case
+from ...annotations.counts import classes_per_case
 from ...annotations.dataset import Dataset
 from ...certainty.risk import RiskResult
 from ...evaluation.sweep_table import SweepTable

@@ -5,8 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analyses.applicable_methods import verdicts
-from core.annotations.connectivity import classes_per_case, n_groups
-from core.annotations.counts import rater_case_pairs
+from core.annotations.counts import classes_per_case, n_groups, rater_case_pairs
 from core.annotations.dataset import Dataset
 from core.annotations.write import long_table
 from core.ingest.formats.source import Question

@@ -2,8 +2,7 @@
 
 import pytest
 
-from core.agreement.krippendorff import krippendorff_alpha
-from core.agreement.scale_or_names import alpha_as_scale_and_names
+from core.agreement.krippendorff import alpha_as_scale_and_names, krippendorff_alpha
 from core.annotations.ordering import with_class_order
 from core.ingest.read_files import read
 

@@ -1,7 +1,7 @@
 """Groups of raters and cases, and classes per case, by hand."""
 
 from core import load_sample, read
-from core.annotations.connectivity import classes_per_case, n_groups
+from core.annotations.counts import classes_per_case, n_groups
 
 APART = read(b"case,rater,class\n1,a,x\n1,b,y\n2,a,x\n3,c,z\n3,d,z\n").dataset
 

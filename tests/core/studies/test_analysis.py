@@ -13,9 +13,9 @@ from core.studies.analysis import (
     interval,
     interval_for_these_readers,
     logit_interval,
+    pool,
     two_sided_p,
 )
-from core.studies.pooling import pool
 from tests.benchmarks.reader_studies import coverage, rejections
 from tests.core.studies.slow import delong
 from tests.core.studies.worlds import opinions, roe_metz, study_of
