@@ -6,11 +6,11 @@ import pytest
 from core.annotations.dataset import Dataset
 from core.errors import Cancelled, LimitError
 from core.models.difficulty.density import DifficultyDensity, Specification
-from core.models.difficulty.full_density import FullDifficultyDensity
 from core.models.difficulty.mode import at_its_mode, whitened
 from core.models.difficulty.names import TAGS
 from core.models.difficulty.nodes import NodeCounts
 from core.runtime.chunks import CancelToken
+from tests.core.models.difficulty.full_density import FullDifficultyDensity
 from tests.core.models.difficulty.reference import (
     ALL,
     case_likelihood,
