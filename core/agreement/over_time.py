@@ -10,6 +10,7 @@ from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import MISSING_TIME, Dataset
 from ..errors import InputError, OptionError
 from ..methods import AS_IS, methods
+from ..options import check_whole
 from ..result_base import Columns, Result, rows
 from .coefficient_methods import CoefficientMethod
 from .intervals import Coefficient
@@ -109,8 +110,7 @@ def over_time(
     if unknown or by not in ("cases", "period", *PERIODS):
         raise OptionError(f"unknown: {unknown[0] if unknown else by!r}")
     dataset.check_kind("class", "Cannot show agreement over time")
-    if n_windows < 1:
-        raise InputError(f"The number of windows must be at least 1; got {n_windows:,}.", "Use 1 or more.")
+    check_whole(n_windows, "The number of windows", 1)
     began = _first_times(dataset)
     dated = np.flatnonzero(began != MISSING_TIME)
     if dated.size == 0:

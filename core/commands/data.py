@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..annotations.ordering import may_be_ordered, order_by_name
 from ..errors import InputError, NotFoundError, PluralityError
 from ..ingest.samples import SAMPLES
+from ..options import check_level
 from ..text import number, shorten
 from .inputs import read_file, read_warned, rows_of, split, stamp, with_declared_order, write_table
 from .parts import answer_part, answered
@@ -97,8 +98,7 @@ def check_agreement(options) -> None:
     from ..agreement.probability import SPA_WEIGHTINGS
     from ..agreement.weights import WEIGHT_FAMILIES
 
-    if not 0 < options.level < 1:
-        raise InputError(f"The level must be between 0 and 1; got {options.level}.", "Use for example 0.95.")
+    check_level(options.level)
     if options.spa_weights not in SPA_WEIGHTINGS:
         raise InputError(f"Unknown weighting {options.spa_weights!r}.", f"Use one of {', '.join(SPA_WEIGHTINGS)}.")
     if options.weights not in (None, *WEIGHT_FAMILIES):

@@ -21,7 +21,7 @@ from ..methods import AS_IS, UGT
 from ..options import check_number, check_whole
 from ..result_base import Columns, Result
 from ..runtime.seeds import case_seeds
-from ..text import exact, typed
+from ..text import typed
 from .dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
 from .protocol import CaseDraws, PlausibilityMethod, ReliabilityScale, check_sampling
 
@@ -222,24 +222,13 @@ class GaussianScores:
     def __post_init__(self) -> None:
         if self.threshold is not None:
             check_number(self.threshold, "The threshold")
-        for what, value in (
-            ("The prior mean m0", self.m0),
-            ("The prior's κ0", self.k0),
-            ("The prior's a0", self.a0),
-            ("The prior's b0", self.b0),
-        ):
-            check_number(value, what)
-        check_whole(self.depth, "The depth")
-        for sign, value in (("κ0", self.k0), ("a0", self.a0)):
-            if not SMALLEST <= value <= LARGEST:
-                raise InputError(
-                    f"The prior's {sign} must be {exact(SMALLEST)} to {exact(LARGEST)}; got {value}.",
-                    "Use a number in this range.",
-                )
+        check_number(self.m0, "The prior mean m0")
+        check_number(self.k0, "The prior's κ0", SMALLEST, LARGEST)
+        check_number(self.a0, "The prior's a0", SMALLEST, LARGEST)
+        check_number(self.b0, "The prior's b0")
+        check_whole(self.depth, "The depth", 1)
         if self.b0 <= 0:  # b0 is in squared units of the scores, so it has no fixed range.
             raise InputError(f"The prior's b0 must be above 0; got {self.b0}.", "Use a positive number.")
-        if self.depth < 1:
-            raise InputError(f"The depth must be at least 1; got {self.depth}.", "Use 1 or more.")
 
     @property
     def classes(self) -> tuple[str, str]:

@@ -157,11 +157,9 @@ def offered(dataset: Dataset) -> list[PlausibilityMethod]:
 def check_sampling(reliability: float, n_draws: int) -> None:
     """Raise `InputError` unless γ is positive and finite and the number of draws is at least 1."""
     check_number(reliability, "The reliability γ")
-    check_whole(n_draws, "The number of draws")
+    check_whole(n_draws, "The number of draws", 1)
     if not 0 < reliability <= LARGEST_RELIABILITY:
         raise InputError(
             f"The reliability γ must be above 0 and at most {exact(LARGEST_RELIABILITY)}; got {reliability}.",
             "Use a value such as 1.",
         )
-    if n_draws < 1:
-        raise InputError(f"The number of draws must be at least 1; got {n_draws:,}.", "Use 1 or more.")

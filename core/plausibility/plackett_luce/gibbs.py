@@ -51,16 +51,10 @@ class PlackettLuce:
     depth: int = 3
 
     def __post_init__(self) -> None:
-        check_number(self.alpha, "The prior α")
+        check_number(self.alpha, "The prior α of Plackett-Luce", 1)
         check_number(self.least_ess, "The least share of effective draws", 0, 1)
-        check_whole(self.depth, "The depth")
-        check_whole(self.n_burn, "The burn-in")
-        if self.alpha < 1:
-            raise InputError(f"The prior α of Plackett-Luce must be at least 1; got {self.alpha}.", "Use 1 or more.")
-        if self.depth < 1:
-            raise InputError(f"The depth must be at least 1; got {self.depth}.", "Use 1 or more.")
-        if self.n_burn < 0:
-            raise InputError(f"The burn-in must be 0 sweeps or more; got {self.n_burn:,}.", "Use 0 or more.")
+        check_whole(self.depth, "The depth", 1)
+        check_whole(self.n_burn, "The burn-in", 0)
 
     def settings(self) -> dict:
         """Return the parameters that change the draws."""
