@@ -375,10 +375,6 @@ class ModelAverage:
         return average_models(scored, dataset, token=token).fit
 
 
-def _by_stacking(model, dataset, way, run, token, progress) -> RaterModelFit:
-    return model.fit(dataset, token=token, progress=progress)
-
-
 METHOD = RaterModelMethod(
     "model-average",
     "Average of models",
@@ -389,7 +385,6 @@ METHOD = RaterModelMethod(
     "of its β.",
     sources=("Yao, Vehtari, Simpson & Gelman, Using stacking to average Bayesian predictive distributions (2018)",),
     make=ModelAverage,
-    fit=_by_stacking,
     ways=("stacking",),
     sentence="The probability of each class on each case was averaged over rater models, weighted by stacking on "
     "held-out annotations.",

@@ -64,12 +64,8 @@ class WindowOptions:
     by: str = option("period", "Windows", tuple(WINDOWS), WINDOWS.__getitem__, key="windows", look="side by side")
 
 
-def _any(dataset: Dataset) -> Verdict:
-    return any_coefficient(dataset)
-
-
 def _several(dataset: Dataset) -> Verdict:
-    found = _any(dataset)
+    found = any_coefficient(dataset)
     if not found.possible or (np.diff(dataset.case_ptr) > 1).any():
         return found
     return Verdict(found.method, found.title, False, "no case has two annotations")
@@ -80,7 +76,7 @@ def _pairs(dataset: Dataset) -> Verdict:
 
 
 def _dated(dataset: Dataset) -> Verdict:
-    found = _any(dataset)
+    found = any_coefficient(dataset)
     if not found.possible or dataset.time is not None:
         return found
     why = "these annotations have no dates. Choose the date column when you open the file"
@@ -96,14 +92,14 @@ AGREEMENT = Analysis(
     "Agreement",
     "How much do the raters agree?",
     (
-        _part("coefficients", "Coefficients", _any, ApplicableOptions),
+        _part("coefficients", "Coefficients", any_coefficient, ApplicableOptions),
         _part("pairs", "Pairwise agreement", _pairs, PairOptions),
         _part("raters", "By rater", _pairs, RaterOptions),
-        _part("classes", "By class", _any),
-        _part("cases", "Cases", _any),
+        _part("classes", "By class", any_coefficient),
+        _part("cases", "Cases", any_coefficient),
         _part("weightings", "Weightings", _several),
         _part("time", "Over time", _dated, WindowOptions),
-        _part("precision", "Precision and sample size", _any),
+        _part("precision", "Precision and sample size", any_coefficient),
         *declared_in(__name__),
     ),
 )

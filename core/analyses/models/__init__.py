@@ -139,7 +139,7 @@ def covariate_seconds(dataset: Dataset) -> float:
 
 
 def _tap(dataset: Dataset) -> Verdict:
-    found = _any(dataset)
+    found = any_rater_model(dataset)
     if found.possible and dataset.kind == "class" and dataset.n_classes < 2:
         return Verdict(found.method, found.title, False, "there is one class")
     return _unless(
@@ -152,12 +152,8 @@ def _always(dataset: Dataset) -> Verdict:
     return Verdict("explore", "Explore t-a-p", True, "")
 
 
-def _any(dataset: Dataset) -> Verdict:
-    return any_rater_model(dataset)
-
-
 def _unless(why: str, dataset: Dataset) -> Verdict:
-    found = _any(dataset)
+    found = any_rater_model(dataset)
     return Verdict(found.method, found.title, False, why) if why and found.possible else found
 
 
@@ -179,7 +175,7 @@ def _part(
     name: str,
     title: str,
     options: type = ModelOptions,
-    applicable: Callable[[Dataset], Verdict] = _any,
+    applicable: Callable[[Dataset], Verdict] = any_rater_model,
     needs: str = "fits:fit_models",
     work: LongWork | None = None,
 ) -> AnalysisPart:
