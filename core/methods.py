@@ -259,7 +259,15 @@ def _lacking(needs: Sequence[Need], dataset: Dataset) -> str:
 
 
 def any_of(candidates: Iterable[Method], title: str, dataset: Dataset) -> Verdict:
-    """Return whether any of several methods can be used, under a common title."""
+    """Return whether any of several methods can be used.
+
+    Parameters
+    ----------
+    candidates : iterable of Method
+    title : str
+        Common title of these methods.
+    dataset : Dataset
+    """
     each = [can_use(method, dataset) for method in candidates if dataset.kind in method.takes]
     possible = [verdict for verdict in each if verdict.possible]
     one = min(possible or each[:1], key=lambda verdict: verdict.reason != AS_IS)
