@@ -15,7 +15,7 @@ from .certainty.default_reliability import DefaultReliability, default_reliabili
 from .certainty.held_out_readers import HeldOutCurve
 from .certainty.truth_curve import TruthCurve, truth_curve
 from .errors import PluralityError
-from .methods import any_of, as_taken, can_use, method_named, offered
+from .methods import as_taken, can_use, method_named
 from .models.average import METHOD as AVERAGE
 from .models.average import AveragedModels, average_models
 from .models.catalogue import Request, fit_request, request
@@ -23,12 +23,13 @@ from .models.choose import Choice, choose
 from .models.dawid_skene import METHOD as DAWID_SKENE
 from .models.gold import gold_cases
 from .models.ordinal import METHOD as ORDINAL
+from .models.rater_methods import any_rater_model
 from .models.result import RaterModelFit
 from .models.vote_prior import VotePrior
 from .plausibility.dirichlet import DirichletCounts
 from .plausibility.learned_counts import learned_counts, learned_prior
 from .plausibility.ordinal_truth import OrdinalTruth
-from .plausibility.protocol import PlausibilityModel
+from .plausibility.protocol import PlausibilityMethod, PlausibilityModel, offered
 from .runtime.chunks import CancelToken
 
 SEED = 0
@@ -105,7 +106,7 @@ class AnalysisSettings:
 
 def can_choose(classes: Dataset) -> bool:
     """Return whether rater models are scored on these data automatically."""
-    possible = any_of("rater model", classes).possible and classes.n_classes > 1
+    possible = any_rater_model(classes).possible and classes.n_classes > 1
     return possible and classes.n_annotations <= MOST_ANNOTATIONS
 
 
@@ -142,7 +143,7 @@ def plausibility_names(dataset: Dataset, choice: Choice | None) -> list[str]:
     choice : Choice or None
         Choice among all rater models: if the ordinal one is chosen, the order of the classes counts.
     """
-    names = [one.name for one in offered("plausibility", dataset) if can_use(one, dataset).possible]
+    names = [one.name for one in offered(dataset) if can_use(one, dataset).possible]
     if choice is None or choice.chosen != ORDINAL.name:
         return names
     return sorted(names, key=OrdinalTruth.name.__ne__)
@@ -155,7 +156,7 @@ def rater_request(choice: Choice | None, classes: Dataset) -> Request | None:
     """
     if choice is not None:
         return choice.request() if choice.best.by_vote else request(AVERAGE.name)
-    if not any_of("rater model", classes).possible:
+    if not any_rater_model(classes).possible:
         return None
     return request(DAWID_SKENE.name, beta=_BETA, doubt=_DOUBT)
 
@@ -170,7 +171,7 @@ def shown_at(name: str, choice: Choice | None) -> dict:
 
 def page_reliability(model: PlausibilityModel, value: float) -> float:
     """Return γ as the slider of pages takes it."""
-    scale = method_named("plausibility", model.name).reliability
+    scale = method_named(PlausibilityMethod, model.name).reliability
     if scale is None:
         return value
     return float(min(max(round(value, 1), scale.low), scale.high))
@@ -237,7 +238,7 @@ def compute_settings(
     threshold: float | str | None = None,
     *,
     name: str | None = None,
-    make: Callable[[str], PlausibilityModel] = lambda name: method_named("plausibility", name).make(),
+    make: Callable[[str], PlausibilityModel] = lambda name: method_named(PlausibilityMethod, name).make(),
     weighing: bool = True,
     learn: bool = True,
     token: CancelToken | None = None,
@@ -272,7 +273,7 @@ def compute_settings(
         choice = choose(classes, seed=SEED, difficulty=every, independent=False, token=token, progress=progress)
     averaged = average_models(choice, classes, token=token) if choice is not None and weighing else None
     model = first if name else make(plausibility_names(dataset, choice)[0])
-    view = as_taken(method_named("plausibility", model.name), dataset, threshold)[0]
+    view = as_taken(method_named(PlausibilityMethod, model.name), dataset, threshold)[0]
     if isinstance(model, OrdinalTruth):
         model = replace(model, fitted=model.fit(view))
     if learn and learns_prior(model, dataset):

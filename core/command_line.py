@@ -19,13 +19,15 @@ import numpy as np
 
 from .annotations.dataset import KINDS
 from .errors import PluralityError
-from .methods import AS_IS, Family, Option, Variant, methods
+from .methods import AS_IS, Model, Option, methods
 from .settings import private_files
 from .text import exact
 from .version import __version__
 
 if TYPE_CHECKING:
     from .analyses.base import Analysis, AnalysisPart, PartOption
+    from .models.rater_methods import RaterModelMethod, Variant
+    from .plausibility.protocol import PlausibilityMethod
 
 _IN_PARTITIONS = ".commands.partitioned"
 _OF_HOME = (".commands.record", ".commands.people")  # whose commands write to the home folder
@@ -285,10 +287,22 @@ def _option(option: Option) -> click.Option:
     )
 
 
-def _options_of(family: Family, taken: Sequence[str]) -> list[click.Parameter]:
-    """Return every option of every method of a family once, with all values that any method allows."""
+def _rater_models() -> list["RaterModelMethod"]:
+    from .models.rater_methods import RaterModelMethod
+
+    return list(methods(RaterModelMethod).values())
+
+
+def _plausibility_models() -> list["PlausibilityMethod"]:
+    from .plausibility.protocol import PlausibilityMethod
+
+    return list(methods(PlausibilityMethod).values())
+
+
+def _options_of(models: Sequence[Model], taken: Sequence[str]) -> list[click.Parameter]:
+    """Return every option of some models once, with all values that any of them allows."""
     found: dict[str, Option] = {}
-    for method in methods(family).values():
+    for method in models:
         for option in method.options:
             if option.on_command and option.name not in taken:
                 known = found.get(option.name)
@@ -299,10 +313,10 @@ def _options_of(family: Family, taken: Sequence[str]) -> list[click.Parameter]:
     return [_option(option) for option in found.values()]
 
 
-def _variants(family: Family) -> list[click.Parameter]:
-    """Return the options that distinguish methods with the same name."""
+def _variants() -> list[click.Parameter]:
+    """Return the options that distinguish rater models with the same name."""
     found: dict[str, Variant] = {}
-    for method in methods(family).values():
+    for method in _rater_models():
         if method.variant is not None:
             found.setdefault(method.variant.option, method.variant)
     return [
@@ -311,8 +325,8 @@ def _variants(family: Family) -> list[click.Parameter]:
     ]
 
 
-def _named(family: Family, more: Sequence[str] = ()) -> click.Argument:
-    words = dict.fromkeys(method.command for method in methods(family).values())
+def _named(models: Sequence[Model], more: Sequence[str] = ()) -> click.Argument:
+    words = dict.fromkeys(method.command for method in models)
     return click.Argument(["model"], type=click.Choice([*words, *more]), metavar="MODEL")
 
 
@@ -501,7 +515,7 @@ def _type_of(taken: Sequence["PartOption"]) -> dict[str, Any]:
 def _fit() -> list[click.Parameter]:
     from .analyses.models import MODELS, OF_A_FIT
 
-    ways = dict.fromkeys(way for method in methods("rater model").values() for way in method.ways if way != "vote")
+    ways = dict.fromkeys(way for method in _rater_models() for way in method.ways if way != "vote")
     own = [
         click.Option(
             ["--method"], type=click.Choice(tuple(ways)), help="Fitting method; if omitted, the model's fastest."
@@ -532,11 +546,11 @@ def _fit() -> list[click.Parameter]:
     of_file = _file()
     taken = [parameter.name for parameter in (*of_file, *own)]
     return [
-        _named("rater model", ("auto",)),
+        _named(_rater_models(), ("auto",)),
         *of_file,
         *own,
-        *_variants("rater model"),
-        *_options_of("rater model", taken),
+        *_variants(),
+        *_options_of(_rater_models(), taken),
     ]
 
 
@@ -692,13 +706,13 @@ def _draws() -> list[click.Parameter]:
             ["--draws"], type=int, default=1000, show_default=True, metavar="M", help="Number of draws per case."
         ),
         click.Option(["--top"], type=int, default=3, metavar="J", help="Maximum size of the sets of leading classes."),
-        *_options_of("plausibility", ()),
+        *_options_of(_plausibility_models(), ()),
     ]
 
 
 def _plausible() -> list[click.Parameter]:
     return [
-        _named("plausibility"),
+        _named(_plausibility_models()),
         *_file(),
         *_draws(),
         click.Option(["--prior"], metavar="M0,K0,A0,B0", help="Prior for the score model; fitted if omitted."),
@@ -775,7 +789,7 @@ def _metrics() -> list[click.Parameter]:
 
 
 def _sets() -> list[click.Parameter]:
-    names = [name for name, method in methods("plausibility").items() if method.on_pages]
+    names = [method.name for method in _plausibility_models() if method.on_pages]
     return [
         *_file(),
         _predictions(),
@@ -819,7 +833,7 @@ def _sets() -> list[click.Parameter]:
         click.Option(
             ["--draws"], type=int, default=1000, show_default=True, metavar="M", help="Number of draws per case."
         ),
-        *_options_of("plausibility", ("alpha",)),
+        *_options_of(_plausibility_models(), ("alpha",)),
         click.Option(
             ["--risk"],
             metavar="FILE",
@@ -864,8 +878,8 @@ def _rate() -> list[click.Parameter]:
 
 
 def _reliability() -> list[click.Parameter]:
-    each = methods("plausibility").items()
-    names = [name for name, method in each if method.on_pages or method.takes.get("score") == AS_IS]
+    each = _plausibility_models()
+    names = [method.name for method in each if method.on_pages or method.takes.get("score") == AS_IS]
     return [
         click.Argument(["model"], type=click.Choice(names), metavar="MODEL"),
         *_file(),
@@ -884,7 +898,7 @@ def _reliability() -> list[click.Parameter]:
 def _report() -> list[click.Parameter]:
     from .report.build import SECTIONS
 
-    names = [name for name, method in methods("plausibility").items() if method.on_pages]
+    names = [method.name for method in _plausibility_models() if method.on_pages]
     return [
         *_file(),
         *_draws(),
@@ -923,8 +937,8 @@ def _report() -> list[click.Parameter]:
 def _labels() -> list[click.Parameter]:
     from .analyses.labels import LABELS
 
-    each = methods("plausibility").items()
-    names = [name for name, method in each if method.on_pages or method.takes.get("score") == AS_IS]
+    each = _plausibility_models()
+    names = [method.name for method in each if method.on_pages or method.takes.get("score") == AS_IS]
     return [
         *_file(),
         *_options_of_parts(LABELS.parts),

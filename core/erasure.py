@@ -7,6 +7,7 @@ from . import access_record, belongings, changes, library, sign_ins
 from .accounts import forget_account
 from .errors import InputError
 from .ingest.samples import SAMPLES
+from .options import check_whole
 from .review.database import owner_url
 from .review.events import check_name
 from .review.store import ReviewStore, open_store, there_is_a_store
@@ -107,8 +108,7 @@ def unused(days: int, now: datetime | None = None) -> list[Unused]:
     InputError
         The number is below one.
     """
-    if days < 1:
-        raise InputError(f"Days without use must be at least 1; got {days}.", "Use a larger number.")
+    check_whole(days, "The number of days without use", 1)
     since = (datetime.now(UTC) if now is None else now) - timedelta(days=days)
     last = open_store().last_events() if there_is_a_store() else {}
     found = []

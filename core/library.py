@@ -16,8 +16,8 @@ from pyarrow import parquet
 from .annotations.dataset import Dataset
 from .annotations.paired_items import PairedItems
 from .errors import InputError, NotFoundError, PluralityError
-from .ingest import stored_case_content
 from .ingest.build_dataset import ImportReport
+from .ingest.case_content import read_case_facts, write_case_facts
 from .ingest.case_facts import CaseFacts
 from .runtime.encoding import DAMAGED, from_bytes, to_bytes
 from .runtime.files import discard, draft_name, erase_whole, put_in_place, sweep_drafts, unkept_folder, write_whole
@@ -79,14 +79,14 @@ def keep(dataset: Dataset, facts: CaseFacts | None = None) -> Path:
         if folder.exists() and _is_sound(dataset.digest):
             rename(dataset.digest, dataset.name)
             if facts is not None:
-                stored_case_content.write(facts, folder)
+                write_case_facts(facts, folder)
             return folder
         draft = folder.parent / draft_name("keeping")
         draft.mkdir()
         try:
             _write(dataset, draft)
             if facts is not None:
-                stored_case_content.write(facts, draft)
+                write_case_facts(facts, draft)
             if folder.exists():
                 erase_whole(folder)
             put_in_place(draft, folder)
@@ -107,7 +107,7 @@ def facts_of(digest: str) -> CaseFacts | None:
     NotFoundError
         It was not saved, or has been deleted.
     """
-    return stored_case_content.read(_folder(digest))
+    return read_case_facts(_folder(digest))
 
 
 def is_kept(digest: str) -> bool:
@@ -210,7 +210,7 @@ def set_aside(dataset: Dataset, facts: CaseFacts | None, report: ImportReport | 
     try:
         draft.mkdir(parents=True)
         if facts is not None:
-            stored_case_content.write(facts, draft)
+            write_case_facts(facts, draft)
         if report is not None:
             write_whole(draft / _REPORT, to_bytes(report, dataset))
         _write(dataset, draft)
@@ -232,7 +232,7 @@ def fetch_aside(digest: str) -> tuple[Dataset, CaseFacts | None, ImportReport | 
         dataset = _read(folder)
         report = folder / _REPORT
         told = from_bytes(report.read_bytes(), dataset) if report.exists() else None
-        return dataset, stored_case_content.read(folder), told
+        return dataset, read_case_facts(folder), told
     except DAMAGED:
         return None
 
@@ -406,7 +406,7 @@ def _not_writable(error: Exception) -> InputError:
 def _write(dataset: Dataset, folder: Path) -> None:
     columns = {"case": dataset.case_of_annotation}
     columns |= {name: array for name in _PER_ANNOTATION if (array := getattr(dataset, name)) is not None and array.size}
-    if dataset.kind in ("ranking", "set"):
+    if dataset.traits.lists_classes:
         columns["n_entries"] = np.diff(dataset.entry_ptr).astype(np.int32)
         entries = {name: getattr(dataset, name) for name in _PER_ENTRY}
         parquet.write_table(pa.table(entries), folder / "entries.parquet")

@@ -1,29 +1,32 @@
 """Declarations of all methods, and functions to find them.
 
-A module that implements a method ends with its `Method` as ``METHOD``, or several as ``METHODS``. Pages, the command
+Each family of methods has a class of its own: `core.agreement.coefficient_methods.CoefficientMethod`,
+`core.models.rater_methods.RaterModelMethod`, `core.plausibility.protocol.PlausibilityMethod` and
+`core.ingest.formats.reader.Reader`.
+
+A module that implements a method ends with its declaration as ``METHOD``, or several as ``METHODS``. Pages, the command
 line, the glossary, the report, warm-up and exports read them here and keep no list of their own. Only modules of the
-requested families are searched, and only those that declare a method are imported.
+requested family are searched, and only those that declare a method are imported.
 
 Methods of other packages come by entry points of the group `GROUP`: each is a function that receives this engine's
-package and returns one `Method` or several, so that a plug-in works under any name of the engine.
+package and returns one method or several, so that a plug-in works under any name of the engine.
 """
 
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
 from importlib import import_module, resources
 from importlib.metadata import entry_points
 from threading import local
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, TypeVar
 
 from .annotations.dataset import Dataset, Kind
 from .errors import InputError
 from .glossary import GLOSSARY, Term
 from .options import check_choice, check_flag, check_number, check_text, check_whole
 
-Family = Literal["coefficient", "rater model", "plausibility", "reader", "metric", "analysis"]
 Need = Literal["raters", "two raters", "overlap", "order"]
 GROUP = "plurality.methods"
 UGT = "Stutz et al., Evaluating AI systems under uncertain ground truth (2023)"  # several families follow it
@@ -34,16 +37,10 @@ BY_LABEL = "one label at a time, present or absent"
 ONE_CLASS: dict[Kind, str] = {"class": AS_IS, "ranking": FIRST_BLOCK, "set": BY_LABEL, "score": THRESHOLD}
 RANKED: dict[Kind, str] = {"class": AS_IS, "ranking": AS_IS}
 EVERY: dict[Kind, str] = {"class": AS_IS, "ranking": AS_IS, "set": AS_IS, "score": AS_IS}
-_FOLDERS: dict[Family, str] = {
-    "coefficient": "agreement",
-    "rater model": "models",
-    "plausibility": "plausibility",
-    "reader": "ingest.formats",
-    "metric": "evaluation",
-    "analysis": "agreement",
-}
+_FOLDERS = ("agreement", "models", "plausibility", "ingest.formats")
 _LAST = 1000
 _loading = local()
+M = TypeVar("M", bound="Method")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,65 +117,13 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
-    """One of several methods that share a name on the command line and are distinguished by an option there.
-
-    Attributes
-    ----------
-    command : str
-        Name that they share.
-    option, value : str
-        Option that selects this one: ``--option value``.
-    help : str
-    is_default : bool
-        True if this one is used without the option.
-    normalise : callable
-        Function that returns a typed value as it is in ``value``; raises `InputError` if it is unknown.
-    """
-
-    command: str
-    option: str
-    value: str
-    help: str
-    is_default: bool = False
-    normalise: Callable[[str], str] = str
-
-
-@dataclass(frozen=True, slots=True)
-class ReliabilityScale:
-    """Scale of the reliability γ of raters in a plausibility model.
-
-    Attributes
-    ----------
-    default, low, high : float
-        Default on pages, and the ends of the slider.
-    sweep : tuple of float
-        Published values, or the first ones of a sweep.
-    choices : tuple of float
-        Values that a sweep may use.
-    published : str
-        One sentence on published results with the default; empty if there are none.
-    """
-
-    default: float
-    low: float
-    high: float
-    sweep: tuple[float, ...]
-    choices: tuple[float, ...]
-    published: str
-
-
-@dataclass(frozen=True, slots=True)
 class Method:
-    """Declaration of a method: its name, input, requirements, and how it is run.
+    """Declaration of a method: its name, input and requirements.
 
     Attributes
     ----------
-    name : str
-        Key, used everywhere.
-    family : Family
-    title : str
-        Title on screen.
+    name, title : str
+        Key, used everywhere, and title on screen.
     plainly, exactly : str
         One sentence for a clinician, one for a statistician with its source.
     sources : tuple of str
@@ -186,97 +131,66 @@ class Method:
     takes : dict of Kind to str
         Kinds of annotation that it takes, each with how they are used: `AS_IS`, `FIRST_BLOCK`, `BY_LABEL` or
         `THRESHOLD`.
-    make : callable
-        Function that makes the method's object from its options: a model, a reader; for coefficients and metrics the
-        function itself.
-    fit : callable or None
-        Function with which the family runs it; see the family's own module.
     needs : tuple of Need
         Requirements before a page offers it.
-    options : tuple of Option
-    ways : tuple of str
-        Ways to fit a rater model, the quickest first: "vote", "em", "map", "nuts".
-    view : callable or None
-        Function that returns the data of a fit from the data and the options, if they differ.
-    variant : Variant or None
     place : int
         Position in lists, the lowest first.
-    leads : tuple of Kind
-        Kinds of annotation for which it is the default of a page.
-    reference : bool
-        True if it is shown next to the others for comparison and is never opened automatically.
-    opens : callable or None
-        Function for rater models: whether its held-out score may select it for such data; None if never.
-    n_parameters : callable or None
-        Function for rater models that may be selected: number of free parameters of prevalence and raters.
-    is_truth : bool
-        True if its class probabilities may be used as the truth.
-    reliability : ReliabilityScale or None
-        Scale of plausibility models.
-    most_cases : int
-        Number of cases up to which it is computed automatically.
-    assumes : str
-        Assumptions of a coefficient, in one sentence.
-    formula : core.agreement.formulas.Formula or None
-        Formula of coefficients of single classes: their function of sums over cases.
-    beyond_chance : bool
-        True for coefficients for which 0 is chance and 1 perfect, as the verbal scales require.
-    says_how : bool
-        True for coefficients whose weights, metric, method or depth are shown next to the title.
-    title_weighted : str
-        Title of a coefficient with weights, if it differs.
     sentence : str
         Sentence for the methods section of a paper; empty if a general sentence covers it.
-    warm : bool
-        True if it is run once when the program starts, so that its kernels are compiled before somebody needs them.
-    on_pages : bool
-        True if pages offer it; the command line always does.
     """
 
+    family: ClassVar[str] = "analysis"  # in words
+    folder: ClassVar[str] = "agreement"  # where its modules are
+
     name: str
-    family: Family
     title: str
+    _: KW_ONLY
     plainly: str
     exactly: str
     sources: tuple[str, ...]
     takes: Mapping[Kind, str]
-    make: Callable[..., Any]
-    fit: Callable[..., Any] | None = None
     needs: tuple[Need, ...] = ()
-    options: tuple[Option, ...] = ()
-    ways: tuple[str, ...] = ()
-    view: Callable[..., Dataset] | None = None
-    variant: Variant | None = None
     place: int = _LAST
-    leads: tuple[Kind, ...] = ()
-    reference: bool = False
-    opens: Callable[[Dataset], bool] | None = None
-    n_parameters: Callable[[Dataset], int] | None = None
-    is_truth: bool = True
-    reliability: ReliabilityScale | None = None
-    most_cases: int = 0
-    assumes: str = ""
-    formula: Any = None
-    beyond_chance: bool = False
-    says_how: bool = True
-    title_weighted: str = ""
     sentence: str = ""
-    warm: bool = False
-    on_pages: bool = True
 
     @property
     def command(self) -> str:
         """Name on the command line."""
-        return self.name if self.variant is None else self.variant.command
+        return self.name
 
     @property
     def term(self) -> Term:
         """Entry in the glossary."""
         return Term(self.plainly, self.exactly)
 
-    def parameters_of(self, dataset: Dataset) -> int:
-        """Return the number of free parameters of a rater model on these data; 0 if it has none."""
-        return 0 if self.n_parameters is None else self.n_parameters(dataset)
+
+@dataclass(frozen=True, slots=True)
+class Computation(Method):
+    """Declaration of a method that computes something.
+
+    Attributes
+    ----------
+    make : callable
+        Its public function, or the function that makes a model from its options.
+    """
+
+    make: Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Model(Computation):
+    """Declaration of a method that makes a model from options.
+
+    Attributes
+    ----------
+    options : tuple of Option
+    warm : bool
+        True if it is run once when the program starts, so that its kernels are compiled before somebody needs them.
+    """
+
+    _: KW_ONLY
+    options: tuple[Option, ...] = ()
+    warm: bool = False
 
     def option(self, name: str) -> Option:
         """Return the option with that name.
@@ -344,28 +258,19 @@ def _lacking(needs: Sequence[Need], dataset: Dataset) -> str:
     return ""
 
 
-def verdicts(dataset: Dataset) -> list[Verdict]:
-    """List what the data allow and what they do not, by family of methods, in the order of the pages."""
-    found = [any_of("coefficient", dataset)]
-    found += [can_use(method, dataset) for method in methods("analysis").values()]
-    found += [can_use(method, dataset) for method in methods("rater model").values() if method.reference]
-    found.append(any_of("rater model", dataset))
-    models = [method for method in methods("plausibility").values() if method.on_pages]
-    # Classes without an order lack nothing, so methods that need an order are not listed.
-    found += [can_use(method, dataset) for method in models if dataset.ordinal or "order" not in method.needs]
-    return found
+def any_of(candidates: Iterable[Method], title: str, dataset: Dataset) -> Verdict:
+    """Return whether any of several methods can be used.
 
-
-def any_of(family: Family, dataset: Dataset) -> Verdict:
-    """Return whether any method of a family, except references, can be used."""
-    each = [
-        can_use(method, dataset)
-        for method in methods(family).values()
-        if dataset.kind in method.takes and not method.reference
-    ]
+    Parameters
+    ----------
+    candidates : iterable of Method
+    title : str
+        Common title of these methods.
+    dataset : Dataset
+    """
+    each = [can_use(method, dataset) for method in candidates if dataset.kind in method.takes]
     possible = [verdict for verdict in each if verdict.possible]
     one = min(possible or each[:1], key=lambda verdict: verdict.reason != AS_IS)
-    title = "Agreement" if family == "coefficient" else f"{family.capitalize()}s"
     return Verdict(one.method, title, one.possible, one.reason)
 
 
@@ -390,7 +295,7 @@ def as_taken(method: Method, dataset: Dataset, threshold: float | str | None = N
     return (dataset, 0) if how == AS_IS else dataset.as_classes(threshold)
 
 
-def methods(family: Family) -> dict[str, Method]:
+def methods(family: type[M]) -> dict[str, M]:
     """Return all methods of a family by name, in the order of lists.
 
     Raises
@@ -401,7 +306,7 @@ def methods(family: Family) -> dict[str, Method]:
     return {method.name: method for method in (*_built_in(family), *of_plugins(family))}
 
 
-def method_named(family: Family, name: str) -> Method:
+def method_named(family: type[M], name: str) -> M:
     """Return the method with that name.
 
     Raises
@@ -415,19 +320,14 @@ def method_named(family: Family, name: str) -> Method:
         return own
     found = methods(family)
     if name not in found:
-        raise InputError(f"Unknown {family} {name!r}.", f"Use one of {', '.join(found)}.")
+        raise InputError(f"Unknown {family.family} {name!r}.", f"Use one of {', '.join(found)}.")
     return found[name]
 
 
 def every_method() -> list[Method]:
     """List the methods of all families."""
-    return [method for family in get_args(Family) for method in methods(family).values()]
-
-
-def offered(family: Family, dataset: Dataset) -> list[Method]:
-    """List the methods of a family that pages offer for this kind of annotation, the default one first."""
-    found = [method for method in methods(family).values() if dataset.kind in method.takes and method.on_pages]
-    return sorted(found, key=lambda method: dataset.kind not in method.leads)
+    built_in = (method for folder in _FOLDERS for method in sorted(_in_folder(folder), key=_place))
+    return [*built_in, *of_plugins(Method)]
 
 
 def term(name: str) -> Term:
@@ -446,15 +346,18 @@ def explained(name: str | Method) -> str:
     return f"{entry.plainly}\n\n*For statisticians:* {entry.exactly}"
 
 
+def _place(method: Method) -> int:
+    return method.place
+
+
+def _built_in(family: type[M]) -> list[M]:
+    return sorted((method for method in _in_folder(family.folder) if isinstance(method, family)), key=_place)
+
+
 @cache
-def _built_in(family: Family) -> tuple[Method, ...]:
-    found = [
-        method
-        for module in modules_with(_FOLDERS[family], "\nMETHOD = ", "\nMETHODS = ")
-        for method in _declared(import_module(module, __package__))
-        if method.family == family
-    ]
-    return tuple(sorted(found, key=lambda method: method.place))
+def _in_folder(folder: str) -> tuple[Method, ...]:
+    modules = modules_with(folder, "\nMETHOD = ", "\nMETHODS = ")
+    return tuple(method for module in modules for method in _declared(import_module(module, __package__)))
 
 
 @cache
@@ -501,11 +404,17 @@ def _plugins() -> tuple[Method, ...]:
             ) from error
         finally:
             _loading.now = False
-        found += [given] if isinstance(given, Method) else given
-    return tuple(found)
+        for method in [given] if isinstance(given, Method) else given:
+            kind = type(method)
+            if any(method.name == one.name for one in (*_built_in(kind), *found) if type(one) is kind):
+                raise InputError(
+                    f"Could not load a plug-in: it adds a second {kind.family} named {method.name!r}.", "Rename it."
+                )
+            found.append(method)
+    return tuple(sorted(found, key=_place))
 
 
-def of_plugins(family: Family) -> tuple[Method, ...]:
+def of_plugins(family: type[M]) -> list[M]:
     """Return the methods of a family from other packages; none for a plug-in that asks while it is being loaded.
 
     Raises
@@ -513,20 +422,6 @@ def of_plugins(family: Family) -> tuple[Method, ...]:
     InputError
         A plug-in cannot be loaded, or has the name of an existing method.
     """
-    return () if getattr(_loading, "now", False) else _of_plugins(family)
-
-
-@cache
-def _of_plugins(family: Family) -> tuple[Method, ...]:
-    names = {method.name for method in _built_in(family)}
-    found = []
-    for method in _plugins():
-        if method.family != family:
-            continue
-        if method.name in names:
-            raise InputError(
-                f"Could not load a plug-in: it adds a second {family} named {method.name!r}.", "Rename it."
-            )
-        names.add(method.name)
-        found.append(method)
-    return tuple(sorted(found, key=lambda method: method.place))
+    if getattr(_loading, "now", False):
+        return []
+    return [method for method in _plugins() if isinstance(method, family)]

@@ -26,19 +26,20 @@ from .annotations.dataset import Dataset
 from .certainty.held_out_readers import held_out_curve
 from .evaluation.predictions import Predictions, match_predictions
 from .ingest.read_files import read
-from .methods import as_taken, methods, offered
+from .methods import as_taken, methods
 from .models.catalogue import em_model, fit_request, request
 from .models.choose import candidates_of, standing_of
 from .models.dawid_skene import DawidSkene
 from .models.held_out import HeldOutData, held_out, held_out_shares, held_out_votes, prepare
 from .models.joint import pair_table
 from .models.majority import MajorityVote
+from .models.rater_methods import RaterModelMethod
 from .models.tap import TAP
 from .plausibility._kernels import leading_places
 from .plausibility.plackett_luce._gibbs_kernels import gibbs
 from .plausibility.plackett_luce.blocks import case_blocks, ranking_entries
 from .plausibility.plackett_luce.gibbs import PlackettLuce
-from .plausibility.protocol import CaseDraws
+from .plausibility.protocol import CaseDraws, PlausibilityMethod, offered
 from .rankings.leave_one_out import leave_one_out
 from .raters.drift import change_point, drift_of
 from .raters.flagged_raters import flag_raters
@@ -150,7 +151,7 @@ def _sampler() -> None:
 
 def _points() -> None:
     """Compute the most plausible shares by that model; it shares code with its draws."""
-    methods("plausibility")[_opening()].make().point_shares(_data()[0])
+    methods(PlausibilityMethod)[_opening()].make().point_shares(_data()[0])
 
 
 class _Same:
@@ -181,7 +182,7 @@ def _others() -> None:
     rankings, _ = _data()
     class_risk = np.zeros(rankings.n_classes, np.int8)
     for name in _beside():
-        method = methods("plausibility")[name]
+        method = methods(PlausibilityMethod)[name]
         method.make().point_shares(as_taken(method, rankings)[0])
         _draw_from(name, Metrics((_classifier(),), 3, class_risk))
     known = _classifier().probabilities(rankings.n_classes)
@@ -193,18 +194,18 @@ def _classifier() -> Predictions:
 
 
 def _opening() -> str:
-    return offered("plausibility", _data()[0])[0].name
+    return offered(_data()[0])[0].name
 
 
 def _beside() -> list[str]:
     """List the models of rankings that are ready from the start, except the default of pages."""
     opening = _opening()
-    return [name for name, method in methods("plausibility").items() if method.warm and name != opening]
+    return [name for name, method in methods(PlausibilityMethod).items() if method.warm and name != opening]
 
 
 def _draw_from(name: str, *reducers: Reducer) -> None:
     rankings, _ = _data()
-    method = methods("plausibility")[name]
+    method = methods(PlausibilityMethod)[name]
     reduce_draws(method.make(), as_taken(method, rankings)[0], reducers, reliability=1.5, n_draws=8, seed=0)
 
 
@@ -230,7 +231,7 @@ def _agreement() -> None:
 def _models() -> None:
     """Fit every rater model, and compare those by EM on held-out data."""
     _, dataset = _data()
-    for method in methods("rater model").values():
+    for method in methods(RaterModelMethod).values():
         if method.warm:
             positive = {"positive": "x"} if any(option.name == "positive" for option in method.options) else {}
             fit_request(request(method.name, **positive), dataset)
@@ -243,8 +244,8 @@ def _compare(dataset: Dataset) -> None:
     one = _one_fold(dataset)
     held_out_votes(one)
     held_out_shares(one)
-    for method in methods("rater model").values():
-        if "em" in method.ways and method.opens is not None and method.opens(dataset):
+    for method in methods(RaterModelMethod).values():
+        if "em" in method.ways and method.opens(dataset):
             held_out(one, em_model(request(method.name, "em")))
 
 

@@ -14,17 +14,20 @@ sys.path.insert(0, str(ROOT))
 
 import click  # noqa: E402 - found next to the package only once the folder is known
 
+from core.agreement.coefficient_methods import CoefficientMethod  # noqa: E402
 from core.command_line import _cli  # noqa: E402
 from core.glossary import GLOSSARY  # noqa: E402
 from core.ingest.formats.detect import formats  # noqa: E402
-from core.methods import AS_IS, BY_LABEL, FIRST_BLOCK, THRESHOLD, Method, methods  # noqa: E402
+from core.methods import AS_IS, BY_LABEL, FIRST_BLOCK, THRESHOLD, Computation, Method, Model, methods  # noqa: E402
+from core.models.rater_methods import RaterModelMethod  # noqa: E402
+from core.plausibility.protocol import PlausibilityMethod  # noqa: E402
 
 PAGES = ROOT / "docs" / "pages"
 _TITLES = {
-    "coefficient": "Coefficients of agreement",
-    "rater model": "Rater models",
-    "plausibility": "Plausibility models",
-    "analysis": "Other analyses",
+    CoefficientMethod: "Coefficients of agreement",
+    RaterModelMethod: "Rater models",
+    PlausibilityMethod: "Plausibility models",
+    Computation: "Other analyses",
 }
 _RATER_MODEL = (
     "Each case has one true class. Given this class, raters annotate independently. If raters share mistakes, probabilities are "
@@ -66,15 +69,15 @@ def pages() -> dict[str, str]:
     tests = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests" / "core").rglob("test_*.py"))}
     for family, title in _TITLES.items():
         groups = alike(family)
-        found[f"methods/{family.replace(' ', '_')}.md"] = family_page(title, groups)
+        found[f"methods/{family.family.replace(' ', '_')}.md"] = family_page(title, groups)
         found |= {f"methods/{name}.md": method_page(group, tests) for name, group in groups.items()}
     return found
 
 
-def alike(family: str) -> dict[str, list[Method]]:
+def alike(family: type[Method]) -> dict[str, list[Method]]:
     """Methods of a family by the name of their page: those that are described by the same words share one."""
     groups: dict[str, list[Method]] = {}
-    for method in methods(family).values():
+    for method in (one for one in methods(family).values() if one.family == family.family):
         groups.setdefault(method.exactly, []).append(method)
     return {_start([method.name for method in group]): group for group in groups.values()}
 
@@ -139,6 +142,11 @@ def family_page(title: str, groups: dict[str, list[Method]]) -> str:
     return "\n".join([*lines, ""])
 
 
+def assumed(method: Method) -> str:
+    """Return what a coefficient assumes."""
+    return method.assumes if isinstance(method, CoefficientMethod) else ""
+
+
 def method_page(group: Sequence[Method], tests: dict[Path, str]) -> str:
     """One method, or several that share their formula."""
     method = group[0]
@@ -148,12 +156,12 @@ def method_page(group: Sequence[Method], tests: dict[Path, str]) -> str:
     else:
         lines += ["| Method | Name on the command line | Summary |", "|---|---|---|"]
         lines += [
-            f"| {one.title} | `{one.name}` | {one.plainly} {_capital(one.assumes)}".strip() + " |" for one in group
+            f"| {one.title} | `{one.name}` | {one.plainly} {_capital(assumed(one))}".strip() + " |" for one in group
         ]
         lines.append("")
     lines += ["## Formula", "", method.exactly, ""]
     assumes = (
-        _ASSUMPTIONS.get(method.name) or _OF_FAMILY.get(method.family) or ("" if len(group) > 1 else method.assumes)
+        _ASSUMPTIONS.get(method.name) or _OF_FAMILY.get(method.family) or ("" if len(group) > 1 else assumed(method))
     )
     if assumes:
         lines += ["## Assumptions", "", _capital(assumes), ""]
@@ -173,7 +181,11 @@ def _taken(method: Method) -> Iterator[str]:
             f"- {_capital(_KINDS[kind])} are {_USED.get(how, f'used {how}')}." for kind, how in method.takes.items()
         )
         yield ""
-    options = [option for option in method.options if option.on_command or option.on_page]
+    options = [
+        option
+        for option in (method.options if isinstance(method, Model) else ())
+        if option.on_command or option.on_page
+    ]
     if options:
         yield from ("| Option | Meaning | Default |", "|---|---|---|")
         for option in options:

@@ -5,6 +5,7 @@ from shlex import quote
 
 import streamlit as st
 
+from core.agreement.coefficient_methods import any_coefficient
 from core.analyses.agreement import AGREEMENT
 from core.analyses.agreement.pairs import busiest
 from core.analyses.agreement.precision import adaptive_warning
@@ -15,7 +16,6 @@ from core.analyses.inputs import Inputs
 from core.analyses.questions import QUESTIONS
 from core.annotations.dataset import Dataset
 from core.annotations.ordering import scale_order
-from core.methods import any_of
 from core.text import markdown, plural
 from pages.shared.agreement import compare as agreement_compare
 from pages.shared.agreement import guideline as agreement_guideline
@@ -141,7 +141,7 @@ def _repeats(dataset: Dataset) -> None:
 def _coefficients(dataset: Dataset) -> None:
     blocks.answer(AGREEMENT.part("coefficients"), dataset)
     _repeats(dataset)
-    if dataset.kind not in ("score", "set"):
+    if not dataset.traits.needs_split:
         view, _ = cached.class_view(dataset, None)  # what it left out is a note beside the figure
         if view.n_annotations:
             blocks.show(adaptive_warning(cached_agreement.adaptive(view)))
@@ -158,7 +158,7 @@ def _pairs(view: Dataset) -> None:
 
 def _view(dataset: Dataset) -> Dataset:
     """Single classes, by which raters are compared two by two; scores by a threshold, sets one label at a time."""
-    if dataset.kind in ("score", "set"):
+    if dataset.traits.needs_split:
         widgets.heading("As two classes" if dataset.kind == "score" else "One label at a time")
     return widgets.class_view(dataset)
 
@@ -167,7 +167,7 @@ def _page() -> None:
     dataset = widgets.require_data().dataset
     title = st.empty()
     title.title("How much do the raters agree?")
-    verdict = any_of("coefficient", dataset)
+    verdict = any_coefficient(dataset)
     if not verdict.possible:
         st.info(
             f"{verdict.title}: not possible with these data, because {markdown(verdict.reason)}.",

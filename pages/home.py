@@ -5,11 +5,11 @@ from functools import partial
 import streamlit as st
 
 from core import library
+from core.agreement.coefficient_methods import any_coefficient
 from core.annotations.write import long_table, wide_table
 from core.errors import PluralityError
 from core.ingest.data_warnings import ONE_CASE
 from core.ingest.samples import SAMPLES
-from core.methods import any_of
 from core.models.gold import gold_cases
 from core.review.review_errors import StoreError
 from core.text import markdown, number, plural, shorten
@@ -45,7 +45,7 @@ def _dashboard(reading) -> None:
         st.caption(f":material/warning: {ONE_CASE}")
     _questions()
     found = home_known.agreement(dataset)
-    why = "" if found else any_of("coefficient", dataset).reason
+    why = "" if found else any_coefficient(dataset).reason
     if dataset.kind == "score":
         home_scores.show(dataset, found, why, title, theme)
         _files(dataset)

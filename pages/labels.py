@@ -92,7 +92,7 @@ def _command(options: LabelsOptions | ScoreLabelsOptions, settings: AnalysisSett
     flags = ("soft_labels", "weights", "text")
     given += [f"--{name.replace('_', '-')}" for name in flags if getattr(options, name, False)]
     model, prior = settings.plausibility, ""
-    if dataset.kind not in ("set", "score"):
+    if not dataset.traits.needs_split:
         prior = plausibility_models.options_of(model, plausibility_models.data_for(model.name, dataset, quietly=True))
     named = "" if dataset.kind == "set" else f" --model {model.name}"
     return f"labels FILE {' '.join(given)}{named}{prior} --reliability {typed(settings.reliability)}"

@@ -15,10 +15,10 @@ from core.analyses.models.fits import (
 from core.analyses.models.labels import ABOUT, fit_every_label
 from core.analyses.models.summary import badges
 from core.annotations.dataset import Dataset
-from core.methods import any_of
 from core.models.average import METHOD as AVERAGE
 from core.models.catalogue import Fitted, command_of
 from core.models.classifier_evidence import evidence_settings
+from core.models.rater_methods import any_rater_model
 from core.plausibility.dirichlet import DirichletCounts
 from core.raters.accuracy_threshold import why_not
 from core.runtime.jobs import Job
@@ -185,7 +185,7 @@ def _page() -> None:
     title.title(MODELS.question)
     dataset = gold_of_reviews.switched(dataset)
     view = widgets.class_view(dataset)
-    verdict = any_of("rater model", view)
+    verdict = any_rater_model(view)
     if not verdict.possible:
         title.title("Only a majority vote is possible with these data")
         st.info(f"Cannot fit rater models: {markdown(verdict.reason)}.", icon=":material/block:")

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from core.agreement.coefficient_methods import any_coefficient
 from core.agreement.pairs import METHOD as PAIRS
 from core.analyses.agreement import AGREEMENT
 from core.analyses.blocks import Download, Words
@@ -18,7 +19,7 @@ from core.analyses.raters.scores import by_gold, digits_of, made_of, sentences
 from core.analyses.raters.table import AssessedRaters
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
-from core.methods import any_of, can_use
+from core.methods import can_use
 from core.models.catalogue import fit_request
 from core.models.ordinal import METHOD as ORDINAL
 from core.models.result import RaterModelFit
@@ -300,7 +301,7 @@ def _instead(dataset: Dataset, reason: str) -> None:
             "names, open it again and choose that column as the rater."
         )
     with st.container(horizontal=True):
-        if any_of("coefficient", dataset).possible:
+        if any_coefficient(dataset).possible:
             st.page_link("pages/agreement.py", label="How much do the raters agree?", icon=":material/handshake:")
         st.page_link("pages/cases.py", label="Which cases are uncertain?", icon=":material/view_list:")
         st.page_link("pages/upload.py", label="Open a file", icon=":material/upload_file:")

@@ -251,7 +251,7 @@ def _found(dataset: Dataset, inputs: Inputs, sweep: SweepTable, sets: tuple) -> 
     if sweep.risk:
         tabs["Risk"] = lambda: part("risk")
     tabs["Relations"] = lambda: _relations(dataset, inputs, sweep, options)
-    if inputs.dataset.kind in ("class", "ranking"):
+    if not inputs.dataset.traits.needs_split:
         tabs["Soft labels"] = lambda: _show_plausibilities(inputs, options)
     tabs["What anchors γ"] = lambda: anchors.show(inputs.dataset, model)
     # Only the open tab is worked out: another model on many cases takes a while, and other pages wait for it.

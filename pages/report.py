@@ -11,10 +11,10 @@ from core.analysis_settings import AnalysisSettings, compute_settings
 from core.annotations.dataset import Dataset
 from core.evaluation.metrics import TOP
 from core.ingest.samples import SAMPLES
-from core.methods import as_taken, offered
+from core.methods import as_taken
 from core.models.comparisons import has_comparisons
 from core.plausibility.gaussian_prior import fit_prior
-from core.plausibility.protocol import PlausibilityModel
+from core.plausibility.protocol import PlausibilityModel, offered
 from core.reducers.top_draws import can_keep
 from core.report.build import SECTIONS, OtherQuestion, ReportRequest, build_report
 from core.report.hidden_names import hidden
@@ -101,7 +101,7 @@ def _other(name: str, digest: str, reliabilities: tuple[float, ...]) -> OtherQue
         dataset = gold_of_reviews.applied(reading.dataset)
         threshold = None if dataset.kind == "score" else state.split(dataset)
         chosen = access.ReadRight(digest).chosen()
-        model = offered("plausibility", dataset)[0].make()
+        model = offered(dataset)[0].make()
         request = _request(
             reading, dataset, AnalysisSettings(model, model.default_reliability), reliabilities, threshold
         )

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import MISSING_TIME, Dataset, keep_only
-from ..errors import NotApplicableError
 from .intervals import Coefficient, wilson
 from .krippendorff import krippendorff_alpha
 from .linearised import as_counts
@@ -75,10 +74,7 @@ def adaptive_collection(dataset: Dataset, level: float = 0.99, ci_level: float =
     NotApplicableError
         The annotations are not single classes.
     """
-    if dataset.kind != "class":
-        raise NotApplicableError(
-            f"Cannot compare first annotations: these annotations are {dataset.kind}s, not single classes."
-        )
+    dataset.check_kind("class", "Cannot compare first annotations")
     n = np.diff(dataset.case_ptr)
     usable = n >= 2
     if dataset.time is not None:

@@ -13,7 +13,7 @@ from ..checked import checked
 from ..methods import AS_IS, can_use, of_plugins
 from ..result_base import Columns, Result, rows
 from ..text import percent_with_interval, plural, with_interval
-from .coefficient_methods import request_of
+from .coefficient_methods import CoefficientMethod, request_of
 from .coefficients import PERCENT, agreement_table, both_ways, one_way
 from .intervals import Coefficient
 from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
@@ -270,8 +270,8 @@ def _of_others(dataset: Dataset, level: float) -> list[Coefficient]:
     asked = request_of(dataset, level)
     return [
         one
-        for method in of_plugins("coefficient")
-        if method.takes.get(dataset.kind) == AS_IS and can_use(method, dataset).possible and method.fit is not None
+        for method in of_plugins(CoefficientMethod)
+        if method.takes.get(dataset.kind) == AS_IS and can_use(method, dataset).possible
         for one in method.fit(asked)
     ]
 

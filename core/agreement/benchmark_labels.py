@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import OptionError
 from ..methods import methods
+from .coefficient_methods import CoefficientMethod
 from .intervals import Coefficient
 
 # Names from the lowest to the highest, and the bounds between them; the ends are -1 and 1.
@@ -80,7 +81,7 @@ def benchmark_labels(coefficient: Coefficient, scale: str = "landis_koch") -> tu
 
 def beyond_chance(coefficient: Coefficient) -> bool:
     """Return True if 0 is chance and 1 is perfect, as the scales assume."""
-    found = methods("coefficient").get(coefficient.name)
+    found = methods(CoefficientMethod).get(coefficient.name)
     return found is not None and found.beyond_chance
 
 

@@ -16,7 +16,8 @@ from ..errors import OptionError
 from ..options import check_level, check_whole
 from ..result_base import Columns, Result, rows
 from ..runtime.chunks import CancelToken
-from .bootstrap_sample import BootstrapSample, CoefficientOptions, chosen, formula_of
+from .bootstrap_sample import BootstrapSample, CoefficientOptions, chosen
+from .coefficient_methods import formulas
 from .intervals import Coefficient, few_cases
 from .linearised import as_counts, warn_rare_classes
 from .probability import SPA_WEIGHTINGS
@@ -156,7 +157,7 @@ def _with_percentiles(
     name, weights = side.labels[place]
     value = float(side.observed[place])
     found = Coefficient(name, weights, value, se, low, high, side.n_cases, side.n_annotations, note)
-    return warn_rare_classes(found, side.counts, formula_of(name).few_of_others)
+    return warn_rare_classes(found, side.counts, formulas()[name].few_of_others)
 
 
 def percentiles(

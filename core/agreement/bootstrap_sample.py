@@ -12,10 +12,11 @@ import numpy as np
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..errors import LimitError, NotApplicableError, OptionError
-from ..methods import Method, method_named, methods
+from ..methods import method_named, methods
 from ..settings import current_settings
 from ._bootstrap_kernels import unlike_pairs, weighted_sums
 from ._kernels import agreeing_pairs, paired
+from .coefficient_methods import CoefficientMethod, formulas
 from .coefficients import agreement_table
 from .cohen_conger import raters_used, repeats_of
 from .formulas import Draws, Formula, Sums, chance_of_raters
@@ -46,19 +47,9 @@ class CoefficientOptions:
         return metric_of_classes(n_classes, self.metric or "nominal", self.labels, weights)
 
 
-def formula_of(name: str) -> Formula:
-    """Return the formula of a coefficient, by its name."""
-    return method_named("coefficient", name).formula
-
-
-def resampled() -> dict[str, Method]:
-    """Return the coefficients that have a formula, in the order of lists."""
-    return {name: method for name, method in methods("coefficient").items() if method.formula is not None}
-
-
 def chosen(data: ClassCounts | Dataset, names: Sequence[str] | None) -> list[str]:
-    """Return the coefficients to compute, in the order of `resampled`: the named ones, or all that the data allow."""
-    known = resampled()
+    """Return the coefficients to compute, in the order of lists: the named ones, or all that the data allow."""
+    known = {name: method for name, method in methods(CoefficientMethod).items() if method.formula is not None}
     used = raters_used(data) if isinstance(data, Dataset) and data.raters_identified else 0
     barred = {
         name
@@ -192,7 +183,7 @@ class ByVector:
     counts : ClassCounts
         One case for each distinct vector, in the order of the pool; one without annotations counts for nothing.
     names : sequence of str
-        Any of `resampled` but those of each rater's own class shares; SPA has one value for each weighting.
+        Any of `formulas` but those of each rater's own class shares; SPA has one value for each weighting.
     how : CoefficientOptions
     """
 
@@ -203,10 +194,10 @@ class ByVector:
         self.weights, self.matrix = resolve_weights(how.weights, counts.n_classes, how.labels)
         self.totals = _agreement_totals(counts, self.matrix)
         self.sizes = _add_classes_and_sizes(self.totals, counts)
-        known = resampled()
+        known = formulas()
         labels: list[tuple[str, str]] = []
         for name in names:
-            formula = known[name].formula
+            formula = known[name]
             forms: tuple[str, ...] = (self.weights,)
             if formula.of == "annotations":
                 metric = how.metric_of(counts.n_classes)
@@ -217,7 +208,7 @@ class ByVector:
             labels += [(name, form) for form in forms]
         self.totals.close()
         self.labels = tuple(labels)
-        self.formulas = [known[name].formula for name, _ in labels]
+        self.formulas = [known[name] for name, _ in labels]
         self.n_values, self.n_sums = len(labels), self.totals.n_sums
 
     def __call__(self, vector_weight: np.ndarray, case_weight: np.ndarray) -> np.ndarray:
@@ -285,7 +276,7 @@ class RaterKappa:
     Parameters
     ----------
     name : str
-        One of `resampled` whose chance is of raters.
+        One of `formulas` whose chance is of raters.
     counts : ClassCounts
         One case for each distinct vector, in the order of the pool.
     case_ptr, rater, answer : ndarray
@@ -309,7 +300,7 @@ class RaterKappa:
     ):
         weights, self.matrix = resolve_weights(how.weights, counts.n_classes, how.labels)
         self.labels = ((name, weights),)
-        self.formula = formula_of(name)
+        self.formula = formulas()[name]
         self.shape = n_raters, counts.n_classes
         self.totals = _agreement_totals(counts, self.matrix)
         self.totals.close()
@@ -343,7 +334,7 @@ class BootstrapSample:
     counts : ClassCounts
         Counts of the data.
     names : sequence of str
-        Names from `resampled` that the data allow.
+        Names from `formulas` that the data allow.
     how : CoefficientOptions
     pool : Pool
         Pool of cases that differ in their count vectors.
@@ -365,11 +356,11 @@ class BootstrapSample:
         vectors = ClassCounts(ptr, counts.class_code[entries], counts.count[entries], counts.n_classes)
         self._skipped = [name for name in names if self._cannot(name)]
         names = [name for name in names if name not in self._skipped]
-        known = resampled()
-        by_vector = ByVector(vectors, [name for name in names if known[name].formula.of != "raters"], how)
+        known = formulas()
+        by_vector = ByVector(vectors, [name for name in names if known[name].of != "raters"], how)
         self.statistics: list[Statistic] = [by_vector]
         for name in names:
-            if known[name].formula.of == "raters" and isinstance(data, Dataset):
+            if known[name].of == "raters" and isinstance(data, Dataset):
                 ptr, entries = pick(data.case_ptr, case_of[pool.order])
                 rater, answer = data.rater[entries], data.answer[entries]
                 self.statistics.append(RaterKappa(name, vectors, ptr, rater, answer, data.n_raters, how))
@@ -387,11 +378,10 @@ class BootstrapSample:
         """Return True if a coefficient is undefined on these data and on all resamples of them."""
         if not isinstance(self.data, Dataset):
             return False
-        method = method_named("coefficient", name)
-        if "two raters" in method.needs:
+        if "two raters" in method_named(CoefficientMethod, name).needs:
             return repeats_of(self.data) > 0
         cells = self.data.n_raters * self.data.n_classes
-        return method.formula.of == "raters" and cells > current_settings().max_model_cells
+        return formulas()[name].of == "raters" and cells > current_settings().max_model_cells
 
     def in_order(self, found: Sequence[np.ndarray]) -> np.ndarray:
         """Return results of `core.agreement.resampling.resample` as (n_replicates, n_coefficients), by labels."""

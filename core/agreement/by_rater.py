@@ -10,12 +10,13 @@ import numpy as np
 from ..annotations._kernels import count_classes, counting_sort
 from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
-from ..errors import LimitError, NotApplicableError, OptionError
-from ..methods import methods
+from ..errors import LimitError, OptionError
+from ..methods import method_named
 from ..result_base import Columns, Result, rows
 from ..runtime.chunks import chunk_ranges
 from ..settings import current_settings
 from ._kernels import agreeing_pairs, agreement_of_runs, class_shares, sums_of_cases, sums_without
+from .coefficient_methods import CoefficientMethod, formulas
 from .coefficients import FLEISS_KAPPA, PERCENT, both_ways, one_way
 from .formulas import Formula, Sums
 from .intervals import Coefficient, undefined
@@ -87,24 +88,21 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
     LimitError
         Raters by classes are more than a model may have.
     """
-    known = methods("coefficient")
-    possible = [name for name, one in known.items() if one.formula and one.formula.of in _OF_COUNTS]
+    possible = {name: formula for name, formula in formulas().items() if formula.of in _OF_COUNTS}
     if coefficient not in possible:
         raise OptionError(f"coefficient must be one of {', '.join(possible)}; got {coefficient!r}")
-    if dataset.kind != "class":
-        raise NotApplicableError(f"Cannot compare raters: these annotations are {dataset.kind}s, not single classes.")
-    if not dataset.raters_identified:
-        raise NotApplicableError("Cannot compare raters: the annotations are anonymous.")
+    dataset.check_kind("class", "Cannot compare raters")
+    dataset.check_raters("Cannot compare raters")
     limit = current_settings().max_model_cells
     if dataset.n_raters * dataset.n_classes > limit:
         raise LimitError(
             f"Cannot compare {dataset.n_raters:,} raters on {dataset.n_classes:,} classes: this needs more than "
             f"{limit:,} cells, the limit. Select fewer raters."
         )
-    method, twice = known[coefficient], both_ways(dataset)
+    twice = both_ways(dataset)
     counts, walk = _walk(twice)
-    overall = method.make(counts, level=level)
-    values, left = _without_each(counts, walk, method.formula, dataset.n_raters)
+    overall = method_named(CoefficientMethod, coefficient).make(counts, level=level)
+    values, left = _without_each(counts, walk, possible[coefficient], dataset.n_raters)
     if twice is not dataset:
         overall, left = one_way(overall, level), left // 2
         counts, walk = _walk(dataset)
@@ -225,15 +223,8 @@ def intra_rater(dataset: Dataset, level: float = 0.95) -> IntraRater:
     NotApplicableError
         The annotations are not single classes, or rater names carry no identity.
     """
-    if dataset.kind != "class":
-        raise NotApplicableError(
-            f"Cannot compare repeated annotations by the same rater: these annotations are {dataset.kind}s, not "
-            "single classes."
-        )
-    if not dataset.raters_identified:
-        raise NotApplicableError(
-            "Cannot compare repeated annotations by the same rater: the annotations are anonymous."
-        )
+    dataset.check_kind("class", "Cannot compare raters with themselves")
+    dataset.check_raters("Cannot compare raters with themselves")
     rater, agreement, n = _repeated(dataset)
     start = np.searchsorted(rater, np.arange(dataset.n_raters + 1))
     each, value, weight = [], [], []

@@ -1,16 +1,13 @@
-"""Registration of coefficients of agreement as methods, and their common request.
+"""Declaration of coefficients of agreement as methods, and their common request."""
 
-``fit`` of a coefficient's `Method` takes one `CoefficientRequest` and returns its coefficients: none where the data do
-not allow it, several where it has several forms.
-"""
-
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar
 
 from ..annotations.counts import class_counts
-from ..annotations.dataset import Dataset
-from ..methods import ONE_CLASS, Method
+from ..annotations.dataset import Dataset, Kind
+from ..methods import ONE_CLASS, Computation, Need, Verdict, any_of, methods
+from .formulas import Formula
 from .intervals import Coefficient
 from .weights import Weights
 
@@ -66,34 +63,45 @@ def request_of(dataset: Dataset, level: float = 0.95, **more: Any) -> Coefficien
     return CoefficientRequest(class_counts(dataset) if dataset.kind == "class" else None, dataset, level, **more)
 
 
-def coefficient_method(
-    name: str,
-    title: str,
-    make: Callable[..., Any],
-    fit: Callable[[CoefficientRequest], Sequence[Coefficient]],
-    **said: Any,
-) -> Method:
-    """Describe a coefficient of agreement, by default of single classes.
+@dataclass(frozen=True, slots=True)
+class CoefficientMethod(Computation):
+    """Declaration of a coefficient of agreement, by default of single classes.
 
-    Parameters
+    Attributes
     ----------
-    name, title : str
-        Key and title.
-    make : callable
-        Public function of the coefficient.
     fit : callable
-        Function that takes one `CoefficientRequest` and returns the coefficients, none where the data do not allow it.
-    **said
-        Further fields of `core.methods.Method`; by default ``takes`` is one class per annotation and ``needs``
-        is overlap.
+        Function that takes one `CoefficientRequest` and returns the coefficients: none if the data do not allow it,
+        several if it has several forms.
+    assumes : str
+        Assumptions in one sentence.
+    formula : Formula or None
+        Function of sums over cases, for coefficients of single classes.
+    beyond_chance : bool
+        True if 0 is chance and 1 perfect, as the verbal scales require.
+    says_how : bool
+        True if weights, metric, method or depth are shown next to the title.
+    title_weighted : str
+        Title with weights, if it differs.
     """
-    return Method(
-        name,
-        "coefficient",
-        title,
-        make=make,
-        fit=fit,
-        takes=said.pop("takes", ONE_CLASS),
-        needs=said.pop("needs", ("overlap",)),
-        **said,
-    )
+
+    family: ClassVar[str] = "coefficient"
+
+    fit: Callable[[CoefficientRequest], Sequence[Coefficient]]
+    _: KW_ONLY
+    takes: Mapping[Kind, str] = field(default_factory=ONE_CLASS.copy)
+    needs: tuple[Need, ...] = ("overlap",)
+    assumes: str = ""
+    formula: Formula | None = None
+    beyond_chance: bool = False
+    says_how: bool = True
+    title_weighted: str = ""
+
+
+def formulas() -> dict[str, Formula]:
+    """Return the formulas of coefficients that have one, by name and in the order of lists."""
+    return {name: one.formula for name, one in methods(CoefficientMethod).items() if one.formula is not None}
+
+
+def any_coefficient(dataset: Dataset) -> Verdict:
+    """Return whether any coefficient of agreement can be computed."""
+    return any_of(methods(CoefficientMethod).values(), "Agreement", dataset)

@@ -16,7 +16,7 @@ from ..annotations.validation import Names
 from ..checked import checked
 from ..errors import NotApplicableError
 from ..methods import AS_IS, methods
-from .coefficient_methods import GWET, CoefficientRequest, coefficient_method
+from .coefficient_methods import GWET, CoefficientMethod, CoefficientRequest
 from .cohen_conger import REPEATS, check_raters, identified, repeats_of
 from .formulas import FEW_OF_OTHERS_AC1, Draws, Formula, beyond_chance, raw_agreement
 from .intervals import WITHOUT_ERROR, Coefficient, few_cases, undefined
@@ -228,8 +228,8 @@ def agreement_table(
     if dataset is not None and (mirrored := both_ways(dataset)) is not dataset:
         twice = replace(asked, counts=class_counts(mirrored), dataset=mirrored)
     found: list[Coefficient] = []
-    for method in methods("coefficient").values():
-        if method.takes.get("class") == AS_IS and method.fit is not None:
+    for method in methods(CoefficientMethod).values():
+        if method.takes.get("class") == AS_IS:
             if twice is asked or not method.beyond_chance:
                 found += method.fit(asked)
             else:
@@ -281,7 +281,7 @@ def one_way(found: Coefficient, level: float) -> Coefficient:
 
 
 METHODS = (
-    coefficient_method(
+    CoefficientMethod(
         "percent",
         "Percent agreement",
         percent_agreement,
@@ -294,9 +294,8 @@ METHODS = (
         assumes="not corrected for chance, so it is high if one class is common.",
         formula=_PERCENT,
         place=10,
-        warm=True,
     ),
-    coefficient_method(
+    CoefficientMethod(
         "scott_pi",
         "Scott π",
         scott_pi,
@@ -310,7 +309,7 @@ METHODS = (
         place=50,
         beyond_chance=True,
     ),
-    coefficient_method(
+    CoefficientMethod(
         "fleiss_kappa",
         "Fleiss κ",
         fleiss_kappa,
@@ -324,7 +323,7 @@ METHODS = (
         place=70,
         beyond_chance=True,
     ),
-    coefficient_method(
+    CoefficientMethod(
         "gwet_ac",
         "Gwet AC1",
         gwet_ac,
@@ -338,7 +337,7 @@ METHODS = (
         place=80,
         beyond_chance=True,
     ),
-    coefficient_method(
+    CoefficientMethod(
         "brennan_prediger",
         "Brennan-Prediger",
         brennan_prediger,

@@ -16,7 +16,7 @@ from ..errors import LimitError, NotApplicableError
 from ..settings import current_settings
 from ..text import plural
 from ._kernels import rater_answers, repeated_answers
-from .coefficient_methods import GWET, CoefficientRequest, coefficient_method
+from .coefficient_methods import GWET, CoefficientMethod, CoefficientRequest
 from .formulas import Formula, Sums, beyond_chance, slopes_of_raters
 from .intervals import Coefficient, few_cases, undefined
 from .linearised import NO_PAIR, from_sums, observed, warn_rare_classes, why_certain
@@ -160,12 +160,8 @@ def check_raters(dataset: Dataset, what: str, *, two: bool = False) -> None:
     ------
     NotApplicableError
     """
-    if dataset.kind != "class":
-        raise NotApplicableError(
-            f"Cannot compute {what}: it needs one class per annotation, but these annotations are {dataset.kind}s."
-        )
-    if not dataset.raters_identified:
-        raise NotApplicableError(f"Cannot compute {what}: it compares raters, but the annotations are anonymous.")
+    dataset.check_kind("class", f"Cannot compute {what}")
+    dataset.check_raters(f"Cannot compute {what}")
     n_used = raters_used(dataset)
     if two and n_used != 2:
         raise NotApplicableError(
@@ -280,7 +276,7 @@ def _conger(asked: CoefficientRequest) -> list[Coefficient]:
 
 
 METHODS = (
-    coefficient_method(
+    CoefficientMethod(
         "cohen_kappa",
         "Cohen κ",
         cohen_kappa,
@@ -295,7 +291,7 @@ METHODS = (
         place=40,
         beyond_chance=True,
     ),
-    coefficient_method(
+    CoefficientMethod(
         "conger_kappa",
         "Conger κ",
         conger_kappa,

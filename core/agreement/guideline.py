@@ -246,8 +246,7 @@ def merge_classes(dataset: Dataset, first: str, second: str, name: str = "") -> 
     InputError
         There is no such class, the classes are ordered and not neighbours, or the name is that of another class.
     """
-    if dataset.kind != "class":
-        raise NotApplicableError(f"Cannot merge classes: these annotations are {dataset.kind}s, not single classes.")
+    dataset.check_kind("class", "Cannot merge classes")
     for each in (first, second):
         if each not in dataset.classes:
             raise InputError(f"Unknown class {each!r}.", f"Use two of {', '.join(dataset.classes[:20])}.")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..annotations._kernels import count_classes
-from ..annotations.counts import ClassCounts
+from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
 from ..checked import checked
 from ..errors import InputError, LimitError, NotApplicableError, OptionError
@@ -26,7 +26,7 @@ from ._kernels import (
     spread,
     weighted_answers,
 )
-from .coefficient_methods import coefficient_method
+from .coefficient_methods import CoefficientMethod
 from .formulas import Draws, Formula, alpha, alpha_of_many
 from .intervals import Coefficient, undefined
 from .linearised import NO_PAIR, Features, as_counts, warn_rare_classes, with_error
@@ -352,7 +352,7 @@ def _check_ratio(values: np.ndarray) -> None:
         )
 
 
-METHOD = coefficient_method(
+METHOD = CoefficientMethod(
     "krippendorff_alpha",
     "Krippendorff α",
     krippendorff_alpha,
@@ -376,3 +376,25 @@ METHOD = coefficient_method(
     beyond_chance=True,
 )
 KRIPPENDORFF_ALPHA = METHOD.name
+
+
+def alpha_as_scale_and_names(dataset: Dataset, order: Sequence[str]) -> tuple[Coefficient, Coefficient]:
+    """Compute Krippendorff's alpha of ordered classes with the ordinal and with the nominal metric.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Dataset of single classes.
+    order : sequence of str
+        Classes from low to high; annotations of others do not count.
+    """
+    place = {name: number for number, name in enumerate(order)}
+    counts = class_counts(dataset)
+    used = np.array([name in place for name in dataset.classes], bool)[counts.class_code]
+    ptr = np.concatenate([[0], np.cumsum(used)])[counts.ptr]
+    counts = replace(counts, ptr=ptr, class_code=counts.class_code[used], count=counts.count[used])
+    labels = [place.get(name, len(place) + code) for code, name in enumerate(dataset.classes)]
+    return (
+        krippendorff_alpha(counts, metric="ordinal", labels=labels),
+        krippendorff_alpha(counts, metric="nominal", labels=labels),
+    )

@@ -10,10 +10,10 @@ import numpy as np
 from ..annotations._kernels import count_classes
 from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
-from ..errors import LimitError, NotApplicableError, OptionError
+from ..errors import LimitError, OptionError
 from ..methods import AS_IS
 from ..text import plural
-from .coefficient_methods import coefficient_method
+from .coefficient_methods import CoefficientMethod
 from .intervals import Coefficient, undefined, with_t_interval
 from .krippendorff import alpha_and_deviations, alpha_by_distance, krippendorff_alpha
 from .ranges import least_beyond_chance
@@ -189,13 +189,11 @@ def set_agreement(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
 
 
 def _check(dataset: Dataset) -> None:
-    if dataset.kind != "set":
-        words = {"class": "single classes", "ranking": "rankings", "score": "scores"}[dataset.kind]
-        raise NotApplicableError(f"Could not compute distances between sets of labels: these annotations are {words}.")
+    dataset.check_kind("set", "Cannot compare sets")
 
 
 METHODS = (
-    coefficient_method(
+    CoefficientMethod(
         "set_alpha",
         "Krippendorff α of sets",
         alpha_of_sets,
@@ -212,7 +210,7 @@ METHODS = (
         place=135,
         beyond_chance=True,
     ),
-    coefficient_method(
+    CoefficientMethod(
         "mean_label_alpha",
         "Mean α over labels",
         mean_label_alpha,
@@ -227,7 +225,7 @@ METHODS = (
         beyond_chance=True,
         says_how=False,
     ),
-    coefficient_method(
+    CoefficientMethod(
         "label_alpha",
         "α of a label",
         label_alphas,

@@ -12,7 +12,7 @@ from ..methods import AS_IS, UGT
 from ..rankings.irn import Ties
 from ..rankings.leave_one_out import leave_one_out
 from ..rankings.overlap import rater_overlaps
-from .coefficient_methods import coefficient_method
+from .coefficient_methods import CoefficientMethod
 from .intervals import Coefficient, undefined
 from .probability import share_of_agreement
 
@@ -67,7 +67,7 @@ def _over_cases(name: str, weights: str, values: np.ndarray, n: np.ndarray, leve
 
 
 METHODS = (
-    coefficient_method(
+    CoefficientMethod(
         "leave_one_out_top1",
         "First choice of the others",
         ranking_agreement,
@@ -81,7 +81,7 @@ METHODS = (
         place=120,
         says_how=False,
     ),
-    coefficient_method(
+    CoefficientMethod(
         "mean_average_overlap",
         "Average overlap",
         ranking_agreement,

@@ -8,9 +8,11 @@ import numpy as np
 
 from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import MISSING_TIME, Dataset
-from ..errors import InputError, NotApplicableError, OptionError
-from ..methods import AS_IS, Method, methods
+from ..errors import InputError, OptionError
+from ..methods import AS_IS, methods
+from ..options import check_whole
 from ..result_base import Columns, Result, rows
+from .coefficient_methods import CoefficientMethod
 from .intervals import Coefficient
 from .krippendorff import KRIPPENDORFF_ALPHA
 from .probability import SPA
@@ -107,10 +109,8 @@ def over_time(
     unknown = [name for name in coefficients if name not in known]
     if unknown or by not in ("cases", "period", *PERIODS):
         raise OptionError(f"unknown: {unknown[0] if unknown else by!r}")
-    if dataset.kind != "class":
-        raise NotApplicableError("Cannot show agreement over time: these annotations are not single classes.")
-    if n_windows < 1:
-        raise InputError(f"The number of windows must be at least 1; got {n_windows:,}.", "Use 1 or more.")
+    dataset.check_kind("class", "Cannot show agreement over time")
+    check_whole(n_windows, "The number of windows", 1)
     began = _first_times(dataset)
     dated = np.flatnonzero(began != MISSING_TIME)
     if dated.size == 0:
@@ -133,9 +133,9 @@ def over_time(
     return OverTime(by, tuple(windows), dataset.n_cases - int(dated.size))
 
 
-def _of_classes() -> dict[str, Method]:
+def _of_classes() -> dict[str, CoefficientMethod]:
     """Return the coefficients of single classes that need no identified raters."""
-    known = methods("coefficient").items()
+    known = methods(CoefficientMethod).items()
     return {name: one for name, one in known if one.takes.get("class") == AS_IS and one.needs == ("overlap",)}
 
 

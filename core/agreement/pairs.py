@@ -11,10 +11,11 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import LimitError, NotApplicableError, NotFoundError, OptionError
-from ..methods import ONE_CLASS, Method, method_named, methods
+from ..methods import ONE_CLASS, Computation
 from ..result_base import Columns, Result, named
 from ..settings import current_settings
 from ._kernels import pair_tables, rater_pairs, table_margins, table_squares
+from .coefficient_methods import formulas
 from .coefficients import PERCENT, both_ways
 from .formulas import Formula, Sums, slopes_of_raters
 from .intervals import wilson
@@ -120,8 +121,7 @@ class Disagreements:
 
 def pair_coefficients() -> tuple[str, ...]:
     """Return the coefficients that `pair_matrix` supports."""
-    known = methods("coefficient").values()
-    return PERCENT, *(method.name for method in known if method.formula is not None and method.formula.of_pairs)
+    return PERCENT, *(name for name, formula in formulas().items() if formula.of_pairs)
 
 
 def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.95) -> PairMatrix:
@@ -167,7 +167,7 @@ def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.9
     if twice is not dataset:
         times, n_classes = 2, twice.n_classes
     tables = pair_tables(twice.case_ptr, twice.rater, twice.answer, n_raters, n_classes)
-    formula = method_named("coefficient", coefficient).formula
+    formula = formulas()[coefficient]
     n, agree, value, se = _symmetric(_of_tables(tables, formula), n_raters)
     n, agree, se = n // times, agree // times, se * times**0.5
     highest = formula.highest_chance(n_classes, None) if formula.highest_chance and n_classes > 1 else 0.5
@@ -246,10 +246,8 @@ def _of_tables(tables: np.ndarray, formula: Formula) -> tuple[np.ndarray, ...]:
 
 
 def _check(dataset: Dataset) -> None:
-    if dataset.kind != "class":
-        raise NotApplicableError("Cannot compare pairs of raters: this needs one class per annotation.")
-    if not dataset.raters_identified:
-        raise NotApplicableError("Cannot compare raters: the annotations are anonymous.")
+    dataset.check_kind("class", "Cannot compare pairs of raters")
+    dataset.check_raters("Cannot compare raters")
 
 
 def _share(agree: np.ndarray, n: np.ndarray) -> np.ndarray:
@@ -301,15 +299,13 @@ def _leaves(near: np.ndarray) -> np.ndarray:
     return leaves_list(optimal_leaf_ordering(tree, distance) if len(near) <= MOST_FOR_OPTIMAL else tree)
 
 
-METHOD = Method(
+METHOD = Computation(
     "pairs",
-    "analysis",
     "Pairwise agreement",
+    pair_matrix,
     plainly="Compares each pair of raters on the cases that both have annotated.",
     exactly="Share of agreeing pairs of annotations, with Wilson's 95% interval. Each cell shows the number of pairs.",
     sources=(),
     takes=ONE_CLASS,
-    make=pair_matrix,
-    fit=pair_matrix,
     needs=("overlap", "raters"),
 )

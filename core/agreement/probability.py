@@ -15,7 +15,7 @@ from ..annotations.dataset import Dataset
 from ..checked import checked
 from ..errors import OptionError
 from ._kernels import agreeing_pairs, class_shares, disagreement_sums, jackknife_sums, weighted_answers
-from .coefficient_methods import SPA_SOURCE, coefficient_method
+from .coefficient_methods import SPA_SOURCE, CoefficientMethod
 from .formulas import Formula, beyond_chance, raw_agreement
 from .intervals import Coefficient, few_cases, undefined, wilson
 from .linearised import NO_PAIR, ONE_CLASS, as_counts, total_of
@@ -392,7 +392,7 @@ def _with_case(counts: ClassCounts, answers: dict[int, int]) -> ClassCounts:
 
 
 METHODS = (
-    coefficient_method(
+    CoefficientMethod(
         "spa",
         "Sparse probability of agreement",
         spa,
@@ -407,7 +407,7 @@ METHODS = (
         place=20,
         says_how=False,
     ),
-    coefficient_method(
+    CoefficientMethod(
         "spa_corrected",
         "SPA beyond chance",
         spa_corrected,

@@ -21,10 +21,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..errors import LimitError, NotApplicableError
-from ..methods import AS_IS, Method
+from ..errors import LimitError
+from ..methods import AS_IS
 from ..text import plural
-from .coefficient_methods import coefficient_method
+from .coefficient_methods import CoefficientMethod
 from .intervals import Coefficient, few_cases, undefined
 from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
 from .linearised import NO_PAIR
@@ -108,11 +108,7 @@ def intraclass(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
     Without any case that all scored, ICC(1) by analysis of variance takes the cases with two scores if these have the
     same number of them. The mean is of as many as a complete case has; by components, of the median number.
     """
-    if dataset.kind != "score":
-        kinds = {"class": "classes", "ranking": "rankings"}
-        raise NotApplicableError(
-            f"Cannot compute intraclass correlations: these annotations are {kinds[dataset.kind]}, not scores."
-        )
+    dataset.check_kind("score", "Cannot compute intraclass correlations")
     scored = _joined(dataset)
     n = np.bincount(scored.case)
     paired = n >= 2
@@ -366,8 +362,8 @@ def _none(name: str, table: np.ndarray, what: str, why: str, k: int = 0) -> Coef
     return undefined(name, what, why, len(table), table.size)
 
 
-def _icc(name: str, title: str, place: int, assumes: str) -> Method:
-    return coefficient_method(
+def _icc(name: str, title: str, place: int, assumes: str) -> CoefficientMethod:
+    return CoefficientMethod(
         name,
         title,
         intraclass,

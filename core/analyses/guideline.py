@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..agreement.coefficient_methods import any_coefficient
 from ..agreement.guideline import ConfusedPair, GuidelineReview, review_guideline
 from ..agreement.intervals import UNDEFINED, IntervalEstimate
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..figures.estimates import estimates
-from ..methods import Verdict, any_of, can_use
+from ..methods import Verdict, can_use
 from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..models.dawid_skene import DawidSkene
 from ..raters.groups import FEWEST_RATERS, RaterFacts, sides_of
@@ -314,7 +315,7 @@ def _applicable(dataset: Dataset) -> Verdict:
         )
     if dataset.n_classes < FEWEST_CLASSES:
         return Verdict("guideline", "Guideline", False, "there are fewer than three classes, so none can be merged")
-    return any_of("coefficient", dataset)
+    return any_coefficient(dataset)
 
 
 _PAIRS = part_of(__name__, "pairs", "Guideline", _applicable, GuidelineOptions)

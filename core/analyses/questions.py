@@ -8,10 +8,12 @@ from functools import partial
 import pandas as pd
 
 from ..agreement.applicable_coefficients import coefficients_for
+from ..agreement.coefficient_methods import CoefficientMethod, any_coefficient
 from ..agreement.intervals import Coefficient
 from ..annotations.dataset import Dataset
 from ..errors import PluralityError
-from ..methods import AS_IS, Verdict, any_of, method_named
+from ..methods import AS_IS, Verdict, method_named
+from ..models.rater_methods import RaterModelMethod
 from ..result_base import Columns, Result, rows
 from ..runtime.chunks import CancelToken
 from ..text import listed, plural, shorten, with_interval
@@ -71,7 +73,7 @@ class QuestionSummary(Result):
         """Title of the coefficient, with its weights; empty if there is none."""
         if self.coefficient is None:
             return ""
-        method, how = method_named("coefficient", self.coefficient.name), self.coefficient.weights
+        method, how = method_named(CoefficientMethod, self.coefficient.name), self.coefficient.weights
         plain = self.kind == "score" or how == "identity" or not method.says_how
         return method.title if plain else f"{method.title_weighted or method.title}, {how}"
 
@@ -129,7 +131,7 @@ def compute(
 
 
 def _summary(name: str, dataset: Dataset, options: QuestionOptions, token: CancelToken | None) -> QuestionSummary:
-    verdict = any_of("coefficient", dataset)
+    verdict = any_coefficient(dataset)
     quoted = coefficients_for(dataset, options.level).quoted if verdict.possible else None
     why = verdict.reason if quoted is None else quoted.note if quoted.value is None else ""
     notes = [f"No agreement: {why}"] if why else []
@@ -164,7 +166,7 @@ def _flagged(
     if not judged.n_judged and not flagged:
         return "", None, judged.why
     names = data.raters if scored else found.act.raters
-    model = _OF_SCORES if scored else method_named("rater model", found.table.model).title
+    model = _OF_SCORES if scored else method_named(RaterModelMethod, found.table.model).title
     return model, tuple(names[rater] for rater in flagged), ""
 
 

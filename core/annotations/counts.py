@@ -1,10 +1,9 @@
-"""Counts of each class on each case, in CSR."""
+"""Counts of each class on each case, in CSR, and of the parts in which raters and cases are connected."""
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..errors import NotApplicableError
 from ..runtime.identity_cache import cache_by_identity
 from ._kernels import count_classes
 from .dataset import Dataset
@@ -60,8 +59,7 @@ def class_counts(dataset: Dataset, cases: range | None = None) -> ClassCounts:
     NotApplicableError
         The annotations are not classes; use `Dataset.as_classes` first.
     """
-    if dataset.kind != "class":
-        raise NotApplicableError(f"Could not count classes: these annotations are {dataset.kind}s, not single classes.")
+    dataset.check_kind("class", "Could not count classes")
     case_ptr, answer = dataset.case_ptr, dataset.answer
     if cases is not None:
         case_ptr = case_ptr[cases.start : max(cases.start, cases.stop) + 1]
@@ -96,3 +94,21 @@ def rater_case_pairs(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
 def raters_per_case(dataset: Dataset) -> np.ndarray:
     """Count the different raters of each case, ndarray of int64, shape (n_cases,), read-only."""
     return frozen(np.bincount(rater_case_pairs(dataset)[0], minlength=dataset.n_cases))
+
+
+def n_groups(dataset: Dataset) -> int:
+    """Return the number of groups of cases and raters that no annotation joins; 1 if everything is connected."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    size = dataset.n_cases + dataset.n_raters
+    answers = np.ones(dataset.n_annotations, np.int8)
+    joined = coo_array((answers, (dataset.case_of_annotation, dataset.n_cases + dataset.rater)), shape=(size, size))
+    return int(connected_components(joined, directed=False, return_labels=False))
+
+
+def classes_per_case(dataset: Dataset) -> np.ndarray:
+    """Count the different classes given to each case, int64, shape (n_cases,); not defined for scores."""
+    case, code = dataset.named_classes()
+    pairs = np.unique(case.astype(np.int64) * dataset.n_classes + code)
+    return np.bincount(pairs // max(1, dataset.n_classes), minlength=dataset.n_cases)

@@ -3,16 +3,17 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, NotFoundError
+from ..errors import InputError, NotApplicableError, NotFoundError
 from ..result_base import Columns, Result, named
 from ..text import plural, shorten, typed, without_controls
 from .csr import group_by_case, keep_annotations, order_blocks
 from .digest import dataset_digest, names_digest
 from .frame_reader import frame_reader
+from .kinds import KINDS, Kind, KindTraits
 from .paired_items import COMPARED, PairedItems
 from .rater_codes import coded
 from .validation import (
@@ -36,10 +37,7 @@ from .validation import (
     frozen,
 )
 
-Kind = Literal["class", "ranking", "set", "score"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 LABEL_SIGNS = (";", "|", ",", "/", "+")
-_LISTING = ("ranking", "set")  # kinds whose annotations are entries
 RISK_LEVELS = ("low", "medium", "high")
 
 
@@ -135,7 +133,7 @@ class Dataset(Result):
             put(what, checked_names(getattr(self, what), what))
         if not self.cases:
             raise InputError("Could not build the dataset: it has no cases.", "Provide at least one case.")
-        if bool(self.classes) == (self.kind == "score"):
+        if bool(self.classes) != self.traits.has_classes:
             found = (
                 f"Could not build the dataset: it has {len(self.classes):,} classes, but its annotations are of "
                 f"kind {self.kind!r}."
@@ -163,7 +161,7 @@ class Dataset(Result):
         put("score", checked_numbers(self.score, "score", LARGEST_SCORE))
         put("entry_class", checked_codes(self.entry_class, "entry_class", self.classes, "classes"))
         put("entry_block", checked_integers(self.entry_block, "entry_block", np.int32))
-        listed = n if self.kind in _LISTING else 0
+        listed = n if self.traits.lists_classes else 0
         check_length(self.answer, n if self.kind == "class" else 0, "answer", "annotations of one class")
         check_length(self.score, n if self.kind == "score" else 0, "score", "annotations that are scores")
         check_length(self.entry_block, len(self.entry_class), "entry_block", "entries of entry_class")
@@ -536,17 +534,13 @@ class Dataset(Result):
     def _facts(self) -> Iterable[str]:
         yield f"{shorten(without_controls(self.name), 24)}: {plural(self.n_cases, 'case')}"
         yield plural(self.n_raters, "rater") if self.raters_identified else "anonymous raters"
-        if self.kind != "score":
+        if self.traits.has_classes:
             yield plural(
                 self.n_classes,
                 "ordered class" if self.ordinal else "class",
                 "ordered classes" if self.ordinal else "classes",
             )
-        yield plural(
-            self.n_annotations,
-            {"class": "annotation", "ranking": "ranking", "set": "set of labels", "score": "score"}[self.kind],
-            "sets of labels" if self.kind == "set" else None,
-        )
+        yield plural(self.n_annotations, self.traits.noun)
 
     def long_columns(self, cases: range) -> dict[str, Any]:
         """Return columns of one row per annotation, or per ranked class: case, rater, (time,) (rank,) answer, (group).
@@ -690,6 +684,73 @@ class Dataset(Result):
     def annotations_of(self, case: int) -> range:
         """Return the positions of a case's annotations."""
         return range(int(self.case_ptr[case]), int(self.case_ptr[case + 1]))
+
+    @property
+    def traits(self) -> KindTraits:
+        """What is particular to the kind of these annotations."""
+        return KINDS[self.kind]
+
+    def not_of_kind(self, kind: Kind) -> str:
+        """Return the reason why a method for one kind of annotation cannot be used; empty if it can."""
+        return "" if self.kind == kind else f"the annotations are not {KINDS[kind].plural}"
+
+    def check_kind(self, kind: Kind, what: str, advice: str = "") -> None:
+        """Refuse annotations of another kind.
+
+        Parameters
+        ----------
+        kind : Kind
+        what : str
+            What cannot be done with them: "Cannot compare raters".
+        advice : str
+            What to do instead, as a sentence.
+
+        Raises
+        ------
+        NotApplicableError
+        """
+        if self.kind != kind:
+            reason = f"{what}: these annotations are {self.traits.plural}, not {KINDS[kind].plural}."
+            raise NotApplicableError(f"{reason} {advice}".rstrip())
+
+    def check_raters(self, what: str) -> None:
+        """Refuse anonymous annotations.
+
+        Parameters
+        ----------
+        what : str
+            What cannot be done with them: "Cannot compare raters".
+
+        Raises
+        ------
+        NotApplicableError
+        """
+        if not self.raters_identified:
+            raise NotApplicableError(f"{what}: the annotations are anonymous.")
+
+    def entries(self, annotations: range | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the classes of annotations in CSR: pointers from 0, class and block of each entry.
+
+        A single class is one entry.
+
+        Parameters
+        ----------
+        annotations : range, optional
+            Run of annotations; all if omitted.
+        """
+        run = range(self.n_annotations) if annotations is None else annotations
+        low, high = run.start, run.stop
+        if not self.traits.lists_classes:
+            code = self.answer[low:high]
+            return np.arange(len(code) + 1, dtype=np.int64), code, np.zeros(len(code), np.int32)
+        ptr = self.entry_ptr[low : high + 1]
+        listed = slice(ptr[0], ptr[-1])
+        return ptr - ptr[0], self.entry_class[listed], self.entry_block[listed]
+
+    def named_classes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return case and class of each class that an annotation names; none for scores."""
+        ptr, code, _ = self.entries()
+        return self.case_of_annotation[: len(ptr) - 1].repeat(np.diff(ptr)), code
 
     def blocks_of(self, annotation: int) -> list[list[int]]:
         """Return the ranked classes of one annotation as blocks of tied classes, first choice first.
@@ -851,7 +912,7 @@ def keep_only(dataset: Dataset, keep: np.ndarray) -> Dataset:
     rater_kept[dataset.rater[keep]] = True
     new_rater = np.cumsum(rater_kept, dtype=np.int32) - 1
     changes = {}
-    if dataset.kind in _LISTING:
+    if dataset.traits.lists_classes:
         entry_keep = np.repeat(keep, np.diff(dataset.entry_ptr))
         changes = {
             "entry_ptr": np.concatenate([[0], np.cumsum(np.diff(dataset.entry_ptr)[keep])]).astype(np.int64),
@@ -960,11 +1021,10 @@ def as_sets(dataset: Dataset, cut: int | None) -> Dataset:
         )
     if dataset.kind == "set":
         return dataset
-    if dataset.kind == "class":
-        ptr, code = np.arange(dataset.n_annotations + 1), dataset.answer
-    else:
-        keep = np.ones(len(dataset.entry_block), bool) if cut is None else dataset.entry_block < cut
-        ptr, code = np.concatenate([[0], np.cumsum(keep)])[dataset.entry_ptr], dataset.entry_class[keep]
+    ptr, code, block = dataset.entries()
+    if cut is not None:
+        keep = block < cut
+        ptr, code = np.concatenate([[0], np.cumsum(keep)])[ptr], code[keep]
     side = {name: getattr(dataset, name) for name in ("raters_identified", "class_risk", "case_group")}
     names = dataset.name, dataset.cases, dataset.raters, dataset.classes
     return Dataset.from_sets(*names, dataset.case_of_annotation, dataset.rater, ptr, code, dataset.time, **side)

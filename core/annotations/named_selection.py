@@ -188,12 +188,9 @@ def _with_class(dataset: Dataset, classes: tuple[str, ...]) -> np.ndarray:
         raise NotFoundError(f"Could not find class {unknown[0]!r} in {dataset.name}.")
     wanted = np.zeros(dataset.n_classes, bool)
     wanted[[position[name] for name in classes]] = True
-    if dataset.kind == "class":
-        case = dataset.case_of_annotation[wanted[dataset.answer]]
-    else:
-        case = np.repeat(dataset.case_of_annotation, np.diff(dataset.entry_ptr))[wanted[dataset.entry_class]]
+    case, code = dataset.named_classes()
     found = np.zeros(dataset.n_cases, bool)
-    found[case] = True
+    found[case[wanted[code]]] = True
     return found
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..errors import InputError, NotApplicableError
+from ..errors import InputError
 from ..text import shorten
 from .columns import of_texts
 from .dataset import Dataset
@@ -187,11 +187,7 @@ def with_class_order(dataset: Dataset, classes: Sequence[str]) -> Dataset:
     InputError
         A class is missing, unknown, or named twice.
     """
-    if dataset.kind != "class":
-        raise NotApplicableError(
-            "Cannot order the classes: each annotation must be a single class, but these "
-            f"annotations are {dataset.kind}s."
-        )
+    dataset.check_kind("class", "Could not order the classes")
     missing = [name for name in dataset.classes if name not in classes]
     if missing:
         raise InputError(f"Could not order the classes: {missing[0]!r} is missing.", "Include every class.")

@@ -21,7 +21,7 @@ from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.gaussian import GaussianScores
 from ..plausibility.ordinal_truth import OrdinalTruth
 from ..plausibility.prirn import PrIRN
-from ..plausibility.protocol import PlausibilityModel
+from ..plausibility.protocol import PlausibilityMethod, PlausibilityModel
 from ..result_base import Columns, Result, rows
 from ..text import number, plural, significant
 from ..thresholds import LEAST_GOLD
@@ -130,7 +130,7 @@ def default_reliability(
             f"{LEAST_GOLD} cases."
         )
     marks = [mark for mark in (_gold(truth), _readers(model, readers), _beta(dataset, model, beta)) if mark]
-    scale = method_named("plausibility", model.name).reliability
+    scale = method_named(PlausibilityMethod, model.name).reliability
     published = "" if scale is None else scale.published
     name, sentence = (
         ("published", published)

@@ -134,11 +134,7 @@ def _groups(*columns: np.ndarray) -> np.ndarray:
 
 def _counts(dataset: Dataset, model: DirichletCounts, held: np.ndarray, reader: np.ndarray) -> ClosedForm:
     """Compute Dirichlet counts, which depend on how many of the other annotations name the class."""
-    if dataset.kind != "class":
-        raise NotApplicableError(
-            "Could not use Dirichlet counts: they need one class per annotation, but these "
-            f"annotations are {dataset.kind}s."
-        )
+    dataset.check_kind("class", "Could not use Dirichlet counts")
     case, answer = dataset.case_of_annotation, dataset.answer
     own, same = _groups(case, reader), _groups(case, answer)
     own_same = _groups(own, answer)
@@ -185,10 +181,7 @@ def _first_blocks(dataset: Dataset, model: PrIRN, held: np.ndarray, reader: np.n
 
 def _scores(dataset: Dataset, model: GaussianScores, held: np.ndarray, reader: np.ndarray) -> ClosedForm:
     """Compute scores: y | others ~ t with 2 an degrees of freedom about mn, squared scale bn (κn + 1)/(an κn)."""
-    if dataset.kind != "score":
-        raise NotApplicableError(
-            f"Could not use the Gaussian model: it needs scores, but these annotations are of kind {dataset.kind!r}."
-        )
+    dataset.check_kind("score", "Could not use the Gaussian model")
     from scipy.special import gammaln
 
     case, score = dataset.case_of_annotation, dataset.score

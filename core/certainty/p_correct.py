@@ -13,9 +13,9 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..annotations.validation import frozen
 from ..errors import NotApplicableError
-from ..methods import any_of
 from ..models.average import AveragedModels, average_models
 from ..models.choose import choose
+from ..models.rater_methods import any_rater_model
 from ..order import FITTED, highest_first
 from ..result_base import Columns, Result, named
 from ..runtime.chunks import CancelToken
@@ -105,7 +105,7 @@ def p_correct(
         Rater models are not possible.
     Cancelled
     """
-    if not (possible := any_of("rater model", dataset)).possible:
+    if not (possible := any_rater_model(dataset)).possible:
         raise NotApplicableError(f"Cannot compute P(correct): {possible.reason}.")
     choice = choose(dataset, seed=seed, independent=False, token=token, progress=progress)
     return of_average(average_models(choice, dataset, token=token), dataset)

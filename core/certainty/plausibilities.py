@@ -122,7 +122,7 @@ def plausibilities(
         The table would have too many cells.
     """
     check_whole(n_kept, "The number of draws to keep", 0)
-    if dataset.kind not in ("class", "ranking"):
+    if dataset.traits.needs_split:
         raise NotApplicableError(
             "Could not compute class plausibilities: they need rankings, or one class per annotation."
         )

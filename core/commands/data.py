@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..annotations.ordering import may_be_ordered, order_by_name
-from ..errors import InputError, NotApplicableError, NotFoundError, PluralityError
+from ..errors import InputError, NotFoundError, PluralityError
 from ..ingest.samples import SAMPLES
+from ..options import check_level
 from ..text import number, shorten
 from .inputs import read_file, read_warned, rows_of, split, stamp, with_declared_order, write_table
 from .parts import answer_part, answered
@@ -63,7 +64,7 @@ def _scale_or_names(dataset: "Dataset", options) -> list[str]:
     """Return the agreement of classes that may be a scale as a scale and as names; nothing if they are decided."""
     if dataset.kind != "class" or dataset.ordinal or not may_be_ordered(dataset.classes):
         return []
-    from ..agreement.scale_or_names import alpha_as_scale_and_names  # loads kernels, which describing rarely needs
+    from ..agreement.krippendorff import alpha_as_scale_and_names  # loads kernels, which describing rarely needs
 
     order = (None if options.classes else order_by_name(dataset.classes)) or dataset.classes
     as_scale, as_names = (
@@ -97,8 +98,7 @@ def check_agreement(options) -> None:
     from ..agreement.probability import SPA_WEIGHTINGS
     from ..agreement.weights import WEIGHT_FAMILIES
 
-    if not 0 < options.level < 1:
-        raise InputError(f"The level must be between 0 and 1; got {options.level}.", "Use for example 0.95.")
+    check_level(options.level)
     if options.spa_weights not in SPA_WEIGHTINGS:
         raise InputError(f"Unknown weighting {options.spa_weights!r}.", f"Use one of {', '.join(SPA_WEIGHTINGS)}.")
     if options.weights not in (None, *WEIGHT_FAMILIES):
@@ -183,7 +183,7 @@ def groups(options) -> tuple[dict, "pd.DataFrame"]:
     from ..analyses.groups import GROUPS, lead, lead_of_cases
 
     dataset, left_out = read_warned(options).dataset, 0
-    if dataset.kind in ("set", "ranking") or split(options) is not None:
+    if dataset.traits.lists_classes or split(options) is not None:
         dataset, left_out = dataset.as_classes(split(options))
     if dataset.kind == "class":
         dataset = with_declared_order(dataset, options)
@@ -300,10 +300,7 @@ def _classifiers_by_group(
     from .inputs import rows_of
     from .plausibilities import read_classifiers
 
-    if dataset.kind != "class":
-        raise NotApplicableError(
-            "Could not compare classifiers: this needs one class per annotation.", "Use --threshold or --label."
-        )
+    dataset.check_kind("class", "Could not compare classifiers", "Use --threshold or --label.")
     found = read_classifiers(options, dataset)
     if not found:
         raise InputError("No predictions.", "Add --predictions NAME=FILE.")

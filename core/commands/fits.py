@@ -14,7 +14,7 @@ from ..errors import InputError, NotApplicableError
 from ..evaluation.predictions import open_predictions
 from ..ingest.companion_files import SideFiles, with_side_files
 from ..ingest.formats.tables import open_table
-from ..methods import Method, methods
+from ..methods import methods
 from ..models.average import METHOD as AVERAGE
 from ..models.average import average_models
 from ..models.bayesian_dawid_skene import METHOD as BAYESIAN
@@ -25,6 +25,7 @@ from ..models.expected_class import class_scale
 from ..models.ordinal import METHOD as ORDINAL
 from ..models.ordinal import NAMES
 from ..models.precision import precision_of
+from ..models.rater_methods import RaterModelMethod
 from ..models.result import RaterModelFit
 from ..models.soft_labels import by_class
 from .inputs import progress, read_warned, rows_of, say_duration, split, stamp, with_declared_order, write_table
@@ -163,7 +164,7 @@ def _chosen(options, dataset: Dataset) -> tuple[Request, float | None, dict]:
     from ..models.choice_cost import seconds_to_choose
     from ..models.choose import choose
 
-    known = {option.name for each in methods("rater model").values() for option in each.options} - {"seed"}
+    known = {option.name for each in methods(RaterModelMethod).values() for option in each.options} - {"seed"}
     given = [name for name in ("method", *known) if getattr(options, name, None) is not None]
     given += [name for name, value in vars(options).items() if name.startswith("variant_") and value is not None]
     if given:
@@ -181,9 +182,9 @@ def _chosen(options, dataset: Dataset) -> tuple[Request, float | None, dict]:
 
 def asked_for(options) -> Request:
     """Return the model that the options name, and how to fit it."""
-    named = [method for method in methods("rater model").values() if method.command == options.model]
+    named = [method for method in methods(RaterModelMethod).values() if method.command == options.model]
     method = _variant(named, options)
-    known = {option.name for each in methods("rater model").values() for option in each.options}
+    known = {option.name for each in methods(RaterModelMethod).values() for option in each.options}
     given = {name: value for name in known if (value := getattr(options, name, None)) is not None}
     if options.gold:
         given["use_gold"] = True
@@ -192,7 +193,7 @@ def asked_for(options) -> Request:
     return request(method.name, options.method, **given)
 
 
-def _variant(named: list[Method], options) -> Method:
+def _variant(named: list[RaterModelMethod], options) -> RaterModelMethod:
     """Return the one of several methods with a name that the options select."""
     given = {
         name.removeprefix("variant_"): value

@@ -62,7 +62,7 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
     options.cautions.extend(notes)
     rows = [_row(one) | {"readers": readers} for one, readers in zip(found.machines, worth, strict=True)]
     for row in rows:
-        given = probability.get(row["machine"]) if dataset.kind in ("class", "ranking") else None
+        given = None if dataset.traits.needs_split else probability.get(row["machine"])
         by_them = None if given is None else _worth(dataset, row["machine"], tuple(people), options, given)
         row["readers_by_probabilities"] = by_them
         row["leads"] = _leads(dataset, row["machine"], people, score, options)

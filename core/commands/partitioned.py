@@ -14,6 +14,7 @@ from ..ingest.formats.parquet import free_memory, memory_needed
 from ..ingest.formats.side_tables import read_class_list
 from ..ingest.missing_codes import codes_of
 from ..methods import method_named
+from ..plausibility.protocol import PlausibilityMethod
 from ..text import number, significant
 from .inputs import PIPE, class_list, declared_order, progress, runner_of, stamp
 
@@ -318,7 +319,7 @@ def _means(options, data: "PartitionedDataset", reliabilities: list[float], runn
     from ..partitioned.certainty import MeanCertainty, certainties
     from .plausibilities import chosen_model
 
-    if method_named("plausibility", options.model).takes.get("class") is None:
+    if method_named(PlausibilityMethod, options.model).takes.get("class") is None:
         raise NotApplicableError(
             f"Could not use {options.model}: it does not support classes, and partitions contain only classes."
         )

@@ -37,7 +37,7 @@ from ..plausibility.gaussian import GaussianScores
 from ..plausibility.gaussian_prior import fit_prior
 from ..plausibility.learned_counts import LearnedCounts, learned_counts
 from ..plausibility.plackett_luce.trust import MixturePlackettLuce
-from ..plausibility.protocol import PlausibilityModel
+from ..plausibility.protocol import PlausibilityMethod, PlausibilityModel
 from ..runtime.executors import Executor
 from ..tables import to_parquet
 from ..thresholds import CERTAIN_LEVELS
@@ -63,7 +63,7 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
             )
         return _certainty_of_sets(options, reading.dataset)
     dataset, left_out = read_input(options, reading)
-    if options.plausibilities_out and dataset.kind not in ("class", "ranking"):
+    if options.plausibilities_out and dataset.traits.needs_split:
         raise InputError(
             "Could not use --plausibilities-out: it needs rankings, or one class per annotation.",
             "Leave it out, or split the annotations into two classes.",
@@ -236,7 +236,7 @@ def read_input(options, reading: Reading | None = None) -> tuple[Dataset, int]:
         reading = read_warned(options, kind="score")
         return reading.dataset, 0
     reading = reading or read_warned(options)
-    method = method_named("plausibility", options.model)
+    method = method_named(PlausibilityMethod, options.model)
     dataset, left_out = as_taken(method, reading.dataset, split(options))
     if "order" in method.needs:
         dataset = with_declared_order(dataset, options, asked=True)
@@ -259,8 +259,8 @@ def chosen_model(options, learned: LearnedCounts | None = None) -> PlausibilityM
         raise InputError(f"The set size must be 1 to 10; got {options.top}.", "Change --top.")
     if learned is not None:
         return dataclasses.replace(learned.model, depth=options.top)
-    method = method_named("plausibility", options.model)
-    known = {option.name for each in methods("plausibility").values() for option in each.options}
+    method = method_named(PlausibilityMethod, options.model)
+    known = {option.name for each in methods(PlausibilityMethod).values() for option in each.options}
     given = {name: value for name in known if (value := getattr(options, name, None)) is not None}
     return method.make(**method.checked(given), depth=options.top)
 
@@ -313,7 +313,7 @@ def opened_reliability(options, dataset: Dataset) -> float:
 
 def _closed_form(options) -> bool:
     """Return whether the model's certainty needs no draws."""
-    return method_named("plausibility", options.model).make is GaussianScores
+    return method_named(PlausibilityMethod, options.model).make is GaussianScores
 
 
 def _run(options, model: PlausibilityModel, dataset: Dataset, reliabilities, classifiers) -> SweepTable:

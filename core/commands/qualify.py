@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
+from ..plausibility.protocol import offered
 from .inputs import PIPE, read_file
 
 if TYPE_CHECKING:
@@ -40,15 +41,13 @@ def qualify(options) -> tuple[dict, "pd.DataFrame"]:
 
 def commands_of(options) -> Iterator[list[str]]:
     """Return the commands that are run twice on the file, with the options that were given."""
-    from ..methods import offered
-
     if options.file == PIPE:
         raise InputError("Could not read the piped input twice.", "Use a file.")
     dataset = read_file(options).dataset
     given = [options.file, *_given_options()]
     yield ["agreement", *given]
     yield ["fit", "auto", *given]
-    yield from (["certainty", method.command, *given] for method in offered("plausibility", dataset)[:1])
+    yield from (["certainty", method.command, *given] for method in offered(dataset)[:1])
 
 
 def _given_options() -> Iterator[str]:

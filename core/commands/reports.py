@@ -11,6 +11,7 @@ from ..annotations.named_selection import Selection
 from ..errors import InputError, PluralityError
 from ..machines.marks import Machine
 from ..methods import as_taken, method_named
+from ..plausibility.protocol import PlausibilityMethod
 from ..report.build import SECTIONS, OtherQuestion, ReportRequest, build_report
 from ..report.hidden_names import hidden
 from ..review.store import head_of_reviews
@@ -87,7 +88,7 @@ def _request_of(options) -> tuple[Dataset, Callable[[CancelToken], ReportRequest
 
     def make(token: CancelToken) -> ReportRequest:
         settings = settings_of(options, dataset)
-        view = as_taken(method_named("plausibility", settings.plausibility.name), dataset, split(options))[0]
+        view = as_taken(method_named(PlausibilityMethod, settings.plausibility.name), dataset, split(options))[0]
         return ReportRequest(
             dataset=dataset,
             source=options.file,

@@ -9,7 +9,7 @@ from ..analysis_settings import AnalysisSettings
 from ..errors import InputError
 from ..evaluation.prediction_sets import CoveredShare, PredictionSets, majority_votes, prediction_sets, sets_table
 from ..evaluation.sweep_table import kept_plausibilities
-from ..methods import offered
+from ..plausibility.protocol import offered
 from .fits import with_gold
 from .inputs import progress, read_warned, rows_of, stamp, write_table
 from .plausibilities import chosen_model, learned_of, opened_reliability, read_classifiers, read_input
@@ -18,7 +18,7 @@ from .plausibilities import chosen_model, learned_of, opened_reliability, read_c
 def sets(options) -> tuple[dict, pd.DataFrame]:
     """Return sets of each classifier, keys of the first on top; the table has one row per case and classifier."""
     reading = read_warned(options)
-    options.top, options.model = 3, options.model or offered("plausibility", reading.dataset)[0].name
+    options.top, options.model = 3, options.model or offered(reading.dataset)[0].name
     dataset, left_out = read_input(options, reading)
     if options.gold:
         dataset = with_gold(dataset, options)
@@ -96,7 +96,7 @@ def _ends(share: CoveredShare | None) -> list[float] | None:
 def metrics(options) -> tuple[dict, pd.DataFrame]:
     """Compute each metric of each classifier, with the sentence of its page."""
     dataset, left_out = read_input(options)
-    if dataset.kind in ("score", "set"):
+    if dataset.traits.needs_split:
         raise InputError(
             "Could not compute these metrics: they need rankings, or one class per annotation.",
             "For scores and sets, use the command sweep.",

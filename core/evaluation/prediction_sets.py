@@ -463,10 +463,7 @@ class SetSettings:
         check_number(self.calibrate, "The share that calibrates")
         if self.folds == 1:
             raise InputError("Could not calibrate: one fold contains all cases.", "Use 2 folds or more.")
-        if not 0 < self.calibrate < 1:
-            raise InputError(
-                f"The calibration share must be between 0 and 1; got {self.calibrate}.", "Use a share such as 0.5."
-            )
+        check_level(self.calibrate, "The calibration share")
 
 
 @checked

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import plotly.graph_objects as go
 
+from ..agreement.coefficient_methods import CoefficientMethod
 from ..agreement.intervals import Coefficient
 from ..agreement.pairs import PairMatrix
 from ..methods import method_named
@@ -20,7 +21,7 @@ MOST_OPAQUE = 0.5  # so that text in the ink of the theme can be read on any cel
 
 def title_of(coefficient: Coefficient) -> str:
     """Return the name on screen, with the weights, metric, method or depth if it has one."""
-    method, how = method_named("coefficient", coefficient.name), coefficient.weights
+    method, how = method_named(CoefficientMethod, coefficient.name), coefficient.weights
     if how == "identity" or not method.says_how:
         return method.title
     return f"{method.title_weighted or method.title}, {how}"
@@ -245,5 +246,5 @@ def _pair_hover(matrix: PairMatrix, i: int, j: int) -> str:
         return f"{who}<br>{why}"
     interval = matrix.interval(i, j)
     ends = f" ({number(interval[0])} to {number(interval[1])})" if interval else ""
-    name = method_named("coefficient", matrix.coefficient).title
+    name = method_named(CoefficientMethod, matrix.coefficient).title
     return f"{who}<br>{name} {number(matrix.value[i, j])}{ends}<br>{plural(matrix.n[i, j], 'pair')} of annotations"

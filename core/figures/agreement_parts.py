@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..agreement.benchmark_labels import Band
+from ..agreement.coefficient_methods import CoefficientMethod
 from ..agreement.intervals import Coefficient
 from ..agreement.over_time import OverTime
 from ..agreement.precision import PrecisionCurve, PrecisionPoint
@@ -102,7 +103,7 @@ def agreement_over_time(found: OverTime, theme: Theme, title: str) -> go.Figure:
                 x=[place + (line - (n_lines - 1) / 2) * APART for place in known],
                 y=[ones[place].value for place in known],
                 mode="lines+markers",
-                name=method_named("coefficient", ones[0].name).title,
+                name=method_named(CoefficientMethod, ones[0].name).title,
                 line={"color": colour, "width": 2, "dash": ("solid", "dash")[line % 2]},
                 error_y=error_bars(
                     [ones[place].arms[1] for place in known],

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from ..agreement.coefficient_methods import CoefficientMethod
 from ..agreement.coefficients import FLEISS_KAPPA, GWET_AC, PERCENT
 from ..agreement.intervals import Coefficient
 from ..agreement.krippendorff import KRIPPENDORFF_ALPHA
@@ -60,7 +61,7 @@ def agreement(table: Sequence[Coefficient], theme: Theme, quoted: Coefficient | 
             chosen.setdefault((one.name, one.weights if one.name == SET_ALPHA else ""), one)
     # The name of the estimator of an intraclass correlation would leave no room for its interval.
     labels = [
-        method_named("coefficient", one.name).title if one.name in INTRACLASS else title_of(one)
+        method_named(CoefficientMethod, one.name).title if one.name in INTRACLASS else title_of(one)
         for one in chosen.values()
     ]
     return _still(forest(list(chosen.values()), theme, "", labels)) if chosen else None

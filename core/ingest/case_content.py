@@ -1,13 +1,22 @@
-"""Texts and pictures of a case table and of files, each matched to its case."""
+"""Texts and pictures of cases: found in a case table, in columns of a long table and in files, and saved with data."""
 
 import json
 import re
+import shutil
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
+from ..annotations.vocabulary import encode
+from ..runtime.files import draft_name, put_in_place
 from ..text import plural
 from .case_facts import CaseFacts
+from .column_mapping import Mapping
 from .companion_files import CaseTable
+from .formats.raw_table import RawTable
 from .images import SUFFIXES, path_parts
 
 _SEVERAL = re.compile(r"\s*[;|]\s*")
@@ -118,3 +127,103 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
             break
         length += 1
     return length
+
+
+_TEXT = ("text", "sentence", "case text", "document text")
+_ADDRESS = ("image", "image path", "image url", "image file", "img", "picture", "photo", "filename", "file name")
+
+
+def shown_beside(raw: RawTable, mapping: Mapping) -> CaseTable | None:
+    """Return facts on cases from the columns of a long table that no annotation is taken from.
+
+    A column counts only if all rows of a case agree and some case has several rows: otherwise it may be text of a
+    rater.
+    """
+    if mapping.layout != "long" or mapping.case is None:
+        return None
+    taken = {
+        getattr(mapping, role) for role in ("case", "rater", "answer", "rank", "time", "group", "confidence", "gold")
+    }
+    free = {
+        " ".join(column.casefold().replace("_", " ").split()): column for column in raw.columns if column not in taken
+    }
+    found = {
+        role: next((free[name] for name in names if name in free), None)
+        for role, names in (("text", _TEXT), ("address", _ADDRESS))
+    }
+    if not any(found.values()) or raw.table.num_rows == 0:
+        return None
+    cases = encode(raw.table[mapping.case])
+    named = np.flatnonzero(cases.code >= 0)
+    code, first = np.unique(cases.code[named], return_index=True)
+    if len(code) == len(named):
+        return None
+    place = np.searchsorted(code, cases.code[named])
+    parts = {}
+    for role, column in found.items():
+        if column is None:
+            continue
+        cells = encode(raw.table[column])
+        of_row = cells.code[named]
+        of_case = of_row[first]
+        if (of_case[place] == of_row).all() and (of_case >= 0).any():
+            parts[role] = tuple(cells.values[cell] if cell >= 0 else "" for cell in of_case)
+    return CaseTable(tuple(cases.values[one] for one in code), **parts) if parts else None
+
+
+_FOLDER, _TABLE, _INDEX = "facts", "cases.parquet", "images.json"
+
+
+def write_case_facts(facts: CaseFacts, folder: Path) -> None:
+    """Write the facts into the folder, whole or not at all, in place of earlier ones."""
+    draft = folder / draft_name("writing")
+    draft.mkdir()
+    try:
+        cases = list(dict.fromkeys((*facts.text, *facts.address)))
+        columns = {
+            "case": pa.array(cases, pa.string()),
+            "text": pa.array([facts.text.get(case) for case in cases], pa.string()),
+            "address": pa.array([facts.address.get(case, ()) for case in cases], pa.list_(pa.string())),
+        }
+        parquet.write_table(pa.table(columns), draft / _TABLE)
+        written: dict[object, str] = {}
+        index: dict[str, dict[str, str]] = {}
+        for case, images in facts.images.items():
+            for address, image in images.items():
+                name = written.setdefault(image if isinstance(image, Path) else id(image), f"{len(written):06d}")
+                path = draft / name
+                if not path.exists():
+                    _copy(image, path)
+                if path.exists():
+                    index.setdefault(case, {})[address] = name
+        (draft / _INDEX).write_text(json.dumps(index, ensure_ascii=False), encoding="utf-8")
+        if (folder / _FOLDER).exists():
+            shutil.rmtree(folder / _FOLDER)
+        put_in_place(draft, folder / _FOLDER)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+
+
+def _copy(image: bytes | Path, path: Path) -> None:
+    if isinstance(image, bytes):
+        path.write_bytes(image)
+    elif image.exists():  # an image of a dataset that was forgotten meanwhile is gone
+        shutil.copyfile(image, path)
+
+
+def read_case_facts(folder: Path) -> CaseFacts | None:
+    """Return the facts in the folder, images as files; None if there are none or they are damaged."""
+    place = folder / _FOLDER
+    try:
+        table = parquet.read_table(place / _TABLE)
+        index = json.loads((place / _INDEX).read_text(encoding="utf-8"))
+        cases = table["case"].to_pylist()
+        text = {case: words for case, words in zip(cases, table["text"].to_pylist(), strict=True) if words}
+        address = {case: tuple(found) for case, found in zip(cases, table["address"].to_pylist(), strict=True) if found}
+        images: dict[str, dict[str, bytes | Path]] = {
+            case: {named: place / Path(file).name for named, file in files.items()} for case, files in index.items()
+        }
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, pa.ArrowException):
+        return None
+    return CaseFacts(text, address, images)

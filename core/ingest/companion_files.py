@@ -113,7 +113,7 @@ def with_side_files(dataset: Dataset, side: SideFiles) -> tuple[Dataset, tuple[s
     notes: list[str] = []
     if side.gold is not None:
         dataset = _with_gold(dataset, side.gold, notes)
-    if side.classes is not None and dataset.kind != "score":
+    if side.classes is not None and dataset.traits.has_classes:
         dataset = _with_classes(dataset, side.classes, notes)
     if side.cases is not None:
         dataset = _with_cases(dataset, side.cases, notes)
@@ -251,7 +251,7 @@ def _with_classes(dataset: Dataset, table: ClassTable, notes: list[str]) -> Data
 def _reordered(dataset: Dataset, recode: np.ndarray, classes: tuple[str, ...]) -> Dataset:
     """Return the dataset with class ``k`` as class ``recode[k]`` of a list that may be longer."""
     changes: dict = {"classes": classes}
-    if dataset.kind in ("ranking", "set"):
+    if dataset.traits.lists_classes:
         entry_class = recode[dataset.entry_class]
         annotation = np.repeat(np.arange(dataset.n_annotations), np.diff(dataset.entry_ptr))
         by = np.lexsort((entry_class, dataset.entry_block, annotation))

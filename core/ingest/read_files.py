@@ -14,8 +14,7 @@ from ..result_base import Columns, Result
 from ..text import plural
 from .answer_rules import AS_POSITIONS, Treatment, positions
 from .build_dataset import ImportReport, build_dataset
-from .case_content import case_facts
-from .case_content_columns import shown_beside
+from .case_content import case_facts, shown_beside
 from .case_facts import CaseFacts
 from .column_mapping import LAYOUTS, Empty, Layout, Mapping, Repeats
 from .companion_files import SideFiles, with_side_files

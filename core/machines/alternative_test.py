@@ -28,7 +28,7 @@ from ..annotations.csr import keep_annotations
 from ..annotations.dataset import Dataset
 from ..checked import checked
 from ..errors import InputError, NotApplicableError
-from ..options import check_whole
+from ..options import check_level, check_whole
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
 from .annotation_scores import AnnotationScore, Score
@@ -308,9 +308,8 @@ def check_numbers(epsilon: float, q: float, level: float, n_resamples: int) -> N
         raise InputError(
             f"ε must be 0 to 1; got {epsilon}.", "Use 0.2 for experts, 0.15 for skilled raters or 0.1 for a crowd."
         )
-    for name, value in (("false discovery rate", q), ("level", level)):
-        if not 0 < value < 1:
-            raise InputError(f"The {name} must be between 0 and 1; got {value}.", "Use a number such as 0.05 or 0.95.")
+    check_level(q, "The false discovery rate")
+    check_level(level)
     check_whole(n_resamples, "The number of resamples", 100)
 
 

@@ -126,11 +126,9 @@ def as_scores(dataset: Dataset) -> tuple[Dataset, int]:
 def _as_rankings(dataset: Dataset) -> Dataset:
     if dataset.kind == "ranking":
         return dataset
-    n = dataset.n_annotations
-    return replace(
-        dataset, kind="ranking", answer=np.empty(0, np.int32), entry_ptr=np.arange(n + 1), entry_class=dataset.answer,
-        entry_block=np.zeros(n, np.int32),
-    )  # fmt: skip
+    ptr, code, block = dataset.entries()
+    listed: dict[str, Any] = {"entry_ptr": ptr, "entry_class": code, "entry_block": block}
+    return replace(dataset, kind="ranking", answer=np.empty(0, np.int32), **listed)
 
 
 def called(machines: Dataset, name: str) -> Dataset:

@@ -216,11 +216,8 @@ def panel_worth(
     check_choice(truth, "The truth", TRUTHS)
     check_level(level)
     check_whole(n_resamples, "The number of resamples", 20)
-    if dataset.kind != "class" or not dataset.raters_identified:
-        raise NotApplicableError(
-            "Cannot compute the effective number of raters of a panel: this needs named raters "
-            "and one class per annotation."
-        )
+    dataset.check_kind("class", "Cannot determine the worth of a panel")
+    dataset.check_raters("Cannot determine the worth of a panel")
     panel = _most_annotations(dataset, set(machines), MOST_RATERS)
     people = _most_annotations(dataset, set(dataset.raters) - set(machines), dataset.n_raters)
     voices = _matrix(dataset, people)

@@ -226,8 +226,7 @@ def machine_rates(
     """
     if machine not in dataset.raters:
         raise InputError(f"Unknown rater {machine!r}.", "Check the names of the raters.")
-    if dataset.kind != "class":
-        raise NotApplicableError("Could not estimate rates: this needs one class per annotation.")
+    dataset.check_kind("class", "Could not estimate rates")
     shape = dataset.n_cases, dataset.n_classes
     check_shapes(labels=(labels, shape), probability=(probability, shape), chance=(chance, shape[:1]))
     first = first_classes(dataset, machine)
@@ -341,8 +340,7 @@ def likely_right(dataset: Dataset, people: Sequence[str], machine: str) -> np.nd
 
 
 def _check(dataset: Dataset) -> None:
-    if dataset.kind != "class":
-        raise NotApplicableError("Could not draw a sample for this rate: this needs one class per annotation.")
+    dataset.check_kind("class", "Could not draw a sample for this rate")
 
 
 def _drawn_to_all(dataset: Dataset, people: Sequence[str], share: np.ndarray) -> np.ndarray:

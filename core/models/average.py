@@ -15,12 +15,12 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..annotations.validation import frozen
 from ..errors import NotApplicableError
-from ..methods import ONE_CLASS, Method
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
 from ..text import percent, plural
 from .beta_posterior import BetaPosterior, beta_posterior
 from .choose import Choice, Standing, choose, has_case_effect
+from .rater_methods import RaterModelMethod
 from .result import RaterModelFit, expected_annotations
 from .smoothed_vote import METHOD as SMOOTHED
 from .smoothed_vote import SmoothedVote
@@ -375,13 +375,8 @@ class ModelAverage:
         return average_models(scored, dataset, token=token).fit
 
 
-def _by_stacking(model, dataset, way, run, token, progress) -> RaterModelFit:
-    return model.fit(dataset, token=token, progress=progress)
-
-
-METHOD = Method(
+METHOD = RaterModelMethod(
     "model-average",
-    "rater model",
     "Average of models",
     plainly="Average of all rater models, weighted by how well each predicts unseen annotations. It leaves out "
     "models that change the class of unanimous cases.",
@@ -389,10 +384,7 @@ METHOD = Method(
     "standard errors of the best. The smoothed vote has a fixed weight, and each model is averaged over the posterior "
     "of its β.",
     sources=("Yao, Vehtari, Simpson & Gelman, Using stacking to average Bayesian predictive distributions (2018)",),
-    takes=ONE_CLASS,
     make=ModelAverage,
-    fit=_by_stacking,
-    needs=("overlap", "raters"),
     ways=("stacking",),
     sentence="The probability of each class on each case was averaged over rater models, weighted by stacking on "
     "held-out annotations.",

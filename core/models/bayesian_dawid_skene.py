@@ -13,7 +13,7 @@ from ..options import check_number
 from ..text import exact, percent
 from .confusion_model import ConfusionModel, check_answers
 from .dawid_skene_density import DawidSkeneDensity
-from .rater_methods import DAWID_SKENE_1979, posterior_method
+from .rater_methods import DAWID_SKENE_1979, DRAWS, RaterModelMethod, by_posterior
 
 
 @checked
@@ -96,7 +96,7 @@ PRIORS = (
     _prior("off_diagonal", 1.0, "Prior incorrect annotations per rater, true and given class",
            "number of prior annotations of each wrong class per rater and true class [1]"),
 )  # fmt: skip
-METHOD = posterior_method(
+METHOD = RaterModelMethod(
     BayesianDawidSkene.name,
     "Dawid-Skene, Bayesian",
     BayesianDawidSkene,
@@ -104,7 +104,9 @@ METHOD = posterior_method(
     exactly="Posterior of prevalence and confusion matrices under Dirichlet priors, by NUTS. True classes are summed "
     "out (Dawid & Skene 1979; Stan user's guide, 7.4).",
     sources=(DAWID_SKENE_1979,),
-    options=PRIORS,
+    fit=by_posterior,
+    ways=("map", "nuts"),
+    options=(*PRIORS, *DRAWS),
     place=60,
     warm=True,
 )

@@ -7,11 +7,12 @@ from shlex import quote
 from typing import Any
 
 from ..annotations.dataset import Dataset
-from ..errors import InputError, NotApplicableError
-from ..methods import Method, method_named, methods
+from ..errors import InputError
+from ..methods import method_named, methods
 from ..runtime.chunks import CancelToken
 from .em_model import EmModel
 from .nuts.result import BayesianFit
+from .rater_methods import RaterModelMethod
 from .result import RaterModelFit
 
 Progress = Callable[..., None]
@@ -36,9 +37,9 @@ class Request:
     options: tuple[tuple[str, Any], ...] = ()
 
     @property
-    def method(self) -> Method:
+    def method(self) -> RaterModelMethod:
         """Method of the model."""
-        return method_named("rater model", self.model)
+        return method_named(RaterModelMethod, self.model)
 
     @property
     def title(self) -> str:
@@ -70,7 +71,7 @@ def request(model: str, way: str | None = None, **options: Any) -> Request:
     InputError
         There is no such model, it cannot be fitted that way, or an option is unknown or out of range.
     """
-    method = method_named("rater model", model)
+    method = method_named(RaterModelMethod, model)
     way = way or method.ways[0]
     if way not in method.ways:
         raise InputError(f"Could not fit {method.title} with the method {way!r}.", f"Use {' or '.join(method.ways)}.")
@@ -131,7 +132,7 @@ def em_model(request: Request) -> EmModel:
 
 def em_model_of(fit: RaterModelFit) -> EmModel | None:
     """Return the EM model of a fit, without β and doubt; None for any other fit."""
-    method = methods("rater model").get(fit.model)
+    method = methods(RaterModelMethod).get(fit.model)
     if fit.method != "em" or method is None:
         return None
     taken = {option.name for option in method.options} & {"smoothing", "use_gold", "repeats"}
@@ -160,10 +161,10 @@ def fit_request(
     method = request.method
     run = {option.name: request.option(option.name) for option in method.options if option.of_run}
     of_model = {name: value for name, value in request.options if name not in run}
-    if method.fit is None:
-        raise NotApplicableError(f"Could not fit {method.title}: this method does not fit a model.")
     found = method.fit(method.make(**of_model), dataset, request.way, run, token, progress)
-    bayes = found if isinstance(found, BayesianFit) else None
-    fit = replace(found, model=request.model) if bayes is None else bayes.fit
-    view = dataset if method.view is None else method.view(dataset, **of_model)
+    if isinstance(found, BayesianFit):
+        fit, bayes = found.fit, found
+    else:
+        fit, bayes = replace(found, model=request.model), None
+    view = method.view(dataset, **of_model)
     return Fitted(request, view, fit, bayes, time.perf_counter() - started)

@@ -5,6 +5,7 @@ from ..errors import LimitError
 from ..methods import methods
 from ..text import number, plural
 from .held_out import FEWEST_FOR_ONE_SET, N_FOLDS, N_SETS
+from .rater_methods import RaterModelMethod
 
 MOST_SECONDS, MOST_BYTES = 180.0, 1e9
 _STEPS, _STEPS_OF_FOLD = 100, 40
@@ -35,7 +36,7 @@ def seconds_to_choose(dataset: Dataset) -> float:
     """
     if _too_much(dataset):
         return 0.0
-    candidates = [one for one in methods("rater model").values() if one.opens is not None and one.opens(dataset)]
+    candidates = [one for one in methods(RaterModelMethod).values() if one.opens(dataset)]
     return len(candidates) * seconds_to_score(dataset)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import LimitError, NotApplicableError
-from ..methods import Method, methods
+from ..methods import methods
 from ..result_base import Columns, Result, rows
 from ..runtime.chunks import CancelToken
 from ..text import number, percent, plural
@@ -26,6 +26,7 @@ from .families import members
 from .held_out import HeldOut, HeldOutData, held_out, held_out_difficulty, held_out_shares, held_out_votes, prepare
 from .majority import METHOD as MAJORITY
 from .one_class_raters import FEWEST, one_class_raters
+from .rater_methods import RaterModelMethod
 from .redrawn import by_confusion, independent_beta
 from .result import RaterModelFit
 from .smoothed_vote import METHOD as SMOOTHED
@@ -46,7 +47,7 @@ class Standing(Result):
 
     Attributes
     ----------
-    candidate : Method
+    candidate : RaterModelMethod
     n_parameters : int
     held : HeldOut or None
         None if it could not be scored.
@@ -67,7 +68,7 @@ class Standing(Result):
         opens, where it can be drawn from and its β is below 1.
     """
 
-    candidate: Method
+    candidate: RaterModelMethod
     n_parameters: int
     held: HeldOut | None = None
     fit: RaterModelFit | None = None
@@ -261,7 +262,7 @@ def _votes(data: HeldOutData, dataset: Dataset, reference: Standing, token) -> l
     held = held_out_votes(data, fit.settings["strength"], token)
     smoothed = Standing(
         SMOOTHED,
-        SMOOTHED.parameters_of(dataset),
+        SMOOTHED.n_parameters(dataset),
         held,
         fit,
         excluded="A fixed share of the average; it opens if no model can be averaged.",
@@ -289,14 +290,14 @@ def _counted(choice: Choice, dataset: Dataset) -> Choice:
     return replace(choice, standings=standings, n_unanimous=unanimous.n)
 
 
-def candidates_of(dataset: Dataset, difficulty: bool) -> list[Method]:
+def candidates_of(dataset: Dataset, difficulty: bool) -> list[RaterModelMethod]:
     """Return models that may open, those by expectation-maximisation first."""
-    found = [one for one in methods("rater model").values() if one.opens is not None and one.opens(dataset)]
+    found = [one for one in methods(RaterModelMethod).values() if one.opens(dataset)]
     quick = [one for one in found if "em" in one.ways]
     return [*quick, *(one for one in found if one not in quick)] if difficulty else quick
 
 
-def standing_of(data: HeldOutData, dataset, candidate: Method, repeats, cases, token, progress) -> Standing:
+def standing_of(data: HeldOutData, dataset, candidate: RaterModelMethod, repeats, cases, token, progress) -> Standing:
     """Fit and score a candidate.
 
     Parameters
@@ -304,7 +305,7 @@ def standing_of(data: HeldOutData, dataset, candidate: Method, repeats, cases, t
     data : HeldOutData
         Result of `core.models.held_out.prepare` on the dataset.
     dataset : Dataset
-    candidate : Method
+    candidate : RaterModelMethod
         One of `candidates_of`.
     repeats, cases, token, progress
         See `choose`.
@@ -318,7 +319,7 @@ def standing_of(data: HeldOutData, dataset, candidate: Method, repeats, cases, t
     ------
     Cancelled
     """
-    plain = Standing(candidate, candidate.parameters_of(dataset))
+    plain = Standing(candidate, candidate.n_parameters(dataset))
     try:
         check_cost(dataset)
         if not _effects(candidate):
@@ -344,7 +345,7 @@ def _scored(plain: Standing, data: HeldOutData, repeats: Repeats, cases: bool, t
     return candidate.make(**dict(asked.options)).held_out(data, token=token, progress=progress)
 
 
-def _effects(candidate: Method) -> str:
+def _effects(candidate: RaterModelMethod) -> str:
     """Return the effects of a difficulty model of two classes; empty for other models."""
     return "" if "em" in candidate.ways or candidate.variant is None else candidate.variant.value
 
@@ -454,7 +455,7 @@ def _losing_no_class(dataset: Dataset, standings: list[Standing]) -> list[Standi
 def _nothing(dataset: Dataset, reference: Standing, why: str, seed: int) -> Choice:
     reason = f"Majority vote opens because no rater model can be estimated: {why[0].lower()}{why[1:]}"
     others = [
-        Standing(each, each.parameters_of(dataset), excluded=why) for each in candidates_of(dataset, difficulty=True)
+        Standing(each, each.n_parameters(dataset), excluded=why) for each in candidates_of(dataset, difficulty=True)
     ]
     return Choice((reference, *others), MAJORITY.name, reason, 0, seed)
 

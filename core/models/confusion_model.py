@@ -119,8 +119,7 @@ class ConfusionModel:
 def check_answers(title: str, dataset: Dataset) -> None:
     """Raise unless a confusion-matrix model can be fitted to the data."""
     check_size(title, dataset)
-    if not dataset.raters_identified:
-        raise NotApplicableError("Cannot estimate the accuracy of raters: the annotations are anonymous.")
+    dataset.check_raters("Cannot estimate the accuracy of raters")
     if dataset.n_classes < 2:
         raise NotApplicableError(
             f"Could not fit {title}: it needs at least two classes, but only {dataset.n_classes:,} is declared."

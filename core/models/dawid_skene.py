@@ -18,7 +18,7 @@ from .design import Design
 from .em import no_prior
 from .em_model import EmModel, Problem, unshrunk
 from .identifiability import two_per_case
-from .rater_methods import DAWID_SKENE_1979, em_method, em_options
+from .rater_methods import DAWID_SKENE_1979, RaterModelMethod, em_options
 from .reparametrise import SimplexChart
 from .restarts import Restarts
 from .smoothing import Smoothing, default_smoothing, diagonal_prior, empirical_prior, pooled_prior
@@ -98,7 +98,7 @@ def _n_parameters(dataset: Dataset) -> int:
     return dataset.n_classes - 1 + dataset.n_raters * dataset.n_classes * (dataset.n_classes - 1)
 
 
-METHOD = em_method(
+METHOD = RaterModelMethod(
     "dawid-skene",
     "Dawid-Skene",
     DawidSkene,
@@ -115,7 +115,7 @@ METHOD = em_method(
     "true class.",
     warm=True,
 )
-EMPIRICAL = em_method(
+EMPIRICAL = RaterModelMethod(
     "dawid-skene-empirical",
     "Dawid-Skene, empirical Bayes",
     partial(DawidSkene, "empirical"),

@@ -123,8 +123,7 @@ def design(title: str, dataset: Dataset, use_gold: bool = False, repeats: Repeat
         The tables would not fit into memory.
     """
     check_size(title, dataset)
-    if not dataset.raters_identified:
-        raise NotApplicableError("Cannot estimate the accuracy of raters: the annotations are anonymous.")
+    dataset.check_raters("Cannot estimate the accuracy of raters")
     first = first_answers(dataset.case_ptr, dataset.rater, dataset.n_raters)
     n_repeats = int((~first).sum())
     if n_repeats and repeats == "refuse":

@@ -240,11 +240,6 @@ def hidden(refit: Refit) -> np.ndarray:
     return (refit.folds.fold == refit.number) & refit.folds.scored
 
 
-def hidden_annotations(data: HeldOutData) -> np.ndarray:
-    """Return positions of hidden annotations, by set and fold of ``data``, int64, shape (n_hidden,)."""
-    return np.concatenate([np.flatnonzero(hidden(refit)) for refit in data.refits])
-
-
 def clustered_error(by_case: np.ndarray, n_of_case: np.ndarray) -> float:
     """Compute the SE of Σ by_case / Σ n clustered by case, from sums and numbers by case, shape (n_cases,)."""
     n = n_of_case.sum()

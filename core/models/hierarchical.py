@@ -13,7 +13,7 @@ from ..checked import checked
 from ..options import check_flag
 from .confusion_model import ConfusionModel, check_answers
 from .hierarchical_density import HierarchicalDensity
-from .rater_methods import posterior_method
+from .rater_methods import DRAWS, RaterModelMethod, by_posterior
 
 
 @checked
@@ -55,7 +55,7 @@ class HierarchicalDawidSkene(ConfusionModel):
         return HierarchicalDensity(dataset, self.cooperative)
 
 
-METHOD = posterior_method(
+METHOD = RaterModelMethod(
     HierarchicalDawidSkene.name,
     "Hierarchical Dawid-Skene",
     HierarchicalDawidSkene,
@@ -64,6 +64,9 @@ METHOD = posterior_method(
     exactly="Rows of confusion matrices are logistic-normal around a common centre, in non-centred form, sampled with "
     "NUTS (Paun et al. 2018).",
     sources=("Paun et al., Transactions of the ACL 6 (2018), 571-585",),
+    fit=by_posterior,
+    ways=("map", "nuts"),
+    options=DRAWS,
     place=70,
     warm=True,
 )

@@ -1,4 +1,4 @@
-"""Comparison of a fit with counts: true class by annotation, annotations of pairs, and kappa against accuracy.
+"""Comparison of a fit with counts: annotations of pairs, and kappa against accuracy.
 
 Under t-a-p with one accuracy and one p for all, two annotations on a case are k and l with probability c_k c_l +
 a² (t_k 1(k = l) − t_k t_l), c = a t + ā p, hence Fleiss' kappa a² (1 − t·t)/(1 − c·c): a² where p = t. Eubanks, Kappa
@@ -15,25 +15,6 @@ from ..errors import NotApplicableError
 from ._pair_kernels import expected_pair_tables, mean_product
 from .result import RaterModelFit
 from .tap import METHODS as TAP
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class JointTable:
-    """Two ways to the share of annotations by true class and annotation.
-
-    Attributes
-    ----------
-    classes : tuple of str
-        Both axes: true class, annotated class.
-    expected : ndarray, shape (n_classes, n_classes)
-        Prevalence times the confusion matrix, averaged over annotations; under common t-a-p diag(t)(a I + ā 1 pᵀ).
-    counted : ndarray, shape (n_classes, n_classes)
-        From class probabilities of cases and the annotations given on them.
-    """
-
-    classes: tuple[str, ...]
-    expected: np.ndarray
-    counted: np.ndarray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,19 +55,6 @@ class KappaCheck:
     high: float | None
     expected: float | None
     a_squared: float
-
-
-def joint_table(dataset: Dataset, fit: RaterModelFit) -> JointTable:
-    """Compute true class by annotated class for a fit of this dataset, with each annotation counted."""
-    n_classes = dataset.n_classes
-    n = np.bincount(dataset.rater, minlength=dataset.n_raters)
-    share = n / max(1, n.sum())
-    expected = fit.prevalence[:, None] * np.einsum("j,jkl->kl", share, fit.confusion)
-    counted = np.zeros((n_classes, n_classes))
-    by_annotation = fit.class_probability[dataset.case_of_annotation]
-    for true in range(n_classes):
-        counted[true] = np.bincount(dataset.answer, weights=by_annotation[:, true], minlength=n_classes)
-    return JointTable(dataset.classes, expected, counted / max(1, dataset.n_annotations))
 
 
 def pair_table(dataset: Dataset, fit: RaterModelFit) -> PairTable:

@@ -224,9 +224,7 @@ def fit_labels(
     """
     model = DawidSkene() if model is None else model
     check_flag(shared, "shared")
-    if dataset.kind != "set":
-        words = {"class": "single classes", "ranking": "rankings", "score": "scores"}[dataset.kind]
-        raise NotApplicableError(f"Could not fit labels: this needs sets of labels; these annotations are {words}.")
+    dataset.check_kind("set", "Could not fit labels")
     views = [dataset.as_classes(label)[0] for label in dataset.classes]
     factor, n = np.zeros((dataset.n_raters, 2)), len(views)
     problems, none = [model.problem(view, token) for view in views], label_of_none(dataset)

@@ -8,8 +8,8 @@ from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..checked import checked
 from ..errors import NotApplicableError
-from ..methods import ONE_CLASS, Method
 from ._kernels import count_from, vote_shares
+from .rater_methods import RaterModelMethod
 from .result import RaterModelFit
 from .sizes import check_size
 
@@ -74,14 +74,13 @@ def _by_vote(model, dataset, way, run, token, progress) -> RaterModelFit:
     return model.fit(dataset)
 
 
-METHOD = Method(
+METHOD = RaterModelMethod(
     "majority",
-    "rater model",
     "Majority vote",
     plainly="The class that most raters chose. Every rater has the same weight.",
     exactly="The most frequent class of the annotations of a case. Tied classes share the case.",
     sources=(),
-    takes=ONE_CLASS,
+    needs=(),
     make=MajorityVote,
     fit=_by_vote,
     ways=("vote",),

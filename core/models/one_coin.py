@@ -15,7 +15,7 @@ from ._kernels import right_and_wrong
 from .design import Design
 from .em import no_prior
 from .em_model import EmModel, Problem, unshrunk
-from .rater_methods import DAWID_SKENE_1979, EM_SOURCE, em_method, em_options
+from .rater_methods import DAWID_SKENE_1979, EM_SOURCE, RaterModelMethod, em_options
 from .reparametrise import RateChart
 from .smoothing import default_smoothing, pooled_prior
 
@@ -127,7 +127,7 @@ class EvenMistakes:
 
 
 METHODS = (
-    em_method(
+    RaterModelMethod(
         "one-coin",
         "One coin",
         OneCoin,
@@ -142,7 +142,7 @@ METHODS = (
         sentence="The accuracy of raters and the probability of each class on each case were estimated by a latent "
         "class model with one accuracy per rater, by expectation-maximisation from the shares of votes.",
     ),
-    em_method(
+    RaterModelMethod(
         "class-conditional",
         "Class-conditional",
         ClassConditional,

@@ -17,7 +17,7 @@ from scipy.special import ndtr
 from ..agreement.intervals import Z95
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
-from ..methods import AS_IS, Method
+from ..methods import AS_IS
 from ..multiplicity import benjamini_hochberg
 from ..runtime.chunks import CancelToken
 from ..text import number
@@ -38,7 +38,7 @@ from .nuts.fitting import fit_by_nuts
 from .nuts.result import BayesianFit
 from .nuts.sampler import Progress
 from .ordinal_density import MEAN, NAMES, SD, OrdinalDensity, guesses_of, natural
-from .rater_methods import DRAWS, by_em, em_options
+from .rater_methods import DRAWS, RaterModelMethod, by_em, em_options
 from .reparametrise import logit
 from .result import RaterModelFit
 
@@ -385,9 +385,8 @@ def _fit(model, dataset, way, run, token, progress):
     return model.sample(dataset, token=token, progress=progress, **run)
 
 
-METHOD = Method(
+METHOD = RaterModelMethod(
     "ordinal",
-    "rater model",
     "Ordinal",
     make=Ordinal,
     fit=_fit,

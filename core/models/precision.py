@@ -14,6 +14,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
+from ..options import check_level, check_whole
 from ..runtime.chunks import CancelToken, map_chunks
 from .em import Point, climb, expect
 from .em_model import EmModel, Problem
@@ -348,12 +349,10 @@ def _errors(
 
 
 def _check(method: str | None, level: float, n_replicates: int) -> None:
-    if not 0 < level < 1:
-        raise InputError(f"The level must be between 0 and 1; got {level}.", "Use a number such as 0.95.")
+    check_level(level)
     if method not in (None, "observed information", "case bootstrap"):
         raise InputError(f"Unknown method {method!r}.", "Use the observed information or the case bootstrap.")
-    if n_replicates < 20:
-        raise InputError(f"The number of replicates must be at least 20; got {n_replicates:,}.", "Use 20 or more.")
+    check_whole(n_replicates, "The number of replicates", 20)
 
 
 def _notes(problem: Problem, fit: RaterModelFit) -> tuple[str, ...]:

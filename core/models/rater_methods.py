@@ -1,15 +1,16 @@
-"""Registration of rater models as methods: options that they share, and how each way of fitting is run.
+"""Declaration of rater models as methods, options that they share, and how each way of fitting is run."""
 
-``fit`` of a rater model's `Method` is called with the model that ``make`` gave, the dataset, the way, the options of
-the run, a cancel token and a progress callable, and returns a `RaterModelFit` or, by "map" and "nuts", a `BayesianFit`.
-"""
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar
 
-from collections.abc import Callable
-from typing import Any
-
-from ..annotations.dataset import Dataset
-from ..methods import ONE_CLASS, Method, Option
+from ..annotations.dataset import Dataset, Kind
+from ..methods import ONE_CLASS, Model, Need, Option, Verdict, any_of, methods
 from ..runtime.chunks import CancelToken
+from .nuts.result import BayesianFit
+from .result import RaterModelFit
+
+Fit = Callable[..., RaterModelFit | BayesianFit]
 
 SMOOTHING = {
     "none": "None (maximum likelihood)",
@@ -105,9 +106,21 @@ DRAWS = (
 )
 
 
+def _whole(dataset: Dataset, **options: Any) -> Dataset:
+    return dataset
+
+
+def _never(dataset: Dataset) -> bool:
+    return False
+
+
+def _none(dataset: Dataset) -> int:
+    return 0
+
+
 def by_em(
     model: Any, dataset: Dataset, way: str, run: dict, token: CancelToken | None, progress: Callable | None
-) -> Any:
+) -> RaterModelFit:
     """Run a model by expectation-maximisation.
 
     Parameters
@@ -129,7 +142,7 @@ def by_em(
 
 def by_posterior(
     model: Any, dataset: Dataset, way: str, run: dict, token: CancelToken | None, progress: Callable | None
-) -> Any:
+) -> BayesianFit:
     """Run a Bayesian model at its mode or by chains.
 
     Parameters
@@ -151,54 +164,77 @@ def by_posterior(
     return model.fit(dataset, method=way, token=token, progress=progress, **run)
 
 
-def em_method(name: str, title: str, make: Callable[..., Any], **said: Any) -> Method:
-    """Describe a rater model by expectation-maximisation.
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One of several methods that share a name on the command line and are distinguished by an option there.
 
-    Parameters
+    Attributes
     ----------
-    name, title : str
-        The key and what people read.
-    make : callable
-        Makes the model from its options.
-    **said
-        Further fields of `core.methods.Method`.
+    command : str
+        Name that they share.
+    option, value : str
+        Option that selects this one: ``--option value``.
+    help : str
+    is_default : bool
+        True if this one is used without the option.
+    normalise : callable
+        Function that returns a typed value as it is in ``value``; raises `InputError` if it is unknown.
     """
-    return Method(
-        name,
-        "rater model",
-        title,
-        make=make,
-        fit=by_em,
-        takes=said.pop("takes", ONE_CLASS),
-        needs=said.pop("needs", ("overlap", "raters")),
-        ways=("em",),
-        **said,
-    )
+
+    command: str
+    option: str
+    value: str
+    help: str
+    is_default: bool = False
+    normalise: Callable[[str], str] = str
 
 
-def posterior_method(name: str, title: str, make: Callable[..., Any], **said: Any) -> Method:
-    """Describe a Bayesian rater model: its mode, and its posterior by NUTS.
+@dataclass(frozen=True, slots=True)
+class RaterModelMethod(Model):
+    """Declaration of a rater model, by default of one fitted by expectation-maximisation.
 
-    Parameters
+    Attributes
     ----------
-    name, title : str
-        The key and what people read.
-    make : callable
-        Makes the model from its options.
-    **said
-        Further fields of `core.methods.Method`; those of `DRAWS` join its ``options``, and ``fit`` is `by_posterior` by
-        default.
+    fit : callable
+        Function that fits the model; it receives what ``make`` returned, the dataset, the way, the options of the run,
+        a cancel token and a progress callable.
+    ways : tuple of str
+        Ways to fit it, the quickest first: "vote", "em", "map", "nuts" or "stacking".
+    view : callable
+        Function that returns the data of a fit from the data and the options.
+    variant : Variant or None
+    reference : bool
+        True if it is shown next to the others for comparison and is never opened automatically.
+    opens : callable
+        Function that returns whether its held-out score may select it for such data.
+    n_parameters : callable
+        Function that returns the number of free parameters of prevalence and raters; 0 if it has none.
+    is_truth : bool
+        True if its class probabilities may be used as the truth.
     """
-    options = (*said.pop("options", ()), *DRAWS)
-    return Method(
-        name,
-        "rater model",
-        title,
-        make=make,
-        fit=said.pop("fit", by_posterior),
-        takes=ONE_CLASS,
-        needs=("overlap", "raters"),
-        ways=("map", "nuts"),
-        options=options,
-        **said,
-    )
+
+    family: ClassVar[str] = "rater model"
+    folder: ClassVar[str] = "models"
+
+    _: KW_ONLY
+    takes: Mapping[Kind, str] = field(default_factory=ONE_CLASS.copy)
+    needs: tuple[Need, ...] = ("overlap", "raters")
+    fit: Fit = by_em
+    ways: tuple[str, ...] = ("em",)
+    view: Callable[..., Dataset] = _whole
+    variant: Variant | None = None
+    reference: bool = False
+    opens: Callable[[Dataset], bool] = _never
+    n_parameters: Callable[[Dataset], int] = _none
+    is_truth: bool = True
+
+    @property
+    def command(self) -> str:
+        """Name on the command line."""
+        return self.name if self.variant is None else self.variant.command
+
+
+def any_rater_model(dataset: Dataset) -> Verdict:
+    """Return whether any rater model can be used, except for those that are only shown for comparison."""
+    found = (method for method in methods(RaterModelMethod).values() if not method.reference)
+    return any_of(found, "Rater models", dataset)

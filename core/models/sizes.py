@@ -1,7 +1,7 @@
 """Refusal of models that are too large for the data, before memory is exhausted."""
 
 from ..annotations.dataset import Dataset
-from ..errors import LimitError, NotApplicableError
+from ..errors import LimitError
 from ..settings import current_settings
 
 
@@ -15,10 +15,7 @@ def check_size(title: str, dataset: Dataset) -> None:
     LimitError
         Says what to use instead.
     """
-    if dataset.kind != "class":
-        raise NotApplicableError(
-            f"Could not fit {title}: it needs one class per annotation; these annotations are {dataset.kind}s."
-        )
+    dataset.check_kind("class", f"Could not fit {title}")
     limit = current_settings().max_model_cells
     per_case = dataset.n_cases * dataset.n_classes
     check_raters(title, dataset.n_raters, dataset.n_classes)

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..methods import ONE_CLASS, Method
 from .families import families
 from .majority import MajorityVote
+from .rater_methods import RaterModelMethod
 from .result import RaterModelFit
 from .vote_prior import annotation_weights, learn_vote_prior
 
@@ -65,19 +65,16 @@ def _by_vote(model, dataset, way, run, token, progress) -> RaterModelFit:
     return model.fit(dataset)
 
 
-METHOD = Method(
+METHOD = RaterModelMethod(
     "smoothed-vote",
-    "rater model",
     "Smoothed vote",
     plainly="Share of each class among the annotations of a case, moved slightly towards equal shares. The size "
     "of this shift is learned from all cases. Every annotation has the same weight.",
     exactly="Posterior mean of a Dirichlet-multinomial with symmetric prior s/K. The value of s maximises the "
     "likelihood of all cases and of one added pair of annotations that disagree.",
     sources=("Minka, Estimating a Dirichlet distribution (2000)",),
-    takes=ONE_CLASS,
     make=SmoothedVote,
     fit=_by_vote,
-    needs=("overlap", "raters"),
     ways=("vote",),
     sentence="The probability of each class on each case was its share of the annotations, smoothed by a symmetric "
     "Dirichlet prior whose strength was learned from all cases.",

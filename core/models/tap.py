@@ -13,7 +13,6 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ..checked import checked
-from ..methods import Method, Variant
 from ..options import check_choice
 from ..runtime.chunks import CancelToken
 from ._tap_kernels import accuracy_and_guesses
@@ -21,7 +20,7 @@ from .design import Design
 from .em import Summit, no_prior
 from .em_model import EmModel, Problem, unshrunk
 from .identifiability import left_free, tap_identifiability
-from .rater_methods import em_method, em_options
+from .rater_methods import RaterModelMethod, Variant, em_options
 from .reparametrise import LEAST_COUNT, SimplexRows, expit, logit
 from .result import RaterModelFit
 from .smoothing import default_smoothing, pooled_prior
@@ -176,8 +175,8 @@ def _theta(a: np.ndarray, p: np.ndarray, n_raters: int) -> np.ndarray:
     return np.repeat(theta, n_raters, axis=0) if len(a) < n_raters else theta
 
 
-def _method(name: str, title: str, raters: Literal["own", "common"], place: int, words: str) -> Method:
-    return em_method(
+def _method(name: str, title: str, raters: Literal["own", "common"], place: int, words: str) -> RaterModelMethod:
+    return RaterModelMethod(
         name,
         title,
         partial(TAP, raters=raters),
@@ -189,7 +188,7 @@ def _method(name: str, title: str, raters: Literal["own", "common"], place: int,
         options=em_options("none", "pooled"),
         variant=Variant("tap", "raters", raters, "parameters of t-a-p", raters == "own"),
         place=place,
-        opens=(lambda dataset: True) if raters == "own" else None,
+        opens=lambda dataset: raters == "own",
         n_parameters=lambda dataset: dataset.n_classes - 1 + dataset.n_raters * dataset.n_classes,
         warm=raters == "own",
     )

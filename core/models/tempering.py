@@ -20,6 +20,7 @@ from ..runtime.chunks import CancelToken
 from ..text import number, percent, significant
 from .design import Design, design
 from .em import Point, expect
+from .rater_methods import RaterModelMethod
 from .result import RaterModelFit
 
 SHARED_DOUBT = 0.1
@@ -104,7 +105,7 @@ def tempered(
     """
     check_beta(beta)
     check_doubt(doubt)
-    method = methods("rater model").get(fit.model) if fit.method == "map" else None
+    method = methods(RaterModelMethod).get(fit.model) if fit.method == "map" else None
     own = None if method is None else getattr(method.make(), "tempered", None)
     if fit.method != "em" and own is None:
         raise InputError(

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..agreement._kernels import rater_answers
 from ..agreement.applicable_coefficients import ApplicableCoefficients, left_out_of
+from ..agreement.coefficient_methods import CoefficientMethod
 from ..agreement.coefficients import SCOTT_PI, agreement_table, scott_pi
 from ..agreement.cohen_conger import (
     COHEN_KAPPA,
@@ -54,7 +55,7 @@ def partitioned_agreement(
     """
     found = agreement_table(data.patterns, level=level, spa_weightings=spa_weightings, weights=weights)
     found += _of_raters(data, level, weights, runner or LocalExecutor())
-    place = {name: method.place for name, method in methods("coefficient").items()}
+    place = {name: method.place for name, method in methods(CoefficientMethod).items()}
     found.sort(key=lambda one: place[one.name])  # A stable sort keeps the order of forms of one coefficient.
     return ApplicableCoefficients("nominal", tuple(found), left_out_of(cast(Dataset, data)))
 

@@ -139,10 +139,7 @@ def _class_list(
     raw = as_text(pa.table([case, given], names=names))
     alone = replace(mapping, rater=None, time=None, why={"anonymous": "Partitions support only classes."})
     every, report = build_dataset(raw, alone, rows.name, classes=classes, kind=kind)
-    if every.kind != "class":
-        raise NotApplicableError(
-            f"Could not read {rows.name} in partitions: the annotations are {every.kind}s, but partitions need classes."
-        )
+    every.check_kind("class", f"Could not read {rows.name} in partitions")
     return every.classes, AS_POSITIONS in report.warnings
 
 

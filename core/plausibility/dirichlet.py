@@ -13,14 +13,12 @@ import numpy as np
 from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
 from ..checked import checked
-from ..errors import InputError
-from ..methods import ONE_CLASS, UGT, Method, Option, ReliabilityScale
+from ..methods import ONE_CLASS, UGT, Option
 from ..models.vote_prior import annotation_weights
 from ..options import check_number, check_whole
 from ..runtime.seeds import case_seeds
-from ..text import exact
 from ._kernels import dirichlet_draws
-from .protocol import CaseDraws, check_sampling
+from .protocol import CaseDraws, PlausibilityMethod, ReliabilityScale, check_sampling
 
 SPLIT_DEPTH = 3
 SMALLEST, LARGEST = 1e-9, 1e9  # Beyond these limits, draws are a single point in double precision.
@@ -51,15 +49,8 @@ class DirichletCounts:
     families: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
-        check_number(self.alpha, "The prior α")
-        check_whole(self.depth, "The depth")
-        if not SMALLEST <= self.alpha <= LARGEST:
-            raise InputError(
-                f"The prior α must be {exact(SMALLEST)} to {exact(LARGEST)}; got {self.alpha}.",
-                "Use a number in this range.",
-            )
-        if self.depth < 1:
-            raise InputError(f"The depth must be at least 1; got {self.depth}.", "Use 1 or more.")
+        check_number(self.alpha, "The prior α", SMALLEST, LARGEST)
+        check_whole(self.depth, "The depth", 1)
 
     def settings(self) -> dict:
         """Return the parameters that change the draws."""
@@ -152,9 +143,8 @@ class DirichletCounts:
             yield case, CaseDraws(named, share, rest, top, n_rest, self.alpha, float(n_draws), int(case_seed))
 
 
-METHOD = Method(
+METHOD = PlausibilityMethod(
     "dirichlet",
-    "plausibility",
     "Dirichlet counts",
     plainly="Counts how often raters chose each class. Classes that nobody chose remain possible.",
     exactly="λ | b ~ Dirichlet(γ·counts + α), with α for every class of the closed list (Stutz et al., appendix A).",

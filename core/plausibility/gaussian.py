@@ -16,14 +16,14 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..checked import checked
-from ..errors import InputError, NotApplicableError, OptionError
-from ..methods import AS_IS, UGT, Method, ReliabilityScale
+from ..errors import InputError, OptionError
+from ..methods import AS_IS, UGT
 from ..options import check_number, check_whole
 from ..result_base import Columns, Result
 from ..runtime.seeds import case_seeds
-from ..text import exact, typed
+from ..text import typed
 from .dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
-from .protocol import CaseDraws, check_sampling
+from .protocol import CaseDraws, PlausibilityMethod, ReliabilityScale, check_sampling
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,11 +49,7 @@ def score_statistics(dataset: Dataset, cases: range | None = None) -> ScoreStati
     NotApplicableError
         The annotations are not scores.
     """
-    if dataset.kind != "score":
-        raise NotApplicableError(
-            "Could not use the Gaussian model: it needs scores, but these annotations are "
-            f"{'classes' if dataset.kind == 'class' else dataset.kind + 's'}."
-        )
+    dataset.check_kind("score", "Could not use the Gaussian model")
     cases = range(dataset.n_cases) if cases is None else cases
     if cases.step != 1:
         raise OptionError(f"cases must be consecutive, not in steps of {cases.step}")
@@ -226,24 +222,13 @@ class GaussianScores:
     def __post_init__(self) -> None:
         if self.threshold is not None:
             check_number(self.threshold, "The threshold")
-        for what, value in (
-            ("The prior mean m0", self.m0),
-            ("The prior's κ0", self.k0),
-            ("The prior's a0", self.a0),
-            ("The prior's b0", self.b0),
-        ):
-            check_number(value, what)
-        check_whole(self.depth, "The depth")
-        for sign, value in (("κ0", self.k0), ("a0", self.a0)):
-            if not SMALLEST <= value <= LARGEST:
-                raise InputError(
-                    f"The prior's {sign} must be {exact(SMALLEST)} to {exact(LARGEST)}; got {value}.",
-                    "Use a number in this range.",
-                )
+        check_number(self.m0, "The prior mean m0")
+        check_number(self.k0, "The prior's κ0", SMALLEST, LARGEST)
+        check_number(self.a0, "The prior's a0", SMALLEST, LARGEST)
+        check_number(self.b0, "The prior's b0")
+        check_whole(self.depth, "The depth", 1)
         if self.b0 <= 0:  # b0 is in squared units of the scores, so it has no fixed range.
             raise InputError(f"The prior's b0 must be above 0; got {self.b0}.", "Use a positive number.")
-        if self.depth < 1:
-            raise InputError(f"The depth must be at least 1; got {self.depth}.", "Use 1 or more.")
 
     @property
     def classes(self) -> tuple[str, str]:
@@ -345,9 +330,8 @@ class GaussianScores:
             yield case, CaseDraws(both, share, nothing, top, 0, 1.0, float(n_draws), int(case_seed))
 
 
-METHOD = Method(
+METHOD = PlausibilityMethod(
     "gaussian",
-    "plausibility",
     "Gaussian scores",
     plainly="Estimates the mean score of a case, and the certainty that it is above or below the threshold.",
     exactly="Normal scores with a conjugate normal-inverse-gamma prior, fitted by empirical Bayes if you set none. "

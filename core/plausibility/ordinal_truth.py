@@ -13,7 +13,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError
-from ..methods import AS_IS, Method, ReliabilityScale
+from ..methods import AS_IS
 from ..models.classifier_evidence import check_not_evidence
 from ..models.design import design
 from ..models.ordinal import Ordinal
@@ -21,7 +21,7 @@ from ..models.result import RaterModelFit
 from ..models.tempering import point_of, tempered_posterior
 from ..options import check_whole
 from ..runtime.seeds import case_seeds
-from .protocol import CaseDraws, check_sampling
+from .protocol import CaseDraws, PlausibilityMethod, ReliabilityScale, check_sampling
 
 SPLIT_DEPTH = 3
 STREAM = "ordinal truth"
@@ -154,9 +154,8 @@ class OrdinalTruth:
             )
 
 
-METHOD = Method(
+METHOD = PlausibilityMethod(
     OrdinalTruth.name,
-    "plausibility",
     "Ordinal truth",
     plainly="For ordered classes. Estimates the true class, corrected for raters who grade high or low.",
     exactly="P(z | y) ∝ π_z Π P(y | z, rater)^γ under the ordinal model at its mode (after Patz et al. 2002). "

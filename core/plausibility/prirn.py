@@ -12,15 +12,13 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..checked import checked
-from ..errors import InputError
-from ..methods import RANKED, UGT, Method, Option, ReliabilityScale
+from ..methods import RANKED, UGT, Option
 from ..options import check_choice, check_number, check_whole
 from ..rankings.irn import IRNWeights, Ties, irn
 from ..runtime.seeds import case_seeds
-from ..text import exact
 from ._kernels import dirichlet_draws
 from .dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
-from .protocol import CaseDraws, check_sampling
+from .protocol import CaseDraws, PlausibilityMethod, ReliabilityScale, check_sampling
 
 
 @checked
@@ -47,16 +45,9 @@ class PrIRN:
     depth: int = SPLIT_DEPTH
 
     def __post_init__(self) -> None:
-        check_number(self.epsilon, "The pseudo-count ε")
+        check_number(self.epsilon, "The pseudo-count ε", SMALLEST, LARGEST)
         check_choice(self.ties, "The rule for ties", get_args(Ties))
-        check_whole(self.depth, "The depth")
-        if not SMALLEST <= self.epsilon <= LARGEST:
-            raise InputError(
-                f"The pseudo-count ε must be {exact(SMALLEST)} to {exact(LARGEST)}; got {self.epsilon}.",
-                "Use a number in this range.",
-            )
-        if self.depth < 1:
-            raise InputError(f"The depth must be at least 1; got {self.depth}.", "Use 1 or more.")
+        check_whole(self.depth, "The depth", 1)
 
     def settings(self) -> dict:
         """Return the parameters that change the draws."""
@@ -124,9 +115,8 @@ class PrIRN:
             yield case, CaseDraws(named, share, rest, top, n_rest, self.epsilon, float(n_draws), int(case_seed))
 
 
-METHOD = Method(
+METHOD = PlausibilityMethod(
     "prirn",
-    "plausibility",
     "PrIRN",
     plainly="First choices have weight 1, second choices 1/2, third choices 1/3, and so on. Weights are added over "
     "raters.",

@@ -1,13 +1,17 @@
-"""Protocol of plausibility models: they yield draws one case at a time, over the classes that anyone named there."""
+"""Protocol of plausibility models, which yield draws one case at a time over the classes that anyone named there.
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+Each is declared by a `PlausibilityMethod`.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..annotations.dataset import Dataset
+from ..annotations.dataset import Dataset, Kind
 from ..errors import InputError
+from ..methods import Model, methods
 from ..options import check_number, check_whole
 from ..result_base import Columns, Result
 from ..text import exact
@@ -94,14 +98,68 @@ class PlausibilityModel(Protocol):
         """Return one deterministic plausibility vector per case in CSR: ptr, class codes, shares."""
 
 
+@dataclass(frozen=True, slots=True)
+class ReliabilityScale:
+    """Scale of the reliability γ of raters in a plausibility model.
+
+    Attributes
+    ----------
+    default, low, high : float
+        Default on pages, and the ends of the slider.
+    sweep : tuple of float
+        Published values, or the first ones of a sweep.
+    choices : tuple of float
+        Values that a sweep may use.
+    published : str
+        One sentence on published results with the default; empty if there are none.
+    """
+
+    default: float
+    low: float
+    high: float
+    sweep: tuple[float, ...]
+    choices: tuple[float, ...]
+    published: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlausibilityMethod(Model):
+    """Declaration of a plausibility model.
+
+    Attributes
+    ----------
+    reliability : ReliabilityScale
+    leads : tuple of Kind
+        Kinds of annotation for which it is the default of a page.
+    most_cases : int
+        Number of cases up to which it is computed automatically.
+    on_pages : bool
+        True if pages offer it; the command line always does.
+    """
+
+    family: ClassVar[str] = "plausibility"
+    folder: ClassVar[str] = "plausibility"
+
+    make: Callable[..., PlausibilityModel]
+    _: KW_ONLY
+    reliability: ReliabilityScale
+    leads: tuple[Kind, ...] = ()
+    most_cases: int = 0
+    on_pages: bool = True
+
+
+def offered(dataset: Dataset) -> list[PlausibilityMethod]:
+    """List the methods that pages offer for this kind of annotation, the default one first."""
+    found = [one for one in methods(PlausibilityMethod).values() if dataset.kind in one.takes and one.on_pages]
+    return sorted(found, key=lambda method: dataset.kind not in method.leads)
+
+
 def check_sampling(reliability: float, n_draws: int) -> None:
     """Raise `InputError` unless γ is positive and finite and the number of draws is at least 1."""
     check_number(reliability, "The reliability γ")
-    check_whole(n_draws, "The number of draws")
+    check_whole(n_draws, "The number of draws", 1)
     if not 0 < reliability <= LARGEST_RELIABILITY:
         raise InputError(
             f"The reliability γ must be above 0 and at most {exact(LARGEST_RELIABILITY)}; got {reliability}.",
             "Use a value such as 1.",
         )
-    if n_draws < 1:
-        raise InputError(f"The number of draws must be at least 1; got {n_draws:,}.", "Use 1 or more.")

@@ -48,17 +48,7 @@ def ranked_entries(dataset: Dataset, annotations: range | None = None) -> Ranked
         raise NotApplicableError("Could not use rankings: these annotations are scores.")
     if dataset.kind == "set":
         raise NotApplicableError("Could not use rankings: these annotations are sets of labels without an order.")
-    annotations = range(dataset.n_annotations) if annotations is None else annotations
-    low, high = annotations.start, annotations.stop
-    if dataset.kind == "class":
-        ptr = np.arange(high - low + 1, dtype=np.int64)
-        code = dataset.answer[low:high]
-        block = np.zeros(high - low, np.int32)
-    else:
-        ptr = dataset.entry_ptr[low : high + 1] - dataset.entry_ptr[low]
-        entries = slice(dataset.entry_ptr[low], dataset.entry_ptr[high])
-        code, block = dataset.entry_class[entries], dataset.entry_block[entries]
-    return _placed(ptr, code, block)
+    return _placed(*dataset.entries(annotations))
 
 
 def entries_of(rankings: Sequence[Blocks], n_classes: int) -> RankedEntries:

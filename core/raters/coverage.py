@@ -7,7 +7,7 @@ import numpy as np
 from ..agreement.pairs import pair_matrix
 from ..annotations.counts import raters_per_case
 from ..annotations.dataset import Dataset
-from ..errors import NotApplicableError, OptionError
+from ..errors import OptionError
 from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..models.identifiability import most_per_case, tap_identifiability, two_per_case, unidentified_raters
 from ..models.result import RaterModelFit
@@ -92,8 +92,8 @@ def coverage(dataset: Dataset, fit: RaterModelFit, few: int = FEW) -> Coverage:
     """
     if few < 1:
         raise OptionError(f"few must be at least 1; got {few}")
-    if dataset.kind != "class" or not dataset.raters_identified:
-        raise NotApplicableError("Cannot compute overlap: it needs named raters and one class per annotation.")
+    dataset.check_kind("class", "Cannot compute overlap")
+    dataset.check_raters("Cannot compute overlap")
     shared = pair_matrix(dataset).n.copy()
     np.fill_diagonal(shared, 0)
     first, second = np.triu_indices(dataset.n_raters, 1)

@@ -258,8 +258,7 @@ def rate_classifiers(
         The annotations are not single classes, no group is large enough, or no case of a group is predicted.
     """
     check_level(level)
-    if dataset.kind != "class":
-        raise NotApplicableError("Cannot compare groups: this needs one class per annotation.")
+    dataset.check_kind("class", "Cannot compare groups")
     groups = list(_groups(facts))
     own = 1 - (1 - level) / max(1, len(groups))
     found = []

@@ -19,6 +19,7 @@ from ..errors import InputError, NotFoundError
 from ..models.gold import known_classes
 from ..models.majority import METHOD as MAJORITY
 from ..models.result import RaterModelFit
+from ..models.tempering import check_beta
 from ..result_base import Result
 
 HeldOut = Callable[[Dataset, tuple[str, ...]], tuple[float, float]]
@@ -136,10 +137,7 @@ def _check(dataset: Dataset, fit: RaterModelFit, names: tuple[str, ...], beta: f
     unknown = [name for name in names if name not in set(dataset.raters)]
     if unknown:
         raise NotFoundError(f"Could not find rater {unknown[0]!r} in these data.")
-    if not 0 < beta <= 1:
-        raise InputError(
-            f"The weight β of an annotation must be above 0 and at most 1; got {beta}.", "Use a number such as 1."
-        )
+    check_beta(beta)
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
         raise InputError(
             "Could not use the fit: it was made with different cases, raters or classes.",

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..annotations._kernels import counting_sort
 from ..annotations.dataset import MISSING_TIME, Dataset
-from ..errors import InputError, NotApplicableError
+from ..errors import InputError
 from ..models.cross_fit import CrossFit, cross_fit
 from ..models.em import Point
 from ..models.gold import known_classes
@@ -127,12 +127,8 @@ def panel_of(
     InputError
         The fit belongs to other raters, cases or classes.
     """
-    if dataset.kind != "class":
-        raise NotApplicableError(
-            f"Cannot monitor raters: these annotations are {dataset.kind}s, not single classes. Use first choices."
-        )
-    if not dataset.raters_identified:
-        raise NotApplicableError("Cannot monitor raters: the annotations are anonymous.")
+    dataset.check_kind("class", "Cannot monitor raters", "Use first choices.")
+    dataset.check_raters("Cannot monitor raters")
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
         raise InputError("Could not use the fit: it was made with different data.", "Fit the model to these data.")
     n, n_classes = dataset.n_annotations, dataset.n_classes

@@ -238,13 +238,8 @@ def _check(dataset: Dataset, level: float, false_alarms: float, certain: float, 
             raise InputError(f"The {name} must be between {low} and 1; got {value}.", "Choose another number.")
     if sitting < 1:
         raise InputError(f"The pause that ends a sitting must be at least 1 second; got {sitting}.", "Use 1 or more.")
-    if dataset.kind != "class":
-        raise NotApplicableError(
-            f"Cannot monitor raters: these annotations are {dataset.kind}s, not single classes. Use first choices, "
-            "or a threshold."
-        )
-    if not dataset.raters_identified:
-        raise NotApplicableError("Cannot monitor raters: the annotations are anonymous.")
+    dataset.check_kind("class", "Cannot monitor raters", "Use first choices, or a threshold.")
+    dataset.check_raters("Cannot monitor raters")
     if dataset.n_annotations == 0:
         raise NotApplicableError("Cannot monitor raters: the data have no annotations.")
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..errors import InputError, LimitError, NotApplicableError
+from ..errors import InputError, LimitError
 from ..models.design import design
 from ..models.result import RaterModelFit
 from ..result_base import Columns, Result
@@ -255,8 +255,8 @@ def _measured(at: ExtendedData, world: World, patterns: CountsCache, measure: Me
 
 
 def _check(dataset: Dataset, fit: RaterModelFit, plans: Sequence[Plan], level: float, n_worlds: int) -> None:
-    if dataset.kind != "class" or not dataset.raters_identified:
-        raise NotApplicableError("Cannot plan: this needs named raters and one class per annotation.")
+    dataset.check_kind("class", "Cannot make a plan")
+    dataset.check_raters("Cannot make a plan")
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
         raise InputError(
             "Could not use the fit: it was made with different cases, raters or classes.",

@@ -244,8 +244,8 @@ def _summed_up(
 
 
 def _check(dataset, fit, goal, policy, budget, n_steps, per_case, n_worlds, level, interval_level) -> None:
-    if dataset.kind != "class" or not dataset.raters_identified:
-        raise NotApplicableError("Cannot plan: this needs named raters and one class per annotation.")
+    dataset.check_kind("class", "Cannot plan")
+    dataset.check_raters("Cannot plan")
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
         raise InputError(
             "Could not use the fit: it was made with different cases, raters or classes.",

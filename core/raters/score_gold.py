@@ -86,8 +86,8 @@ def score_gold(dataset: Dataset, gold: Mapping[str, float] | None = None, *, lev
     from scipy.special import stdtrit
 
     check_level(level)
-    if dataset.kind != "score" or not dataset.raters_identified:
-        raise NotApplicableError("Cannot compute bias and error: this needs scores by identified raters.")
+    dataset.check_kind("score", "Cannot compute bias and error")
+    dataset.check_raters("Cannot compute bias and error")
     if gold is None:
         if dataset.gold_scores is None:
             raise NotApplicableError("Cannot compare scores with gold: no case has a gold score.")

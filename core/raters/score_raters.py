@@ -231,8 +231,7 @@ class _Table:
 def _table(dataset: Dataset) -> _Table:
     if dataset.kind != "score" and not dataset.ordinal:
         raise NotApplicableError("Cannot estimate severity: these annotations are neither scores nor ordered classes.")
-    if not dataset.raters_identified:
-        raise NotApplicableError("Cannot estimate severity: the scores are anonymous.")
+    dataset.check_raters("Cannot estimate severity")
     case, rater = dataset.case_of_annotation.astype(np.int64), dataset.rater.astype(np.int64)
     shared = raters_per_case(dataset)[case] >= 2
     if not shared.any():

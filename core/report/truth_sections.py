@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..agreement.applicable_coefficients import coefficients_for
 from ..agreement.benchmark_labels import before_opinions
+from ..agreement.coefficient_methods import any_coefficient
 from ..analyses.blocks import Grid, Words
 from ..analyses.cases import CASES, CertaintyOptions, view_of
 from ..analyses.cases.certainty import fitted_once, of_sweep
@@ -31,11 +32,12 @@ from ..evaluation.sweep_table import (
     reliability_sweep,
     sweep_part,
 )
-from ..methods import any_of, as_taken, method_named
+from ..methods import as_taken, method_named
 from ..models.average import METHOD as AVERAGE
 from ..models.catalogue import Fitted
 from ..models.gold import gold_cases
 from ..models.gold_measures import GoldMeasure, gold_measures
+from ..plausibility.protocol import PlausibilityMethod
 from ..raters.accuracy_threshold import gold_rates
 from ..reducers.top_draws import can_keep
 from ..text import percent_with_interval, plural, shorten
@@ -73,7 +75,7 @@ def _ask_about(view: Dataset, cases: list[str], shares: CertaintyShares) -> list
         return [Words(f"Add a second annotation to {plural(len(view.cases), 'case')}.", "todo")]
     if not shares.unsettled:
         return []
-    if any_of("coefficient", view).possible and (first := before_opinions(coefficients_for(view).quoted)):
+    if any_coefficient(view).possible and (first := before_opinions(coefficients_for(view).quoted)):
         return [Words("; ".join(first) + ".", "todo")]
     if not below:
         return []
@@ -94,7 +96,7 @@ def classifiers(request, sections, token, progress) -> list:
     """
     if not request.classifiers:
         return []
-    view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
+    view = as_taken(method_named(PlausibilityMethod, request.model.name), request.dataset, request.threshold)[0]
     sweep = _sweep(request, view, request.reliabilities, request.classifiers, token, progress)
     inputs = Inputs(view, predictions=request.classifiers, settings=request.settings)
     return RELIABILITY.part("classifiers").blocks(sweep, inputs)
@@ -113,7 +115,7 @@ def sets(request, sections, token, progress) -> list:
     usable = scored(request.classifiers)
     if not usable:
         return [Words("Prediction sets are not available: the predictions have no class scores.")]
-    view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
+    view = as_taken(method_named(PlausibilityMethod, request.model.name), request.dataset, request.threshold)[0]
     if request.part is not None:
         kept = plausibilities_of(request.part(request.reliability, token, progress))
     else:
@@ -164,7 +166,7 @@ def drawn_once(request) -> Callable | None:
     ----------
     request : ReportRequest
     """
-    view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
+    view = as_taken(method_named(PlausibilityMethod, request.model.name), request.dataset, request.threshold)[0]
     if request.part is not None or not can_keep(view.n_cases, request.n_draws, TOP):
         return request.part
     known: dict[float, SweepPart] = {}

@@ -99,11 +99,8 @@ def _names(dataset: Dataset, name: str) -> np.ndarray:
     if name not in dataset.classes:
         raise NotFoundError(f"Could not find class {name!r} in {dataset.name}.")
     code = dataset.classes.index(name)
-    if dataset.kind == "class":
-        cases = dataset.case_of_annotation[dataset.answer == code]
-    else:
-        cases = np.repeat(dataset.case_of_annotation, np.diff(dataset.entry_ptr))[dataset.entry_class == code]
-    return np.bincount(cases, minlength=dataset.n_cases) > 0
+    case, named = dataset.named_classes()
+    return np.bincount(case[named == code], minlength=dataset.n_cases) > 0
 
 
 def _disagree(dataset: Dataset, a: int, b: int) -> np.ndarray:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..annotations.kinds import KINDS, Kind
 from ..errors import InputError
 from ..text import exact, significant, typed
 
@@ -175,18 +176,18 @@ class Opinion:
         """True if the opinion is one class or one set; a tie and "undetermined" decide nothing."""
         return self.is_set or len(self.first) == 1
 
-    def check_classes(self, classes: Sequence[str], kind: str) -> None:
+    def check_classes(self, classes: Sequence[str], kind: Kind) -> None:
         """Raise `InputError` if the opinion names an unknown class, or does not fit data of this kind.
 
         Parameters
         ----------
         classes : sequence of str
-        kind : str
-            Kind of the annotations, `Dataset.kind`: "class", "ranking", "set" or "score".
+        kind : Kind
+            Kind of the annotations, `Dataset.kind`.
         """
         if self != UNDETERMINED and self.kind not in _FITS[kind]:
             raise InputError(
-                f"Could not record the opinion: it is a {self.kind}, but these annotations are {_MANY[kind]}.",
+                f"Could not record the opinion: it is a {self.kind}, but these annotations are {KINDS[kind].plural}.",
                 f"Use a {kind}.",
             )
         plausible = [name for name in self.plausible or () if isinstance(name, str)]
@@ -269,6 +270,5 @@ _FITS = {
     "set": ("set",),
     "score": ("score",),
 }
-_MANY = {"class": "classes", "ranking": "rankings", "set": "sets of labels", "score": "scores"}
 
 UNDETERMINED = Opinion()

@@ -99,9 +99,7 @@ def panel_word(
     InputError
         A number is out of its range.
     """
-    if not 0.5 <= level < 1:
-        said = f"The certainty of a confident panel must be at least 0.5 and below 1; got {level}."
-        raise InputError(said, "Use a value such as 0.95.")
+    _check_certainty(level)
     check_sampling(reliability, n_draws)
     rows = dataset.annotations_of(case)
     n_readers = len(np.unique(dataset.rater[rows])) if dataset.raters_identified else len(rows)
@@ -182,11 +180,7 @@ def panel_set(
     InputError
         A number is out of its range.
     """
-    if not 0.5 <= level < 1:
-        raise InputError(
-            f"The certainty of a confident panel must be at least 0.5 and below 1; got {level}.",
-            "Use a value such as 0.95.",
-        )
+    _check_certainty(level)
     rows = dataset.annotations_of(case)
     n_readers = len(np.unique(dataset.rater[rows])) if dataset.raters_identified else len(rows)
     if not n_readers:
@@ -264,3 +258,11 @@ def _undecided(chance: np.ndarray, names: list[str], level: float) -> Opinion:
     n = int(np.searchsorted(np.cumsum(chance[order]), level - 1e-12)) + 1
     tied = [names[place] for place in order[:n] if place < len(names)]
     return Opinion.of_ranking([tied]) if len(tied) > 1 else UNDETERMINED
+
+
+def _check_certainty(level: float) -> None:
+    if not 0.5 <= level < 1:
+        raise InputError(
+            f"The certainty of a confident panel must be at least 0.5 and below 1; got {level}.",
+            "Use a value such as 0.95.",
+        )

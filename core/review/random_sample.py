@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..evaluation.corrected_rates import best_probabilities
 from ..runtime.seeds import case_seeds
 from ..text import plural, typed
-from .sessions import Queued, Session
+from .sessions import Session
 from .states import CaseReview, effective
 from .worklist import Queue
 
@@ -59,12 +59,6 @@ def random_sample(
     title = f"{SAMPLE}: about {budget:,} of {plural(dataset.n_cases, 'case')}, seed {seed}{what and f', for {what}'}"
     why = (f"drawn with probability {typed(chance[case])} by seed {seed}" for case in cases.tolist())
     return Queue(title, cases, tuple(why))
-
-
-def chance_of(queued: Queued) -> float | None:
-    """Return the probability with which a case of a session was drawn; None for a case of a queue."""
-    found = _CHANCE.fullmatch(queued.why)
-    return float(found[1]) if found else None
 
 
 @dataclass(frozen=True, slots=True)

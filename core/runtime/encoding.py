@@ -130,7 +130,7 @@ class _Writing:
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return {"named": [name_of(type(value)), [self.tree(one) for one in value]]}
         if isinstance(value, Method):
-            return {"method": [value.family, value.name]}
+            return {"method": [name_of(type(value)), value.name]}
         if is_dataclass(value) and not isinstance(value, type):
             return self._instance(value)
         raise NotStorableError(f"{type(value).__name__} cannot be saved.")
@@ -233,7 +233,7 @@ class _Reading:
             columns = (column.to_pylist() for column in self.value(inner[1]).columns)
             return tuple(map(_named_tuple(inner[0]), *columns))
         if kind == "method":
-            return method_named(*inner)
+            return method_named(kind_of(inner[0]), inner[1])
         if kind == "dict":
             return {self.value(key): self.value(one) for key, one in inner}
         if kind in _SEQUENCES:

@@ -1,7 +1,7 @@
 """Comparison of modalities in a reader study: uncertainty from readers and cases, and from the uncertain truth.
 
 The truth is gold, or a panel's. With a panel, the same analysis is made twice: with its majority taken as truth, and
-with draws of the truth (`core.studies.truth`) that are combined by Rubin's rules (`core.studies.pooling`).
+with draws of the truth (`core.studies.truth`) that are combined by Rubin's rules (`core.studies.analysis`).
 """
 
 from collections.abc import Callable
@@ -17,7 +17,6 @@ from ..text import plural
 from .accuracy import MEASURES, TITLES, Measure, contributions, error_covariance, values_by_reader
 from .estimates import DifferenceComponents, StudyMoments, pairs_of
 from .obuchowski_rockette import compute_obuchowski_rockette
-from .pooling import pool
 from .study import UNKNOWN_TRUTH, ReadingStudy, check_usable, is_complete
 from .truth import FEWEST_DRAWS, draw_truths, majority_truth
 from .u_statistics import compute_u_statistics, moments_of
@@ -421,3 +420,27 @@ def _notes(
     if without_variance:
         notes.append(NO_VARIANCE)
     return tuple(notes)
+
+
+def pool(value: np.ndarray, variance: np.ndarray, df: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pool estimates of several draws of the truth.
+
+    Parameters
+    ----------
+    value, variance, df : ndarray, shape (n_draws, ...)
+        Value, variance and degrees of freedom of each draw; at least two draws.
+
+    Returns
+    -------
+    value, variance, df : ndarray, shape (...)
+    """
+    n = len(value)
+    within, between = variance.mean(axis=0), (1 + 1 / n) * value.var(axis=0, ddof=1)
+    total = within + between
+    share = np.divide(between, total, out=np.zeros_like(total), where=total > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        complete = 1 / np.mean(1 / df, axis=0)  # harmonic: a single draw can have almost unlimited ones
+        drawn = (n - 1) / share**2
+        observed = np.where(np.isinf(complete), np.inf, (complete + 1) / (complete + 3) * complete) * (1 - share)
+        found = 1 / (1 / drawn + 1 / observed)
+    return value.mean(axis=0), total, found

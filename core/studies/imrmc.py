@@ -7,7 +7,6 @@ of iMRMC (Gallas, Food and Drug Administration), https://github.com/DIDSR/iMRMC.
 import csv
 
 from ..errors import InputError
-from .study import ReadingStudy, study_from_rows
 
 BEGIN = "begin data:"
 TRUTH = "truth"
@@ -20,18 +19,13 @@ def is_imrmc(data: bytes) -> bool:
     return any(line.strip().lower().startswith(BEGIN.encode()) for line in data.splitlines()[:_MOST_FRONT])
 
 
-def read_imrmc(data: bytes) -> ReadingStudy:
-    """Read a file of iMRMC.
+def read_rows(data: bytes) -> tuple[list[Row], dict[str, int]]:
+    """Read the rows of a file of iMRMC, and the truth of each case.
 
     Parameters
     ----------
     data : bytes
         The whole file; ASCII or UTF-8.
-
-    Returns
-    -------
-    ReadingStudy
-        With the truth of each case; readings of cases without truth are kept, their truth is unknown.
 
     Raises
     ------
@@ -39,12 +33,6 @@ def read_imrmc(data: bytes) -> ReadingStudy:
         The data do not begin, a line does not have four fields or a number, or a truth is neither 0 nor 1. The line is
         named.
     """
-    rows, truth = read_rows(data)
-    return study_from_rows(rows, truth)
-
-
-def read_rows(data: bytes) -> tuple[list[Row], dict[str, int]]:
-    """Read the rows of a file of iMRMC, and the truth of each case; see `read_imrmc`."""
     try:
         lines = data.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:

@@ -7,7 +7,7 @@ import pytest
 
 from core import load_sample, read
 from core.analysis_settings import AnalysisSettings
-from core.methods import offered
+from core.plausibility.protocol import offered
 from core.report.build import ReportRequest, build_report
 from tests.browser.conftest import LATEST
 
@@ -23,7 +23,7 @@ HOSTILE = "case,rater,class\n" + "".join(
 
 def report_of(dataset) -> bytes:
     """With few draws."""
-    model = offered("plausibility", dataset)[0].make()
+    model = offered(dataset)[0].make()
     settings = AnalysisSettings(model, model.default_reliability)
     return build_report(ReportRequest(dataset, dataset.name, settings, (1.0, 3.0), n_draws=20))
 

@@ -14,7 +14,7 @@ import pytest
 
 from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.coefficients import agreement_table
-from core.agreement.scale_or_names import alpha_as_scale_and_names
+from core.agreement.krippendorff import alpha_as_scale_and_names
 from core.analyses.models import MODELS
 from core.analyses.models.fits import of_fits
 from core.annotations.counts import class_counts
@@ -500,11 +500,11 @@ BAD = {
     "no list": (["sweep", "dirichlet", "FILE", "--reliabilities", "1;2"], "not a list of numbers"),
     "no draws": (
         ["certainty", "dirichlet", "FILE", "--reliability", "1", "--draws", "0"],
-        "draws must be at least 1",
+        "It must be at least 1",
     ),
     "alpha": (["certainty", "dirichlet", "FILE", "--reliability", "1", "--alpha", "-1"], "Prior α"),
     "top": (["certainty", "dirichlet", "FILE", "--reliability", "1", "--top", "0"], "1 to 10"),
-    "level": (["agreement", "FILE", "--level", "95"], "between 0 and 1"),
+    "level": (["agreement", "FILE", "--level", "95"], "above 0 and below 1"),
     "weighting": (["agreement", "FILE", "--spa-weights", "all"], "Unknown weighting 'all'"),
     "restarts": (["fit", "dawid-skene", "FILE", "--restarts", "-1"], "--restarts must be 0 or more"),
     "unwritable": (["fit", "majority", "FILE", "--cases-out", "no/such/folder.csv"], "Could not write"),

@@ -89,7 +89,7 @@ def test_images_that_are_gone_are_left_out(dataset):
 
 def test_nothing_is_left_behind_where_facts_cannot_be_written(dataset, monkeypatch):
     folder = library.keep(dataset, FACTS)
-    monkeypatch.setattr("core.ingest.stored_case_content.json.dumps", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("core.ingest.case_content.json.dumps", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         library.keep(dataset, CaseFacts({"1": "new"}))
     monkeypatch.undo()

@@ -10,29 +10,32 @@ from pathlib import Path
 import pytest
 
 from core.agreement.applicable_coefficients import coefficients_for
-from core.agreement.coefficient_methods import request_of
+from core.agreement.coefficient_methods import CoefficientMethod, any_coefficient, request_of
+from core.agreement.pairs import pair_matrix
+from core.analyses.applicable_methods import verdicts
 from core.annotations.ordering import with_class_order
 from core.command_line import main
 from core.errors import InputError, PluralityError
 from core.glossary import GLOSSARY
+from core.ingest.formats.reader import Reader
 from core.ingest.read_files import read
 from core.methods import (
     AS_IS,
     FIRST_BLOCK,
     THRESHOLD,
+    Model,
     Option,
-    any_of,
     as_taken,
     can_use,
     every_method,
     explained,
     method_named,
     methods,
-    offered,
     term,
-    verdicts,
 )
 from core.models.catalogue import fit_request, request
+from core.models.rater_methods import RaterModelMethod
+from core.plausibility.protocol import PlausibilityMethod, offered
 from core.reducers.protocol import reduce_draws
 from core.reducers.sets import TopSets
 from core.text import exact
@@ -67,7 +70,13 @@ def fits(method, dataset):
         needed = inspect.signature(method.make).parameters
         prior = {name: 1.0 for name in ("threshold", "m0", "k0", "a0", "b0") if name in needed}
         return reduce_draws(method.make(**prior), view, [TopSets()], reliability=1.0, n_draws=8, seed=0)
-    return method.fit(view) if method.fit is not None else method.make
+    return pair_matrix(view)
+
+
+def made_by(method):
+    """The function or class of a method, without its options."""
+    made = method.read if isinstance(method, Reader) else method.make
+    return getattr(made, "func", made)
 
 
 @pytest.mark.parametrize("method", EVERY, ids=IDS)
@@ -76,8 +85,7 @@ def test_a_method_has_a_title_a_term_sources_and_a_docstring(method):
     assert term(method.name) == method.term or method.name in GLOSSARY
     assert explained(method) == f"{method.plainly}\n\n*For statisticians:* {method.exactly}"
     assert method.sources or method.name in ("majority", "pairs")  # these two need none
-    made = getattr(method.make, "func", method.make)
-    assert method.family == "reader" or inspect.getdoc(made)
+    assert inspect.getdoc(made_by(method))
     if method.family == "coefficient":
         assert method.assumes.endswith(".")
 
@@ -105,7 +113,7 @@ def test_a_method_takes_the_kinds_that_it_says_and_refuses_the_others_with_a_rea
     assert fits(method, dataset)
 
 
-@pytest.mark.parametrize("method", EVERY, ids=IDS)
+@pytest.mark.parametrize("method", [one for one in EVERY if isinstance(one, Model)], ids=lambda one: one.name)
 def test_options_refuse_what_they_cannot_be(method):
     with pytest.raises(InputError, match="has no option"):
         method.checked({"nonsense": 1})
@@ -145,15 +153,15 @@ def test_names_are_unique_and_lists_have_an_order():
     ("content", "first"), [(CLASSES, "dirichlet"), (RANKINGS, "plackett-luce"), (SCORES, "dirichlet")]
 )
 def test_each_kind_of_answers_opens_with_a_plausibility_model(content, first):
-    names = [method.name for method in offered("plausibility", read(content).dataset)]
+    names = [method.name for method in offered(read(content).dataset)]
     assert names[0] == first and len(set(names)) == len(names)
     assert "gaussian" not in names
 
 
-@pytest.mark.parametrize("name", [name for name in methods("plausibility") if name != "gaussian"])
+@pytest.mark.parametrize("name", [name for name in methods(PlausibilityMethod) if name != "gaussian"])
 def test_the_command_line_gives_the_numbers_of_a_plausibility_model(name, tmp_path, capsys):
     (tmp_path / "data.csv").write_bytes(CLASSES)
-    order = ["--classes", "x,y"] if "order" in method_named("plausibility", name).needs else []
+    order = ["--classes", "x,y"] if "order" in method_named(PlausibilityMethod, name).needs else []
     arguments = ["certainty", name, str(tmp_path / "data.csv"), "--reliability", "2", "--draws", "50", *order]
     assert main(arguments) == 0
     told = json.loads(capsys.readouterr().out)
@@ -166,16 +174,16 @@ def fits_certainty(name, dataset):
     from core.certainty.top_sets import annotation_certainty
 
     return annotation_certainty(
-        method_named("plausibility", name).make(), dataset, reliability=2.0, n_draws=50, seed=0
+        method_named(PlausibilityMethod, name).make(), dataset, reliability=2.0, n_draws=50, seed=0
     ).mean(1)
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, one in methods("rater model").items() if one.ways[0] in ("vote", "em")]
+    "name", [name for name, one in methods(RaterModelMethod).items() if one.ways[0] in ("vote", "em")]
 )
 def test_the_command_line_gives_the_numbers_of_a_rater_model(name, tmp_path, capsys):
     (tmp_path / "data.csv").write_bytes(THREE)
-    method = method_named("rater model", name)
+    method = method_named(RaterModelMethod, name)
     variant = [] if method.variant is None else [f"--{method.variant.option}", method.variant.value]
     order = ["--classes", "x,y", "--ordinal"] if "order" in method.needs else []
     assert main(["fit", method.command, str(tmp_path / "data.csv"), *variant, *order]) == 0
@@ -194,7 +202,7 @@ def test_the_command_line_gives_the_numbers_of_every_coefficient(tmp_path, capsy
         assert [(row["name"], row["value"]) for row in told] == [(one.name, one.value) for one in found]
 
 
-@pytest.mark.parametrize("method", methods("coefficient").values(), ids=lambda one: one.name)
+@pytest.mark.parametrize("method", methods(CoefficientMethod).values(), ids=lambda one: one.name)
 def test_a_coefficient_alone_is_what_it_is_among_the_others(method):
     content = {"score": SCORES, "ranking": RANKINGS, "set": SETS}.get(next(iter(method.takes)), CLASSES)
     dataset = read(THREE if method.name == "conger_kappa" else content).dataset
@@ -219,7 +227,7 @@ def test_rankings_enter_by_their_first_choice_and_scores_by_a_threshold():
     whole = {"Agreement", "Plackett-Luce", "PrIRN", "Mixture Plackett-Luce"}
     assert {verdict.reason for verdict in verdicts(ranking) if verdict.title not in whole} == {FIRST_BLOCK}
     assert {verdict.reason for verdict in verdicts(score) if verdict.title not in whole} == {THRESHOLD}
-    assert any_of("coefficient", score).reason == AS_IS
+    assert any_coefficient(score).reason == AS_IS
 
 
 NEED_RATERS = {"Pairwise agreement", "Rater models", "Mixture Plackett-Luce"}
@@ -246,16 +254,16 @@ def test_what_the_data_do_not_allow_is_said_with_its_reason(content, options, im
 
 def test_a_selection_can_make_a_method_impossible():
     dataset = read(CLASSES).dataset
-    method = method_named("rater model", "dawid-skene")
+    method = method_named(RaterModelMethod, "dawid-skene")
     assert can_use(method, dataset).possible
     assert not can_use(method, dataset.select(raters=["ann"])).possible
     three = read(THREE).dataset
-    assert not can_use(method_named("coefficient", "cohen_kappa"), three).possible
+    assert not can_use(method_named(CoefficientMethod, "cohen_kappa"), three).possible
 
 
 def test_an_unknown_method_is_refused_with_those_that_there_are():
     with pytest.raises(InputError, match=r"Unknown plausibility 'guess'.*plackett-luce"):
-        method_named("plausibility", "guess")
+        method_named(PlausibilityMethod, "guess")
     assert Option("a", int, 1, "A", "a").spelled_off == "--no-a"
 
 
@@ -284,8 +292,7 @@ def keys_for(path):
 def test_the_key_of_a_method_stands_in_its_own_module_only():
     own = {}
     for method in EVERY:
-        made = method.make().read if method.family == "reader" else getattr(method.make, "func", method.make)
-        own.setdefault(method.name, set()).add(inspect.getsourcefile(inspect.unwrap(made)))
+        own.setdefault(method.name, set()).add(inspect.getsourcefile(inspect.unwrap(made_by(method))))
     found = []
     for path in [ROOT / "app.py", *(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]:
         text = path.read_text(encoding="utf-8")
@@ -302,15 +309,17 @@ def bring(core):
     import importlib
 
     tools = importlib.import_module(f"{core.__name__}.methods")
-    majority = tools.method_named("rater model", "majority")
+    models = importlib.import_module(f"{core.__name__}.models.rater_methods")
+    majority = tools.method_named(models.RaterModelMethod, "majority")
     vote = importlib.import_module(f"{core.__name__}.models.majority").MajorityVote
 
     def fit(model, dataset, way, run, token, progress):
         return model.fit(dataset)
 
-    return tools.Method(
-        "coin-toss", "rater model", "Coin toss", "Tosses a coin.", "A plug-in of the tests.", ("Nobody (2020)",),
-        majority.takes, vote, fit, ways=("vote",), sentence="A coin was tossed.",
+    return models.RaterModelMethod(
+        "coin-toss", "Coin toss", vote, plainly="Tosses a coin.", exactly="A plug-in of the tests.",
+        sources=("Nobody (2020)",), takes=majority.takes, needs=(), fit=fit, ways=("vote",),
+        sentence="A coin was tossed.",
     )
 """
 
@@ -371,7 +380,7 @@ def test_a_broken_plug_in_is_named_with_a_remedy(plugin):
 
 
 def test_a_plug_in_cannot_take_the_name_of_a_method_that_stands(plugin):
-    text = PLUGIN.replace('"coin-toss", "rater', '"dawid-skene", "rater')
+    text = PLUGIN.replace('"coin-toss"', '"dawid-skene"')
     (plugin / "coin_toss_plugin.py").write_text(text, encoding="utf-8")
     done = run_with(plugin, "from core.command_line import main\nsys.exit(main(['fit', 'majority', 'anaesthesia']))")
     assert done.returncode == 2 and "second rater model named 'dawid-skene'" in done.stderr

@@ -12,6 +12,7 @@ import pytest
 
 from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.benchmark_labels import before_opinions
+from core.agreement.coefficient_methods import any_coefficient
 from core.analysis_settings import AnalysisSettings, compute_settings
 from core.annotations.dataset import Dataset
 from core.certainty.default_reliability import default_reliability
@@ -20,7 +21,7 @@ from core.certainty.top_sets import annotation_certainty
 from core.evaluation.choice import verdict
 from core.evaluation.predictions import Predictions, open_predictions
 from core.evaluation.sweep_table import reliability_sweep
-from core.methods import any_of, can_use, offered
+from core.methods import can_use
 from core.models.choose import choose
 from core.models.comparison import models_agree, vote_changes
 from core.models.dawid_skene import METHOD as DAWID_SKENE
@@ -28,6 +29,7 @@ from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.models.one_coin import OneCoin
 from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.protocol import offered
 from core.raters.flagged_raters import flag_raters
 from core.raters.monitoring import monitor
 from core.report.build import ReportRequest, build_report
@@ -101,7 +103,7 @@ def test_agreement_is_said_to_be_complete_only_where_it_is_and_no_interval_lacks
     _, data = case
     same, total = pairs_of(data)
     if not total:
-        assert not any_of("coefficient", data).possible
+        assert not any_coefficient(data).possible
         return
     said = coefficients_for(data).words()
     assert bool(re.search(r"100%( \([^)]*\))? of pairs", said)) == (same == total)
@@ -215,7 +217,7 @@ def test_of_two_classifiers_that_guess_neither_is_said_to_lead(case):
 def test_where_reliability_opens_is_said_with_what_it_rests_on(case):
     """Without gold and without dependence nothing is said to be best."""
     _, data = case
-    model = offered("plausibility", data)[0].make()
+    model = offered(data)[0].make()
     found = default_reliability(data, model)
     assert found.source == "default" and "default" in found.reason
     assert [mark.name for mark in found.marks] == ["published"]
@@ -242,7 +244,7 @@ def test_a_report_says_of_machines_and_sets_and_cases_no_more_than_the_data_tell
         _predicted("knows", data, MajorityVote().fit(data).class_probability),
         _predicted("tosses", data, guess),
     )
-    model = offered("plausibility", data)[0].make()
+    model = offered(data)[0].make()
     request = ReportRequest(data, "data", AnalysisSettings(model, 1.0), (1.0,), n_draws=50, classifiers=classifiers)
     answers = {}
     content = build_report(
@@ -265,7 +267,7 @@ def test_a_report_says_of_machines_and_sets_and_cases_no_more_than_the_data_tell
     assert answer == f"{shares.headline(' at γ = 1')}."
     assert answer.startswith("Certainty cannot reach 90%") == (not shares.within_reach and shares.any_known)
     assert answer.startswith("No case has two annotations") == (not shares.any_known)
-    quoted = coefficients_for(data).quoted if any_of("coefficient", data).possible else None
+    quoted = coefficients_for(data).quoted if any_coefficient(data).possible else None
     first = quoted and before_opinions(quoted)
     assert ("Ask for another opinion" in text) == (below > 0 and not first)
     assert ("would not settle the cases" in text) == bool(shares.unsettled and first and "barely" in first[0])

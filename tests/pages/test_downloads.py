@@ -28,6 +28,7 @@ from core.models.catalogue import em_model, fit_request, request
 from core.models.comparison import compare_fits
 from core.models.majority import MajorityVote
 from core.models.precision import precision_of
+from core.models.rater_methods import RaterModelMethod
 from core.models.rater_summary import rater_summary
 from core.order import FITTED
 from core.plausibility.learned_counts import learned_counts
@@ -319,7 +320,7 @@ def test_shares_of_classes_without_named_raters_leave_with_those_that_win_no_cas
 def fitted(models, data):
     """The fit that the page's own settings give, with its intervals, and the vote."""
     told = models[1]["raters"]
-    options = {option.name for option in method_named("rater model", told["model"]).options}
+    options = {option.name for option in method_named(RaterModelMethod, told["model"]).options}
     wanted = request(told["model"], told["method"], **{name: told[name] for name in options & set(told)})
     fit = fit_request(wanted, data).fit
     if wanted.way == "em":  # others bring their intervals along
@@ -357,7 +358,7 @@ def test_raters_of_a_model_have_their_own_accuracy_interval_and_lean(models, fit
 @pytest.fixture(scope="module")
 def opens(models):
     """The title of the model that is chosen, as the page's own settings name it."""
-    return method_named("rater model", models[1]["raters"]["model"]).title
+    return method_named(RaterModelMethod, models[1]["raters"]["model"]).title
 
 
 def test_prevalence_stands_beside_its_class_by_answers_vote_and_model(models, fitted, opens, data):

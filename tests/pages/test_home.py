@@ -11,6 +11,7 @@ from core import library
 from core.analysis_settings import compute_settings
 from core.ingest.samples import SAMPLES, load_sample
 from core.methods import method_named
+from core.plausibility.protocol import PlausibilityMethod
 from core.settings import current_settings
 from pages.shared.home import known as home_known
 from tests.core.models.rows import rules
@@ -196,7 +197,7 @@ def test_scores_have_their_own_agreement_and_mean_and_need_no_threshold():
 
 def test_large_data_wait_until_somebody_asks(monkeypatch):
     """Nothing heavy starts by itself; a button does it."""
-    small = replace(method_named("plausibility", "dirichlet"), most_cases=2)
+    small = replace(method_named(PlausibilityMethod, "dirichlet"), most_cases=2)
     monkeypatch.setattr(home_known.plausibility_models, "method", {"dirichlet": small}.get)
     answers = [(case, rater, "xy"[(case + (case == rater == 0)) % 2]) for case in range(7) for rater in range(3)]
     rows = "".join(f"{case},{rater},{answer}\n" for case, rater, answer in answers)

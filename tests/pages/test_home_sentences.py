@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from core.agreement.coefficient_methods import any_coefficient
 from core.analyses.agreement import AGREEMENT
 from core.analyses.cases.certainty import certainty_of_cases
 from core.analyses.reliability.certainty import over_trust
 from core.annotations.counts import raters_per_case
 from core.evaluation.sweep_table import reliability_sweep
-from core.methods import any_of, offered
+from core.plausibility.protocol import offered
 from core.text import percent
 from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import analyses
@@ -28,14 +29,14 @@ NAMES = [name for name in DATA if name != "crowd with gold"]
 @pytest.fixture(scope="module", params=NAMES)
 def case(request):
     data = DATA[request.param]
-    model = offered("plausibility", data)[0].make()
+    model = offered(data)[0].make()
     return request.param, data, certainty_of_cases(model, data, reliability=1.0, n_draws=200)
 
 
 def test_home_says_that_raters_agree_on_everything_and_that_every_case_is_certain_only_where_it_is_so(case):
     _, data, certain = case
     same, total = pairs_of(data)
-    found = analyses.result(AGREEMENT.part("coefficients"), data) if any_of("coefficient", data).possible else None
+    found = analyses.result(AGREEMENT.part("coefficients"), data) if any_coefficient(data).possible else None
     said = numbers.sentence(data, found, certain)
     value, n_each = certain.certainty.certainty[:, 0], raters_per_case(data)
     unanimous = certain.shares.reach
@@ -78,7 +79,7 @@ def test_a_class_is_called_the_commonest_only_where_no_other_is_as_common(case):
 
 def test_certainty_is_said_to_rise_or_fall_only_beyond_its_monte_carlo_error(case):
     _, data, _ = case
-    model = offered("plausibility", data)[0].make()
+    model = offered(data)[0].make()
     sweep = reliability_sweep(model, data, (0.5, 1.0, 3.0), n_draws=200)
     means = [result.mean() for result in sweep.certainty]
     said = over_trust(sweep)

@@ -6,6 +6,7 @@ import pytest
 
 from core.certainty.default_reliability import DefaultReliability, ReliabilityAnchor
 from core.methods import method_named
+from core.plausibility.protocol import PlausibilityMethod
 from pages.shared.kit import reliability_slider
 from tests.pages.opened import at, kept, opened, settle, words
 
@@ -90,7 +91,7 @@ def test_rankings_have_the_mark_of_held_out_readers_without_a_visit_to_reliabili
 
 
 def test_signs_stand_where_their_reliability_is_on_the_slider_and_their_words_are_text():
-    scale = method_named("plausibility", "plackett-luce").reliability
+    scale = method_named(PlausibilityMethod, "plackett-luce").reliability
     marks = (
         ReliabilityAnchor("gold", scale.low, 0.2, 2.0, 'a "<b>" sentence'),
         ReliabilityAnchor("published", scale.high * 2, None, None, "p"),

@@ -6,17 +6,18 @@ from typing import Any
 import numpy as np
 
 from ...agreement.by_rater import OVERALL
+from ...agreement.coefficient_methods import CoefficientMethod, any_coefficient
 from ...agreement.krippendorff import KRIPPENDORFF_ALPHA
 from ...agreement.pairs import METHOD as PAIRS
 from ...agreement.pairs import pair_coefficients
 from ...agreement.probability import SPA_WEIGHTINGS
 from ...annotations.dataset import Dataset
-from ...methods import Verdict, any_of, can_use, method_named
+from ...methods import Verdict, can_use, method_named
 from ..base import Analysis, AnalysisPart, declared_in, option, part_of
 
 
 def _title(name: str) -> str:
-    return method_named("coefficient", name).title
+    return method_named(CoefficientMethod, name).title
 
 
 WINDOWS = {
@@ -66,12 +67,8 @@ class WindowOptions:
     )  # fmt: skip
 
 
-def _any(dataset: Dataset) -> Verdict:
-    return any_of("coefficient", dataset)
-
-
 def _several(dataset: Dataset) -> Verdict:
-    found = _any(dataset)
+    found = any_coefficient(dataset)
     if not found.possible or (np.diff(dataset.case_ptr) > 1).any():
         return found
     return Verdict(found.method, found.title, False, "no case has two annotations")
@@ -82,7 +79,7 @@ def _pairs(dataset: Dataset) -> Verdict:
 
 
 def _dated(dataset: Dataset) -> Verdict:
-    found = _any(dataset)
+    found = any_coefficient(dataset)
     if not found.possible or dataset.time is not None:
         return found
     why = "these annotations have no dates. Choose the date column when you open the file"
@@ -98,14 +95,14 @@ AGREEMENT = Analysis(
     "Agreement",
     "How much do the raters agree?",
     (
-        _part("coefficients", "Coefficients", _any, ApplicableOptions),
+        _part("coefficients", "Coefficients", any_coefficient, ApplicableOptions),
         _part("pairs", "Pairwise agreement", _pairs, PairOptions),
         _part("raters", "By rater", _pairs, RaterOptions),
-        _part("classes", "By class", _any),
-        _part("cases", "Cases", _any),
+        _part("classes", "By class", any_coefficient),
+        _part("cases", "Cases", any_coefficient),
         _part("weightings", "Weightings", _several),
         _part("time", "Over time", _dated, WindowOptions),
-        _part("precision", "Precision and sample size", _any),
+        _part("precision", "Precision and sample size", any_coefficient),
         *declared_in(__name__),
     ),
 )

@@ -8,6 +8,7 @@ import pandas as pd
 
 from ...agreement.applicable_coefficients import ApplicableCoefficients, coefficients_for
 from ...agreement.benchmark_labels import SCALES, benchmark_labels, beyond_chance
+from ...agreement.coefficient_methods import CoefficientMethod
 from ...agreement.coefficients import FLEISS_KAPPA, GWET_AC
 from ...agreement.intervals import Coefficient
 from ...agreement.label_sets import LABEL_ALPHA
@@ -44,7 +45,7 @@ def compute(dataset: Dataset, options) -> ApplicableCoefficients:
 
 def class_shares(dataset: Dataset) -> dict[str, float] | None:
     """Return the share of each class among the annotations, first choices of rankings; None for scores and sets."""
-    if dataset.kind in ("score", "set"):
+    if dataset.traits.needs_split:
         return None
     view, _ = dataset.as_classes()
     count = np.bincount(view.answer, minlength=view.n_classes)
@@ -141,7 +142,7 @@ def _forest(groups: list[Group]) -> Figure:
 def _short_title(one: Coefficient) -> str:
     """Return the name in the figure, without the words of the heading."""
     if one.name in INTRACLASS or one.weights in ("quadratic", "ordinal", "quadratic weights"):
-        method = method_named("coefficient", one.name)
+        method = method_named(CoefficientMethod, one.name)
         return method.title_weighted or method.title
     if one.name == SPA:
         return "SPA"
@@ -155,7 +156,7 @@ def _quote(found: ApplicableCoefficients) -> list[Words]:
     one = found.quoted
     if one.value is None:
         return []
-    name = method_named("coefficient", one.name).title if one.name in INTRACLASS else figures.title_of(one)
+    name = method_named(CoefficientMethod, one.name).title if one.name in INTRACLASS else figures.title_of(one)
     value = with_interval(one.value, one.ci_low, one.ci_high)
     words = f" {value}, {plural(one.n_cases, 'case')}, {one.n_annotations:,} annotations"
     percentage = found.percentage
@@ -186,7 +187,7 @@ def _undefined(part: str) -> bool:
 
 
 def _line(one: Coefficient, common: list[str]) -> Words:
-    words = method_named("coefficient", one.name).assumes
+    words = method_named(CoefficientMethod, one.name).assumes
     title = Strong(Name(figures.title_of(one)))
     if one.value is None:
         return Words((title, " ", Name(one.note)), "note", one.name)

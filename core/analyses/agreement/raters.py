@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ...agreement.by_rater import AgreementByRater, IntraRater, by_rater, intra_rater
+from ...agreement.coefficient_methods import CoefficientMethod
 from ...annotations.dataset import Dataset
 from ...extremes import clearly_least
 from ...figures import agreement_parts as figures
@@ -60,7 +61,7 @@ def present(found: RaterAgreement, dataset: Dataset, options) -> list[Block]:
     overall = with_interval(others.overall.value, others.overall.ci_low, others.overall.ci_high)
     blocks.append(
         Words(
-            f"{method_named('coefficient', options.coefficient).title} of all raters: {overall}. A positive "
+            f"{method_named(CoefficientMethod, options.coefficient).title} of all raters: {overall}. A positive "
             "difference means that agreement is higher without this rater.",
             "note",
         )

@@ -7,9 +7,10 @@ single classes gets it as single classes.
 from dataclasses import dataclass
 from typing import Any
 
-from ...methods import Method, Verdict, as_taken, can_use, method_named
+from ...methods import Verdict, as_taken, can_use, method_named
 from ...plausibility.dirichlet import METHOD as COUNTS
 from ...plausibility.gaussian import METHOD as GAUSSIAN
+from ...plausibility.protocol import PlausibilityMethod
 from ..base import Analysis, AnalysisPart, part_of
 from ..inputs import Inputs
 
@@ -61,8 +62,8 @@ def model_and_reliability(inputs: Inputs) -> tuple[Any, float]:
     return inputs.settings.plausibility, inputs.settings.reliability
 
 
-def _model(inputs: Inputs) -> Method:
-    return method_named("plausibility", model_and_reliability(inputs)[0].name)
+def _model(inputs: Inputs) -> PlausibilityMethod:
+    return method_named(PlausibilityMethod, model_and_reliability(inputs)[0].name)
 
 
 def _classes(inputs: Inputs) -> Verdict:
@@ -75,9 +76,9 @@ def _classes(inputs: Inputs) -> Verdict:
 
 def _labels(inputs: Inputs) -> Verdict:
     is_counts, title = _model(inputs) is COUNTS, "Certainty of label sets"
-    if inputs.dataset.kind != "set":
-        return Verdict("labels", title, False, "the annotations are not label sets")
-    return Verdict("labels", title, is_counts, "" if is_counts else "certainty of label sets needs Dirichlet counts")
+    why = inputs.dataset.not_of_kind("set")
+    why = why or ("" if is_counts else "certainty of label sets needs Dirichlet counts")
+    return Verdict("labels", title, not why, why)
 
 
 def _scores(inputs: Inputs) -> Verdict:

@@ -79,7 +79,7 @@ def _classes(inputs: Inputs) -> Verdict:
 
 
 def _scores(inputs: Inputs) -> Verdict:
-    why = "" if inputs.dataset.kind == "score" else "the annotations are not scores"
+    why = inputs.dataset.not_of_kind("score")
     return Verdict("score_labels", "Estimated scores", not why, why)
 
 

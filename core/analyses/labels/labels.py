@@ -1,5 +1,6 @@
 """One row per case: its label, how probable and how certain it is, and who decided it."""
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,11 +15,11 @@ from ...annotations.dataset import Dataset, label_sign
 from ...certainty.label_sets import label_set_certainty
 from ...certainty.shares import CERTAIN
 from ...errors import NotApplicableError
-from ...methods import any_of
 from ...models.average import METHOD as AVERAGE
 from ...models.dawid_skene import METHOD as DAWID_SKENE
 from ...models.gold import gold_cases
 from ...models.majority import METHOD as MAJORITY
+from ...models.rater_methods import any_rater_model
 from ...models.smoothed_vote import METHOD as SMOOTHED
 from ...plausibility.dirichlet import DirichletCounts
 from ...review.adjudicated import results
@@ -35,7 +36,6 @@ from ..models import LabelOptions
 from ..models.labels import fit_every_label
 from ..schema import Column, columns_in
 from .evidence import Label, LabelEvidence, of_classes, of_sets
-from .files import label_studio
 
 REVIEWED, UNDETERMINED, TIE = "reviewed", "cannot be determined", "tie"
 NOT_LEADING = {False: "not the leading class", True: "not the leading set"}
@@ -429,9 +429,47 @@ def why_no_average(dataset: Dataset) -> str:
     """
     if not dataset.raters_identified:
         return "the raters are anonymous"
-    verdict = any_of("rater model", dataset)
+    verdict = any_rater_model(dataset)
     if dataset.kind == "class" and not verdict.possible:
         return verdict.reason
     if dataset.n_classes < 2:
         return "all annotations name the same class"
     return "these data do not allow raters to be compared"
+
+
+def label_studio(table: pd.DataFrame) -> bytes:
+    """Return tasks with a prediction each; cases without a label have none.
+
+    The result names the control "label" and the object that the task shows: "text", "link" or "case".
+
+    Parameters
+    ----------
+    table : DataFrame
+        Labels with their text or link if any; the labels of sets are lists.
+
+    References
+    ----------
+    Label Studio, Import pre-annotated data, https://labelstud.io/guide/predictions
+    """
+    shown = next((name for name in ("text", "link") if name in table and (table[name] != "").any()), "case")
+    tasks = []
+    for row in table.astype(object).where(table.notna(), None).to_dict("records"):
+        data = {name: row[name] for name in ("case", "text", "link") if row.get(name)}
+        tasks.append({"data": data, "predictions": _predictions(row, shown)})
+    return json.dumps(tasks, ensure_ascii=False, indent=1).encode()
+
+
+def _predictions(row: dict[str, Any], shown: str) -> list[dict[str, Any]]:
+    label = row["label"]
+    if label is None:
+        return []
+    value: dict[str, Any]
+    if isinstance(label, float):
+        kind, value = "number", {"number": label}
+    else:
+        kind, value = "choices", {"choices": label if isinstance(label, list) else [label]}
+    result = {"from_name": "label", "to_name": shown, "type": kind, "value": value}
+    found: dict[str, Any] = {"model_version": row["decided_by"], "result": [result]}
+    if (score := row.get("probability")) is not None:
+        found["score"] = score
+    return [found]

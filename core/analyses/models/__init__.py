@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...annotations.dataset import Dataset
-from ...methods import Verdict, any_of, can_use
+from ...methods import Verdict, can_use
 from ...models.catalogue import Request
 from ...models.gold import gold_cases
 from ...models.majority import METHOD as MAJORITY
+from ...models.rater_methods import any_rater_model
 from ...plausibility.protocol import PlausibilityModel
 from ...raters.groups import RaterFacts
 from ..base import Analysis, AnalysisPart, LongWork, NoOptions, declared_in, option, part_of
@@ -147,7 +148,7 @@ def covariate_seconds(dataset: Dataset) -> float:
 
 
 def _tap(dataset: Dataset) -> Verdict:
-    found = _any(dataset)
+    found = any_rater_model(dataset)
     if found.possible and dataset.kind == "class" and dataset.n_classes < 2:
         return Verdict(found.method, found.title, False, "there is one class")
     return _unless(
@@ -160,12 +161,8 @@ def _always(dataset: Dataset) -> Verdict:
     return Verdict("explore", "Explore t-a-p", True, "")
 
 
-def _any(dataset: Dataset) -> Verdict:
-    return any_of("rater model", dataset)
-
-
 def _unless(why: str, dataset: Dataset) -> Verdict:
-    found = _any(dataset)
+    found = any_rater_model(dataset)
     return Verdict(found.method, found.title, False, why) if why and found.possible else found
 
 
@@ -179,8 +176,7 @@ def _votes(dataset: Dataset) -> Verdict:
 
 
 def _labels(dataset: Dataset) -> Verdict:
-    why = "" if dataset.raters_identified else "the annotations are anonymous"
-    why = why if dataset.kind == "set" else "the annotations are not label sets"
+    why = dataset.not_of_kind("set") or ("" if dataset.raters_identified else "the annotations are anonymous")
     return Verdict("labels", "All labels", not why, why)
 
 
@@ -188,7 +184,7 @@ def _part(
     name: str,
     title: str,
     options: type = ModelOptions,
-    applicable: Callable[[Dataset], Verdict] = _any,
+    applicable: Callable[[Dataset], Verdict] = any_rater_model,
     needs: str = "fits:fit_models",
     work: LongWork | None = None,
 ) -> AnalysisPart:

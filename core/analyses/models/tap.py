@@ -4,6 +4,7 @@ import pandas as pd
 
 from ...annotations.dataset import Dataset
 from ...methods import method_named
+from ...models.rater_methods import RaterModelMethod
 from ...models.tap_agreement import TapAgreement, tap_agreement
 from ...text import number, percent, percent_with_interval, with_interval
 from ..blocks import Block, Download, Finding, Grid, Heading, Name, Words
@@ -54,7 +55,7 @@ def present(found: TapAgreement, dataset: Dataset, options) -> list[Block]:
         ),
         Grid(parts, "Agreement by t-a-p.", columns=RATES, key="tap_rates"),
         Download(parts, "Parts of agreement", "tap_agreement", "tap_rates_table"),
-        Heading("Knowledge and guesses of each rater", method_named("rater model", "tap")),
+        Heading("Knowledge and guesses of each rater", method_named(RaterModelMethod, "tap")),
         Grid(
             table.loc[most].reset_index(drop=True),
             "Accuracy of each rater, and the class that they guess most in excess of its prevalence.",

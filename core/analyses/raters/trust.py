@@ -9,7 +9,7 @@ from ...extremes import clearly_least
 from ...figures import raters as figures
 from ...methods import as_taken
 from ...plausibility.plackett_luce.rater_trust import RaterTrust
-from ...plausibility.plackett_luce.trust import METHOD
+from ...plausibility.plackett_luce.trust import METHOD, MixturePlackettLuce
 from ...runtime.chunks import CancelToken
 from ...text import plotly, shorten, with_interval
 from ..blocks import Block, Download, Figure, Grid, Name, Words
@@ -33,7 +33,7 @@ def compute(
     dataset: Dataset, options, *, token: CancelToken | None = None, progress: Callable[[float], None] | None = None
 ) -> RaterTrust:
     """Estimate the reliability of each rater, by a chain over all cases."""
-    model = METHOD.make()
+    model = MixturePlackettLuce()
     how = {"reliability": model.default_reliability, "n_draws": options.n_draws, "seed": options.seed}
     return model.fit(as_taken(METHOD, dataset)[0], **how, token=token, progress=progress).raters
 

@@ -7,6 +7,7 @@ from math import log
 from ...analysis_settings import AnalysisSettings, plausibility_names
 from ...errors import InputError
 from ...methods import Verdict, can_use, method_named
+from ...plausibility.protocol import PlausibilityMethod
 from ...text import exact
 from ..base import Analysis, AnalysisPart, option
 from ..blocks import Control
@@ -146,19 +147,19 @@ def control(reliabilities: Sequence[float], inputs: Inputs, key: str) -> Control
 
 
 def _of_classes(inputs: Inputs) -> str:
-    return "the annotations are not classes" if inputs.dataset.kind in ("score", "set") else ""
+    return "the annotations are not classes" if inputs.dataset.traits.needs_split else ""
 
 
 def _of_single_classes(inputs: Inputs) -> str:
-    return "" if inputs.dataset.kind == "class" else "the annotations are not single classes"
+    return inputs.dataset.not_of_kind("class")
 
 
 def _of_scores(inputs: Inputs) -> str:
-    return "" if inputs.dataset.kind == "score" else "the annotations are not scores"
+    return inputs.dataset.not_of_kind("score")
 
 
 def _of_sets(inputs: Inputs) -> str:
-    return "" if inputs.dataset.kind == "set" else "the annotations are not label sets"
+    return inputs.dataset.not_of_kind("set")
 
 
 def _with_predictions(inputs: Inputs) -> str:
@@ -191,7 +192,7 @@ def other_model(names: Sequence[str], own: str) -> str | None:
     own : str
         Name of the chosen model.
     """
-    made = (method_named("plausibility", name).make() for name in names if name != own)
+    made = (method_named(PlausibilityMethod, name).make() for name in names if name != own)
     return next((model.name for model in made if not hasattr(model, "fitted") and not hasattr(model, "trusted")), None)
 
 
@@ -203,7 +204,7 @@ def _part(name: str, title: str, *lacking: Lacking, options: type = SweepOptions
         if settings is None:
             return Verdict(name, title, False, "no plausibility model is chosen")
         why = next((why for each in lacking if (why := each(inputs))), "")
-        found = can_use(method_named("plausibility", settings.plausibility.name), inputs.dataset)
+        found = can_use(method_named(PlausibilityMethod, settings.plausibility.name), inputs.dataset)
         return Verdict(found.method, title, False, why) if why else found
 
     present, table = (f"{__name__}.{name}:{function}" for function in ("present", "table_of"))

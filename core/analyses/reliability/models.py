@@ -12,7 +12,7 @@ from ...evaluation.sweep_table import SweepTable, reliability_sweep
 from ...figures import reliability as figures
 from ...figures.classifiers import metric_against_reliability
 from ...methods import as_taken, method_named
-from ...plausibility.protocol import PlausibilityModel
+from ...plausibility.protocol import PlausibilityMethod, PlausibilityModel
 from ...text import exact, plotly, shorten, with_interval
 from ..blocks import Block, Download, Figure, Heading, Row, Stack, Words
 from ..inputs import Inputs
@@ -66,7 +66,7 @@ class ModelComparison:
 
 def named(model: str, reliability: float) -> str:
     """Return the title of a model with γ."""
-    return f"{method_named('plausibility', model).title}, γ = {exact(reliability)}"
+    return f"{method_named(PlausibilityMethod, model).title}, γ = {exact(reliability)}"
 
 
 def compute(inputs: Inputs, options) -> ModelComparison:
@@ -76,7 +76,7 @@ def compute(inputs: Inputs, options) -> ModelComparison:
     other = other_model(plausibility_names(inputs.dataset, settings.choice), own.name)
     if other is None:
         raise NotApplicableError("No other plausibility model supports these annotations.")
-    rival = method_named("plausibility", other).make()
+    rival = method_named(PlausibilityMethod, other).make()
     wide = ((own, options.reliabilities), (rival, scale_of(other)))
     first, second = (_sweep(inputs, model, reliabilities, options) for model, reliabilities in wide)
     return compared(own.name, first, rival, second)
@@ -101,13 +101,13 @@ def compared(own: str, first: SweepTable, rival: PlausibilityModel, second: Swee
 
 def scale_of(model: str) -> tuple[float, ...]:
     """Return the values of γ of a model's sweep, with its default."""
-    scale = method_named("plausibility", model).reliability
+    scale = method_named(PlausibilityMethod, model).reliability
     assert scale is not None, "every plausibility model has a γ"
     return tuple(sorted({*scale.sweep, scale.default}))
 
 
 def _sweep(inputs: Inputs, model: PlausibilityModel, reliabilities: tuple[float, ...], options) -> SweepTable:
-    taken = as_taken(method_named("plausibility", model.name), inputs.dataset)[0]
+    taken = as_taken(method_named(PlausibilityMethod, model.name), inputs.dataset)[0]
     told = {"n_draws": options.n_draws, "seed": options.seed, "classifiers": inputs.predictions}
     return reliability_sweep(model, taken, reliabilities, **told)
 
@@ -120,7 +120,7 @@ def heading(other: str) -> Heading:
     other : str
         Name of the other model.
     """
-    return Heading("The same cases under another model", method_named("plausibility", other))
+    return Heading("The same cases under another model", method_named(PlausibilityMethod, other))
 
 
 def present(found: ModelComparison, inputs: Inputs, options) -> list[Block]:
@@ -161,7 +161,7 @@ def over_reliabilities(found: ModelComparison, inputs: Inputs, options) -> Row:
     """
     stacks = []
     for place, (model, sweep) in enumerate(zip(found.models, found.sweeps, strict=True)):
-        title = method_named("plausibility", model).title
+        title = method_named(PlausibilityMethod, model).title
         draw = partial(figures.sorted_certainty, sweep, title=title)
         alt = f"Sorted certainty of all cases for each reliability under {title}"
         blocks: list[Block] = [Figure(draw, alt, f"models_certainty_{place}")]

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from ...annotations.counts import classes_per_case
 from ...annotations.dataset import Dataset
 from ...certainty.risk import RiskResult
 from ...evaluation.sweep_table import SweepTable
@@ -73,17 +74,9 @@ def _table(risk: RiskResult, dataset: Dataset) -> pd.DataFrame:
             "risk_of_top1": risk.of_top1,
             "risk_summed": risk.summed,
             "annotations": np.diff(dataset.case_ptr),
-            "distinct_classes": [_distinct(dataset, case) for case in range(dataset.n_cases)],
+            "distinct_classes": classes_per_case(dataset),
         }
     )
-
-
-def _distinct(dataset: Dataset, case: int) -> int:
-    annotations = dataset.annotations_of(case)
-    if dataset.kind == "class":
-        return len(np.unique(dataset.answer[annotations.start : annotations.stop]))
-    entries = slice(dataset.entry_ptr[annotations.start], dataset.entry_ptr[annotations.stop])
-    return len(np.unique(dataset.entry_class[entries]))
 
 
 def _pair(left: Figure, right: Figure) -> Row:

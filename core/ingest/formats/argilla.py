@@ -10,7 +10,7 @@ from .label_studio_values import Answer
 from .parquet import MAGIC as PARQUET
 from .parquet import open_parquet
 from .questionnaire import Questionnaire, text_of
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Source
 
 NAME, TITLE = "argilla", "Argilla (records)"
@@ -157,10 +157,15 @@ def read_parquet(name: str, content: bytes) -> Source | None:
     )
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "json", recognise, read, of_parquet=read_parquet),
-    30,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "json",
+    recognise,
+    read,
+    of_parquet=read_parquet,
+    place=30,
     plainly="Argilla records with the responses of each rater.",
     exactly="JSON records of versions 1 and 2, also as Hugging Face datasets with one column per part.",
-    source="Argilla, records of versions 1 and 2",
+    sources=("Argilla, records of versions 1 and 2",),
 )

@@ -12,7 +12,7 @@ from ..column_roles import SWAPPED, in_doubt, leaning_of_counts, leaning_of_name
 from ..companion_files import SideFiles
 from .json_text import JsonFile, Progress, all_heads, all_records, most_are
 from .questionnaire import ODD, AnswerType, Questionnaire, text_of
-from .reader import Reader, reader_method
+from .reader import Reader
 from .records import rows_of_frame
 from .side_tables import is_gold_name
 from .source import Question, Source
@@ -194,11 +194,15 @@ def _block(block: object) -> list:
     return block if isinstance(block, list) else [block]
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "json", recognise, read),
-    55,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "json",
+    recognise,
+    read,
+    place=55,
     plainly="Annotations of each rater by case, as in the published data of the Alternative Annotator Test.",
     exactly="JSON: {rater: {case: annotation}}, {rater: [{case: …, label: …}, …]}, or {case: annotation} of one rater; "
     "annotations are classes, numbers, or lists of classes, first first.",
-    source="Data from Calderon, Reichart & Dror, The Alternative Annotator Test (2025)",
+    sources=("Data from Calderon, Reichart & Dror, The Alternative Annotator Test (2025)",),
 )

@@ -9,7 +9,7 @@ from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .questionnaire import Questionnaire
 from .raw_table import RawTable
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Source
 
 TOLOKA, TOLOKA_TITLE = "toloka", "Toloka (assignments TSV)"
@@ -129,18 +129,26 @@ def _source(
 
 
 METHODS = (
-    reader_method(
-        Reader(TOLOKA, TOLOKA_TITLE, "table", recognise_toloka, read_toloka),
-        83,
+    Reader(
+        TOLOKA,
+        TOLOKA_TITLE,
+        "table",
+        recognise_toloka,
+        read_toloka,
+        place=83,
         plainly="Assignments from a Toloka pool, one row per task and worker.",
         exactly="TSV of a pool: `INPUT:*` (task), `OUTPUT:*` (annotation), `GOLDEN:*` (gold), `ASSIGNMENT:*` (worker).",
-        source="Toloka, file with the results of a pool",
+        sources=("Toloka, file with the results of a pool",),
     ),
-    reader_method(
-        Reader(APPEN, APPEN_TITLE, "table", recognise_appen, read_appen),
-        84,
+    Reader(
+        APPEN,
+        APPEN_TITLE,
+        "table",
+        recognise_appen,
+        read_appen,
+        place=84,
         plainly="Full report from Appen (Figure Eight, CrowdFlower), one row per judgment.",
         exactly="CSV of the full report: `_unit_id`, `_worker_id`, answers, and `*_gold` of test questions.",
-        source="Appen, full report CSV",
+        sources=("Appen, full report CSV",),
     ),
 )

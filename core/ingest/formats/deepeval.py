@@ -6,7 +6,7 @@ from .content_columns import CaseTexts
 from .evaluation_records import SCORE, Log, Said, called, source_of
 from .json_text import JsonFile, Progress, all_records, most_are
 from .questionnaire import text_of
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Source
 
 NAME, TITLE = "deepeval", "DeepEval (test run, JSON)"
@@ -54,12 +54,16 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     return source_of(NAME, TITLE, recognise(files) or "said so", files, log, ("run", "test case"))
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "json", recognise, read),
-    77,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "json",
+    recognise,
+    read,
+    place=77,
     plainly="A DeepEval test run, in which metrics judge test cases.",
     exactly=(
         "A test run as JSON: each metric in `metricsData` is a rater, and `success` is its annotation of the test case."
     ),
-    source="DeepEval, Test runs: TestRun, MetricData",
+    sources=("DeepEval, Test runs: TestRun, MetricData",),
 )

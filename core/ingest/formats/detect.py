@@ -40,12 +40,12 @@ Progress = Callable[[float], None]
 def formats() -> dict[str, str]:
     """Return every format that can be chosen, with its title: layouts of plain tables, and those of the readers."""
     layouts = {name: f"Table: {what}" for name, what in LAYOUTS.items()}
-    titles = {method.name: method.title for method in methods("reader").values()}
+    titles = {method.name: method.title for method in methods(Reader).values()}
     return layouts | titles | {plain_table.NAME: plain_table.TITLE}
 
 
 def _readers(shape: Literal["json", "table"]) -> list[Reader]:
-    return [reader for method in methods("reader").values() if (reader := method.make()).shape == shape]
+    return [reader for reader in methods(Reader).values() if reader.shape == shape]
 
 
 def open_source(

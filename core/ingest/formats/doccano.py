@@ -14,7 +14,7 @@ from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_heads, all_records, most_are
 from .questionnaire import Questionnaire, text_of
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Source
 
 NAME, TITLE = "doccano", "doccano (JSONL)"
@@ -120,10 +120,14 @@ _ALONE = (
     "off, and open the whole zip."
 )
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "json", recognise, read),
-    70,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "json",
+    recognise,
+    read,
+    place=70,
     plainly="doccano examples, one file per rater.",
     exactly="doccano, JSON Lines: one file per rater, named after the rater; `all.jsonl` does not name raters.",
-    source="doccano, export format JSONL",
+    sources=("doccano, export format JSONL",),
 )

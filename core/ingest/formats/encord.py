@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from ...text import shorten
 from .json_text import JsonFile, Progress, all_records, most_are
 from .questionnaire import Questionnaire, text_of
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Source
 
 NAME, TITLE = "encord", "Encord (JSON)"
@@ -98,10 +98,14 @@ def _made(row: dict) -> dict[str, dict]:
     return found
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "json", recognise, read),
-    21,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "json",
+    recognise,
+    read,
+    place=21,
     plainly="Encord label rows with the classifications of each data unit.",
     exactly="JSON export: `classification_answers` with `answers` of radio and checklist classifications, `createdBy`.",
-    source="Encord, label export JSON",
+    sources=("Encord, label export JSON",),
 )

@@ -12,7 +12,7 @@ from ...text import plural
 from .delimited import read_delimited
 from .questionnaire import Questionnaire
 from .raw_table import RawTable
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Source
 
 NAME, TITLE = "imrmc", "iMRMC (reader study)"
@@ -81,10 +81,15 @@ def read(raw: RawTable) -> Source:
     return Source(NAME, TITLE, recognise(raw.columns) or "said so", asked.questions([*raw.notes, *notes]))
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "table", recognise, read, holds=holds),
-    25,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "table",
+    recognise,
+    read,
+    holds=holds,
+    place=25,
     plainly="Scores from a reader study with more than one modality, in iMRMC format; each modality is a question.",
     exactly="`BEGIN DATA:`, then `reader,case,modality,score`; rows of the reader or modality `truth` are the truth.",
-    source="iMRMC, user manual, https://github.com/DIDSR/iMRMC",
+    sources=("iMRMC, user manual, https://github.com/DIDSR/iMRMC",),
 )

@@ -6,7 +6,7 @@ from .content_columns import CaseTexts
 from .evaluation_records import ANSWER, SCORE, Log, Said, as_class, as_object, called, source_of
 from .json_text import JsonFile, Progress, all_records, most_are
 from .questionnaire import text_of
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Source
 
 NAME, TITLE = "inspect", "Inspect (evaluation log, JSON)"
@@ -59,10 +59,14 @@ def _asked(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "json", recognise, read),
-    75,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "json",
+    recognise,
+    read,
+    place=75,
     plainly="An Inspect log: models answer, and scorers judge the answers.",
     exactly="EvalLog as JSON: raters are models (answers to `samples`) or scorers (`scores`); `target` is gold.",
-    source="Inspect, Log Files: EvalLog, EvalSample, Score",
+    sources=("Inspect, Log Files: EvalLog, EvalSample, Score",),
 )

@@ -6,7 +6,7 @@ from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_records, most_are, value_of_cell
 from .questionnaire import Questionnaire, text_of
-from .reader import Reader, reader_method
+from .reader import Reader
 from .regions import no_regions
 from .source import Source
 
@@ -77,10 +77,14 @@ def _jobs(response: object) -> dict:
     return response if isinstance(response, dict) else {}
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "json", recognise, read),
-    26,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "json",
+    recognise,
+    read,
+    place=26,
     plainly="Kili classifications with their authors; each job is a question.",
     exactly="JSON: assets with `externalId` and `labels` (`author.email`, `jsonResponse`, `labelType`).",
-    source="Kili, export in the Kili format",
+    sources=("Kili, export in the Kili format",),
 )

@@ -10,7 +10,7 @@ from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_heads, all_records, most_are
 from .label_studio_values import KINDS, Answer, answer_in
 from .questionnaire import Questionnaire, text_of
-from .reader import Reader, reader_method
+from .reader import Reader
 from .regions import no_regions
 from .source import Source
 
@@ -117,10 +117,14 @@ def _answers(results: list, passed: Counter[str]) -> tuple[dict[str, Answer], in
     return answers, n_untouched
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "json", recognise, read),
-    10,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "json",
+    recognise,
+    read,
+    place=10,
     plainly="Label Studio tasks with the annotations of each rater.",
     exactly="JSON: tasks with their annotations (older exports: completions), in one file or one file per task.",
-    source="Label Studio, export format JSON",
+    sources=("Label Studio, export format JSON",),
 )

@@ -8,7 +8,7 @@ from .content_columns import CaseTexts
 from .label_studio_values import answer_in_cell
 from .questionnaire import Questionnaire
 from .raw_table import RawTable
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Source
 
 NAME, TITLE = "label-studio-min", "Label Studio (CSV or JSON-MIN)"
@@ -57,10 +57,14 @@ def read(raw: RawTable, *, word: str = "row") -> Source:
     return Source(NAME, TITLE, recognise(columns) or "said so", questions, SideFiles(cases=shown.table()))
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "table", recognise, read),
-    90,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "table",
+    recognise,
+    read,
+    place=90,
     plainly="Label Studio annotations as a table.",
     exactly="Label Studio, CSV and JSON-MIN: one row per annotation; annotations are plain text or JSON in a cell.",
-    source="Label Studio, export formats CSV and JSON-MIN",
+    sources=("Label Studio, export formats CSV and JSON-MIN",),
 )

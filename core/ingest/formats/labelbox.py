@@ -6,7 +6,7 @@ from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_records, most_are
 from .questionnaire import Questionnaire, text_of
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Source
 
 NAME, TITLE = "labelbox", "Labelbox (NDJSON)"
@@ -81,10 +81,14 @@ def _title(answer: dict) -> str:
     return text_of(answer.get("name")) or text_of(answer.get("value"))
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "json", recognise, read),
-    20,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "json",
+    recognise,
+    read,
+    place=20,
     plainly="Labelbox data rows with labels per project.",
     exactly="Labelbox, NDJSON: data rows with the labels of each project; radio and checklist annotations.",
-    source="Labelbox, export format NDJSON",
+    sources=("Labelbox, export format NDJSON",),
 )

@@ -6,7 +6,7 @@ from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_heads
 from .questionnaire import Questionnaire, text_of
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Source
 
 NAME, TITLE = "lewidi", "LeWiDi (JSON)"
@@ -58,10 +58,14 @@ def _annotations(case: dict) -> Iterator[tuple[str, object]]:
         yield from ((text_of(rater), answer) for rater, answer in zip(who, given, strict=True))
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "json", recognise, read),
-    50,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "json",
+    recognise,
+    read,
+    place=50,
     plainly="Cases from the Learning With Disagreements tasks.",
     exactly="JSON: one object with all cases. Annotations are strings (2023) or objects (2025).",
-    source="LeWiDi shared tasks, 2023 and 2025",
+    sources=("LeWiDi shared tasks, 2023 and 2025",),
 )

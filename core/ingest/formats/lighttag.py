@@ -6,7 +6,7 @@ from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_records, most_are
 from .questionnaire import Questionnaire, text_of
-from .reader import Reader, reader_method
+from .reader import Reader
 from .regions import no_regions
 from .source import Source
 
@@ -64,10 +64,14 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "json", recognise, read),
-    23,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "json",
+    recognise,
+    read,
+    place=23,
     plainly="LightTag classifications with the annotators who chose each class.",
     exactly="JSON: `examples` with `classifications` (`classname`, `annotated_by`).",
-    source="LightTag, downloading annotations",
+    sources=("LightTag, downloading annotations",),
 )

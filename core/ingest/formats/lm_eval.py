@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from .content_columns import CaseTexts
 from .evaluation_records import ANSWER, Log, Said, as_class, called, source_of
 from .json_text import JsonFile, Progress, all_records, most_are
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Source
 
 NAME, TITLE = "lm_eval", "lm-evaluation-harness (samples, JSONL)"
@@ -70,10 +70,14 @@ def _models(files: Sequence[JsonFile]) -> list[str]:
     return folders if all(folders) and len(set(folders)) == len(folders) else [called(path.stem) for path in paths]
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "json", recognise, read),
-    78,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "json",
+    recognise,
+    read,
+    place=78,
     plainly="Logged samples from the lm-evaluation-harness, one file per model.",
     exactly="`samples_<task>_<date>.jsonl`: models are raters, `filtered_resps` their annotations, `target` is gold.",
-    source="lm-evaluation-harness, --log_samples",
+    sources=("lm-evaluation-harness, --log_samples",),
 )

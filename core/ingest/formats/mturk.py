@@ -10,7 +10,7 @@ from .content_columns import CaseTexts
 from .json_text import value_of_cell
 from .questionnaire import Questionnaire, text_of
 from .raw_table import RawTable
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Source
 
 NAME, TITLE = "mturk", "Mechanical Turk (batch CSV)"
@@ -121,10 +121,14 @@ def _is_box(answer: object) -> bool:
     return isinstance(answer, dict) and answer.keys() == {"on"} and isinstance(answer["on"], bool)
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "table", recognise, read),
-    80,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "table",
+    recognise,
+    read,
+    place=80,
     plainly="A Mechanical Turk batch, one row per assignment.",
     exactly="CSV of a batch: one row per assignment, questions in `Input.*`, answers in `Answer.*`.",
-    source="Amazon Mechanical Turk, batch results CSV",
+    sources=("Amazon Mechanical Turk, batch results CSV",),
 )

@@ -8,7 +8,7 @@ from ..companion_files import ClassTable, SideFiles
 from .encoding import to_utf8
 from .json_text import JsonFile, Progress, all_heads, all_records, most_are
 from .questionnaire import Questionnaire, text_of
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Question, Source
 
 NAME, TITLE = "nested-rankings", "Differential diagnoses as nested lists (JSON)"
@@ -156,10 +156,15 @@ def _is_lists(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(part, list) for part in value)
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "json", recognise, read, claims),
-    60,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "json",
+    recognise,
+    read,
+    claims=claims,
+    place=60,
     plainly="Differential diagnoses as nested lists.",
     exactly="Nested lists [case][rater][block][class], class names and risks in separate files.",
-    source="Data from Stutz et al., Evaluating AI systems under uncertain ground truth (2023)",
+    sources=("Data from Stutz et al., Evaluating AI systems under uncertain ground truth (2023)",),
 )

@@ -7,7 +7,7 @@ from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_records, most_are
 from .questionnaire import Questionnaire, text_of
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Source
 
 NAME, TITLE = "potato", "Potato (annotated instances, JSONL)"
@@ -47,10 +47,14 @@ def _rater(file: str) -> str:
     return path.parent.name if len(path.parts) > 1 else path.stem
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "json", recognise, read),
-    24,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "json",
+    recognise,
+    read,
+    place=24,
     plainly="Potato labels, one folder per annotator.",
     exactly="`annotation_output/NAME/annotated_instances.jsonl`: `label_annotations` by scheme and label.",
-    source="Potato annotation tool, output formats",
+    sources=("Potato annotation tool, output formats",),
 )

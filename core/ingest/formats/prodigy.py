@@ -7,7 +7,7 @@ from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_records, most_are
 from .questionnaire import Questionnaire, text_of
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Source
 
 NAME, TITLE = "prodigy", "Prodigy (JSONL)"
@@ -96,11 +96,15 @@ def _choice(asked: Questionnaire, record: dict) -> None:
     asked.answer(CHOICE, [block] if block else [])
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "json", recognise, read),
-    40,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "json",
+    recognise,
+    read,
+    place=40,
     plainly="Prodigy decisions, one per line.",
     exactly="Prodigy, JSON Lines: one decision per line; raters by `_annotator_id`, `_session_id`, or one file per "
     "rater.",
-    source="Prodigy, JSONL of db-out",
+    sources=("Prodigy, JSONL of db-out",),
 )

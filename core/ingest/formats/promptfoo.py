@@ -7,7 +7,7 @@ from .content_columns import CaseTexts
 from .evaluation_records import ANSWER, SCORE, Log, Said, as_object, called, source_of
 from .json_text import JsonFile, Progress, all_records, most_are
 from .questionnaire import text_of
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Source
 
 NAME, TITLE = "promptfoo", "promptfoo (results, JSON)"
@@ -99,10 +99,14 @@ def _row(log: Log, row: object, file: int, line: int, numbers: tuple[int, int], 
         log.said.append(Said(file, line, numbers, whose, name, SCORE, part.get("pass")))
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "json", recognise, read),
-    76,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "json",
+    recognise,
+    read,
+    place=76,
     plainly="promptfoo results: assertions judge the answers of providers.",
     exactly="JSON output: raters are providers (`response.output`) or assertions (`gradingResult.componentResults`).",
-    source="promptfoo, Output formats: JSON",
+    sources=("promptfoo, Output formats: JSON",),
 )

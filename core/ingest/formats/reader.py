@@ -1,22 +1,23 @@
 """Declaration of a reader of one format."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar, Literal
 
+from ...annotations.dataset import Kind
 from ...methods import EVERY, Method
 from .raw_table import RawTable
 from .source import Source
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
-    """Reader of the files of one program.
+class Reader(Method):
+    """Declaration of a reader of the files of one program; its source is the documentation of that program.
+
+    If several readers recognise a file, the first in place is used.
 
     Attributes
     ----------
-    name, title : str
-        Key as a format, and title on screen.
     shape : {"json", "table"}
         Input: parsed JSON files, or one table with named columns.
     recognise : callable
@@ -32,37 +33,14 @@ class Reader:
         Function for tables whose columns are not conclusive: whether the table is one.
     """
 
-    name: str
-    title: str
+    family: ClassVar[str] = "reader"
+    folder: ClassVar[str] = "ingest.formats"
+
     shape: Literal["json", "table"]
     recognise: Callable[[Sequence[Any]], str | None]
     read: Callable[..., Source]
+    _: KW_ONLY
+    takes: Mapping[Kind, str] = field(default_factory=EVERY.copy)
     claims: Callable[[str, bytes], bool] | None = None
     of_parquet: Callable[[str, bytes], Source | None] | None = None
     holds: Callable[[RawTable], bool] | None = None
-
-
-def reader_method(reader: Reader, place: int, plainly: str, exactly: str, source: str) -> Method:
-    """Return the declaration of a reader as a method.
-
-    Parameters
-    ----------
-    reader : Reader
-    place : int
-        Order among the readers: if several recognise a file, the first is used.
-    plainly, exactly : str
-        Description of the format, for everybody and for those who write such files.
-    source : str
-        Documentation of the program that writes them.
-    """
-    return Method(
-        reader.name,
-        "reader",
-        reader.title,
-        plainly=plainly,
-        exactly=exactly,
-        sources=(source,),
-        takes=EVERY,
-        make=lambda: reader,
-        place=place,
-    )

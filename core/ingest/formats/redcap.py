@@ -10,7 +10,7 @@ from ...annotations.columns import as_numpy, of_numpy
 from ...annotations.vocabulary import one_dictionary
 from .questionnaire import Questionnaire
 from .raw_table import RawTable
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Source
 
 NAME, TITLE = "redcap", "REDCap (double data entry CSV)"
@@ -65,10 +65,15 @@ def read(raw: RawTable) -> Source:
     return Source(NAME, TITLE, recognise(raw.columns) or "said so", asked.questions(raw.notes))
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "table", recognise, read, holds=holds),
-    82,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "table",
+    recognise,
+    read,
+    holds=holds,
+    place=82,
     plainly="A REDCap project with double data entry: two people enter each record.",
     exactly="CSV of raw or labelled data; record names end in `--1` or `--2` for the two people.",
-    source="REDCap, Double Data Entry module, data export CSV",
+    sources=("REDCap, Double Data Entry module, data export CSV",),
 )

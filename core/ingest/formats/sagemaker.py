@@ -8,7 +8,7 @@ from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_records, most_are, value_of_cell
 from .questionnaire import Questionnaire, text_of
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Source
 
 NAME, TITLE = "sagemaker", "SageMaker Ground Truth (JSON)"
@@ -110,10 +110,14 @@ def _answers(content: object) -> Iterator[tuple[str, list[str]]]:
         yield name, [text for one in given if not isinstance(one, dict | list) and (text := text_of(one).strip())]
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "json", recognise, read),
-    22,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "json",
+    recognise,
+    read,
+    place=22,
     plainly="Annotations by each worker in a SageMaker Ground Truth labeling job.",
     exactly="JSON: `annotations` with `workerId` and `annotationData`, or worker responses with `answers`.",
-    source="Amazon SageMaker AI, Labeling job output data",
+    sources=("Amazon SageMaker AI, Labeling job output data",),
 )

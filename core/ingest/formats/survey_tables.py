@@ -15,7 +15,7 @@ from ..column_mapping import Mapping, likeness, words
 from ..companion_files import CaseTable, SideFiles
 from .questionnaire import Questionnaire
 from .raw_table import Dropped, RawTable
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Question, Source
 
 QUALTRICS, QUALTRICS_TITLE = "qualtrics", "Qualtrics (responses CSV)"
@@ -181,32 +181,49 @@ def _texts(raw: RawTable, column: str) -> list[str]:
 
 
 METHODS = (
-    reader_method(
-        Reader(QUALTRICS, QUALTRICS_TITLE, "table", recognise_qualtrics, read_qualtrics),
-        85,
+    Reader(
+        QUALTRICS,
+        QUALTRICS_TITLE,
+        "table",
+        recognise_qualtrics,
+        read_qualtrics,
+        place=85,
         plainly="Responses to a Qualtrics survey, one row per rater and one column per case.",
         exactly="CSV or TSV of responses with `ResponseId` and one or three header rows.",
-        source="Qualtrics, data export CSV",
+        sources=("Qualtrics, data export CSV",),
     ),
-    reader_method(
-        Reader(FORMS, FORMS_TITLE, "table", recognise_forms, read_forms),
-        86,
+    Reader(
+        FORMS,
+        FORMS_TITLE,
+        "table",
+        recognise_forms,
+        read_forms,
+        place=86,
         plainly="Responses to a Google form, one row per rater and one column per case.",
         exactly="CSV or sheet of responses: a time stamp, sometimes an e-mail address, and one column per question.",
-        source="Google Forms, responses CSV",
+        sources=("Google Forms, responses CSV",),
     ),
-    reader_method(
-        Reader(MONKEY, MONKEY_TITLE, "table", recognise_monkey, read_monkey),
-        88,
+    Reader(
+        MONKEY,
+        MONKEY_TITLE,
+        "table",
+        recognise_monkey,
+        read_monkey,
+        place=88,
         plainly="Responses to a SurveyMonkey survey, one row per rater and one column per case.",
         exactly="CSV or sheet of responses with `Respondent ID` and `Collector ID`, one or two header rows.",
-        source="SurveyMonkey, exporting survey results, all responses data",
+        sources=("SurveyMonkey, exporting survey results, all responses data",),
     ),
-    reader_method(
-        Reader(RAYYAN, RAYYAN_TITLE, "table", recognise_rayyan, read_rayyan, holds=holds_decisions),
-        87,
+    Reader(
+        RAYYAN,
+        RAYYAN_TITLE,
+        "table",
+        recognise_rayyan,
+        read_rayyan,
+        holds=holds_decisions,
+        place=87,
         plainly="Articles in a Rayyan review, with the decision of each reviewer.",
         exactly='CSV of articles whose `notes` contain `RAYYAN-INCLUSION: {"name"=>"Included"}`.',
-        source="Rayyan, Understanding your Rayyan export files",
+        sources=("Rayyan, Understanding your Rayyan export files",),
     ),
 )

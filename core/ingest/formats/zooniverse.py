@@ -10,7 +10,7 @@ from .content_columns import CaseTexts
 from .json_text import value_of_cell
 from .questionnaire import Questionnaire, text_of
 from .raw_table import RawTable
-from .reader import Reader, reader_method
+from .reader import Reader
 from .source import Source
 
 NAME, TITLE = "zooniverse", "Zooniverse (classifications CSV)"
@@ -119,11 +119,15 @@ def _parsed(cell: str) -> object:
         return None
 
 
-METHOD = reader_method(
-    Reader(NAME, TITLE, "table", recognise, read),
-    81,
+METHOD = Reader(
+    NAME,
+    TITLE,
+    "table",
+    recognise,
+    read,
+    place=81,
     plainly="Classifications from a Zooniverse project, one row per volunteer and subject.",
     exactly="CSV of classifications: `annotations` contains the answers to question, survey and drop-down tasks as "
     "JSON.",
-    source="Zooniverse Panoptes, classifications export CSV",
+    sources=("Zooniverse Panoptes, classifications export CSV",),
 )

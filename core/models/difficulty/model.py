@@ -14,13 +14,13 @@ import numpy as np
 from ...annotations.dataset import Dataset
 from ...checked import checked
 from ...errors import InputError, NotApplicableError, NotFoundError
-from ...methods import Method, Option, Variant
+from ...methods import Option
 from ...options import check_flag, shown
 from ...runtime.chunks import CancelToken, chunk_ranges, map_chunks
 from ...text import listed
 from ..nuts.result import BayesianFit
 from ..nuts.sampler import Progress
-from ..rater_methods import BETA, DOUBT, by_posterior, posterior_method
+from ..rater_methods import BETA, DOUBT, DRAWS, RaterModelMethod, Variant, by_posterior
 from ..result import RaterModelFit
 from ..sizes import check_size
 from ..tempering import check_beta, check_doubt, dependence_note, doubt_note
@@ -45,10 +45,7 @@ def one_against_rest(dataset: Dataset, positive: str | None = None) -> tuple[Dat
     NotFoundError
         There is no class of that name.
     """
-    if dataset.kind != "class":
-        raise NotApplicableError(
-            f"Difficulty models need one class per annotation; these annotations are {dataset.kind}s."
-        )
+    dataset.check_kind("class", "Could not fit a difficulty model")
     if dataset.n_classes < 2:
         raise NotApplicableError("Difficulty models need two classes, but only one is declared.")
     if positive is None:
@@ -302,8 +299,8 @@ def _fit(model, dataset, way, run, token, progress) -> BayesianFit:
     return replace(found, fit=tempered_at_mode(found.fit, view, beta, token, doubt=doubt))
 
 
-def _method(place: int, tag: str) -> Method:
-    return posterior_method(
+def _method(place: int, tag: str) -> RaterModelMethod:
+    return RaterModelMethod(
         f"difficulty-{tag}",
         f"Difficulty {tag}",
         partial(DifficultyModel, tag),
@@ -324,10 +321,12 @@ def _method(place: int, tag: str) -> Method:
                 "as_published", bool, False, "Priors as in the authors' programs",
                 "use the priors of the authors' programs if these differ from the paper", on_page=False,
             ),
+            *DRAWS,
         ),
         view=lambda dataset, positive=None, **_: one_against_rest(dataset, positive)[0],
         fit=_fit,
-        opens=(lambda dataset: dataset.n_classes == 2) if tag in ("AB", "ABC") else None,
+        ways=("map", "nuts"),
+        opens=lambda dataset: dataset.n_classes == 2 and tag in ("AB", "ABC"),
         n_parameters=lambda dataset: 1 + 2 * dataset.n_raters,
         variant=Variant("difficulty", "model", tag, "difficulty model, one of eighteen", tag == "AB", canonical),
         place=place,

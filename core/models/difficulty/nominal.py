@@ -16,7 +16,6 @@ import numpy as np
 from ...agreement.intervals import Z95
 from ...annotations.dataset import Dataset
 from ...errors import InputError, NotApplicableError
-from ...methods import ONE_CLASS, Method
 from ...options import check_choice, check_flag
 from ...runtime.chunks import CancelToken, map_chunks
 from ...thresholds import INTERVAL_LEVEL
@@ -25,7 +24,7 @@ from ..held_out import BETAS, FLOOR, HeldOut, HeldOutData, Scores
 from ..nuts.fitting import fit_by_nuts
 from ..nuts.result import BayesianFit
 from ..nuts.sampler import Progress
-from ..rater_methods import DRAWS, by_em, em_options
+from ..rater_methods import DRAWS, RaterModelMethod, by_em, em_options
 from ..redrawn import Redraw, drawn
 from ..reparametrise import expit, logit
 from ..result import CaseEffect, RaterModelFit, Spread, Uncertainty, expected_annotations
@@ -691,15 +690,12 @@ def _fit(model, dataset, way, run, token, progress):
     return model.sample(dataset, token=token, progress=progress, **run)
 
 
-def _method(name: str, title: str, even: bool, place: int, plainly: str, exactly: str, source: str) -> Method:
-    return Method(
+def _method(name: str, title: str, even: bool, place: int, plainly: str, exactly: str, source: str) -> RaterModelMethod:
+    return RaterModelMethod(
         name,
-        "rater model",
         title,
         make=partial(NominalDifficulty, even),
         fit=_fit,
-        takes=ONE_CLASS,
-        needs=("overlap", "raters"),
         ways=("map", "nuts"),
         plainly=plainly,
         exactly=exactly,

@@ -48,13 +48,11 @@ def ranking_entries(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarra
     NotApplicableError
         The annotations are scores.
     """
-    if dataset.kind == "ranking":
-        return dataset.entry_ptr, dataset.entry_class, dataset.entry_block
-    if dataset.kind == "class":
-        return np.arange(dataset.n_annotations + 1), dataset.answer, np.zeros(dataset.n_annotations, np.int32)
     if dataset.kind == "set":
         raise NotApplicableError("Could not rank sets of labels: their classes are not ordered. Choose a label first.")
-    raise NotApplicableError("Could not rank scores: they have no classes. Choose a threshold first.")
+    if dataset.kind == "score":
+        raise NotApplicableError("Could not rank scores: they have no classes. Choose a threshold first.")
+    return dataset.entries()
 
 
 def case_blocks(dataset: Dataset, case: int, entries: tuple[np.ndarray, np.ndarray, np.ndarray]) -> CaseBlocks:

@@ -9,10 +9,10 @@ import numpy as np
 from ...annotations.dataset import Dataset
 from ...checked import checked
 from ...errors import InputError
-from ...methods import RANKED, UGT, Method, Option, ReliabilityScale
+from ...methods import RANKED, UGT, Option
 from ...options import check_number, check_whole
 from ...runtime.seeds import case_seeds
-from ..protocol import CaseDraws, check_sampling
+from ..protocol import CaseDraws, PlausibilityMethod, ReliabilityScale, check_sampling
 from ._gibbs_kernels import effective_draws, gibbs
 from ._kernels import LARGEST_TABLE
 from .blocks import case_blocks, ranking_entries
@@ -51,16 +51,10 @@ class PlackettLuce:
     depth: int = 3
 
     def __post_init__(self) -> None:
-        check_number(self.alpha, "The prior α")
+        check_number(self.alpha, "The prior α of Plackett-Luce", 1)
         check_number(self.least_ess, "The minimum share of effective draws", 0, 1)
-        check_whole(self.depth, "The depth")
-        check_whole(self.n_burn, "The burn-in")
-        if self.alpha < 1:
-            raise InputError(f"The prior α of Plackett-Luce must be at least 1; got {self.alpha}.", "Use 1 or more.")
-        if self.depth < 1:
-            raise InputError(f"The depth must be at least 1; got {self.depth}.", "Use 1 or more.")
-        if self.n_burn < 0:
-            raise InputError(f"The burn-in must be 0 sweeps or more; got {self.n_burn:,}.", "Use 0 or more.")
+        check_whole(self.depth, "The depth", 1)
+        check_whole(self.n_burn, "The burn-in", 0)
 
     def settings(self) -> dict:
         """Return the parameters that change the draws."""
@@ -132,9 +126,8 @@ class PlackettLuce:
         return CaseDraws(blocks.classes, share, rest, top, blocks.n_rest, 1.0, ess, int(seed))
 
 
-METHOD = Method(
+METHOD = PlausibilityMethod(
     "plackett-luce",
-    "plausibility",
     "Plackett-Luce",
     plainly="Models a differential diagnosis as a race: classes named earlier are more likely. Ties and unnamed "
             "classes count, too.",

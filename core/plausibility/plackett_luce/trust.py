@@ -23,10 +23,11 @@ import numpy as np
 from ...annotations.dataset import Dataset
 from ...checked import checked
 from ...errors import InputError, NotApplicableError
-from ...methods import RANKED, UGT, Method, Option, ReliabilityScale
+from ...methods import RANKED, UGT, Option
+from ...options import check_number, check_whole
 from ...result_base import Columns, Result
 from ...runtime.chunks import CancelToken
-from ..protocol import CaseDraws, check_sampling
+from ..protocol import CaseDraws, PlausibilityMethod, ReliabilityScale, check_sampling
 from ._gibbs_kernels import effective_draws
 from ._trust_kernels import replay
 from .point import plackett_luce_mode
@@ -172,22 +173,19 @@ class MixturePlackettLuce:
     ready: TrustedChains | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.alpha is not None and not (np.isfinite(self.alpha) and self.alpha >= 1):
-            raise InputError(f"The prior α must be at least 1; got {self.alpha}.", "Use 1 or more, or leave it out.")
+        if self.alpha is not None:
+            check_number(self.alpha, "The prior α", 1)
         if not (np.isfinite(self.concentration) and self.concentration > 0):
             raise InputError(f"The concentration must be above 0; got {self.concentration}.", "Use a positive number.")
-        if self.depth < 1:
-            raise InputError(f"The depth must be at least 1; got {self.depth}.", "Use 1 or more.")
-        if self.n_chains < 1:
-            raise InputError(f"The number of chains must be at least 1; got {self.n_chains:,}.", "Use 1 or more.")
+        check_whole(self.depth, "The depth", 1)
+        check_whole(self.n_chains, "The number of chains", 1)
+        check_whole(self.n_burn, "The burn-in", 0)
         if self.trust_prior is None and self.n_burn < LEAST_BURN:
             raise InputError(
                 f"The burn-in must be {LEAST_BURN} sweeps or more to fit the prior of the rater weights; got "
                 f"{self.n_burn:,}.",
                 "Use more sweeps.",
             )
-        if self.n_burn < 0:
-            raise InputError(f"The burn-in must be 0 sweeps or more; got {self.n_burn:,}.", "Use 0 or more.")
         if self.trust_prior is not None and not all(np.isfinite(x) and x > 0 for x in self.trust_prior):
             raise InputError(
                 f"The prior of the rater weights must be two positive numbers, A and B; got {self.trust_prior}.",
@@ -467,9 +465,8 @@ def _keep(key: tuple, found: Any) -> None:
             _fits.popitem(last=False)
 
 
-METHOD = Method(
+METHOD = PlausibilityMethod(
     "mixture-plackett-luce",
-    "plausibility",
     "Mixture Plackett-Luce",
     plainly="Plackett-Luce that estimates whether each ranking follows the case or only the popularity of classes.",
     exactly="u ~ Bernoulli(a_j). If u = 1, the ranking is Plackett-Luce around the plausibilities of the case. If u = "

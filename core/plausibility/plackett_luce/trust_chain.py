@@ -135,5 +135,5 @@ def per_rater(tables: TrustTables) -> np.ndarray:
 
 def case_work(dataset: Dataset) -> np.ndarray:
     """Estimate the relative cost of each case, shape (n_cases,): annotations and named classes."""
-    entries = np.diff(dataset.entry_ptr) if dataset.kind == "ranking" else np.ones(dataset.n_annotations)
+    entries = np.diff(dataset.entries()[0])
     return 1.0 + np.diff(dataset.case_ptr) + np.bincount(dataset.case_of_annotation, entries, dataset.n_cases)

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.agreement.bootstrap import BootstrapResult, bootstrap
+from core.agreement.coefficient_methods import CoefficientMethod
 from core.agreement.differences import Difference, compare, difference
 from core.agreement.krippendorff import KRIPPENDORFF_ALPHA
 from core.annotations.dataset import Dataset
@@ -201,7 +202,7 @@ def _side_by_side(whole: Dataset, first: Selection, second: Selection, names: tu
 
 def _row(one: Difference, names: tuple[str, str]) -> dict:
     return {
-        "coefficient": method_named("coefficient", one.first[0]).title,
+        "coefficient": method_named(CoefficientMethod, one.first[0]).title,
         names[0]: one.first_value,
         f"{names[1]} ": one.second_value,
         "difference": one.value,

@@ -31,13 +31,13 @@ def ordered(dataset: Dataset, classes: Sequence[str]) -> Dataset:
 
 @remembered
 def _alphas(dataset: Dataset, order: tuple[str, ...]):
-    from core.agreement.scale_or_names import alpha_as_scale_and_names
+    from core.agreement.krippendorff import alpha_as_scale_and_names
 
     return alpha_as_scale_and_names(dataset, order)
 
 
 def alpha_as_scale_and_names(dataset: Dataset, order: Sequence[str]):
-    """See `core.agreement.scale_or_names.alpha_as_scale_and_names`."""
+    """See `core.agreement.krippendorff.alpha_as_scale_and_names`."""
     return _alphas(dataset, tuple(order))
 
 

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
+from core.analyses.applicable_methods import verdicts
 from core.annotations.dataset import MISSING_TIME, Dataset
-from core.methods import AS_IS, verdicts
+from core.methods import AS_IS
 from core.text import plural
 
 

@@ -5,13 +5,13 @@ import streamlit as st
 from core.analyses.cases.certainty import CaseCertainty, certainty_of_cases
 from core.analysis_settings import learns_prior, plausibility_names
 from core.annotations.dataset import Dataset
-from core.methods import AS_IS, Method, Option, method_named
+from core.methods import AS_IS, Option, method_named
 from core.models.choose import FEWEST_TO_TELL, Choice
 from core.models.ordinal import METHOD as ORDINAL
 from core.models.vote_prior import PUBLISHED_ALPHA, VotePrior
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.learned_counts import LearnedCounts
-from core.plausibility.protocol import PlausibilityModel
+from core.plausibility.protocol import PlausibilityMethod, PlausibilityModel
 from core.runtime.jobs import Job
 from core.text import typed
 from pages.shared.cache import access
@@ -28,9 +28,9 @@ _CERTAINTY = "Certainty of all cases"
 _OPENED, _SAID = "_model_opened", "_settings_said"
 
 
-def method(name: str) -> Method:
+def method(name: str) -> PlausibilityMethod:
     """Return the description of the model with that name."""
-    return method_named("plausibility", name)
+    return method_named(PlausibilityMethod, name)
 
 
 def made(name: str, dataset: Dataset) -> PlausibilityModel:

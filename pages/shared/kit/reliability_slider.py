@@ -12,8 +12,7 @@ from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
 from core.certainty.default_reliability import DefaultReliability, ReliabilityAnchor
 from core.certainty.held_out_readers import reach
-from core.methods import ReliabilityScale
-from core.plausibility.protocol import PlausibilityModel
+from core.plausibility.protocol import PlausibilityModel, ReliabilityScale
 from core.text import html_text, markdown, number, percent
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, opening, plausibility_models, state, widgets

@@ -8,7 +8,7 @@ from core.analysis_settings import rater_request, shown_at
 from core.annotations.dataset import Dataset
 from core.errors import InputError
 from core.figures import effects as figures
-from core.methods import Method, methods
+from core.methods import methods
 from core.models.bayesian_dawid_skene import METHOD as BAYESIAN
 from core.models.bayesian_dawid_skene import PRIORS, prior_in_words
 from core.models.catalogue import Request, request
@@ -17,7 +17,7 @@ from core.models.dawid_skene import default_smoothing
 from core.models.difficulty.model import METHODS as DIFFICULTY
 from core.models.difficulty.names import Switches, switches, tag_of
 from core.models.gold import gold_cases
-from core.models.rater_methods import BETA, DOUBT
+from core.models.rater_methods import BETA, DOUBT, RaterModelMethod
 from core.text import markdown, plural
 from pages.shared.kit import blocks, evidence, job_progress, opening, reliability_slider, widgets
 
@@ -38,7 +38,7 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
     judged = _opened_with(view)
     known = {
         method.name: method
-        for method in methods("rater model").values()
+        for method in methods(RaterModelMethod).values()
         if not method.reference and (view.ordinal or "order" not in method.needs)
     }
     st.session_state[_CHOSEN] = [name for name in st.session_state[_CHOSEN] if name in known]
@@ -142,7 +142,7 @@ def _use_best() -> None:
     st.session_state.pop(_CHOSEN, None)
 
 
-def _taken(method: Method, way: str, asked: dict) -> dict:
+def _taken(method: RaterModelMethod, way: str, asked: dict) -> dict:
     """Those of the settings that a model has; pseudo-counts that it does not know are the pooled ones."""
     of_mode = (BETA.name, DOUBT.name)
     options = {one.name: one for one in method.options if way == "nuts" or not one.of_run or one.name in of_mode}
@@ -218,7 +218,7 @@ def _priors(view: Dataset) -> dict:
     return given
 
 
-def _positive(view: Dataset, chosen: list[Method]) -> str | None:
+def _positive(view: Dataset, chosen: list[RaterModelMethod]) -> str | None:
     """Ask which class difficulty models distinguish from the rest, if there are more than two."""
     if view.n_classes <= 2 or not any(option.name == "positive" for method in chosen for option in method.options):
         return None

@@ -11,6 +11,7 @@ from core.methods import methods
 from core.models.average import METHOD as AVERAGE
 from core.models.catalogue import Fitted
 from core.models.gold import gold_cases
+from core.models.rater_methods import RaterModelMethod
 from core.models.result import RaterModelFit
 from core.raters.accuracy_threshold import default_judge
 from core.raters.flags import FALSE_ALARMS
@@ -42,7 +43,7 @@ def _model(view: Dataset) -> tuple[object, RaterModelFit | None]:
     drawn = {f"{one.title}, posterior": one for one in _drawn(view)}
     titles = {
         method.name: method.title
-        for method in methods("rater model").values()
+        for method in methods(RaterModelMethod).values()
         if "em" in method.ways and (view.ordinal or "order" not in method.needs)
     }
     names = [DEFAULT_MODEL, *titles, *drawn]

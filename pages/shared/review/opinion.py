@@ -44,7 +44,7 @@ def ask(
         Initial opinion of the form.
     """
     state = _state(key, now, dataset)
-    several = dataset.kind in ("ranking", "set")
+    several = dataset.traits.lists_classes
     if not several and dataset.n_classes > 2:
         several = st.toggle("Name more than one class, in order", key=SEVERAL, persist_state="session")
     many, fixed = dataset.n_classes > MOST_BUTTONS, dataset.classes[:MOST_BUTTONS]

@@ -91,7 +91,7 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, setting
         st.caption(f"of {plural(dataset.n_cases, 'case')}; {states['read']:,} started")
     st.markdown(HOW.format(how=_BY_KIND[people.kind]))
     with cards[0]:
-        if people.kind in ("set", "score"):
+        if people.traits.needs_split:
             st.metric("Cases", f"{dataset.n_cases:,}")
             st.caption(f"{plural(people.n_annotations, 'annotation')}; reviews do not change them")
             return
@@ -359,7 +359,7 @@ def _resume(session: Session) -> None:
 
 
 def _offered(dataset: Dataset) -> list[str]:
-    if dataset.kind in ("set", "score"):  # the other queues are of one class a case
+    if dataset.traits.needs_split:  # the other queues are of one class a case
         single = ["single"] if (np.diff(dataset.case_ptr) == 1).any() else []
         return ["certainty", *single, "sample"]
     names = ["certainty", "gain", "split"]

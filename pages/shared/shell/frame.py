@@ -169,7 +169,7 @@ def data_bar() -> None:
 def _legend(dataset: Dataset) -> None:
     """Show the classes in the colours that they have on every page; nothing if there are more classes than colours."""
     theme = look.theme()
-    if dataset.kind in ("score", "set") or dataset.n_classes > len(theme.classes):
+    if dataset.traits.needs_split or dataset.n_classes > len(theme.classes):
         return
     colours = class_colours(list(range(dataset.n_classes)), dataset.n_classes, theme, dataset.ordinal)
     lines = (
@@ -181,8 +181,7 @@ def _legend(dataset: Dataset) -> None:
 
 def _annotations(dataset: Dataset) -> str:
     """Return the number of annotations, with the kind of answer."""
-    kinds = {"class": "annotation", "ranking": "ranking", "set": "label set", "score": "score"}
-    return plural(dataset.n_annotations, kinds[dataset.kind])
+    return plural(dataset.n_annotations, dataset.traits.noun)
 
 
 def _who(dataset: Dataset) -> str:

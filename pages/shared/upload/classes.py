@@ -256,8 +256,7 @@ def _alike(dataset: Dataset, start: Choices, key: str) -> dict[str, str]:
     if not several:
         return {}
     differ = " or ".join(dict.fromkeys(what for _, what in found))
-    answered = dataset.answer if dataset.kind == "class" else dataset.entry_class
-    count = np.bincount(answered, minlength=dataset.n_classes)
+    count = np.bincount(dataset.entries()[1], minlength=dataset.n_classes)
     names = "; ".join(" = ".join(f"“{markdown(dataset.classes[code])}”" for code in codes) for codes in several[:3])
     names += "; …" if len(several) > 3 else ""
     if not st.toggle(

@@ -4,13 +4,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.annotations.connectivity import classes_per_case, n_groups
-from core.annotations.counts import rater_case_pairs
+from core.analyses.applicable_methods import verdicts
+from core.annotations.counts import classes_per_case, n_groups, rater_case_pairs
 from core.annotations.dataset import Dataset
 from core.annotations.write import long_table
 from core.ingest.formats.source import Question
 from core.ingest.read_files import Reading
-from core.methods import verdicts
 from core.text import markdown, number, percent, plural
 from pages.shared.kit import widgets
 from pages.shared.upload.side import Classifiers

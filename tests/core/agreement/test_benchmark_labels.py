@@ -4,6 +4,7 @@ import pytest
 from scipy.stats import truncnorm
 
 from core.agreement.benchmark_labels import SCALES, before_opinions, benchmark_labels
+from core.agreement.coefficient_methods import CoefficientMethod
 from core.agreement.coefficients import fleiss_kappa, percent_agreement
 from core.agreement.intervals import Coefficient, undefined
 from core.agreement.probability import spa
@@ -73,10 +74,12 @@ def test_without_an_error_or_beyond_their_purpose_there_are_no_probabilities_but
 
 def test_every_coefficient_of_classes_or_sets_but_raw_agreement_is_beyond_chance_and_none_of_scores_or_rankings():
     found = {
-        name for name in methods("coefficient") if benchmark_labels(kappa(0.5, 0.1, name))[0].probability is not None
+        name
+        for name in methods(CoefficientMethod)
+        if benchmark_labels(kappa(0.5, 0.1, name))[0].probability is not None
     }
     raw = {percent_agreement(counts_of(FLEISS, 5)).name, spa(counts_of(FLEISS, 5)).name}
-    takes = {name: one.takes for name, one in methods("coefficient").items()}
+    takes = {name: one.takes for name, one in methods(CoefficientMethod).items()}
     assert found == {name for name, kinds in takes.items() if {"class", "set"} & set(kinds)} - raw
     assert benchmark_labels(kappa(0.5, 0.1, "no such coefficient"))[0].probability is None
 

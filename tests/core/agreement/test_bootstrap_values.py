@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from core.agreement.bootstrap_sample import BootstrapSample, CoefficientOptions, chosen, resampled
+from core.agreement.bootstrap_sample import BootstrapSample, CoefficientOptions, chosen
+from core.agreement.coefficient_methods import formulas
 from core.agreement.coefficients import SPA_WEIGHTINGS, agreement_table
 from core.agreement.resampling import pool_of, vector_numbers
 from core.annotations.counts import class_counts
@@ -162,5 +163,5 @@ def test_every_coefficient_has_a_place_in_the_order():
         data = dataset_of([[(r, k) for r, k in case if r < n_raters] for case in panel], 4, n_raters)
         table = agreement_table(class_counts(data), spa_weightings=SPA_WEIGHTINGS[:1], dataset=data)
         assert [one.name for one in table] == chosen(data, None)
-        assert set(chosen(data, None)) < set(resampled())
+        assert set(chosen(data, None)) < set(formulas())
     assert chosen(counts_of(answers_of(panel), 4), ["gwet_ac", "percent"]) == ["percent", "gwet_ac"]

@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import t as student
 
 from core.agreement.by_rater import OVERALL, by_rater
+from core.agreement.coefficient_methods import CoefficientMethod
 from core.agreement.intervals import wilson
 from core.agreement.tables import from_contingency
 from core.annotations.dataset import keep_only
@@ -57,9 +58,9 @@ def test_without_a_rater_the_coefficient_is_that_of_the_data_without_the_rater(s
     panel = repeating_panel(seed, n_cases=30, n_raters=5, gaps=0.5)
     dataset = dataset_of(panel, 4, 5)
     found = by_rater(dataset, coefficient)
-    assert found.overall == method_named("coefficient", coefficient).make(dataset)
+    assert found.overall == method_named(CoefficientMethod, coefficient).make(dataset)
     for rater in range(5):
-        rest = method_named("coefficient", coefficient).make(keep_only(dataset, dataset.rater != rater))
+        rest = method_named(CoefficientMethod, coefficient).make(keep_only(dataset, dataset.rater != rater))
         assert found.without[rater] == pytest.approx(rest.value, abs=1e-12)
         assert found.difference[rater] == pytest.approx(rest.value - found.overall.value, abs=1e-12)
         assert found.n_cases_without[rater] == rest.n_cases

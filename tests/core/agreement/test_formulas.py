@@ -9,7 +9,7 @@ import pytest
 from core import methods
 from core.agreement.bootstrap import bootstrap
 from core.agreement.by_rater import by_rater
-from core.agreement.coefficient_methods import coefficient_method
+from core.agreement.coefficient_methods import CoefficientMethod
 from core.agreement.coefficients import fleiss_kappa
 from core.agreement.differences import compare
 from core.agreement.formulas import Draws, Formula
@@ -36,7 +36,7 @@ def of_kappa(kappa):
 
 @pytest.fixture(autouse=True)
 def _plugin(monkeypatch):
-    method = coefficient_method(
+    method = CoefficientMethod(
         "root_kappa",
         "Root κ",
         lambda data, level=0.95: root_kappa(data, level),
@@ -46,7 +46,7 @@ def _plugin(monkeypatch):
         sources=("Nobody (2020)",),
         formula=ROOT,
     )
-    monkeypatch.setattr(methods, "_of_plugins", lambda family: (method,) if family == "coefficient" else ())
+    monkeypatch.setattr(methods, "_plugins", lambda: (method,))
 
 
 @pytest.mark.parametrize("weights", [None, "quadratic"])

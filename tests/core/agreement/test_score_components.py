@@ -6,8 +6,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import chi2
 
 from core.agreement import score_components
-from core.agreement.krippendorff import krippendorff_alpha
-from core.agreement.scale_or_names import alpha_as_scale_and_names
+from core.agreement.krippendorff import alpha_as_scale_and_names, krippendorff_alpha
 from core.agreement.score_components import expit, henderson, least, one_way_reml, two_way
 from core.agreement.scores import two_way_anova
 from core.annotations.ordering import with_class_order

@@ -9,9 +9,9 @@ from core.analyses.cases import CASES
 from core.analyses.inputs import Inputs
 from core.analysis_settings import AnalysisSettings
 from core.ingest.samples import SAMPLES, load_sample
-from core.methods import offered
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.gaussian_prior import fit_prior
+from core.plausibility.protocol import offered
 from tests.core.analyses.test_contract import check
 from tests.core.test_sentences import DATA
 
@@ -33,7 +33,7 @@ def asked(name):
         split = dataset.classes[0]
     if name in ORDERED:
         dataset = replace(dataset, ordinal=True)
-    for method in offered("plausibility", dataset):
+    for method in offered(dataset):
         model = method.make()
         if method.make is GaussianScores:
             model = fit_prior(dataset).model(split)

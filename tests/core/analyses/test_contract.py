@@ -33,8 +33,8 @@ from core.evaluation.score_predictions import open_score_predictions
 from core.evaluation.set_predictions import open_set_predictions
 from core.figures.theme import DARK, LIGHT
 from core.ingest.samples import SAMPLES, load_sample
-from core.methods import offered
 from core.plausibility.gaussian_prior import fit_prior
+from core.plausibility.protocol import offered
 from core.raters.groups import RaterFacts
 from core.report.page import printed
 from core.review.events import Draft
@@ -135,7 +135,7 @@ def subjects(analysis, dataset):
         return
     for one in {id(one): one for one in (some, views(some))}.values():
         model = fit_prior(one).model(float(one.score.mean())) if one.kind == "score" else None
-        settings = AnalysisSettings(model or offered("plausibility", one)[0].make(), 2.0)
+        settings = AnalysisSettings(model or offered(one)[0].make(), 2.0)
         if one.kind == "class":
             one = replace(one, class_risk=np.arange(one.n_classes, dtype=np.int8) % 3)
         try:

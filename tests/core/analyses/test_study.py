@@ -7,8 +7,8 @@ from core.analyses.blocks import Figure, Words
 from core.analyses.study import STUDY, _size, analyse, headline, lead, table_of_modalities
 from core.figures.theme import LIGHT
 from core.studies.analysis import StudyOptions, compute, interval_for_these_readers
-from core.studies.imrmc import read_imrmc
-from core.studies.study import ReadingStudy
+from core.studies.imrmc import read_rows
+from core.studies.study import ReadingStudy, study_from_rows
 from tests.core.analyses.test_contract import check
 from tests.core.studies.worlds import opinions, roe_metz, study_of
 
@@ -133,7 +133,7 @@ def test_an_unusable_study_is_refused_with_the_reason():
 
 def test_the_example_of_imrmc_gives_a_sentence_to_send_on(request):
     path = request.path.parents[1] / "studies" / "imrmc_example.imrmc"
-    study = read_imrmc(path.read_bytes())
+    study = study_from_rows(*read_rows(path.read_bytes()))
     found = analyse(study, STUDY.parts[0].resolve())
     assert "and testA do not clearly differ in AUC" in Words(lead(found)).plain
 

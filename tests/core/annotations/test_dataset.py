@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from core import load_sample, read
 from core.annotations.columns import as_numpy, as_texts, of_numpy, of_texts, text
-from core.annotations.connectivity import classes_per_case, n_groups
-from core.annotations.counts import class_counts, rater_case_pairs, raters_per_case
+from core.annotations.counts import class_counts, classes_per_case, n_groups, rater_case_pairs, raters_per_case
 from core.annotations.dataset import MISSING_TIME, Dataset
 from core.errors import InputError, NotApplicableError, NotFoundError
 

@@ -27,7 +27,7 @@ def test_labels_are_held_in_the_order_of_the_list_and_annotations_by_case(films)
         ["comedy"], ["drama", "comedy", "war"], ["drama", "war"],
     ]  # fmt: skip
     assert (films.kind, films.n_annotations) == ("set", 3)
-    assert "3 sets of labels" in repr(films)
+    assert "3 label sets" in repr(films)
 
 
 @pytest.fixture(scope="module")
@@ -112,5 +112,22 @@ def test_methods_of_single_classes_refuse_sets_in_words(ordinary, method):
     from core.rankings.blocks import ranked_entries
 
     several = as_sets(ordinary)
-    with pytest.raises(NotApplicableError, match="these annotations are sets"):
+    with pytest.raises(NotApplicableError, match=r"these annotations are (label )?sets"):
         class_counts(several) if method == "counts" else ranked_entries(several)
+
+
+def test_each_kind_lists_its_classes_as_entries(films, ordinary):
+    for dataset in (films, ordinary, load_sample("dermatology")):
+        ptr, code, block = dataset.entries()
+        listed = [
+            (one, rank)
+            for a in range(dataset.n_annotations)
+            for rank, tied in enumerate(dataset.blocks_of(a))
+            for one in tied
+        ]
+        assert list(zip(code.tolist(), block.tolist(), strict=True)) == listed
+        some = range(1, dataset.n_annotations - 1)
+        part = dataset.entries(some)
+        assert (part[0] == ptr[1:-1] - ptr[1]).all() and (part[1] == code[ptr[1] : ptr[-2]]).all()
+        case, named = dataset.named_classes()
+        assert (named == code).all() and (case == np.repeat(dataset.case_of_annotation, np.diff(ptr))).all()

@@ -216,7 +216,7 @@ def test_a_share_calibrates_and_leaves_a_case_to_either_side(simulated):
     assert prediction_sets(predictions, dataset, kept, calibrate=0.25).n_calibration == 100
     assert prediction_sets(predictions, dataset, kept, calibrate=0.9999).n_test == 1
     assert prediction_sets(predictions, dataset, kept, calibrate=1e-6).n_calibration == 1
-    with pytest.raises(InputError, match="between 0 and 1"):
+    with pytest.raises(InputError, match="above 0 and below 1"):
         prediction_sets(predictions, dataset, kept, calibrate=1.0)
 
 

@@ -260,7 +260,7 @@ def test_benjamini_yekutieli_by_hand():
     ("how", "said"),
     [
         ({"epsilon": 1.5}, "got 1.5"),
-        ({"q": 0}, "false discovery rate must be"),
+        ({"q": 0}, "false discovery rate is 0. It must be above 0"),
         ({"level": 1}, "level of the intervals is 1. It must be above 0 and below 1"),
         ({"n_resamples": 3}, "resamples"),
         ({"people": ["p0", "m0"]}, "as an AI rater and as a person"),

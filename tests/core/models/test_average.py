@@ -10,7 +10,7 @@ from core.models.average import at_beta, average_models, believed_beta, member_p
 from core.models.beta_posterior import beta_posterior, design_effect
 from core.models.catalogue import em_model, request
 from core.models.choose import choose, has_case_effect
-from core.models.held_out import HeldOut, held_out, hidden_annotations, prepare
+from core.models.held_out import HeldOut, held_out, hidden, prepare
 from core.models.smoothed_vote import SmoothedVote
 from core.models.unanimous import unanimous_cases
 from tests.core.models.rows import rules, simulated
@@ -53,7 +53,7 @@ def test_probabilities_of_annotations_add_up_to_the_scores_of_cases(crowd):
     dataset, _ = crowd
     data = prepare(dataset)
     held = held_out(data, em_model(request("dawid-skene")))
-    place = hidden_annotations(data)
+    place = np.concatenate([np.flatnonzero(hidden(refit)) for refit in data.refits])
     assert held.probability.dtype == np.float32 and held.probability.size == place.size == data.n_sets * held.n
     sums = np.bincount(data.whole.dataset.case_of_annotation[place], np.log(held.probability), dataset.n_cases)
     assert sums / data.n_sets == pytest.approx(held.by_case[:, held.place], abs=1e-5)

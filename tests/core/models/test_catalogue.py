@@ -11,8 +11,9 @@ from core.commands.fits import asked_for
 from core.errors import InputError
 from core.methods import methods
 from core.models.catalogue import command_of, fit_request, request
+from core.models.rater_methods import RaterModelMethod
 
-MODELS = methods("rater model")
+MODELS = methods(RaterModelMethod)
 
 
 @pytest.mark.parametrize("model", [name for name, method in MODELS.items() if not method.reference])

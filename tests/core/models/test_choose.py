@@ -13,6 +13,7 @@ from core.models import held_out as held_out_module
 from core.models.catalogue import fit_request
 from core.models.choose import MAJORITY, Standing, choose
 from core.models.held_out import HeldOut, HeldOutData
+from core.models.rater_methods import RaterModelMethod
 from core.models.tempering import tempered, truth_beta, truth_doubt
 from core.runtime.chunks import CancelToken
 from tests.core.models.rows import random_rows, simulated
@@ -104,7 +105,9 @@ def many_classes(build, n_classes=16, n_raters=12):
 def test_what_few_annotations_do_to_beta_is_not_taken_for_dependence(build, monkeypatch):
     """Dawid-Skene alone, which has 2,895 parameters for 3,200 annotations."""
     dataset = many_classes(build)
-    monkeypatch.setattr(module, "candidates_of", lambda data, difficulty: [method_named("rater model", "dawid-skene")])
+    monkeypatch.setattr(
+        module, "candidates_of", lambda data, difficulty: [method_named(RaterModelMethod, "dawid-skene")]
+    )
     best = choose(dataset).best
     assert best.held.middle_beta < 0.8 and best.independent < 0.8
     excess = min(best.held.least_beta / best.independent, 1)
@@ -288,7 +291,7 @@ def ranked(n_sets, *scored):
         None,
         [
             Standing(
-                method_named("rater model", name), n, replace(held, by_case=held.by_case + np.array(apart)[:, None])
+                method_named(RaterModelMethod, name), n, replace(held, by_case=held.by_case + np.array(apart)[:, None])
             )
             for name, n, apart in pair
         ],

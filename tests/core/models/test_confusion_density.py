@@ -8,7 +8,7 @@ from core.models.bayesian_dawid_skene import BayesianDawidSkene
 from core.models.confusion_density import contrasts
 from core.models.dawid_skene import DawidSkene
 from core.models.hierarchical import HierarchicalDawidSkene
-from core.models.joint import joint_table, kappa_check, pair_table
+from core.models.joint import kappa_check, pair_table
 from core.models.nuts.densities import density_from
 from core.models.patterns import collapse
 from core.models.tap import TAP
@@ -202,7 +202,6 @@ def test_the_expected_kappa_of_common_raters_is_the_closed_form(seed, build):
     assert check.observed == fleiss_kappa(dataset).value
     pairs = pair_table(dataset, fit)
     assert pairs.expected == pytest.approx(np.outer(c, c) + a * a * (np.diag(t) - np.outer(t, t)), abs=1e-12)
-    assert joint_table(dataset, fit).expected == pytest.approx(np.diag(t) @ (a * np.eye(3) + (1 - a) * p), abs=1e-12)
 
 
 def test_a_fit_of_its_own_model_meets_kappa(build):
@@ -232,10 +231,6 @@ def test_tables_against_counting_pair_by_pair(build):
     assert table.n_cases == n_cases
     assert table.observed == pytest.approx(observed / n_cases, abs=1e-12)
     assert table.expected == pytest.approx(expected / n_cases, abs=1e-12)
-    counted = np.zeros((3, 3))
-    for case, _, answer in rows:
-        counted[:, answer] += fit.class_probability[case] / len(rows)
-    assert joint_table(dataset, fit).counted == pytest.approx(counted, abs=1e-12)
 
 
 def test_without_pairs_or_accuracies_there_is_nothing_to_compare(build):

@@ -402,7 +402,7 @@ def test_a_reliability_outside_its_range_is_refused(reliability):
 def test_no_draws_other_answers_and_broken_runs_of_cases_are_refused(build):
     with pytest.raises(InputError, match="at least 1"):
         drawn(MODEL, scored([EXAMPLE]), n_draws=0)
-    with pytest.raises(NotApplicableError, match="these annotations are classes"):
+    with pytest.raises(NotApplicableError, match="these annotations are single classes"):
         drawn(MODEL, build([(0, 0, 0)], 2))
     with pytest.raises(ValueError, match="steps of 2"):
         MODEL.posterior(scored([EXAMPLE, EXAMPLE]), cases=range(0, 2, 2))

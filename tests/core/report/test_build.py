@@ -43,10 +43,11 @@ from core.machines.rates import machine_rates, people_labels
 from core.machines.sentences import in_detail
 from core.machines.sentences import verdict as said_of_machines
 from core.machines.versions import version_drift
-from core.methods import every_method, offered
+from core.methods import every_method
 from core.models.catalogue import request
 from core.models.majority import MajorityVote
 from core.plausibility.gaussian_prior import fit_prior
+from core.plausibility.protocol import offered
 from core.raters.flagged_raters import flag_raters
 from core.raters.following import following_of
 from core.raters.monitoring import monitor
@@ -88,7 +89,7 @@ HOSTILE = "case,rater,class\n" + "".join(
 
 def request_of(dataset, source="data", **more) -> ReportRequest:
     """A report of a dataset with its usual model."""
-    model = offered("plausibility", dataset)[0].make()
+    model = offered(dataset)[0].make()
     settings = AnalysisSettings(model, model.default_reliability, request("dawid-skene-empirical"))
     return ReportRequest(dataset, source, settings, (1.0, 3.0), n_draws=100, **more)
 

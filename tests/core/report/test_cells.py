@@ -35,12 +35,12 @@ from core.ingest.formats.tables import open_table
 from core.ingest.samples import sample_predictions
 from core.machines.alternative_test import AgainstRater, AlternativeTest, MachineStanding
 from core.machines.rates import MachineRate, MachineRates
-from core.methods import offered
 from core.models.catalogue import request
 from core.models.choose import choose
 from core.models.gold_measures import gold_measures
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian_prior import fit_prior
+from core.plausibility.protocol import offered
 from core.raters.following import following_of
 from core.raters.score_raters import score_raters
 from core.report import data_sections, machine_section, page, part_sections, truth_sections
@@ -80,7 +80,7 @@ def made_up(found, numbers):
 
 
 def request_of(dataset, **more) -> ReportRequest:
-    model = offered("plausibility", dataset)[0].make()
+    model = offered(dataset)[0].make()
     settings = AnalysisSettings(model, model.default_reliability, request("dawid-skene-empirical"))
     return ReportRequest(dataset, "data", settings, (1.0, 3.0), n_draws=60, **more)
 

@@ -236,5 +236,5 @@ def test_scores_take_scores_and_no_class(store):
 def test_classes_take_no_score(store):
     classes = Dataset.from_classes("s", ["1"], ["ann"], ["x"], np.zeros(1, int), np.zeros(1, int), np.zeros(1, int))
     desk = Desk(store, classes, "Ann")
-    with pytest.raises(InputError, match="these annotations are classes"):
+    with pytest.raises(InputError, match="these annotations are single classes"):
         desk.send(desk.draft("1", "opinion", opinion=Opinion.of_score(2.5)), seen=0, token="a")

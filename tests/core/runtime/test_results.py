@@ -19,6 +19,7 @@ from core.errors import NotFoundError
 from core.ingest.samples import read_sample
 from core.methods import methods
 from core.models.catalogue import fit_request, request
+from core.models.rater_methods import RaterModelMethod
 from core.raters.monitoring import monitor
 from core.runtime.encoding import DAMAGED, NotStorableError, from_bytes, to_bytes
 from core.runtime.files import draft_name, running_folder, sweep_drafts, write_whole
@@ -71,7 +72,7 @@ def test_undefined_numbers_come_back_as_undefined():
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, one in methods("rater model").items() if one.ways[0] in ("vote", "em")]
+    "name", [name for name, one in methods(RaterModelMethod).items() if one.ways[0] in ("vote", "em")]
 )
 def test_fits_come_back_to_the_bit_and_share_what_the_data_have(name):
     dataset = data(ordinal=name == "ordinal").coded

@@ -15,11 +15,12 @@ from core.studies.analysis import (
     interval,
     interval_for_these_readers,
     logit_interval,
+    pool,
     two_sided_p,
 )
-from core.studies.imrmc import read_imrmc
-from core.studies.pooling import pool
+from core.studies.imrmc import read_rows
 from core.studies.roc import compute_roc_curves
+from core.studies.study import study_from_rows
 from tests.benchmarks.reader_studies import coverage, rejections
 from tests.core.studies.slow import delong
 from tests.core.studies.worlds import as_imrmc, opinions, roe_metz, study_of
@@ -212,7 +213,7 @@ def test_what_is_written_is_read_back():
     scores, truth = roe_metz(np.random.default_rng(1), 3, 15)
     scores[0, 1, :4], truth[14] = np.nan, -1
     study = study_of(scores, truth)
-    found = read_imrmc(as_imrmc(study))
+    found = study_from_rows(*read_rows(as_imrmc(study)))
     assert (found.modalities, found.readers) == (study.modalities, study.readers)
     order = [found.cases.index(case) for case in study.cases]
     np.testing.assert_array_equal(found.scores[:, :, order], study.scores)
@@ -220,7 +221,7 @@ def test_what_is_written_is_read_back():
 
 
 def test_the_file_of_its_authors_is_read():
-    found = read_imrmc(EXAMPLE.read_bytes())
+    found = study_from_rows(*read_rows(EXAMPLE.read_bytes()))
     assert (found.modalities, len(found.readers), len(found.cases)) == (("testA", "testB"), 5, 80)
     assert not np.isnan(found.scores).any() and found.truth.sum() == 40
     assert found.scores[1, 4, found.cases.index("posCase40")] == 2.5737
@@ -228,7 +229,7 @@ def test_the_file_of_its_authors_is_read():
 
 def test_marks_blanks_quotes_and_line_ends_do_not_matter():
     text = 'Title\r\n begin data: \r\ntruth, c1 ,TRUTH,1\r\n\r\n"r,1",c1,m,2\r\n'
-    found = read_imrmc(b"\xef\xbb\xbf" + text.encode())
+    found = study_from_rows(*read_rows(b"\xef\xbb\xbf" + text.encode()))
     assert (found.readers, found.cases, found.truth.tolist()) == (("r,1",), ("c1",), [1])
 
 
@@ -247,4 +248,4 @@ def test_marks_blanks_quotes_and_line_ends_do_not_matter():
 )
 def test_a_file_that_cannot_be_read_is_refused_with_its_line(data, words):
     with pytest.raises(InputError, match=words):
-        read_imrmc(data)
+        study_from_rows(*read_rows(data))

@@ -7,8 +7,9 @@ import pytest
 
 from core.studies.accuracy import contributions, error_covariance, values_by_reader
 from core.studies.analysis import StudyOptions, compute, compute_moments
-from core.studies.imrmc import read_imrmc
+from core.studies.imrmc import read_rows
 from core.studies.obuchowski_rockette import compute_obuchowski_rockette, mean_covariances
+from core.studies.study import study_from_rows
 from tests.core.studies.slow import delong, jackknife, unbiased_error_covariance
 from tests.core.studies.worlds import roe_metz, study_of
 
@@ -95,7 +96,7 @@ def test_of_a_complete_study_both_methods_give_the_same_variance_of_a_mean():
 
 
 def test_with_unbiased_covariances_hillis_degrees_of_freedom_are_those_of_imrmc():
-    study = read_imrmc(EXAMPLE.read_bytes())
+    study = study_from_rows(*read_rows(EXAMPLE.read_bytes()))
     values = compute_moments(study, study.truth, StudyOptions())[0].reader_value
     found = compute_obuchowski_rockette(values, unbiased_error_covariance(study.scores, study.truth))
     np.testing.assert_allclose(found.difference_df, 7.43533593, rtol=1e-8)

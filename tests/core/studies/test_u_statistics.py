@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from core.studies.analysis import StudyOptions, compute_moments
-from core.studies.imrmc import read_imrmc
+from core.studies.imrmc import read_rows
+from core.studies.study import study_from_rows
 from core.studies.u_statistics import auc_moments, compute_u_statistics, mean_moments
 from tests.core.studies.slow import enumerated, success
 from tests.core.studies.worlds import roe_metz, study_of
@@ -83,7 +84,7 @@ def test_a_split_plot_has_the_figures_of_imrmc():
 
 def test_a_complete_study_has_the_figures_of_imrmc():
     """``doIMRMC`` of version 4.0.3 on the file of its authors: AUC, variance, degrees of freedom and components."""
-    study = read_imrmc((HERE / "imrmc_example.imrmc").read_bytes())
+    study = study_from_rows(*read_rows((HERE / "imrmc_example.imrmc").read_bytes()))
     found = compute_moments(study, study.truth, U_STATISTICS)[0]
     np.testing.assert_allclose(found.value, [0.704375, 0.7585], rtol=1e-12)
     np.testing.assert_allclose(found.reader_value[0], [0.631875, 0.72625, 0.893125, 0.484375, 0.78625], rtol=1e-12)

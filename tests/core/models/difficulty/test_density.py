@@ -8,7 +8,6 @@ from scipy.stats import norm
 from core.annotations.dataset import Dataset
 from core.errors import Cancelled, LimitError
 from core.models.difficulty.density import DifficultyDensity, Specification
-from core.models.difficulty.full_density import FullDifficultyDensity
 from core.models.difficulty.mode import at_its_mode, whitened
 from core.models.difficulty.names import TAGS, switches
 from core.models.difficulty.nodes import (
@@ -22,6 +21,7 @@ from core.models.difficulty.nodes import (
 )
 from core.models.patterns import collapse
 from core.runtime.chunks import CancelToken
+from tests.core.models.difficulty.full_density import FullDifficultyDensity
 from tests.core.models.difficulty.reference import (
     ALL,
     case_likelihood,

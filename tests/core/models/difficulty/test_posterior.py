@@ -6,10 +6,10 @@ from scipy import stats
 
 from core import load_sample
 from core.models.difficulty.density import DifficultyDensity, Specification
-from core.models.difficulty.full_density import FullDifficultyDensity
 from core.models.difficulty.mode import at_its_mode, vote_accuracy
 from core.models.difficulty.model import DifficultyModel
 from core.models.difficulty.names import TAGS
+from tests.core.models.difficulty.full_density import FullDifficultyDensity
 from tests.core.models.difficulty.reference import (
     case_likelihood,
     density_of,

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ._kernels import with_prior
-from .density import DifficultyDensity
-from .nodes import LOG_DISCRIMINATION_SD
+from core.models.difficulty._kernels import with_prior
+from core.models.difficulty.density import DifficultyDensity
+from core.models.difficulty.nodes import LOG_DISCRIMINATION_SD
 
 
 @dataclass(frozen=True, slots=True, eq=False)
