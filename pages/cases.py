@@ -15,7 +15,6 @@ from core.certainty.more_raters import IN_SHORT
 from core.certainty.shares import ONE_ANNOTATION, UNCERTAIN
 from core.certainty.top_sets import short_of_certain
 from core.figures import home as figures
-from core.models.comparisons import has_comparisons
 from core.plausibility.protocol import PlausibilityModel
 from core.text import exact, markdown, percent, shorten, simulated, typed
 from core.thresholds import PROBABLY_WRONG, UNCERTAIN_BELOW
@@ -186,7 +185,7 @@ def _page() -> None:
     dataset = gold_of_reviews.applied(widgets.require_data().dataset)
     title = st.empty()
     title.title("Which cases are uncertain?")
-    if not has_comparisons(dataset):
+    if not dataset.compares:
         _cases(dataset, title)
         return
     cases, items = widgets.tabs(["Cases", ORDER.title], "cases_tabs")
