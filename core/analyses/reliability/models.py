@@ -82,6 +82,24 @@ def compute(inputs: Inputs, options) -> ModelComparison:
     return compared(own.name, first, rival, second)
 
 
+def beside(own: SweepTable, inputs: Inputs, options) -> ModelComparison | None:
+    """Compare certainty at one γ, computed already, with another model at its default γ; None if there is no other.
+
+    Parameters
+    ----------
+    own : SweepTable
+        Certainty under the settings' model.
+    inputs : Inputs
+    options : SweepOptions
+    """
+    settings = settings_of(inputs)
+    name = settings.plausibility.name
+    if (other := other_model(plausibility_names(inputs.dataset, settings.choice), name)) is None:
+        return None
+    rival = method_named("plausibility", other).make()
+    return compared(name, own, rival, _sweep(inputs, rival, (rival.default_reliability,), options))
+
+
 def compared(own: str, first: SweepTable, rival: PlausibilityModel, second: SweepTable) -> ModelComparison:
     """Compare cases at the middle γ of the chosen model and at the default γ of the other.
 
@@ -93,7 +111,7 @@ def compared(own: str, first: SweepTable, rival: PlausibilityModel, second: Swee
         Certainty under the chosen model.
     rival : PlausibilityModel
     second : SweepTable
-        Certainty under the other model at the values of `scale_of`.
+        Certainty under the other model at the values of `scale_of`, or at its default.
     """
     places = middle(first), second.reliabilities.index(rival.default_reliability)
     return ModelComparison((own, rival.name), (first, second), places)
