@@ -69,7 +69,7 @@ N_CASES = 30
 FIRST_CASES = 60  # of a sample
 SIMULATED, SIMULATED_CASES = ("plan", "plans", "trust"), 12
 SLOW = {"scores": ("anaesthesia", "two cases", "noise", "crowd with gold")}  # all rater models are fitted, many times
-MANY_CLASSES = ("skin", "dermatology", "110 classes")  # plans and labels score all models
+MANY_CLASSES = ("skin", "dermatology", "pictures", "110 classes")  # plans and labels score all models
 
 
 def hands(n):
