@@ -118,7 +118,10 @@ def classifiers(request, sections, token, progress) -> list:
     inputs = Inputs(view, predictions=request.classifiers, settings=request.settings)
     options = MetricOptions(n_draws=request.n_draws, seed=request.seed)
     further = of_parts(request, [RELIABILITY.part("metrics")], inputs, options, token=token)
-    return [*RELIABILITY.part("classifiers").blocks(sweep, inputs), Heading("Further metrics"), *further]
+    part = RELIABILITY.part("evidence")
+    asked = SweepOptions((request.reliability,), request.n_draws, request.seed)
+    evidence = of_parts(request, [part] if part.applicable(inputs).possible else [], inputs, asked, token=token)
+    return [*RELIABILITY.part("classifiers").blocks(sweep, inputs), Heading("Further metrics"), *further, *evidence]
 
 
 def sets(request, sections, token, progress) -> list:

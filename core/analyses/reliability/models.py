@@ -146,6 +146,17 @@ def present(found: ModelComparison, inputs: Inputs, options) -> list[Block]:
     return [*by_case(found, inputs), over_reliabilities(found, inputs, options), CAUTION]
 
 
+def correlation(found: ModelComparison) -> str:
+    """Return the correlation of certainty under both models, without a full stop.
+
+    Parameters
+    ----------
+    found : ModelComparison
+    """
+    line = relation(*found.certainty)
+    return f"Correlation {with_interval(line.correlation, line.ci_low, line.ci_high)}"
+
+
 def by_case(found: ModelComparison, inputs: Inputs) -> list[Block]:
     """Show a point for each case.
 
@@ -154,8 +165,7 @@ def by_case(found: ModelComparison, inputs: Inputs) -> list[Block]:
     found : ModelComparison
     inputs : Inputs
     """
-    line = relation(*found.certainty)
-    title = f"Correlation {with_interval(line.correlation, line.ci_low, line.ci_high)}"
+    title = correlation(found)
     cases = tuple(plotly(shorten(case, 24)) for case in inputs.dataset.cases)
     table = table_of(found, inputs, None)
     return [
