@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from core.analyses.cases import CASES
@@ -10,6 +11,7 @@ from core.analyses.cases.case import OneCase
 from core.analyses.cases.certainty import CaseCertainty, listed
 from core.analyses.comparisons import ORDER
 from core.analyses.inputs import Inputs
+from core.analyses.reliability import RELIABILITY, SweepOptions
 from core.annotations.dataset import Dataset
 from core.certainty.more_raters import IN_SHORT
 from core.certainty.shares import ONE_ANNOTATION, UNCERTAIN
@@ -157,6 +159,15 @@ def _worklist(
             n_rows=len(order),
             settings={"model": model.name, "reliability": reliability},
         )
+        if dataset.kind != "set" and asked.dataset.kind in ("class", "ranking"):
+            widgets.download(
+                lambda: _soft_labels(asked),
+                "Soft labels",
+                "plausibilities",
+                "cases_plausibilities",
+                n_rows=asked.dataset.n_cases * asked.dataset.n_classes,
+                settings={"model": model.name, "reliability": reliability},
+            )
         provenance.show(
             dataset,
             [model.name, "certainty"],
@@ -165,6 +176,13 @@ def _worklist(
             {"model": model.name, **model.settings(), "reliability": reliability, **plausibility_models.SAMPLING},
             "cases",
         )
+
+
+def _soft_labels(asked: Inputs) -> pd.DataFrame:
+    """Plausibilities of all cases, as on Reliability."""
+    part = RELIABILITY.part("plausibilities")
+    options = SweepOptions(n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED)
+    return part.frame(part.answer(asked, options), asked, options)
 
 
 def _beside(found: CaseCertainty) -> None:
