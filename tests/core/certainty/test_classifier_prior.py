@@ -9,6 +9,7 @@ from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
 from core.certainty.classifier_prior import WEIGHTS, classifier_prior
 from core.certainty.top_sets import annotation_certainty
+from core.command_line import main
 from core.errors import InputError, NotApplicableError
 from core.evaluation.predictions import Predictions
 from core.plausibility.dirichlet import DirichletCounts
@@ -93,3 +94,12 @@ def test_the_sentence_names_the_worth_in_annotations_or_says_that_there_is_none(
     assert any(f"knows counts as {found[0].weight / 2:.1f} annotations" in one for one in said)
     assert any("guesses does not clearly improve plausibilities" in one for one in said)
     assert list(part.frame(found, inputs, options)["classifier"].unique()) == ["knows", "guesses"]
+
+
+def test_the_command_gives_both_relations_and_refuses_evidence_without_predictions(capsys):
+    line = ["relations", "dirichlet", "knees", "--reliability", "1", "--draws", "20", "--csv"]
+    assert main([*line, "--part", "evidence"]) == 0
+    head, first, *_ = capsys.readouterr().out.splitlines()
+    assert head.startswith("classifier,case,leading_without") and first.startswith("cautious,knee-001,")
+    assert main(["relations", "dirichlet", "anaesthesia", "--draws", "20", "--part", "evidence"]) == 2
+    assert "there are no predictions" in capsys.readouterr().err
