@@ -788,6 +788,18 @@ def _metrics() -> list[click.Parameter]:
     ]
 
 
+def _relations() -> list[click.Parameter]:
+    return [
+        *_plausible(),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as on the pages]."),
+        _predictions(),
+        click.Option(
+            ["--part"], type=click.Choice(("models", "evidence")), default="models", show_default=True,
+            help="Certainty under another plausibility model, or with a classifier as evidence.",
+        ),
+    ]  # fmt: skip
+
+
 def _sets() -> list[click.Parameter]:
     names = [method.name for method in _plausibility_models() if method.on_pages]
     return [
@@ -1215,6 +1227,12 @@ _COMMANDS: dict[str, Command] = {
         "Compute certainty and classifier metrics for a range of γ.",
         "sweep plackett-luce skin --reliabilities 1,3,10",
         _sweep,
+    ),
+    "relations": (
+        ".commands.sets:relations",
+        "Compare certainty with that under another plausibility model, or with a classifier as evidence.",
+        "relations dirichlet knees --part evidence",
+        _relations,
     ),
     "metrics": (
         ".commands.sets:metrics",

@@ -19,6 +19,7 @@ SHARED_MISTAKES_BELOW = 0.7  # "Raters make similar mistakes": β, how far the a
 
 # Comparisons.
 CLEARLY_AHEAD = 0.95  # "A leads": probability that it is ahead of each other one, or that a machine passes a test
+FEW_COMPARISONS = 10  # "Raters made 6.0 comparisons each on average": fewer make probabilities over 90% too high
 INTERVAL_LEVEL = 0.95  # "56% (52% to 59%)"
 LEAST_GOLD = 100  # "Gold decides where γ opens": cases with gold
 NEARLY_CERTAIN = 0.99  # "Of classes with a probability of 0.99, so many are right"

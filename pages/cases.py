@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from core.analyses.cases import CASES
@@ -10,12 +11,12 @@ from core.analyses.cases.case import OneCase
 from core.analyses.cases.certainty import CaseCertainty, listed
 from core.analyses.comparisons import ORDER
 from core.analyses.inputs import Inputs
+from core.analyses.reliability import RELIABILITY, SweepOptions
 from core.annotations.dataset import Dataset
 from core.certainty.more_raters import IN_SHORT
 from core.certainty.shares import ONE_ANNOTATION, UNCERTAIN
 from core.certainty.top_sets import short_of_certain
 from core.figures import home as figures
-from core.models.comparisons import has_comparisons
 from core.plausibility.protocol import PlausibilityModel
 from core.text import exact, markdown, percent, shorten, simulated, typed
 from core.thresholds import PROBABLY_WRONG, UNCERTAIN_BELOW
@@ -158,6 +159,15 @@ def _worklist(
             n_rows=len(order),
             settings={"model": model.name, "reliability": reliability},
         )
+        if dataset.kind != "set" and asked.dataset.kind in ("class", "ranking"):
+            widgets.download(
+                lambda: _soft_labels(asked),
+                "Soft labels",
+                "plausibilities",
+                "cases_plausibilities",
+                n_rows=asked.dataset.n_cases * asked.dataset.n_classes,
+                settings={"model": model.name, "reliability": reliability},
+            )
         provenance.show(
             dataset,
             [model.name, "certainty"],
@@ -166,6 +176,13 @@ def _worklist(
             {"model": model.name, **model.settings(), "reliability": reliability, **plausibility_models.SAMPLING},
             "cases",
         )
+
+
+def _soft_labels(asked: Inputs) -> pd.DataFrame:
+    """Plausibilities of all cases, as on Reliability."""
+    part = RELIABILITY.part("plausibilities")
+    options = SweepOptions(n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED)
+    return part.frame(part.answer(asked, options), asked, options)
 
 
 def _beside(found: CaseCertainty) -> None:
@@ -186,7 +203,7 @@ def _page() -> None:
     dataset = gold_of_reviews.applied(widgets.require_data().dataset)
     title = st.empty()
     title.title("Which cases are uncertain?")
-    if not has_comparisons(dataset):
+    if not dataset.compares:
         _cases(dataset, title)
         return
     cases, items = widgets.tabs(["Cases", ORDER.title], "cases_tabs")

@@ -109,6 +109,7 @@ def _all(view: Dataset, found: AssessedRaters) -> None:
     left, right = st.columns([12, 5], gap="medium")
     with left:
         blocks.show(assessed.listed(found), {"raters_table": lambda _: chosen.extend(raters_table.show(found))})
+        blocks.show(assessed.of_pairs(view))
     with right, st.container(border=True):
         _looked_at(view, found, chosen)
     if found.ranked and (fit := _ordinal_fit(view)) is not None:

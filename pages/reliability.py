@@ -13,6 +13,7 @@ from core.analyses.reliability import set_classifiers as analysis
 from core.analyses.reliability.classifiers import lines
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
+from core.certainty.classifier_prior import ClassifierPrior
 from core.certainty.plausibilities import Plausibilities, plausibilities
 from core.certainty.shares import certainty_shares
 from core.errors import PluralityError
@@ -280,8 +281,16 @@ def _relations(dataset: Dataset, inputs: Inputs, sweep: SweepTable, options: Swe
         blocks.show(RELIABILITY.part("relations").blocks(sweep, inputs, options))
     own = inputs.settings.plausibility.name
     other = other_model(plausibility_models.offered(dataset), own)
-    if other is None:
-        return
+    if other is not None:
+        _another_model(dataset, inputs, sweep, options, other, right)
+    _evidence(inputs, options)
+
+
+def _another_model(
+    dataset: Dataset, inputs: Inputs, sweep: SweepTable, options: SweepOptions, other: str, right
+) -> None:
+    """Certainty and classifiers under another model, next to those under the chosen one."""
+    own = inputs.settings.plausibility.name
     with right:
         rival = plausibility_models.made(other, dataset)
         blocks.show([another_model.heading(other)])
@@ -293,6 +302,23 @@ def _relations(dataset: Dataset, inputs: Inputs, sweep: SweepTable, options: Swe
         found = another_model.compared(own, sweep, rival, second)
         blocks.show(another_model.by_case(found, inputs))
     blocks.show([another_model.over_reliabilities(found, inputs, options), another_model.CAUTION])
+
+
+def _evidence(inputs: Inputs, options: SweepOptions) -> None:
+    """Certainty with each classifier as evidence for plausibilities."""
+    part = RELIABILITY.part("evidence")
+    if not part.applicable(inputs).possible:
+        return
+
+    def work(job: Job) -> tuple[ClassifierPrior, ...]:
+        return part.answer(inputs, options, token=job.token, progress=job.report)
+
+    who = tuple((one.name, predictions.fingerprint(one)) for one in inputs.predictions)
+    model, reliability = inputs.settings.plausibility, inputs.settings.reliability
+    key = plausibility_models.job_key(inputs.dataset, model, "classifier as evidence", reliability, who)
+    found = job_progress.result_of(key, "Classifier as evidence", work, of=inputs.dataset)
+    if found is not None:
+        blocks.show(part.blocks(found, inputs, options))
 
 
 navigation.through_app()

@@ -12,7 +12,6 @@ from core.annotations.dataset import Dataset
 from core.evaluation.metrics import TOP
 from core.ingest.samples import SAMPLES
 from core.methods import as_taken
-from core.models.comparisons import has_comparisons
 from core.plausibility.gaussian_prior import fit_prior
 from core.plausibility.protocol import PlausibilityModel, offered
 from core.reducers.top_draws import can_keep
@@ -202,7 +201,7 @@ def _sections(dataset: Dataset) -> list[str]:
         return [
             name
             for name, title in SECTIONS.items()
-            if name != ORDER.name or has_comparisons(dataset)
+            if name != ORDER.name or dataset.compares
             if st.checkbox(title, value=True, key=f"report_section-{name}", persist_state="session")
         ]
 

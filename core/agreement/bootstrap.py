@@ -21,7 +21,7 @@ from .coefficient_methods import formulas
 from .intervals import Coefficient, few_cases
 from .linearised import as_counts, warn_rare_classes
 from .probability import SPA_WEIGHTINGS
-from .resampling import pool_of, resample, vector_numbers
+from .resampling import pool_of_data, resample
 from .weights import Weights
 
 _AT_1 = 1 - 1e-12
@@ -131,7 +131,7 @@ def bootstrap(
     check_level(level)
     how = CoefficientOptions(tuple(spa_weightings), weights, labels, metric)
     counts = as_counts(data)
-    pool = pool_of(vector_numbers(counts))
+    pool = pool_of_data(data, counts)
     side = BootstrapSample(data, counts, chosen(data, names), how, pool, np.arange(counts.n_cases))
     return _result(side, resample(pool, side.statistics, n_replicates, seed, "agreement", token, progress), level)
 

@@ -17,7 +17,7 @@ from ..settings import current_settings
 from ._bootstrap_kernels import unlike_pairs, weighted_sums
 from ._kernels import agreeing_pairs, paired
 from .coefficient_methods import CoefficientMethod, formulas
-from .coefficients import agreement_table
+from .coefficients import agreement_table, both_ways
 from .cohen_conger import raters_used, repeats_of
 from .formulas import Draws, Formula, Sums, chance_of_raters
 from .intervals import Coefficient
@@ -71,11 +71,12 @@ def chosen(data: ClassCounts | Dataset, names: Sequence[str] | None) -> list[str
 class Totals:
     """Sums that rows add to, collected by name and then summed with weights.
 
-    A row (a distinct count vector, or a case) adds to few numbers out of many, so that they are kept in CSR.
+    A row (a distinct count vector, or a case) adds to few numbers out of many, so that they are kept in CSR. Of
+    comparisons, a row and the same backwards (see `core.agreement.coefficients.both_ways`) have the same weight.
     """
 
-    def __init__(self, n_rows: int):
-        self.n_rows = n_rows
+    def __init__(self, n_rows: int, mirrored: bool = False):
+        self.n_rows = n_rows // 2 if mirrored else n_rows
         self.n_sums = 0
         self._places: dict[str, slice] = {}
         self._row: list[np.ndarray] = []
@@ -107,7 +108,7 @@ class Totals:
 
     def close(self) -> None:
         """Sort the contributions by row; nothing is added after that."""
-        row = np.concatenate(self._row)
+        row = np.concatenate(self._row) % max(1, self.n_rows)
         order = np.argsort(row, kind="stable")
         self._ptr = np.searchsorted(row[order], np.arange(self.n_rows + 1)).astype(np.int64)
         self._columns = np.concatenate(self._column)[order].astype(np.int64)
@@ -181,7 +182,8 @@ class ByVector:
     Parameters
     ----------
     counts : ClassCounts
-        One case for each distinct vector, in the order of the pool; one without annotations counts for nothing.
+        One case for each distinct vector, in the order of the pool; one without annotations counts for nothing. Of
+        comparisons, the same backwards follow.
     names : sequence of str
         Any of `formulas` but those of each rater's own class shares; SPA has one value for each weighting.
     how : CoefficientOptions
@@ -246,7 +248,7 @@ def _agreement_totals(counts: ClassCounts, matrix: np.ndarray | None) -> Totals:
     n, pairs = agreeing_pairs(counts.ptr, counts.count)
     some = np.flatnonzero(n >= 2)
     alike = pairs if matrix is None else paired(counts.ptr, counts.class_code, counts.count, matrix) - n
-    totals = Totals(n.size)
+    totals = Totals(n.size, counts.mirrored)
     totals.add("usable", some, np.ones(some.size))
     totals.add("agreement", some, alike[some] / (n * (n - 1))[some])
     return totals
@@ -304,7 +306,7 @@ class RaterKappa:
         self.shape = n_raters, counts.n_classes
         self.totals = _agreement_totals(counts, self.matrix)
         self.totals.close()
-        self.table = Totals(case_ptr.size - 1)
+        self.table = Totals(case_ptr.size - 1, counts.mirrored)
         cell = rater * np.int64(counts.n_classes) + answer
         case = np.repeat(np.arange(case_ptr.size - 1), np.diff(case_ptr))
         self.table.add("table", case, np.ones(case.size), cell, n_raters * counts.n_classes)
@@ -352,18 +354,26 @@ class BootstrapSample:
         case_of: np.ndarray,
     ):
         self.data, self.counts, self.how = data, counts, how
-        ptr, entries = pick(counts.ptr, case_of[pool.order[pool.start[:-1]]])
-        vectors = ClassCounts(ptr, counts.class_code[entries], counts.count[entries], counts.n_classes)
+        whole = both_ways(data) if counts.mirrored and isinstance(data, Dataset) else data
+        every = counts.both_ways() if counts.mirrored else counts
+
+        def rows_of(cases: np.ndarray) -> np.ndarray:
+            cases = case_of[cases]
+            return np.append(cases, np.where(cases < 0, cases, cases + counts.n_cases)) if counts.mirrored else cases
+
+        ptr, entries = pick(every.ptr, rows_of(pool.order[pool.start[:-1]]))
+        shared = every.class_code[entries], every.count[entries], every.n_classes
+        vectors = ClassCounts(ptr, *shared, mirrored=counts.mirrored)
         self._skipped = [name for name in names if self._cannot(name)]
         names = [name for name in names if name not in self._skipped]
         known = formulas()
         by_vector = ByVector(vectors, [name for name in names if known[name].of != "raters"], how)
         self.statistics: list[Statistic] = [by_vector]
         for name in names:
-            if known[name].of == "raters" and isinstance(data, Dataset):
-                ptr, entries = pick(data.case_ptr, case_of[pool.order])
-                rater, answer = data.rater[entries], data.answer[entries]
-                self.statistics.append(RaterKappa(name, vectors, ptr, rater, answer, data.n_raters, how))
+            if known[name].of == "raters" and isinstance(whole, Dataset):
+                ptr, entries = pick(whole.case_ptr, rows_of(pool.order))
+                rater, answer = whole.rater[entries], whole.answer[entries]
+                self.statistics.append(RaterKappa(name, vectors, ptr, rater, answer, whole.n_raters, how))
         labels = [label for statistic in self.statistics for label in statistic.labels]
         labels += [(name, by_vector.weights) for name in self._skipped]
         place_of = {name: place for place, name in enumerate(known)}

@@ -225,8 +225,8 @@ def agreement_table(
         counts = class_counts(dataset)
     asked = CoefficientRequest(counts, dataset, level, weights, labels, metric, spa_weightings)
     twice = asked
-    if dataset is not None and (mirrored := both_ways(dataset)) is not dataset:
-        twice = replace(asked, counts=class_counts(mirrored), dataset=mirrored)
+    if counts.mirrored:
+        twice = replace(asked, counts=counts.both_ways(), dataset=None if dataset is None else both_ways(dataset))
     found: list[Coefficient] = []
     for method in methods(CoefficientMethod).values():
         if method.takes.get("class") == AS_IS:
@@ -242,7 +242,7 @@ def both_ways(dataset: Dataset) -> Dataset:
 
     Which item of a pair is the first one is arbitrary: by chance, both are preferred equally often.
     """
-    if dataset.pairs is None or dataset.kind != "class" or not set(dataset.classes) <= set(COMPARED):
+    if not dataset.compares:
         return dataset
     names = COMPARED if TIE in dataset.classes else (FIRST, SECOND)
     code = np.array([names.index(name) for name in dataset.classes], np.int32)[dataset.answer]

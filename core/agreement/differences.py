@@ -20,7 +20,7 @@ from .bootstrap import BootstrapResult, percentiles
 from .bootstrap_sample import BootstrapSample, CoefficientOptions, chosen
 from .linearised import as_counts
 from .probability import SPA_WEIGHTINGS
-from .resampling import Pool, pool_of, resample, vector_numbers
+from .resampling import Pool, pool_of, pool_of_data, resample, vector_numbers
 from .weights import Weights
 
 
@@ -144,7 +144,7 @@ def compare(
     of_first, of_second = (chosen(one, names) for one in data)
     names = [name for name in of_first if name in of_second]
     case_of = _union(*data, *counts)
-    pools = [_joint_pool(counts, case_of)] * 2 if case_of else [pool_of(vector_numbers(n)) for n in counts]
+    pools = [_joint_pool(counts, case_of)] * 2 if case_of else list(map(pool_of_data, data, counts))
     cases = case_of or [np.arange(n.n_cases) for n in counts]
     sides = [BootstrapSample(data[k], counts[k], names, how, pools[k], cases[k]) for k in range(2)]
     draw = partial(resample, n_replicates=n_replicates, seed=seed, token=token)

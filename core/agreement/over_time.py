@@ -13,6 +13,7 @@ from ..methods import AS_IS, methods
 from ..options import check_whole
 from ..result_base import Columns, Result, rows
 from .coefficient_methods import CoefficientMethod
+from .coefficients import one_way
 from .intervals import Coefficient
 from .krippendorff import KRIPPENDORFF_ALPHA
 from .probability import SPA
@@ -127,10 +128,16 @@ def over_time(
     windows = []
     for low, high in pairwise(bounds):
         part = selected_counts(counts, np.sort(dated[low:high]))
-        found = tuple(known[name].make(part, level=level) for name in coefficients)
+        found = tuple(_computed(known[name], part, level) for name in coefficients)
         start, stop = int(times[low]), int(times[high - 1])
         windows.append(Window(_label(start, stop, by), start, stop, int(high - low), found))
     return OverTime(by, tuple(windows), dataset.n_cases - int(dated.size))
+
+
+def _computed(method: CoefficientMethod, counts: ClassCounts, level: float) -> Coefficient:
+    if counts.mirrored and method.beyond_chance:
+        return one_way(method.make(counts.both_ways(), level=level), level)
+    return method.make(counts, level=level)
 
 
 def _of_classes() -> dict[str, CoefficientMethod]:
@@ -154,7 +161,7 @@ def selected_counts(counts: ClassCounts, cases: np.ndarray) -> ClassCounts:
     size = counts.ptr[cases + 1] - counts.ptr[cases]
     ptr = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
     entry = np.arange(ptr[-1]) + np.repeat(counts.ptr[cases] - ptr[:-1], size)
-    return ClassCounts(ptr, counts.class_code[entry], counts.count[entry], counts.n_classes)
+    return ClassCounts(ptr, counts.class_code[entry], counts.count[entry], counts.n_classes, mirrored=counts.mirrored)
 
 
 def _first_times(dataset: Dataset) -> np.ndarray:

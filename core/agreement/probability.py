@@ -193,6 +193,7 @@ def case_weights(counts: ClassCounts, n: np.ndarray, weighting: str) -> np.ndarr
 def paired_shares(counts: ClassCounts, n: np.ndarray) -> np.ndarray:
     """Compute class shares of all annotations of cases with two or more, n being how many each case has."""
     _, pooled = class_shares(counts.ptr, counts.class_code, counts.count, n, 2, counts.n_classes, counts.times)
+    pooled = pooled + pooled[::-1] if counts.mirrored else pooled
     return pooled / pooled.sum()
 
 

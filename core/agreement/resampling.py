@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 
 from ..annotations.counts import ClassCounts
+from ..annotations.dataset import Dataset
 from ..runtime.chunks import CancelToken, chunk_ranges, map_chunks
 from ..runtime.seeds import case_seeds
 from ._bootstrap_kernels import distinct_vectors, draw_resamples
@@ -59,20 +61,64 @@ class Statistic(Protocol):
         """Compute values of shape (n_values, n_resamples) from weights of shape (n_vectors or n_cases, n_resamples)."""
 
 
-def pool_of(number: np.ndarray) -> Pool:
-    """Pool cases to draw from, by the number of their vector; a negative number leaves a case out."""
-    order = np.argsort(number, kind="stable")
+def pool_of(number: np.ndarray, place: np.ndarray | None = None) -> Pool:
+    """Pool cases to draw from.
+
+    Parameters
+    ----------
+    number : ndarray of int64, shape (n_cases,)
+        Number of the vector of each case; a negative number leaves a case out.
+    place : ndarray, shape (n_cases,), optional
+        Order of the cases of one vector; that of the data if omitted.
+    """
+    order = np.argsort(number, kind="stable") if place is None else np.lexsort((place, number))
     order = order[np.count_nonzero(number < 0) :]
     start = np.append(0, np.cumsum(np.bincount(number[order]) if order.size else []))
     return Pool(order, start.astype(np.int64))
 
 
 def vector_numbers(counts: ClassCounts) -> np.ndarray:
-    """Return the distinct count vector of each case; −1 if it has no annotation."""
+    """Return the distinct count vector of each case; −1 if it has no annotation.
+
+    Of comparisons, a vector and the same backwards are one, and vectors are numbered by their content: otherwise,
+    resamples would depend on the names of the items.
+    """
     number, _ = distinct_vectors(counts.ptr, counts.class_code, counts.count)
+    if counts.mirrored:
+        table = np.zeros((counts.n_cases, counts.n_classes), np.int64)
+        table[np.repeat(np.arange(counts.n_cases), np.diff(counts.ptr)), counts.class_code] = counts.count
+        table[table[:, 0] < table[:, -1]] = table[table[:, 0] < table[:, -1], ::-1]
+        _, number = np.unique(table, axis=0, return_inverse=True)
+        number = number.reshape(-1)
     number[np.diff(counts.ptr) == 0] = -1
     _, number[number >= 0] = np.unique(number[number >= 0], return_inverse=True)
     return number
+
+
+def _places_by_content(data: ClassCounts | Dataset) -> np.ndarray | None:
+    """Return places of cases of comparisons that do not depend on names; None for other data.
+
+    Parameters
+    ----------
+    data : ClassCounts or Dataset
+        Data; only in a dataset do cases of one count vector differ, by their raters.
+    """
+    if not isinstance(data, Dataset) or not data.compares:
+        return None
+    own = np.bincount(data.rater, minlength=data.n_raters)[data.rater]
+    last = data.n_classes - 1
+    found = []
+    for start, stop in pairwise(data.case_ptr.tolist()):
+        n, answer = own[start:stop].tolist(), data.answer[start:stop].tolist()
+        backwards = [last - one for one in answer]
+        found.append(max(sorted(zip(n, one, strict=True)) for one in (answer, backwards)))
+    rank = {one: place for place, one in enumerate(sorted({tuple(one) for one in found}))}
+    return np.array([rank[tuple(one)] for one in found], np.int64)
+
+
+def pool_of_data(data: ClassCounts | Dataset, counts: ClassCounts) -> Pool:
+    """Pool the annotated cases of data with these counts."""
+    return pool_of(vector_numbers(counts), _places_by_content(data))
 
 
 def resample(

@@ -3,18 +3,21 @@
 Fleiss (1975), DOI 10.2307/2529549; Uebersax, Calculating specific agreement.
 """
 
+import numpy as np
+
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ._kernels import agreeing_pairs, class_errors, class_pairs
 from .intervals import Coefficient, undefined
 from .linearised import as_counts
-from .probability import with_wilson_interval
+from .probability import share_of_agreement, with_wilson_interval
 
 
 def specific_agreement(data: ClassCounts | Dataset, level: float = 0.95) -> tuple[Coefficient, ...]:
     """Compute ``p_s(k) = Σ_i n_ik (n_ik − 1) / Σ_i n_ik (n_i − 1)`` of each class, in the declared order.
 
-    The interval is Wilson's on the effective number of cases, from deleting each case in turn, as that of SPA.
+    The interval is Wilson's on the effective number of cases, from deleting each case in turn, as that of SPA. Of
+    comparisons, the first and the last class are one: an annotation prefers the same item as another one.
 
     Parameters
     ----------
@@ -56,4 +59,21 @@ def specific_agreement(data: ClassCounts | Dataset, level: float = 0.95) -> tupl
                 level,
             )
         )
+    if counts.mirrored and found[0].n_cases + found[-1].n_cases:
+        found[0] = found[-1] = _either_item(counts, answers, level)
     return tuple(found)
+
+
+def _either_item(counts: ClassCounts, answers: np.ndarray, level: float) -> Coefficient:
+    """Return how often a second annotation prefers the same item, if the first prefers one."""
+    case = np.repeat(np.arange(counts.n_cases), np.diff(counts.ptr))
+    own = (counts.class_code == 0) | (counts.class_code == counts.n_classes - 1)
+    given, alike = (
+        np.bincount(case[own], part[own], counts.n_cases)
+        for part in (counts.count, counts.count * (counts.count - 1.0))
+    )
+    used = (answers >= 2) & (given > 0)
+    weight = given[used] * (answers[used] - 1)
+    return share_of_agreement(
+        "specific_agreement", "identity", alike[used] / weight, weight, level, int(given[used].sum())
+    )

@@ -14,9 +14,9 @@ from ..figures.comparisons import MOST_ITEMS, above_heatmap
 from ..figures.estimates import MOST_LINES, estimates
 from ..methods import AS_IS, Verdict
 from ..models.circular_triads import CircularTriads, circular_triads
-from ..models.comparisons import ComparisonFit, Comparisons, comparisons_of, fit_comparisons, has_comparisons
+from ..models.comparisons import ComparisonFit, Comparisons, comparisons_of, fit_comparisons
 from ..text import number, percent, percent_with_interval, plural, with_interval
-from ..thresholds import CLEARLY_AHEAD
+from ..thresholds import CLEARLY_AHEAD, FEW_COMPARISONS
 from .base import Analysis, AnalysisPart, PartOption
 from .blocks import Block, Download, Figure, Finding, Grid, Heading, Name, Span, Words
 from .schema import Column, frame_of, intervals
@@ -173,6 +173,17 @@ def _above_next(fit: ComparisonFit) -> np.ndarray:
     return found
 
 
+def _few(found: ItemOrder) -> list[Block]:
+    """Caution that probabilities are approximate if raters have few comparisons each."""
+    if len(found.n) < 2 or float(found.n.mean()) >= FEW_COMPARISONS:
+        return []
+    words = (
+        f"Raters made {number(float(found.n.mean()), 1)} comparisons each on average. With fewer than "
+        f"{FEW_COMPARISONS}, probabilities over 90% can be about 4 points too high."
+    )
+    return [Words(words, "note")]
+
+
 def _sides(fit: ComparisonFit) -> list[Block]:
     """Say how often the item shown first is preferred, if its interval excludes no difference."""
     if fit.side is None or fit.side_low is None or fit.side_high is None or fit.side_low <= 0 <= fit.side_high:
@@ -225,6 +236,7 @@ def present_items(found: ItemOrder, dataset: Dataset, options: OrderOptions) -> 
         Finding(Name(headline)),
         Words(_certainty(fit)),
         *_groups(fit),
+        *_few(found),
         *_sides(fit),
         *_consistency(found),
         Figure(
@@ -372,7 +384,7 @@ def table_of_raters(found: ItemOrder, dataset: Dataset, options: OrderOptions) -
 
 
 def _applicable(dataset: Dataset) -> Verdict:
-    possible = has_comparisons(dataset)
+    possible = dataset.compares
     return Verdict("order", "Items in order", possible, AS_IS if possible else "the cases are not pairs of items")
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from ..runtime.identity_cache import cache_by_identity
 from ._kernels import count_classes
 from .dataset import Dataset
+from .paired_items import FIRST, SECOND
 from .validation import frozen
 
 _ONCE = np.empty(0, np.int64)
@@ -26,6 +27,9 @@ class ClassCounts:
         Length of the declared class list.
     times : ndarray of int64, shape (n_cases,) or (0,)
         Number of cases that each row represents; empty if it is one each, as `class_counts` returns them.
+    mirrored : bool
+        True for comparisons of two items: which of them is the first one is arbitrary, so that the first and the last
+        class mean the same.
     """
 
     ptr: np.ndarray
@@ -33,6 +37,7 @@ class ClassCounts:
     count: np.ndarray
     n_classes: int
     times: np.ndarray = field(default_factory=lambda: _ONCE)
+    mirrored: bool = False
 
     @property
     def n_cases(self) -> int:
@@ -43,6 +48,14 @@ class ClassCounts:
         """Return the number of annotations of each case, ndarray of int64, shape (n_cases,)."""
         total = np.concatenate([[0], np.cumsum(self.count)])
         return total[self.ptr[1:]] - total[self.ptr[:-1]]
+
+    def both_ways(self) -> "ClassCounts":
+        """Return the counts of all cases, and then the same with the classes in reversed order."""
+        case = np.repeat(np.arange(self.n_cases), np.diff(self.ptr))
+        order = np.lexsort((-self.class_code, case))
+        code = np.append(self.class_code, self.n_classes - 1 - self.class_code[order]).astype(np.int32)
+        ptr, count = np.append(self.ptr, self.ptr[-1] + self.ptr[1:]), np.append(self.count, self.count[order])
+        return ClassCounts(ptr, code, count, self.n_classes, np.tile(self.times, 2))
 
 
 def class_counts(dataset: Dataset, cases: range | None = None) -> ClassCounts:
@@ -68,7 +81,8 @@ def class_counts(dataset: Dataset, cases: range | None = None) -> ClassCounts:
             case_ptr - case_ptr[0]
         )  # read-only like that of a dataset, so that the kernel is compiled only once
     ptr, class_code, count = count_classes(case_ptr, answer, dataset.n_classes)
-    return ClassCounts(ptr, class_code, count, dataset.n_classes)
+    mirrored = dataset.compares and {dataset.classes[0], dataset.classes[-1]} == {FIRST, SECOND}
+    return ClassCounts(ptr, class_code, count, dataset.n_classes, mirrored=mirrored)
 
 
 def rater_case_pairs(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:

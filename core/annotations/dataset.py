@@ -569,7 +569,7 @@ class Dataset(Result):
         if self.kind == "ranking":
             columns["rank"] = self.entry_block[entries] + 1
             columns["class"] = _named(self.classes, self.entry_class[entries])
-        elif self.kind == "class" and self.pairs is not None and set(self.classes) <= set(COMPARED):
+        elif self.pairs is not None and self.compares:
             columns |= self.pairs.columns(case_of, _named(self.classes, self.answer[annotations]), annotations)
         elif self.kind == "class":
             columns["class"] = _named(self.classes, self.answer[annotations])
@@ -629,6 +629,11 @@ class Dataset(Result):
     def n_classes(self) -> int:
         """Length of the declared class list; 0 for scores."""
         return len(self.classes)
+
+    @property
+    def compares(self) -> bool:
+        """True if cases are pairs of items and the classes say which item is better."""
+        return self.pairs is not None and self.kind == "class" and set(self.classes) <= set(COMPARED)
 
     @property
     def n_annotations(self) -> int:

@@ -9,6 +9,10 @@ from .validation import Names, check_length, check_range, checked_integers, chec
 
 FIRST, TIE, SECOND = "first is better", "tie", "second is better"
 COMPARED = (FIRST, TIE, SECOND)
+NAMED_FIRST = (
+    "Which item of a pair is the first one depends on the names of the items, and so do these numbers. Items in order "
+    "(on Cases) do not depend on names."
+)
 BETWEEN = " | "  # between the two items in the name of a case
 
 

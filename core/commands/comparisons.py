@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from ..models.comparisons import has_comparisons
 from .inputs import read_warned
 from .parts import answered
 
@@ -40,7 +39,7 @@ def _read(options) -> "Dataset":
         if not can_ask:
             raise
         found = None
-    if found is not None and (has_comparisons(found) or not can_ask):
+    if found is not None and (found.compares or not can_ask):
         return found
     try:
         dataset = read_warned(again).dataset

@@ -4,7 +4,9 @@ import pandas as pd
 
 from ..analyses.inputs import Inputs
 from ..analyses.reliability import RELIABILITY
+from ..analyses.reliability.evidence import verdict as weight_in_words
 from ..analyses.reliability.metrics import verdict
+from ..analyses.reliability.models import correlation
 from ..analysis_settings import AnalysisSettings
 from ..errors import InputError
 from ..evaluation.prediction_sets import CoveredShare, PredictionSets, majority_votes, prediction_sets, sets_table
@@ -91,6 +93,27 @@ def _row(found: PredictionSets, reliability: float) -> dict:
 
 def _ends(share: CoveredShare | None) -> list[float] | None:
     return None if share is None else [share.low, share.high]
+
+
+def relations(options) -> tuple[dict, pd.DataFrame]:
+    """Return certainty under another plausibility model, or with each classifier as evidence, by case."""
+    dataset, left_out = read_input(options)
+    options.reliability = opened_reliability(options, dataset)
+    inputs = Inputs(
+        dataset,
+        predictions=tuple(read_classifiers(options, dataset)),
+        settings=AnalysisSettings(chosen_model(options), options.reliability),
+    )
+    part = RELIABILITY.part(options.part)
+    possible = part.applicable(inputs)
+    if not possible.possible:
+        raise InputError(f"Could not compute this part: {possible.reason}.", "Add --predictions.")
+    chosen = part.resolve(reliabilities=(options.reliability,), n_draws=options.draws, seed=options.seed)
+    found = part.answer(inputs, chosen)
+    table = part.frame(found, inputs, chosen)
+    words = [weight_in_words(one) for one in found] if part.name == "evidence" else correlation(found)
+    answer = {"model": options.model, "reliability": options.reliability, "words": words, "rows": rows_of(table)}
+    return answer | {"left_out": left_out, **stamp(options, dataset)}, table
 
 
 def metrics(options) -> tuple[dict, pd.DataFrame]:

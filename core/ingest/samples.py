@@ -113,6 +113,14 @@ SAMPLES = (
         "Simulated to resemble figure 2 of the paper on uncertain ground truth: cases on a line between three "
         "classes. A higher γ makes case (iii) certain, but not case (ii).",
     ),
+    Sample(
+        "pictures",
+        "Pictures",
+        "200 pictures × 102 raters",
+        "ten classes",
+        "Simulated in the shape of CIFAR-10H: 51 annotations per picture. Two classifiers of similar accuracy have "
+        "different probabilities.",
+    ),
 )
 
 

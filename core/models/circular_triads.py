@@ -54,6 +54,7 @@ def circular_triads(data: Comparisons, seed: int = 0) -> CircularTriads:
     """
     table = data.table()
     used = np.flatnonzero((table + table.T).any(axis=1))
+    used = used[_by_content(table[np.ix_(used, used)])]
     table = table[np.ix_(used, used)]
     beats = (table > table.T).astype(float)
     linked, n = beats + beats.T, len(used)
@@ -72,6 +73,12 @@ def circular_triads(data: Comparisons, seed: int = 0) -> CircularTriads:
     drawn = (coins & upper).astype(float) + (~coins & upper).transpose(0, 2, 1)
     chance = np.rint(np.trace(drawn @ drawn @ drawn, axis1=1, axis2=2) / 3)
     return CircularTriads(n_triads, n_circular, zeta, float(((chance <= n_circular).sum() + 1) / (_SIMULATED + 1)))
+
+
+def _by_content(table: np.ndarray) -> np.ndarray:
+    """Return an order of items in which the simulation does not depend on their names."""
+    linked = (table != table.T).astype(float)
+    return np.lexsort((table.sum(axis=1), np.diag(linked @ linked @ linked), linked.sum(axis=1)))
 
 
 def _closed_walks(links: np.ndarray) -> int:

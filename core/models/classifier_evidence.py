@@ -153,7 +153,7 @@ def evidence_weight(
         No annotation can be held out.
     Cancelled
     """
-    given = _checked(dataset, classifier, probability)
+    given = checked_probabilities(dataset, classifier, probability)
     data = prepare(dataset, repeats=model.repeats, seed=seed, token=token)
     sums = np.zeros((dataset.n_cases, WEIGHTS.size))
     for done, refit in enumerate(data.refits, 1):
@@ -203,8 +203,21 @@ def _normalised(logs: np.ndarray) -> np.ndarray:
     return found / found.sum(axis=1, keepdims=True)
 
 
-def _checked(dataset: Dataset, classifier: str, probability: np.ndarray) -> np.ndarray:
-    """Check the probabilities, and raise them to `FLOOR`, so that a short list excludes no class."""
+def checked_probabilities(dataset: Dataset, classifier: str, probability: np.ndarray) -> np.ndarray:
+    """Check the probabilities, and raise them to `FLOOR`, so that a short list excludes no class.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    classifier : str
+        Name of the classifier; no rater's.
+    probability : ndarray, shape (n_cases, n_classes)
+
+    Raises
+    ------
+    InputError
+        The probabilities do not fit the data, or the classifier has a rater's name.
+    """
     if classifier in dataset.raters:
         raise InputError(
             f"Could not use {classifier!r} as evidence: it is also a rater and would count twice.",
@@ -271,7 +284,7 @@ def with_classifier(
         )
     if not found.weight:
         return fit
-    given = _checked(dataset, found.classifier, probability)
+    given = checked_probabilities(dataset, found.classifier, probability)
     weight = min(1.0, found.weight * fit.beta / found.beta)
     data = design(fit.model, dataset, fit.settings["use_gold"], fit.settings["repeats"])
     belief = _believed(fit, data, given, weight, token)

@@ -26,7 +26,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, ndtr, ndtri
 
 from ..annotations.dataset import Dataset
-from ..annotations.paired_items import COMPARED, FIRST, SECOND, TIE
+from ..annotations.paired_items import FIRST, SECOND, TIE
 from ..errors import NotApplicableError
 from ..result_base import Columns, Result
 
@@ -82,11 +82,6 @@ class Comparisons:
         return Comparisons(self.items, self.raters, *cells)
 
 
-def has_comparisons(dataset: Dataset) -> bool:
-    """Return whether cases are pairs of items and the classes say which item is better."""
-    return dataset.pairs is not None and dataset.kind == "class" and set(dataset.classes) <= set(COMPARED)
-
-
 def comparisons_of(dataset: Dataset) -> Comparisons:
     """Return the counts of a dataset of comparisons.
 
@@ -95,7 +90,7 @@ def comparisons_of(dataset: Dataset) -> Comparisons:
     NotApplicableError
         Cases are not pairs of items, or the classes are others.
     """
-    if dataset.pairs is None or not has_comparisons(dataset):
+    if dataset.pairs is None or not dataset.compares:
         raise NotApplicableError(
             "Could not compare items: the cases are not pairs of items.", "Open a file of paired comparisons."
         )
@@ -329,12 +324,16 @@ class _Mixture:
             found += weight * ndtr((mode[:, None] - mode) / sd)
         return found
 
-    def draws(self, n: int, m: int, seed: int) -> np.ndarray:
-        """Return ``n`` draws of the first ``m`` parameters."""
+    def draws(self, n: int, order: np.ndarray, seed: int) -> np.ndarray:
+        """Return ``n`` draws of the first parameters; random numbers belong to places in ``order``, not to names."""
         rng = np.random.default_rng(seed)
         ends = np.round(np.cumsum(self.weight) * n).astype(int)
-        parts = zip(np.diff(ends, prepend=0), self.modes[:, :m], self.roots[:, :, :m], strict=True)
-        return np.concatenate([mode + rng.standard_normal((own, len(root))) @ root for own, mode, root in parts])
+        found = []
+        for own, mode, root in zip(np.diff(ends, prepend=0), self.modes, self.roots, strict=True):
+            factor = np.linalg.qr(root[:, order], mode="r")  # unlike the root itself, it depends only on the covariance
+            factor *= np.sign(np.diag(factor))[:, None]
+            found.append(mode[order] + rng.standard_normal((own, len(order))) @ factor)
+        return np.concatenate(found)[:, np.argsort(order)]
 
 
 def _mixture(build: Callable[[float], _Posterior], spread: float | None) -> _Mixture:
@@ -420,7 +419,7 @@ def fit_comparisons(
     x, m, unit = found.mean, data.n_items, np.eye(posterior.n)
     group = _groups(data)
     strengths = _Strengths(found, m, group, level)
-    best, p_order, n_orders = _orders(found.draws(n_draws, m, seed), group, strengths.order)
+    best, p_order, n_orders = _orders(found.draws(n_draws, strengths.order, seed), group, strengths.order)
     z = float(ndtri((1 + level) / 2))
     ends, evidence = np.ones((3, len(data.raters))), np.zeros(len(data.raters))
     if posterior.r:
@@ -463,7 +462,7 @@ class _Strengths:
         self.above = np.clip(found.above(m), _NEVER, 1 - _NEVER)
         np.fill_diagonal(self.above, np.nan)
         self.above[group[:, None] != group] = np.nan
-        self.order = np.lexsort((np.arange(m), -self.contrast, group))
+        self.order = np.lexsort((np.arange(m), -np.round(self.contrast, 9), group))
 
 
 def _shown_both_ways(data: Comparisons) -> bool:

@@ -9,6 +9,7 @@ import pandas as pd
 from ..analyses.agreement import AGREEMENT
 from ..analyses.blocks import Grid, Heading, Words
 from ..analyses.models import MODELS
+from ..analyses.models.explore import values_of
 from ..analyses.models.fits import headline, of_fits
 from ..analyses.raters import RATERS
 from ..analyses.raters.planning import pairs_to_ask
@@ -86,7 +87,7 @@ def raters(request, sections, token, progress) -> list:
 
 
 def _knowledge(view: Dataset) -> list:
-    """Return how much agreement comes from knowledge by t-a-p; nothing if it fails.
+    """Return how much agreement comes from knowledge by t-a-p, and simulated ratings like it; nothing if it fails.
 
     The page adds each rater, whose intervals are simulated.
     """
@@ -94,10 +95,23 @@ def _knowledge(view: Dataset) -> list:
     if not part.applicable(view).possible:
         return []
     try:
-        found = part.blocks(part.answer(view), view)
+        found = part.answer(view)
     except PluralityError:
         return []
-    return [Heading(part.title), *printed(takewhile(lambda block: not isinstance(block, Heading), found))]
+    parts = takewhile(lambda block: not isinstance(block, Heading), part.blocks(found, view))
+    return [Heading(part.title), *printed(parts), *_simulated(view, values_of(found))]
+
+
+def _simulated(view: Dataset, values: dict[str, float]) -> list:
+    """Return what coefficients and models make of ratings simulated with t, a and p of an average rater."""
+    part = MODELS.part("explore")
+    options = part.resolve(classes=view.n_classes, **values)
+    try:
+        found = part.blocks(part.answer(view, options), view, options)
+    except PluralityError:
+        return []
+    told = ", ".join(f"{name} = {exact(value)}" for name, value in values.items())
+    return [Heading(f"Ratings simulated with {told} of an average rater"), *printed(found)]
 
 
 def _to_ask(averaged: AveragedModels | None, view: Dataset) -> list:

@@ -9,13 +9,15 @@ import pandas as pd
 from ..agreement.applicable_coefficients import coefficients_for
 from ..agreement.benchmark_labels import before_opinions
 from ..agreement.coefficient_methods import any_coefficient
-from ..analyses.blocks import Grid, Words
+from ..analyses.blocks import Grid, Heading, Words
 from ..analyses.cases import CASES, CertaintyOptions, view_of
 from ..analyses.cases.certainty import fitted_once, of_sweep
 from ..analyses.inputs import Inputs
 from ..analyses.models import MODELS
 from ..analyses.models.fits import of_fits
-from ..analyses.reliability import RELIABILITY
+from ..analyses.reliability import RELIABILITY, MetricOptions, SweepOptions
+from ..analyses.reliability import models as two_models
+from ..analyses.reliability import plausibilities as soft_labels
 from ..analyses.reliability.prediction_sets import at_possible_promise, promises, scored
 from ..annotations.dataset import Dataset
 from ..certainty.p_correct import of_average
@@ -43,6 +45,7 @@ from ..reducers.top_draws import can_keep
 from ..text import percent_with_interval, plural, shorten
 from .methods import methods_text
 from .page import printed
+from .part_sections import of_parts
 
 _FIRST, _TOP = 6, 3
 
@@ -65,7 +68,23 @@ def certainty(request, sections, token, progress) -> list:
         found = replace(found, correct=of_average(averaged, classes))
     blocks = part.blocks(found, asked, options)
     least = next(block.table for block in blocks if isinstance(block, Grid))["case"].tolist()
-    return [blocks[0], *(_ask_about(view, least, found.shares) if found.shares else ()), *blocks[1:]]
+    asked_about = _ask_about(view, least, found.shares) if found.shares else ()
+    return [blocks[0], *asked_about, *blocks[1:], *_plausible(request, view, token)]
+
+
+def _plausible(request, view: Dataset, token) -> list:
+    """Return the shape of soft labels, and certainty under another plausibility model; nothing for large data."""
+    if view.kind not in ("class", "ranking") or not can_keep(view.n_cases, request.n_draws, TOP):
+        return []
+    how = {"reliability": request.reliability, "n_draws": request.n_draws, "seed": request.seed, "token": token}
+    model = fitted_once(request.model, view)
+    blocks = [Heading("Soft labels"), *soft_labels.shape(soft_labels.plausibilities(model, view, **how))]
+    inputs = Inputs(view, settings=replace(request.settings, plausibility=model))
+    options = SweepOptions((request.reliability,), request.n_draws, request.seed)
+    sweep = _sweep(request, view, (request.reliability,), (), token, None)
+    if (both := two_models.beside(sweep, inputs, options)) is not None:
+        blocks += [two_models.heading(both.models[1]), *two_models.by_case(both, inputs), two_models.CAUTION]
+    return blocks
 
 
 def _ask_about(view: Dataset, cases: list[str], shares: CertaintyShares) -> list[Words]:
@@ -99,7 +118,12 @@ def classifiers(request, sections, token, progress) -> list:
     view = as_taken(method_named(PlausibilityMethod, request.model.name), request.dataset, request.threshold)[0]
     sweep = _sweep(request, view, request.reliabilities, request.classifiers, token, progress)
     inputs = Inputs(view, predictions=request.classifiers, settings=request.settings)
-    return RELIABILITY.part("classifiers").blocks(sweep, inputs)
+    options = MetricOptions(n_draws=request.n_draws, seed=request.seed)
+    further = of_parts(request, [RELIABILITY.part("metrics")], inputs, options, token=token)
+    part = RELIABILITY.part("evidence")
+    asked = SweepOptions((request.reliability,), request.n_draws, request.seed)
+    evidence = of_parts(request, [part] if part.applicable(inputs).possible else [], inputs, asked, token=token)
+    return [*RELIABILITY.part("classifiers").blocks(sweep, inputs), Heading("Further metrics"), *further, *evidence]
 
 
 def sets(request, sections, token, progress) -> list:

@@ -27,7 +27,7 @@ def test_the_architecture_fits_on_two_pages():
     assert len(text_of("ARCHITECTURE.md").split()) <= 1_000
 
 
-@pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/pages/project/benchmarks.md"])
 def test_every_path_that_a_document_names_is_there(name):
     """Paths without a placeholder, from the project's folder or from the folder that the text is about."""
     quoted = re.findall(r"`([\w./-]+)`", text_of(name))

@@ -166,6 +166,8 @@ def _judged() -> dict[str, Command]:
     found["simulate"] = Command(("simulate", "--t", "0.4", "--a", "0.7", "--p", "0.2"), "iterative")
     line = ("metrics", "plackett-luce", "skin", "--reliability", "3", "--draws", "20")
     found["metrics skin"] = Command(line, "iterative")
+    line = ("relations", "dirichlet", "anaesthesia", "--reliability", "1", "--draws", "50")
+    found["relations anaesthesia"] = Command(line, "iterative")
     found["groups"] = Command(("groups", "{inputs}/groups.csv"), "closed")
     line = ("covariates", "{inputs}/groups.csv", "--rater-column", "region", "--positive", "high")
     found["covariates"] = Command(line, "iterative", chain=True)  # resampling may take another draw after one rounding

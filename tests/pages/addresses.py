@@ -1,5 +1,7 @@
 """The pages of the dashboard, in the order of its menu, as they are called in addresses."""
 
+UNRECORDED = ("pictures",)  # samples whose screens are not recorded, so that the records stay small
+
 PAGES = (
     "home",
     "upload",

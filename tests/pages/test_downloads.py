@@ -21,6 +21,7 @@ from core.agreement.probability import SPA_WEIGHTINGS
 from core.agreement.specific import specific_agreement
 from core.analysis_settings import compute_settings
 from core.annotations.named_selection import Selection, days_of
+from core.certainty.plausibilities import plausibilities
 from core.certainty.top_sets import annotation_certainty
 from core.evaluation.sweep_table import reliability_sweep
 from core.methods import method_named
@@ -124,6 +125,15 @@ def texts(column) -> list[str]:
 @pytest.fixture(scope="module")
 def cases(tables):
     return tables("cases", ROWS, {"case": "case-17"})
+
+
+def test_soft_labels_of_all_cases_are_the_plausibilities_of_the_model(cases, data):
+    frame, settings = cases[0]["cases_plausibilities"], cases[1]["cases_plausibilities"]
+    how = {"reliability": settings["reliability"], "n_draws": settings["draws"], "seed": settings["seed"]}
+    expected = plausibilities(counts(data), data, **how).long_table()
+    assert list(frame) == list(expected) and texts(frame["case"]) == texts(expected["case"])
+    same(frame["plausibility"], expected["plausibility"])
+    assert frame.groupby("case")["plausibility"].sum().to_numpy() == pytest.approx(1)
 
 
 def test_the_worklist_has_the_certainty_and_the_error_of_each_case_beside_its_own_id(cases, data):

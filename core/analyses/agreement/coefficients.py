@@ -48,7 +48,8 @@ def class_shares(dataset: Dataset) -> dict[str, float] | None:
     if dataset.traits.needs_split:
         return None
     view, _ = dataset.as_classes()
-    count = np.bincount(view.answer, minlength=view.n_classes)
+    count = np.bincount(view.answer, minlength=view.n_classes).astype(float)
+    count = (count + count[::-1]) / 2 if view.compares else count
     return dict(zip(view.classes, (count / max(1, count.sum())).tolist(), strict=True))
 
 

@@ -16,7 +16,7 @@ from ...models.dawid_skene import DawidSkene
 from ...models.majority import MajorityVote
 from ...models.one_coin import OneCoin
 from ...models.tap import TAP
-from ...models.tap_agreement import MatchRates, match_rates, simulate_ratings
+from ...models.tap_agreement import MatchRates, TapAgreement, match_rates, simulate_ratings
 from ...options import check_number
 from ...text import exact, number, percent, with_interval
 from ..blocks import Block, Download, Finding, Grid, Heading, Words
@@ -91,6 +91,18 @@ def _correct(probability: np.ndarray, truth: np.ndarray) -> Share:
     first = probability >= probability.max(axis=1, keepdims=True) - 1e-9
     share = first[np.arange(len(truth)), truth] / first.sum(axis=1)
     return share_of(float(share.sum()), len(truth))
+
+
+def values_of(found: TapAgreement) -> dict[str, float]:
+    """Return t, a and p of an average rater and the most common class, for a simulation.
+
+    Parameters
+    ----------
+    found : TapAgreement
+    """
+    first, n = int(np.argmax(found.prevalence)), found.n_annotations
+    a, p = (float(np.average(part, weights=n)) for part in (found.accuracy, found.guesses[:, first]))
+    return {name: round(value, 2) for name, value in {"t": float(found.prevalence[first]), "a": a, "p": p}.items()}
 
 
 def present(found: Explored, dataset: Dataset, options) -> list[Block]:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...annotations.dataset import Dataset
+from ...annotations.paired_items import NAMED_FIRST
 from ...methods import explained
 from ...models.catalogue import Fitted
 from ...models.comparison import most_moved
@@ -13,7 +14,7 @@ from ...models.loo import LooRow, PsisLoo, compare_loo
 from ...models.nuts.result import BayesianFit
 from ...models.result import RaterModelFit
 from ...text import number, percent, percent_with_interval, plural, shorten
-from ..blocks import Badge, Badges, Block, Download, Grid, Name
+from ..blocks import Badge, Badges, Block, Download, Grid, Name, Words
 from ..schema import Column
 from .checks import least, verdict
 from .fits import FittedModels
@@ -79,6 +80,7 @@ def present(found: ModelSummary, dataset: Dataset, options) -> list[Block]:
         seconds=["<0.1" if one.seconds < 0.05 else number(one.seconds, 1) for one in fitted],
     )
     return [
+        *([Words(NAMED_FIRST, "note")] if dataset.compares else []),
         Grid(in_words, "Models.", 40, columns, "model_comparison", height=_ALL_ROWS),
         Download(table, "Models", "models", "model_comparison_table"),
     ]

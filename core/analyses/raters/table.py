@@ -8,6 +8,7 @@ import pandas as pd
 
 from ...analysis_settings import SEED, can_choose
 from ...annotations.dataset import Dataset
+from ...annotations.paired_items import NAMED_FIRST
 from ...extremes import clearly_least
 from ...models.average import METHOD as AVERAGE
 from ...models.average import AveragedModels, average_models
@@ -276,7 +277,12 @@ def shown(found: AssessedRaters) -> pd.DataFrame:
 
 def present(found: AssessedRaters, dataset: Dataset, options) -> list[Block]:
     """Show the table with its picture, and every flag with its evidence."""
-    return [*raters(found), *flags(found)]
+    return [*raters(found), *of_pairs(dataset), *flags(found)]
+
+
+def of_pairs(dataset: Dataset) -> list[Block]:
+    """Return the caution on comparisons of items; nothing for other data."""
+    return [Words(NAMED_FIRST, "note")] if dataset.compares else []
 
 
 def raters(found: AssessedRaters) -> list[Block]:

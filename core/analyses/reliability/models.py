@@ -82,6 +82,24 @@ def compute(inputs: Inputs, options) -> ModelComparison:
     return compared(own.name, first, rival, second)
 
 
+def beside(own: SweepTable, inputs: Inputs, options) -> ModelComparison | None:
+    """Compare certainty at one γ, computed already, with another model at its default γ; None if there is no other.
+
+    Parameters
+    ----------
+    own : SweepTable
+        Certainty under the settings' model.
+    inputs : Inputs
+    options : SweepOptions
+    """
+    settings = settings_of(inputs)
+    name = settings.plausibility.name
+    if (other := other_model(plausibility_names(inputs.dataset, settings.choice), name)) is None:
+        return None
+    rival = method_named(PlausibilityMethod, other).make()
+    return compared(name, own, rival, _sweep(inputs, rival, (rival.default_reliability,), options))
+
+
 def compared(own: str, first: SweepTable, rival: PlausibilityModel, second: SweepTable) -> ModelComparison:
     """Compare cases at the middle γ of the chosen model and at the default γ of the other.
 
@@ -93,7 +111,7 @@ def compared(own: str, first: SweepTable, rival: PlausibilityModel, second: Swee
         Certainty under the chosen model.
     rival : PlausibilityModel
     second : SweepTable
-        Certainty under the other model at the values of `scale_of`.
+        Certainty under the other model at the values of `scale_of`, or at its default.
     """
     places = middle(first), second.reliabilities.index(rival.default_reliability)
     return ModelComparison((own, rival.name), (first, second), places)
@@ -128,6 +146,17 @@ def present(found: ModelComparison, inputs: Inputs, options) -> list[Block]:
     return [*by_case(found, inputs), over_reliabilities(found, inputs, options), CAUTION]
 
 
+def correlation(found: ModelComparison) -> str:
+    """Return the correlation of certainty under both models, without a full stop.
+
+    Parameters
+    ----------
+    found : ModelComparison
+    """
+    line = relation(*found.certainty)
+    return f"Correlation {with_interval(line.correlation, line.ci_low, line.ci_high)}"
+
+
 def by_case(found: ModelComparison, inputs: Inputs) -> list[Block]:
     """Show a point for each case.
 
@@ -136,8 +165,7 @@ def by_case(found: ModelComparison, inputs: Inputs) -> list[Block]:
     found : ModelComparison
     inputs : Inputs
     """
-    line = relation(*found.certainty)
-    title = f"Correlation {with_interval(line.correlation, line.ci_low, line.ci_high)}"
+    title = correlation(found)
     cases = tuple(plotly(shorten(case, 24)) for case in inputs.dataset.cases)
     table = table_of(found, inputs, None)
     return [

@@ -7,9 +7,9 @@ import pandas as pd
 
 from ...certainty.plausibilities import Plausibilities, plausibilities
 from ...text import exact, percent, plural
-from ..blocks import Block, Download, Grid, Heading, Words
+from ..blocks import Block, Download, Finding, Grid, Heading, Words
 from ..inputs import Inputs
-from ..schema import Column
+from ..schema import Column, frame_of
 from . import settings_of
 
 _FIRST = 20
@@ -21,6 +21,13 @@ COLUMNS = (
     Column("point", "point estimate", "coefficient"),
     Column("irn", "IRN", "coefficient"),
 )
+SHAPE = (
+    Column("largest", "largest plausibility"),
+    Column("n_cases", "cases", "count"),
+    Column("share", unit="rate"),
+    Column("n_classes", "effective classes", "coefficient"),
+)
+_BANDS = ((0.9, "90% or more"), (0.5, "50% to 90%"), (0.0, "below 50%"))
 
 
 def compute(inputs: Inputs, options, token=None, progress=None) -> Plausibilities:
@@ -45,15 +52,49 @@ def present(found: Plausibilities, inputs: Inputs, options) -> list[Block]:
     first = table.iloc[leading].reset_index(drop=True)
     return [
         Heading("Soft labels for training", "soft labels"),
-        Words(
-            f"Mean plausibility of each class at γ = {exact(found.reliability)}, over "
-            f"{plural(len(found.cases), 'case')}. Mean of the largest plausibility: "
-            f"{percent(found.mean.max(axis=1).mean())}. A point estimate does not show its uncertainty."
-        ),
+        *shape(found),
+        Words("A point estimate does not show its uncertainty.", "note"),
         *downloads(found),
         Words(f"The leading class of the first {plural(len(first), 'case')}", "note"),
         Grid(first, "Most plausible classes.", _FIRST, COLUMNS, "plausibilities"),
     ]
+
+
+def shape(found: Plausibilities) -> list[Block]:
+    """Show how many cases have one plausible class, and how many classes share the plausibility of the others.
+
+    Parameters
+    ----------
+    found : Plausibilities
+    """
+    table = shape_table(found)
+    clear, n = int(table["n_cases"].iloc[0]), len(found.cases)
+    return [
+        Finding(
+            f"{clear:,} of {plural(n, 'case')} ({percent(clear / n)}) have a class with a mean plausibility of 90% or "
+            f"more at γ = {exact(found.reliability)}"
+        ),
+        Grid(table, "Cases by the mean plausibility of their leading class.", columns=SHAPE, key="plausibility_shape"),
+        Words("Effective classes: exponential of the entropy; 1 if one class has all plausibility.", "note"),
+    ]
+
+
+def shape_table(found: Plausibilities) -> pd.DataFrame:
+    """Return cases, their share and their effective number of classes by the largest plausibility.
+
+    Parameters
+    ----------
+    found : Plausibilities
+    """
+    largest, above = found.mean.max(axis=1), np.inf
+    entropy = -(found.mean * np.log(np.where(found.mean > 0, found.mean, 1.0))).sum(axis=1)
+    rows = []
+    for low, title in _BANDS:
+        own = (largest >= low) & (largest < above)
+        classes = float(np.exp(entropy[own]).mean()) if own.any() else None
+        rows.append((title, int(own.sum()), float(own.mean()), classes))
+        above = low
+    return frame_of(rows, SHAPE)
 
 
 def downloads(found: Plausibilities) -> list[Block]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from math import comb
 
 import numpy as np
@@ -84,6 +84,33 @@ def test_agreement_of_a_case_is_the_share_of_equal_pairs_and_nan_without_a_pair(
     for case, found, n in zip(cases, agreement, answers, strict=True):
         assert n == len(case)
         assert np.isnan(found) if len(case) < 2 else found == pytest.approx(agreement_of(case), abs=1e-15)
+
+
+@pytest.mark.parametrize("case", [[0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 1], [0, 1, 2, 3], [0, 0, 0]])
+def test_removing_annotations_leaves_the_expected_agreement_of_a_case_as_it_was(case):
+    """Sections 4.1.1 and 4.2 of the paper, over all subsets of each size down to two annotations."""
+    for size in range(2, len(case) + 1):
+        left = list(combinations(case, size))
+        agreement, _ = case_agreement(counts_of(left, 4))
+        assert agreement.mean() == pytest.approx(agreement_of(case), abs=1e-12)
+
+
+def test_annotations_less_one_vary_less_than_flat_weights_and_more_annotations_vary_less():
+    """The direction of table 1 and of figures 6 to 9: cases lose annotations at random, as in the paper."""
+    rng = np.random.default_rng(1)
+    answers = (rng.random((150, 10)) < rng.beta(2, 1, (150, 1))).astype(int)
+    variance = {}
+    for keep in (0.3, 0.6):
+        found = {"flat": [], "annotations_m1": []}
+        for _ in range(300):
+            seen = rng.random(answers.shape) < keep
+            counts = counts_of([list(row[own]) for row, own in zip(answers, seen, strict=True)], 2)
+            for name, values in found.items():
+                values.append(spa(counts, name).value)
+        variance[keep] = {name: np.var(values) for name, values in found.items()}
+    for keep in (0.3, 0.6):
+        assert variance[keep]["annotations_m1"] < variance[keep]["flat"]
+    assert variance[0.6]["flat"] < variance[0.3]["flat"] / 2
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])

@@ -6,14 +6,21 @@ import pytest
 
 from core import read
 from core.agreement.applicable_coefficients import coefficients_for
+from core.agreement.bootstrap import bootstrap
 from core.agreement.by_rater import by_rater
 from core.agreement.coefficients import FLEISS_KAPPA
+from core.agreement.differences import compare
 from core.agreement.krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
 from core.agreement.pairs import pair_matrix
+from core.agreement.specific import specific_agreement
+from core.analyses.agreement import AGREEMENT
 from core.analyses.blocks import Finding, Grid, Words
 from core.analyses.comparisons import ORDER, agreement_on_pairs, lead, lead_of_raters
+from core.analyses.models import MODELS
+from core.analyses.raters import RATERS
+from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
-from core.annotations.paired_items import COMPARED, PairedItems
+from core.annotations.paired_items import COMPARED, NAMED_FIRST, PairedItems
 from core.figures.theme import DARK, LIGHT
 from tests.core.models.test_comparisons import simulated
 
@@ -91,6 +98,12 @@ def test_groups_that_no_comparison_connects_are_not_ordered():
     assert list(ORDER.part("items").frame(found, dataset)["place"]) == [1, 2, 1, 2]
 
 
+def test_few_comparisons_per_rater_are_cautioned():
+    for n, few in ((40, True), (400, False)):
+        _, _, said = answered(simulated(8, n, CLEAR, np.ones(6)))
+        assert ("probabilities over 90% can be about 4 points too high" in said) == few
+
+
 def test_two_items_have_no_circular_triads():
     _, _, said = answered(made(["a,b,r", "a,b,s", "b,a,t"]))
     assert "Cannot count circular triads: no three items were all compared with each other." in said
@@ -128,6 +141,75 @@ def test_agreement_on_pairs_does_not_depend_on_names():
     assert krippendorff_alpha(turned, metric="ordinal").value != pytest.approx(
         krippendorff_alpha(dataset, metric="ordinal").value, abs=0.01
     )
+
+
+def rows_of(n=160):
+    """Positions of two items and a rater, and which side was preferred."""
+    rng, strength, a = np.random.default_rng(3), np.linspace(1, -1, 6), np.linspace(0.5, 1.5, 5)
+    found = []
+    for _ in range(n):
+        (i, j), rater = rng.choice(6, 2, replace=False), rng.integers(5)
+        chance = np.exp(np.array([0.5, 0.0, -0.5]) * a[rater] * (strength[i] - strength[j])) * [1, 0.5, 1]
+        found.append((i, j, rater, ["a", "tie", "b"][rng.choice(3, p=chance / chance.sum())]))
+    return found
+
+
+def named(rows, items, raters):
+    text = [f"{items[i]},{items[j]},{winner},{raters[rater]}" for i, j, rater, winner in rows]
+    return made(text, "model_a,model_b,winner,judge")
+
+
+def numbers(dataset, items, raters):
+    """All numbers that names must not change, with the names put back."""
+    told = {f"{items[i]} | {items[j]}": (min(i, j), max(i, j)) for i in range(6) for j in range(6)}
+    back = {name: place for names in (items, raters) for place, name in enumerate(names)}
+    found = []
+    for analysis in (ORDER, AGREEMENT):
+        for part in analysis.parts:
+            if part.applicable(dataset).possible and part.name != "pairs":
+                frame = part.frame(part.answer(dataset), dataset).select_dtypes("number")
+                key = part.frame(part.answer(dataset), dataset).iloc[:, 0].map(lambda x: told.get(x, back.get(x, x)))
+                found.append(frame.set_index(key.astype(str)).sort_index(kind="stable").to_numpy(float))
+    drawn = bootstrap(dataset, n_replicates=50)
+    found.append(np.array([(one.value, one.se, one.ci_low, one.ci_high) for one in drawn.coefficients]))
+    halves = (dataset.select(raters=[raters[rater] for rater in part]) for part in ((0, 1, 2), (2, 3, 4)))
+    found.append(np.array([(one.value, one.se, one.ci_low) for one in compare(*halves, n_replicates=50)]))
+    return found
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_names_of_items_and_raters_and_the_order_of_rows_change_no_number(seed):
+    rng, rows = np.random.default_rng(seed), rows_of()
+    items, raters = list("abcdef"), ["r1", "r2", "r3", "r4", "r5"]
+    base = numbers(named(rows, items, raters), items, raters)
+    other = [items[k] for k in rng.permutation(6)], [raters[k] for k in rng.permutation(5)]
+    turned = numbers(named([rows[k] for k in rng.permutation(len(rows))], *other), *other)
+    for one, two in zip(base, turned, strict=True):
+        np.testing.assert_allclose(one, two, atol=1e-6)
+
+
+@pytest.mark.parametrize("analysis", [MODELS, RATERS])
+def test_rater_models_say_that_they_depend_on_names_of_pairs_only(analysis):
+    other = made([f"{k},{r},{'xy'[k % 2]}" for k in range(9) for r in "rst"], "case,rater,class")
+    for dataset in (named(rows_of(), list("abcdef"), ["r1", "r2", "r3", "r4", "r5"]), other):
+        part = analysis.parts[0] if analysis is RATERS else analysis.part("summary")
+        shown = part.blocks(part.answer(dataset), dataset)
+        assert any(one.plain == NAMED_FIRST for one in shown if isinstance(one, Words)) == dataset.compares
+
+
+def test_resamples_of_pairs_are_the_coefficients_of_the_resampled_pairs():
+    """Values on the data are those of the table, and errors those of pairs that count in both orders."""
+    dataset = named(rows_of(), list("abcdef"), ["r1", "r2", "r3", "r4", "r5"])
+    table = {(one.name, one.weights): one.value for one in coefficients_for(dataset).coefficients}
+    for one in bootstrap(dataset, n_replicates=200).coefficients:
+        if (one.name, one.weights) in table:
+            assert one.value == pytest.approx(table[one.name, one.weights], abs=1e-9), one.name
+    either, _, same = specific_agreement(dataset)
+    counts = class_counts(dataset)
+    dense = np.zeros((counts.n_cases, 3))
+    dense[np.repeat(np.arange(counts.n_cases), np.diff(counts.ptr)), counts.class_code] = counts.count
+    ends, n = dense[:, [0, 2]], dense.sum(axis=1)
+    assert either == same and either.value == pytest.approx((ends * (ends - 1)).sum() / (ends.sum(1) * (n - 1)).sum())
 
 
 def test_the_interval_of_agreement_on_pairs_is_as_wide_as_repeated_data_are():

@@ -69,7 +69,7 @@ N_CASES = 30  # of a sample and of a crowd
 SIMULATED, SIMULATED_CASES = ("plan", "plans", "trust", "ask-next"), 12
 SLOW = {"scores": ("anaesthesia", "two cases", "noise", "crowd with gold")}  # all rater models are fitted, many times
 RARE = "prevalence 0.99"  # needs all of its cases
-MANY_CLASSES = ("skin", "dermatology", "110 classes")  # plans, labels and questions score all models
+MANY_CLASSES = ("skin", "dermatology", "pictures", "110 classes")  # plans, labels and questions score all models
 
 
 def hands(n):

@@ -1,11 +1,15 @@
 """The samples are what their cards and their sources say."""
 
+from runpy import run_path
+
 import numpy as np
 import pytest
 
 from core.certainty.top_sets import annotation_certainty
 from core.errors import NotFoundError
-from core.ingest.samples import SAMPLES, load_sample, read_sample
+from core.evaluation.predictions import read_predictions
+from core.ingest.formats.tables import open_table
+from core.ingest.samples import SAMPLE_FOLDER, SAMPLES, load_sample, read_sample, sample_predictions
 from core.plausibility.dirichlet import DirichletCounts
 
 KNOWN = {
@@ -18,6 +22,7 @@ KNOWN = {
     "essays": ("score", 160, 9, 648),
     "replies": ("class", 900, 8, 3235),
     "toy": ("class", 43, 10, 430),
+    "pictures": ("class", 200, 102, 10_200),
 }
 DIGESTS = {
     "skin": "71ab800cf704ab2ad3e47af41900fc52",
@@ -29,6 +34,7 @@ DIGESTS = {
     "essays": "0af5aadac6b6237ff6ab0a319674444c",
     "replies": "c1ababe1b7214c4dd2adafc6ff6d0e14",
     "toy": "8665cde34a55c02a396f646b821420b6",
+    "pictures": "c80e011c6d6b44964b7043ae0b1bfd60",
 }
 
 
@@ -94,3 +100,33 @@ def test_toy_cases_behave_as_the_paper_says_of_its_figure_2():
     crisp, ambiguous, rising = np.array(list(found.values())).T
     assert crisp.min() > 0.8 and ambiguous.max() < 0.6 and crisp[-1] > 0.99
     assert (np.diff(rising) > 0).all() and rising[0] < 0.7 and rising[-1] > 0.95
+
+
+def test_pictures_have_the_shape_of_cifar_10h_and_classifiers_that_only_probabilities_tell_apart():
+    dataset = load_sample("pictures")
+    assert set(np.diff(dataset.case_ptr)) == {51} and set(np.bincount(dataset.rater)) == {100}
+    found = read_predictions(open_table(sample_predictions("pictures")), dataset, "pictures")
+    shares = class_shares(dataset)
+    right, entropy = {}, {}
+    for one in found:
+        score = np.zeros_like(shares)
+        score[np.repeat(np.arange(200), np.diff(one.ptr)), one.class_code] = np.maximum(one.score, 5e-4)
+        right[one.name] = (score.argmax(axis=1) == shares.argmax(axis=1)).mean()
+        entropy[one.name] = -(shares * np.log(score / score.sum(axis=1, keepdims=True))).sum(axis=1).mean()
+    assert abs(right["one label"] - right["all labels"]) < 0.05
+    assert entropy["one label"] > entropy["all labels"] + 0.15
+
+
+def class_shares(dataset):
+    counts = np.zeros((dataset.n_cases, dataset.n_classes))
+    np.add.at(counts, (dataset.case_of_annotation, dataset.answer), 1)
+    return counts / counts.sum(axis=1, keepdims=True)
+
+
+def test_pictures_are_those_that_their_script_writes(tmp_path):
+    script = SAMPLE_FOLDER / "make_pictures.py"
+    copy = tmp_path / script.name
+    copy.write_text(script.read_text(encoding="utf-8"), encoding="utf-8")
+    run_path(str(copy), run_name="__main__")
+    for path in (tmp_path / "pictures").iterdir():
+        assert path.read_bytes() == (SAMPLE_FOLDER / "pictures" / path.name).read_bytes()

@@ -1,6 +1,7 @@
 """Strengths of items from paired comparisons: closed forms, choix, brute force, and awkward data."""
 
 import json
+from functools import partial
 from itertools import combinations, permutations, product
 from pathlib import Path
 
@@ -10,9 +11,11 @@ import pytest
 from core.annotations.dataset import Dataset
 from core.annotations.paired_items import COMPARED, FIRST, SECOND, PairedItems
 from core.errors import NotApplicableError
+from core.models import comparisons
 from core.models.circular_triads import circular_triads
 from core.models.comparisons import Comparisons, _Posterior, comparisons_of, fit_comparisons
 
+BY_R = json.loads((Path(__file__).parent / "r_strengths.json").read_text())
 CHOIX = json.loads((Path(__file__).parent / "choix_strengths.json").read_text())["sets"]
 FLAT = 1e4  # a prior so wide that it does not matter
 
@@ -53,6 +56,25 @@ def simulated(seed, n, strength, discrimination, tie=0.5, side=0.0):
 def test_without_ties_and_prior_strengths_are_those_of_choix(one):
     found = fit_comparisons(of_wins(one["wins"]), spread=FLAT)
     np.testing.assert_allclose(found.strength, one["strength"], atol=1e-6)
+
+
+@pytest.mark.parametrize("one", BY_R["sets"], ids=range(20))
+def test_strengths_errors_and_ties_are_those_of_r_packages(one, monkeypatch):
+    """BradleyTerry2, and psychotools with Davidson's ties; `tests.benchmarks.comparisons_r` made the file."""
+    monkeypatch.setattr(comparisons, "TIE_SPREAD", FLAT)
+    m = len(one["strength"])
+    rows = [(first, second, 0, 0, *count) for first, second, *count in one["rows"]]
+    found = fit_comparisons(compared(rows, m), spread=FLAT)
+    strength = np.array(one["strength"])
+    np.testing.assert_allclose(found.strength, strength - strength.mean(), atol=1e-6)
+    if one["nu"] is None:
+        assert found.tie is None
+        build = partial(_Posterior, compared(rows, m), raters=False, ties=False, sides=False, rater_spread=1.0)
+        contrast = np.eye(m)[1] - np.eye(m)[0]
+        error = comparisons._mixture(lambda spread: build(spread=spread), FLAT).sd(contrast[None])[0]
+        assert error == pytest.approx(one["se"], rel=1e-4)  # glm stops a little early
+    else:
+        assert found.tie == pytest.approx(one["nu"] / (2 + one["nu"]), abs=1e-6)
 
 
 def test_two_items_differ_by_the_log_odds_of_their_wins_with_its_standard_error():

@@ -20,10 +20,12 @@ from core.agreement.coefficients import agreement_table
 from core.analyses.base import declared_modules
 from core.analyses.blocks import Figure, Grid, Section, Words
 from core.analyses.raters.scores import sentences
+from core.analyses.reliability.plausibilities import shape_table
 from core.analysis_settings import AnalysisSettings
 from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
+from core.certainty.plausibilities import plausibilities
 from core.certainty.score_trust import score_trust
 from core.certainty.scores_by_gold import scores_by_gold
 from core.certainty.shares import CertaintyShares
@@ -70,7 +72,7 @@ from core.review.rules import admit
 from core.review.sessions import Queued
 from core.review.states import CaseReview, open_to, review_of
 from core.runtime.chunks import CancelToken
-from core.text import number, percent_with_interval
+from core.text import number, percent, percent_with_interval
 from tests.core.kinds import as_sets
 
 NASTY = b"case,rater,class\n" + b"".join(
@@ -160,6 +162,24 @@ def test_of_sets_the_report_names_the_label_that_its_shares_are_of():
     assert said in text.split("Data overview.")[0]
     assert f"annotations name {label}." in text.split("The least certain cases.")[1]
     assert said not in " ".join(parsed(build_report(request_of(load_sample("caries")), ["agreement"])).text)
+
+
+def test_the_report_has_soft_labels_another_model_further_metrics_and_simulated_ratings():
+    dataset = load_sample("skin").select(cases=load_sample("skin").cases[:40])
+    found = read_predictions(open_table(sample_predictions("skin")), dataset, "skin")
+    asked = request_of(dataset, classifiers=tuple(found))
+    text = " ".join(parsed(build_report(asked, ["raters", "certainty", "classifiers"])).text)
+    shape = shape_table(plausibilities(asked.model, dataset, reliability=asked.reliability, n_draws=100))
+    assert shape["n_cases"].sum() == 40
+    said = f"{shape['n_cases'][0]:,} of 40 cases ({percent(shape['share'][0])}) have a class with a mean plausibility"
+    assert said in text
+    assert "The same cases under another model" in text and "Certainty is not a target" in text
+    for title in ("Kendall", "footrule", "top-2 within", "Jensen"):
+        assert title.casefold() in text.casefold(), title
+    few = " ".join(parsed(build_report(request_of(load_sample("anaesthesia")), ["raters"])).text)
+    assert "of an average rater" in few and "These ratings are simulated and do not use your data." in few
+    alone = " ".join(parsed(build_report(request_of(dataset), ["agreement", "classifiers"])).text)
+    assert "Soft labels" not in alone and "Further metrics" not in alone
 
 
 def test_the_numbers_are_those_of_the_functions():
