@@ -3,6 +3,7 @@
 from contextlib import suppress
 
 import pytest
+import streamlit as st
 from streamlit.runtime.scriptrunner import RerunData, RerunException
 
 from pages.shared.review import presses as review_presses
@@ -11,7 +12,7 @@ from pages.shared.review import presses as review_presses
 @pytest.fixture
 def done(monkeypatch):
     """What was done, in order; the session's state is a plain dictionary."""
-    monkeypatch.setattr(review_presses.st, "session_state", {})
+    monkeypatch.setattr(st, "session_state", {})
     return []
 
 
@@ -41,11 +42,11 @@ def test_a_press_is_not_lost_where_another_event_ends_its_callback(done, monkeyp
         get = setdefault = __getitem__ = __setitem__ = _ended
 
     options = review_presses.noted(done.append, "a", choice=True)
-    kept = review_presses.st.session_state
-    monkeypatch.setattr(review_presses.st, "session_state", EndsCallbacks(kept))
+    kept = st.session_state
+    monkeypatch.setattr(st, "session_state", EndsCallbacks(kept))
     with suppress(RerunException):
         options["on_click"](*options["args"])
-    monkeypatch.setattr(review_presses.st, "session_state", kept)
+    monkeypatch.setattr(st, "session_state", kept)
     review_presses.catch_up()
     assert done == ["a"]
 

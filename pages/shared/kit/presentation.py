@@ -7,11 +7,11 @@ import streamlit as st
 from core.ingest.read_files import Reading
 from core.machines.marks import Machine
 from pages.shared.cache import story as cached_story
+from pages.shared.cache import visit
 
 SCALE = 1.4
 PAGES = ("home", "agreement", "models", "raters", "cases", "reliability")
 SHOWN = (*PAGES, "ai_rater")  # the last step of the story; of most data it has nothing to show
-_PRESENTING = "presenting"
 _STYLE = """
 <style>
 html { font-size: max(20px, 1.25vw) !important; }
@@ -59,17 +59,17 @@ if (!window.presentationKeys) {
 
 def on() -> bool:
     """Return True if this session is a presentation."""
-    return bool(st.session_state.get(_PRESENTING))
+    return bool(visit.presenting)
 
 
 def start() -> None:
     """Begin to present."""
-    st.session_state[_PRESENTING] = 1
+    visit.presenting = 1
 
 
 def stop() -> None:
     """End it."""
-    st.session_state.pop(_PRESENTING, None)
+    del visit.presenting
 
 
 def veiled(reading: Reading | None, machines: tuple[str, ...] = ()) -> Reading | None:
@@ -103,7 +103,7 @@ def bar(page: str, story_moves) -> None:
         Draws the buttons of the story.
     """
     with st.container(horizontal=True, horizontal_alignment="distribute", key="presentation_bar"):
-        if "story" in st.session_state:
+        if visit.story is not None:
             with st.container(horizontal=True, width="content", gap="small"):
                 story_moves()
         else:
@@ -130,4 +130,4 @@ def button() -> None:
 
 
 def _turn_to(name: str) -> None:
-    st.session_state["go_to"] = name
+    visit.go_to = name
