@@ -8,6 +8,7 @@ from core.review.export import time_of
 from core.review.opinions import REASONS
 from core.review.states import SETTLED, STATES, CaseReview
 from core.text import markdown, percent, plural
+from pages.shared.cache import visit
 from pages.shared.kit import seen_cases
 
 _SHORT = {"read": "read", "second_opinion": "asked", "arbitration": "disputed", "adjudicated": "decided"}
@@ -18,7 +19,7 @@ def state_of(whole: Dataset, review: CaseReview | None) -> str:
     """Return the state of a case in a word, for the worklist; empty if the user may still read the case blind."""
     if review is None:
         return ""
-    name = st.session_state.get("reviewer")
+    name = visit.reviewer
     may_know = name is None or name in review.unblinded or seen_cases.seen(whole.digest, review.case_id)
     state = review.state if may_know else review.seen_by(name).state
     return "" if state == "open" else _SHORT.get(state, STATES[state])
@@ -30,7 +31,7 @@ def show(whole: Dataset, review: CaseReview | None, case_id: str) -> None:
     if review is not None and review.events:
         with st.container(border=True, key="case_review"):
             _review(review)
-    name = st.session_state.get("reviewer")
+    name = visit.reviewer
     if name and (review is None or (review.read_by(name) is None and name not in review.unblinded)):
         st.caption(
             f":material/visibility: {markdown(name)}, you can see the annotations here. If you review this case later, "
