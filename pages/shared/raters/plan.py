@@ -13,6 +13,7 @@ from core.annotations.vocabulary import to_numbers
 from core.errors import PluralityError
 from core.raters.accuracy_threshold import JudgedAccuracy
 from core.text import markdown, plural
+from pages.shared.cache import visit
 from pages.shared.kit import blocks, groups, job_progress, opening, widgets
 
 QUANTITIES = {
@@ -139,11 +140,11 @@ def _show(name: str, view: Dataset, asked, **display) -> None:
 
 
 def _pressed(name: str, key: tuple) -> bool:
-    return st.session_state.get(name) == key
+    return visit.other[name] == key
 
 
 def _press(name: str, view: Dataset, asked) -> None:
-    st.session_state[name] = (view.content_digest, asked)
+    visit.other[name] = (view.content_digest, asked)
 
 
 def _nobody_left(view: Dataset) -> bool:
