@@ -179,9 +179,9 @@ def test_machines_in_the_data_are_said_to_be_left_out_or_counted_with_the_way_to
     monkeypatch.setattr(line.state, "machines_left_out", lambda: names if out else ())
     opened = SimpleNamespace(dataset=SimpleNamespace(raters=("ann", "m", "n")))
     monkeypatch.setattr(line.cached, "open_dataset", lambda address: opened)
-    monkeypatch.setattr(st, "button", lambda label, args, **_: buttons.append((label, args)))
+    monkeypatch.setattr(st, "button", lambda label, kwargs, **_: buttons.append((label, kwargs)))
     line.machines_line()
-    assert said == [f":material/smart_toy: {words}"] and buttons == [(label, (out,))]
+    assert said == [f":material/smart_toy: {words}"] and buttons == [(label, {"machines_count": out})]
 
 
 # Raters

@@ -23,7 +23,7 @@ def choosing(raters: tuple[str, ...], key: str) -> Callable:
         now = tuple(points[0]["customdata"]) if points else None
         # A click counts once: the boxes below can be changed afterwards.
         if now is not None and visit.pair_clicked != (key, now):
-            visit.pair_first, visit.pair_second = (raters[code] for code in now)
+            visit.choice["pair_first"], visit.choice["pair_second"] = (raters[code] for code in now)
         visit.pair_clicked = (key, now)
 
     return clicked
@@ -31,10 +31,9 @@ def choosing(raters: tuple[str, ...], key: str) -> Callable:
 
 def two(view: Dataset, raters: tuple[str, ...]) -> None:
     """Draw the choice of two raters by name, and the cases on which they differ."""
-    if visit.pair_first not in raters:
-        visit.pair_first = raters[0] if len(raters) == 2 else None
-    if visit.pair_second not in raters:
-        visit.pair_second = raters[1] if len(raters) == 2 else None
+    for place, key in enumerate(("pair_first", "pair_second")):
+        if visit.choice[key] not in raters:
+            visit.choice[key] = raters[place] if len(raters) == 2 else None
     left, right, _ = st.columns([2, 2, 3])
     chosen = {"placeholder": "Choose a cell or a rater", "persist_state": "session"}
     first = left.selectbox("Rater", raters, key="pair_first", **chosen)

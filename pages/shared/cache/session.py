@@ -5,7 +5,7 @@ and of one case or dataset, are in families by type, under the widget's key (``v
 that is not set is its default.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar, cast
 
@@ -132,8 +132,6 @@ class Visit:
     n_drops = Value[int](0)  # uses of the drop zone of Home, whose key has the number
     n_uploads = Value[int](0)  # the same of the zones of Upload
     pair_clicked = Value[Any](None)  # cell of the figure that set the two raters
-    pair_first = Value[str | None](None)  # one of two raters that are compared
-    pair_second = Value[str | None](None)  # and the other
     story_before = Value[str | None](None, "_story_before")  # dataset in use before the story
     story_left = Value[int | None](None, "_story_left")  # step at which the story was left
     story_ready = Value[int | None](None, "_story_ready")  # step whose case is chosen
@@ -157,7 +155,7 @@ class Visit:
     review_last = Value[tuple[Any, Any, Any]]((None, None, None))  # session, case and kind of the last step
     review_last_step = Value[tuple[str, str] | None](None)  # and its case, for presses that come twice
     review_list = Value[bool](False)  # the list of the session is shown instead of a case
-    review_pressed_twice = Value[str | None](None)  # why the last step was not taken
+    review_pressed_twice = Value[str | None](None)  # why the last step was not taken, not escaped
     review_presses = Value[Any](None)  # of buttons, not done yet
     review_proposed = Value[tuple[str | None, str, Sequence[str]]]((None, "", ()))  # dataset, title and cases
     review_runs = Value[int](0)  # of the page
@@ -173,8 +171,8 @@ class Visit:
         for name in names:
             delattr(self, name)
 
-    def update(self, values: Mapping[str, object]) -> None:
-        """Set several values by name."""
+    def set(self, **values: object) -> None:
+        """Set values by name, also as the callback of a button."""
         for name, value in values.items():
             setattr(self, name, value)
 

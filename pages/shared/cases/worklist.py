@@ -212,10 +212,6 @@ def _buttons(place, dataset: Dataset, order: np.ndarray | None, case: int) -> No
         after = dataset.cases[order[0]]
     for label, icon, key, other in (("Previous", "left", "P", before), ("Next", "right", "N", after)):
         place.button(
-            label, icon=f":material/chevron_{icon}:", on_click=_go, args=(other,), disabled=other is None, shortcut=key,
-            key=label.lower(),
+            label, icon=f":material/chevron_{icon}:", on_click=visit.set, kwargs={"case": other}, shortcut=key,
+            disabled=other is None, key=label.lower(),
         )  # fmt: skip
-
-
-def _go(case_id: str) -> None:
-    visit.case = case_id

@@ -12,8 +12,5 @@ def requirements() -> tuple[str, ...]:
 
 def options() -> dict[str, Any]:
     """Return the requirements, whether whole intervals must meet them, and the number of the look, 0 for none."""
-    return {
-        "requirements": requirements(),
-        "confident": visit.flag["gate_confident"],
-        "look": int(visit.number["gate_look"] or 0),
-    }
+    confident, look = visit.flag["gate_confident"], int(visit.number["gate_look"] or 0)
+    return {"requirements": requirements(), "confident": confident, "look": look}

@@ -145,7 +145,7 @@ def choose_prior(place, name: str, dataset: Dataset) -> PlausibilityModel:
     if learns:
         _choose_learned(place, dataset)
     for option in method(name).options:
-        if option.on_page and not (learns and option.name == "alpha" and _prior() == LEARNED):
+        if option.on_page and not (learns and option.name == "alpha" and (visit.prior or LEARNED) == LEARNED):
             _ask(place, name, option)
     return as_chosen(dataset)
 
@@ -153,7 +153,7 @@ def choose_prior(place, name: str, dataset: Dataset) -> PlausibilityModel:
 def _choose_learned(place, dataset: Dataset) -> None:
     """Choice between the learned prior and another α; the address carries it."""
     learned = _learned(dataset)
-    visit.choice["prior_kind"] = LEARNED if _prior() == LEARNED else _OWN
+    visit.choice["prior_kind"] = LEARNED if (visit.prior or LEARNED) == LEARNED else _OWN
     place.radio(
         "Prior of counts",
         [LEARNED, _OWN],
@@ -161,12 +161,8 @@ def _choose_learned(place, dataset: Dataset) -> None:
         key="prior_kind",
         on_change=_prior_chosen,
     )
-    if _prior() == LEARNED:
+    if (visit.prior or LEARNED) == LEARNED:
         place.caption(learned.prior.sentence(data_for(DirichletCounts.name, dataset, quietly=True).n_classes))
-
-
-def _prior() -> str:
-    return visit.prior or LEARNED
 
 
 def _prior_chosen() -> None:
@@ -198,7 +194,7 @@ def as_chosen(dataset: Dataset) -> PlausibilityModel:
     names = offered(dataset)
     name = _chosen(names, dataset) or names[0]
     if learns_prior(method(name).make(), dataset):
-        if (prior := _prior()) == LEARNED:
+        if (prior := visit.prior or LEARNED) == LEARNED:
             return _learned(dataset).model
         return DirichletCounts(state.prior_alpha(prior))
     options = [option for option in method(name).options if option.on_page]
@@ -209,7 +205,7 @@ def as_chosen(dataset: Dataset) -> PlausibilityModel:
 def carry_prior(model: PlausibilityModel, dataset: Dataset) -> None:
     """Write the prior to the address together with γ, which is meaningless without it."""
     if learns_prior(model, dataset):
-        visit.prior = _prior()
+        visit.prior = visit.prior or LEARNED
 
 
 def _key(name: str, option: Option) -> str:
@@ -221,7 +217,7 @@ def _ask(place, name: str, option: Option):
     if option.choices:
         return place.radio(option.label, list(option.choices), format_func=dict(option.choices).get, **how)
     low, high = max(option.low, 0.01), min(option.high, 10.0)
-    if how["key"] == _ALPHA and (prior := _prior()) != LEARNED:
+    if how["key"] == _ALPHA and (prior := visit.prior or LEARNED) != LEARNED:
         visit.other[_ALPHA] = min(max(state.prior_alpha(prior), low), high)
         how["on_change"] = _alpha_chosen
     else:

@@ -62,16 +62,6 @@ def on() -> bool:
     return bool(visit.presenting)
 
 
-def start() -> None:
-    """Begin to present."""
-    visit.presenting = 1
-
-
-def stop() -> None:
-    """End it."""
-    del visit.presenting
-
-
 def veiled(reading: Reading | None, machines: tuple[str, ...] = ()) -> Reading | None:
     """Return the dataset as it may be shown: in a presentation, raters and ``machines`` have no names."""
     return reading if reading is None or not on() else cached_story.without_names(reading, machines)
@@ -112,22 +102,19 @@ def bar(page: str, story_moves) -> None:
                     st.button(
                         name.capitalize(),
                         type="primary" if name == page else "tertiary",
-                        on_click=_turn_to,
-                        args=(name,),
+                        on_click=visit.set,
+                        kwargs={"go_to": name},
                         key=f"present-{name}",
                     )
         st.button(
-            "End presentation", icon=":material/close:", type="tertiary", on_click=stop, key="stop_presenting",
-            help=_BY_KEYS,
+            "End presentation", icon=":material/close:", type="tertiary", on_click=visit.drop,
+            args=("presenting",), key="stop_presenting", help=_BY_KEYS,
         )  # fmt: skip
 
 
 def button() -> None:
     """Begins a presentation."""
     st.button(
-        "Present", icon=":material/slideshow:", type="tertiary", on_click=start, key="start_presenting", help=_BY_KEYS
-    )
-
-
-def _turn_to(name: str) -> None:
-    visit.go_to = name
+        "Present", icon=":material/slideshow:", type="tertiary", on_click=visit.set, kwargs={"presenting": 1},
+        key="start_presenting", help=_BY_KEYS,
+    )  # fmt: skip

@@ -56,11 +56,7 @@ def machines_line() -> None:
         said = f"{raters} left out" if out else f"{raters} included as raters"
         st.markdown(f":material/smart_toy: {said}", width="content")
         label = "Include them" if out else "Leave them out"
-        st.button(label, type="tertiary", on_click=_count_machines, args=(out,), key="count_machines")
-
-
-def _count_machines(count: bool) -> None:
-    visit.machines_count = count
+        st.button(label, type="tertiary", on_click=visit.set, kwargs={"machines_count": out}, key="count_machines")
 
 
 def named() -> dict[str, Selection]:

@@ -114,7 +114,7 @@ def _take_chosen(address: str, said: dict[str, str]) -> None:
         chosen = access.ReadRight(address).chosen()
     except PluralityError:  # said where the data are opened
         return
-    visit.update({part: chosen[part] for part in CHOSEN if part in chosen})
+    visit.set(**{part: chosen[part] for part in CHOSEN if part in chosen})
     _take_published_prior(chosen)
 
 
@@ -146,12 +146,10 @@ def leave() -> None:
 
 def selection() -> Selection:
     """Return the selection of the dataset in use; everything if the address cannot be read."""
-    try:
+    with visit.error_in("data_error"):
         return Selection.from_text(visit.select or "")
-    except PluralityError as error:
-        visit.data_error = str(error)
-        del visit.select
-        return Selection()
+    del visit.select
+    return Selection()
 
 
 def choose(chosen: Selection) -> None:
@@ -262,19 +260,16 @@ def looking_at(address: str) -> Iterator[None]:
 
 def _look_back(before: dict[str, object]) -> None:
     visit.drop("data", "select")
-    visit.update(before)
+    visit.set(**before)
 
 
 def _opened() -> Reading | None:
-    address = visit.data
-    if not address:
+    if not visit.data:
         return None
-    try:
-        return cached.open_dataset(address)
-    except PluralityError as error:
-        visit.data_error = str(error)
-        del visit.data
-        return None
+    with visit.error_in("data_error"):
+        return cached.open_dataset(visit.data)
+    del visit.data
+    return None
 
 
 def _number(text: str) -> float | None:

@@ -69,7 +69,8 @@ def split(dataset: Dataset) -> float | str | None:
         key="threshold",
         persist_state="session",
         width=280,
-        on_change=_threshold_set,
+        on_change=visit.drop,
+        args=("threshold_opened",),
     )
 
 
@@ -94,15 +95,11 @@ def _say_of_the_split(scores: np.ndarray, view: Dataset) -> None:
     )
 
 
-def _threshold_set() -> None:
-    del visit.threshold_opened
-
-
 def forget_split() -> None:
     """Clear a median that nobody chose, before a page asks for a threshold that may stay empty."""
     if visit.threshold_opened is not None and visit.threshold == visit.threshold_opened:
         visit.threshold = None
-    _threshold_set()
+    del visit.threshold_opened
 
 
 def class_view(dataset: Dataset) -> Dataset:

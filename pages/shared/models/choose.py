@@ -135,11 +135,7 @@ def _why(view: Dataset, judged: opening.JudgedModels | None) -> None:
         blocks.show([Words(spans, "note", "held-out score")])
     if mine:
         label = "Use the average" if judged.averaged.members else "Use the vote"
-        right.button(label, type="tertiary", on_click=_use_best, key="use_best_model")
-
-
-def _use_best() -> None:
-    del visit.models_chosen
+        right.button(label, type="tertiary", on_click=visit.drop, args=("models_chosen",), key="use_best_model")
 
 
 def _taken(method: Method, way: str, asked: dict) -> dict:

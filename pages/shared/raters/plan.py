@@ -43,7 +43,7 @@ def show(view: Dataset, judged: JudgedAccuracy) -> None:
             "of new raters on the present cases."
         )
     asked = _goal(view, crossed, known=not judged.why and judged.own_classes)
-    if _pressed("plan", (view.content_digest, asked)):
+    if visit.other["plan"] == (view.content_digest, asked):
         _show("plan", view, asked)
         return
     st.button("Simulate this plan", type="primary", on_click=_press, args=("plan", view, asked), key="plan_go")
@@ -111,7 +111,7 @@ def _plans(view: Dataset, judged: JudgedAccuracy) -> None:
             "Plans show only certainty and agreement."
         )
     asked, cost = _sizes(view)
-    if _pressed("plans", (view.content_digest, asked)):
+    if visit.other["plans"] == (view.content_digest, asked):
         _show("plans", view, asked, cost=cost, right=judged.own_classes)
     else:
         st.button("Compare plans", type="primary", on_click=_press, args=("plans", view, asked), key="plans_go")
@@ -137,10 +137,6 @@ def _show(name: str, view: Dataset, asked, **display) -> None:
     found = blocks.result_of(part, view, asked, averaged=averaged)
     if found is not None:
         blocks.show(part.blocks(found, view, replace(asked, **display)))
-
-
-def _pressed(name: str, key: tuple) -> bool:
-    return visit.other[name] == key
 
 
 def _press(name: str, view: Dataset, asked) -> None:

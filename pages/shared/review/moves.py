@@ -19,7 +19,6 @@ from pages.shared.cache import sign_in, visit
 from pages.shared.kit import seen_cases
 from pages.shared.review import drafts
 from pages.shared.review import opinion as review_opinion
-from pages.shared.review import presses as review_presses
 
 _OVER = ("done", "elsewhere")
 
@@ -209,14 +208,14 @@ def go(case_id: str | None) -> None:
     """Show a case, or the list of the session if it is None."""
     _stop_clock()
     visit.review_case, visit.review_list = case_id, case_id is None
-    review_presses.in_hand(_place(visit.review_session, case_id) if case_id is not None else "")
+    visit.review_in_hand = _place(visit.review_session, case_id) if case_id is not None else ""
 
 
 def leave() -> None:
     """Back to the start; the session can be gone on with."""
     _stop_clock()
     del visit.review_case, visit.review_list, visit.review_session, visit.review_last, visit.review_trouble
-    review_presses.in_hand("")
+    visit.review_in_hand = ""
 
 
 def _said(current: CaseOnScreen, step: Action) -> dict[str, object]:

@@ -49,7 +49,7 @@ def noted(work: Callable[..., None], *args, choice: bool = False, of: str = "", 
     choice : bool
         True if the press only changes a choice that is shown before it counts.
     of : str
-        The case that the button belongs to, as in `in_hand`; empty where it belongs to none.
+        The case that the button belongs to, as in `visit.review_in_hand`; empty where it belongs to none.
     step : str
         Which step the press records, if any.
     """
@@ -74,11 +74,6 @@ def _note(presses: _Presses, press: _Press) -> None:
     """
     presses.waiting.append(press)
     presses.n += 1
-
-
-def in_hand(of: str) -> None:
-    """Set the current case; empty for none."""
-    visit.review_in_hand = of
 
 
 def catch_up() -> None:
@@ -152,8 +147,3 @@ def drawn() -> None:
     where = visit.review_in_hand
     if visit.review_drawn_at[0] != where:
         visit.review_drawn_at = (where, time.monotonic())
-
-
-def refused() -> str | None:
-    """Why the last step was not taken, if so. Not escaped."""
-    return visit.review_pressed_twice

@@ -16,7 +16,6 @@ from pages.shared.review import case as review_case
 from pages.shared.review import drafts
 from pages.shared.review import keys as review_keys
 from pages.shared.review import moves as review_moves
-from pages.shared.review import presses as review_presses
 from pages.shared.review.moves import Action, CaseOnScreen
 from pages.shared.review.presses import noted
 
@@ -150,7 +149,7 @@ def show(begun: SessionOnScreen, model: PlausibilityModel, reliability: float) -
     # What another window does with the case is shown on it: no other case comes without a step here.
     visit.review_case = case_id
     current = CaseOnScreen(desk, session, case_id, desk.case(case_id))
-    review_presses.in_hand(current.place)
+    visit.review_in_hand = current.place
     drafts.take_up(current.place)
     if words := review_moves.last(current):
         st.caption(f":material/check: {markdown(words)}")
@@ -200,7 +199,7 @@ def _bar(current: CaseOnScreen, lines: tuple[SessionLine, ...], step: Action | N
     with st.bottom, st.container(key="review_bar"):
         review_keys.listen()
         with st.container():  # always, so that an error moves nothing else
-            if error := review_presses.refused() or review_moves.trouble(current):
+            if error := visit.review_pressed_twice or review_moves.trouble(current):
                 st.error(markdown(error), icon=":material/error:")
         with st.container(horizontal=True, vertical_alignment="center", key="review_keys"):
             with st.container(horizontal=True, vertical_alignment="center", key="review_main", width="stretch"):

@@ -20,7 +20,7 @@ from core.review.events import check_name
 from core.review.export import time_of
 from core.review.filters import Filter, matching
 from core.review.reviewer_session import Desk
-from core.review.sessions import ARBITRATION, BLIND_FIRST, Queued, Session
+from core.review.sessions import ARBITRATION, BLIND_FIRST, Queued
 from core.review.states import SETTLED, STATES, CaseReview
 from core.review.store import ReviewStore
 from core.review.waiting import Waiting
@@ -114,7 +114,7 @@ def named(name: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"You review as **{markdown(shorten(name, 60))}**", width="content")
         if not sign_in.is_on():
-            st.button("Switch reviewer", type="tertiary", on_click=_sign_off, key="sign_off")
+            st.button("Switch reviewer", type="tertiary", on_click=visit.drop, args=("reviewer",), key="sign_off")
 
 
 def _sign(name: str | None = None) -> None:
@@ -122,16 +122,9 @@ def _sign(name: str | None = None) -> None:
     if sign_in.is_on():  # the name comes from the sign-in alone
         return
     name = " ".join((name or visit.text["reviewer_field"]).split())
-    try:
+    with visit.error_in("review_error"):
         check_name(name, "reviewer")
-    except PluralityError as error:
-        visit.review_error = str(error)
-        return
-    visit.reviewer = name
-
-
-def _sign_off() -> None:
-    del visit.reviewer
+        visit.reviewer = name
 
 
 def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
@@ -346,13 +339,9 @@ def _earlier(desk: Desk) -> None:
             )
             word = "Go on" if progress.current else "See the list"
             st.button(
-                word, key=f"resume-{session.id}", on_click=_resume, args=(session,),
+                word, key=f"resume-{session.id}", on_click=visit.set, kwargs={"review_session": session.id},
                 type="primary" if progress.current and session is sessions[0] else "secondary",
             )  # fmt: skip
-
-
-def _resume(session: Session) -> None:
-    visit.review_session = session.id
 
 
 def _offered(dataset: Dataset) -> list[str]:

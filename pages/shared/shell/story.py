@@ -37,13 +37,9 @@ _WEIGHS = "What does a model estimate about the raters?"
 
 def step() -> int | None:
     """Return the number of this session's step, from 1; None outside the story."""
-    try:
-        number = int(visit.story or "")
-    except ValueError:
-        del visit.story
-        return None
-    if 1 <= number <= len(story.STEPS):
-        return number
+    with suppress(ValueError):
+        if 1 <= (number := int(visit.story or "")) <= len(story.STEPS):
+            return number
     del visit.story
     return None
 
