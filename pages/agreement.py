@@ -194,7 +194,7 @@ def _page() -> None:
     for name, tab in zip(names, widgets.tabs(names, "agreement_tabs"), strict=True):
         if tab.open:
             if name != _COMPARE:
-                agreement_compare.out_of_address()
+                del visit.compare  # the address says nothing of a comparison then
             with tab:
                 parts[name]()
     ordinal = f" --ordinal --classes {quote(','.join(found.order))}" if found.order else ""

@@ -193,9 +193,6 @@ def _forget(digest: str) -> None:
 
 
 navigation.through_app()
-if page := visit.home_go:
-    del visit.home_go
-    st.switch_page(page)
 home_waiting.show()
 reading = state.current()
 if reading is None:

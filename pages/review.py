@@ -28,7 +28,6 @@ def _page() -> None:
     begun = _begin(desk)
     if error := visit.review_error:
         st.error(markdown(error), icon=":material/error:")
-        del visit.review_error
     if not state.selection().everything:
         st.caption("A review always includes all annotations, even if you selected some of them.")
     if desk is None:

@@ -134,6 +134,7 @@ def _build(key: tuple, title: str, source: Source, question: Question, name: str
     )
 
 
+@visit.error_in("data_error")
 def _use(
     reading: Reading,
     source: Source,
@@ -143,13 +144,9 @@ def _use(
     others: tuple[QuestionReading, ...],
 ) -> None:
     every = {question.name: reading} | {one.name: one.reading for one in others if one.reading is not None}
-    try:
-        if others:
-            cached.bring_questions(every)
-        address = cached.bring(reading)
-    except PluralityError as error:
-        visit.data_error = str(error)
-        return
+    if others:
+        cached.bring_questions(every)
+    address = cached.bring(reading)
     state.use(address)
     for one in every.values():
         digest = one.dataset.digest

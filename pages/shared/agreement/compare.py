@@ -86,11 +86,6 @@ def _say_in_address(sides) -> None:
     visit.compare = visit.compared_last = text
 
 
-def out_of_address() -> None:
-    """While another part of the page is open, the address says nothing of a comparison."""
-    del visit.compare
-
-
 def _made_here(whole: Dataset) -> list[str]:
     made = [_RATERS] if whole.raters_identified and whole.n_raters > 1 else []
     days = days_of(whole)

@@ -37,6 +37,13 @@ class Value(Generic[T]):
         st.session_state.pop(self._key, None)
 
 
+class Once(Value[T]):
+    """A value that is removed when it is read."""
+
+    def __get__(self, visit: object, owner: type) -> T:
+        return cast(T, st.session_state.pop(self._key, self._default))
+
+
 class Values(Generic[T]):
     """Values of one type by their keys in the session."""
 
@@ -95,14 +102,13 @@ class Visit:
     addresses_left = Value[Sequence[dict[str, str]]]((), "_addresses_left")  # those before, until the browser has it
 
     # The frame, messages and moves between pages
-    data_error = Value[str | None](None)  # shown by the next run
+    data_error = Once[str | None](None)  # shown by the next run
     error_shown = Value[str | None](None, "_error_shown")  # by the last run
-    drawn_anew = Value[bool](False)  # because a job ended
+    drawn_anew = Once[bool](False)  # because a job ended
     entered_by_app = Value[bool](False, "_entered_by_app")  # app.py has drawn the frame
     figures_loaded = Value[bool](False, "_figures_loaded")  # by the browser
     store_away = Value[bool](False, "_store_away")  # this run has said that the database of reviews is away
-    go_to = Value[str | None](None)  # page that the next run turns to
-    home_go = Value[str | None](None)  # page that Home turns to
+    go_to = Once[str | None](None)  # page that the next run turns to
     opened_data = Value[frozenset[str]](frozenset())  # datasets whose opening is recorded
     reviewer = Value[str | None](None)  # the name under which opinions are recorded
     signed_in_role = Value[str | None](None)  # as recorded last
@@ -132,13 +138,13 @@ class Visit:
     n_drops = Value[int](0)  # uses of the drop zone of Home, whose key has the number
     n_uploads = Value[int](0)  # the same of the zones of Upload
     pair_clicked = Value[Any](None)  # cell of the figure that set the two raters
-    story_before = Value[str | None](None, "_story_before")  # dataset in use before the story
+    story_before = Once[str | None](None, "_story_before")  # dataset in use before the story
     story_left = Value[int | None](None, "_story_left")  # step at which the story was left
     story_ready = Value[int | None](None, "_story_ready")  # step whose case is chosen
     story_set = Value[int | None](None, "_story_set")  # step whose settings are set
     study_classes = Value[Sequence[str]]((), "_study_classes")  # among which the one with the condition was chosen
     upload_done = Value[str | None](None)  # digest of the dataset opened last
-    upload_not_remembered = Value[bool](False)  # choices for the next file could not be saved
+    upload_not_remembered = Once[bool](False)  # choices for the next file could not be saved
     worklist_anchor = Value[str | None](None, "_worklist_anchor")  # case of the worklist's key
     worklist_clicked = Value[str | None](None, "_worklist_clicked")  # case
 
@@ -149,7 +155,7 @@ class Visit:
     review_case = Value[str | None](None)  # in the session
     review_drafts = Value[dict[str, str]]({})  # as saved, for each case
     review_drawn_at = Value[tuple[str, float]](("", 0.0))  # case, and when it was drawn
-    review_error = Value[str | None](None)  # shown by the next run
+    review_error = Once[str | None](None)  # shown by the next run
     review_guessed = Value[bool](False)  # the order of presses is unknown
     review_in_hand = Value[str]("")  # the case on screen
     review_last = Value[tuple[Any, Any, Any]]((None, None, None))  # session, case and kind of the last step
@@ -159,7 +165,7 @@ class Visit:
     review_presses = Value[Any](None)  # of buttons, not done yet
     review_proposed = Value[tuple[str | None, str, Sequence[str]]]((None, "", ()))  # dataset, title and cases
     review_runs = Value[int](0)  # of the page
-    review_seen = Value[frozenset[tuple[str, str]]](frozenset())  # digests and cases seen outside a review
+    review_seen = Value[frozenset[tuple[str, str]]](frozenset())  # digests and cases seen outside, so not blind
     review_sent = Value[dict[Any, list[Any]]]({})  # tokens of steps, and whether they are recorded
     review_session = Value[str | None](None)
     review_spent = Value[dict[Any, float]]({})  # seconds on cases that were left

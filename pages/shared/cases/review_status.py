@@ -9,7 +9,6 @@ from core.review.opinions import REASONS
 from core.review.states import SETTLED, STATES, CaseReview
 from core.text import markdown, percent, plural
 from pages.shared.cache import visit
-from pages.shared.kit import seen_cases
 
 _SHORT = {"read": "read", "second_opinion": "asked", "arbitration": "disputed", "adjudicated": "decided"}
 _COLOURS = {"closed": "green", "adjudicated": "green", "arbitration": "orange", "second_opinion": "orange"}
@@ -20,14 +19,14 @@ def state_of(whole: Dataset, review: CaseReview | None) -> str:
     if review is None:
         return ""
     name = visit.reviewer
-    may_know = name is None or name in review.unblinded or seen_cases.seen(whole.digest, review.case_id)
+    may_know = name is None or name in review.unblinded or (whole.digest, review.case_id) in visit.review_seen
     state = review.state if may_know else review.seen_by(name).state
     return "" if state == "open" else _SHORT.get(state, STATES[state])
 
 
 def show(whole: Dataset, review: CaseReview | None, case_id: str) -> None:
     """Show the reviewers' opinions on a case and its outcome, and that an opinion submitted now is open."""
-    seen_cases.mark(whole.digest, case_id)
+    visit.review_seen |= {(whole.digest, case_id)}
     if review is not None and review.events:
         with st.container(border=True, key="case_review"):
             _review(review)

@@ -189,8 +189,7 @@ def _opened_elsewhere(case_id: str) -> str:
     """
     if visit.worklist_clicked != case_id:
         visit.worklist_clicked, visit.worklist_anchor = None, case_id
-    visit.worklist_anchor = anchor = visit.worklist_anchor or case_id
-    return anchor
+    return visit.worklist_anchor or case_id
 
 
 def _buttons(place, dataset: Dataset, order: np.ndarray | None, case: int) -> None:

@@ -210,5 +210,4 @@ def plot_still(figure, key: str, alt: str) -> None:
 
 def open_case(case_id: str) -> None:
     """Open the case on the Cases page (callback)."""
-    visit.case = case_id
-    visit.home_go = "pages/cases.py"
+    visit.case, visit.go_to = case_id, "cases"

@@ -89,11 +89,9 @@ def ask_for(view: Dataset, noun: str, purpose: str) -> RaterFacts | None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"Facts: {markdown(listed(found.names))}.")
         if upload is None:
-            st.button(
-                "Remove facts",
-                on_click=visit.facts.__delitem__,
-                args=(f"_{noun}_facts",),
-                key=f"no_{noun}_facts",
-                type="tertiary",
-            )
+            st.button("Remove facts", on_click=_remove, args=(noun,), key=f"no_{noun}_facts", type="tertiary")
     return found
+
+
+def _remove(noun: str) -> None:
+    del visit.facts[f"_{noun}_facts"]

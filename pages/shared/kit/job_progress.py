@@ -177,9 +177,8 @@ def so_far(key: tuple):
 
 def leave_others(prefix: str, titles: set[str]) -> None:
     """Cancel this session's jobs with this prefix and other titles, if no other session needs them."""
-    mine = visit.jobs
-    for title in [title for title in mine if title.startswith(prefix) and title not in titles]:
-        cached.leave(mine.pop(title))
+    for title in [title for title in visit.jobs if title.startswith(prefix) and title not in titles]:
+        cached.leave(visit.jobs.pop(title))
 
 
 def _one_at_a_time(key: tuple, title: str) -> None:

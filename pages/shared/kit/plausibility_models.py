@@ -166,8 +166,7 @@ def _choose_learned(place, dataset: Dataset) -> None:
 
 
 def _prior_chosen() -> None:
-    own = visit.choice["prior_kind"] == _OWN
-    visit.prior = typed(PUBLISHED_ALPHA) if own else LEARNED
+    visit.prior = typed(PUBLISHED_ALPHA) if visit.choice["prior_kind"] == _OWN else LEARNED
     del visit.other[_ALPHA], visit.prior_from_before
     remember_choice()
 

@@ -16,10 +16,9 @@ from pages.shared.cache import datasets as cached
 
 def classifiers(view: Dataset) -> tuple:
     """All predictions for the dataset in use; the user's replace those of the same name."""
-    data = visit.data
     found = []
     with suppress(PluralityError):  # none of their cases may be selected
-        found += cached.sample_predictions(data, view)
+        found += cached.sample_predictions(visit.data, view)
     found += [one for _, own in _own(view) if not isinstance(own, PluralityError) for one in own]
     return tuple({predictions.name: predictions for predictions in found}.values())
 

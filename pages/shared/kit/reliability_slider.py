@@ -90,8 +90,7 @@ def in_use(dataset: Dataset, model: PlausibilityModel, *, waits: bool = False) -
 
 
 def _is_chosen() -> bool:
-    wanted = visit.reliability
-    return wanted is not None and wanted != visit.reliability_opened
+    return visit.reliability not in (None, visit.reliability_opened)
 
 
 def marks(dataset: Dataset, model: PlausibilityModel) -> None:

@@ -13,11 +13,6 @@ from pages.shared.kit.redraw import draw_anew, part
 _EVERY = 5.0  # seconds
 
 
-def begin() -> None:
-    """Begin a run of a page, without any message yet."""
-    del visit.store_away
-
-
 def show(error: PluralityError) -> None:
     """Say what is wrong; of a database that is away once a page."""
     if not (isinstance(error, StoreError) and error.trouble in ("unreachable", "locked")):

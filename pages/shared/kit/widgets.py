@@ -41,7 +41,6 @@ def require_data() -> Reading:
         if error := visit.data_error:
             from core.text import markdown
 
-            del visit.data_error
             st.error(markdown(error), icon=":material/link_off:")
         st.title("No data open yet")
         st.write("Open your own file, or try a sample.")

@@ -97,8 +97,7 @@ def keep_choice(view: Dataset, shown: Request) -> None:
     shown : Request
         Request of the model that the page is about.
     """
-    mine = visit.models_chosen != visit.models_opened
-    visit.rater_model = (view.content_digest, shown) if mine else None
+    visit.rater_model = (view.content_digest, shown) if visit.models_chosen != visit.models_opened else None
 
 
 def is_open(view: Dataset) -> bool:

@@ -6,7 +6,6 @@ import streamlit as st
 from core.analyses.inputs import Inputs
 from core.analyses.reviews import REVIEWS, ReviewOptions
 from core.annotations.dataset import Dataset
-from core.errors import PluralityError
 from core.ingest.read_files import Reading
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.protocol import PlausibilityModel
@@ -160,12 +159,9 @@ def _erase(dataset: Dataset) -> None:
         st.toast(f"{plural(n_events, 'step')} erased.")
 
 
+@visit.error_in("review_error")
 def _grow(dataset: Dataset, reviews, name: str, closed: bool) -> None:
-    try:
-        grown = with_reviews(dataset, reviews, rater=name.strip(), closed=closed)
-    except PluralityError as error:
-        visit.review_error = str(error)
-        return
+    grown = with_reviews(dataset, reviews, rater=name.strip(), closed=closed)
     reading = Reading(grown.dataset.renamed(f"{dataset.name} with {name.strip()}"), None, state.whole().facts)
     machines = state.marked_machines()
     state.use(cached.bring(reading))

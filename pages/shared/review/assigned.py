@@ -76,23 +76,20 @@ def form(desk: Desk, title: str, cases: Sequence[Queued], key: str) -> None:
         )
 
 
+@visit.error_in("review_error")
 def _assign(desk: Desk, title: str, cases: tuple[Queued, ...], key: str) -> None:
     due, divide = visit.other[f"assign_due-{key}"], visit.flag[f"assign_divide-{key}"]
-    try:
-        whom = _recipients(desk, visit.choices[f"assign_to-{key}"], divide=divide)
-        parts = divided(cases, len(whom)) if divide else [cases] * len(whom)
-        given = [
-            Assignment(
-                dataset=desk.dataset.digest, by=desk.reviewer, whom=name, group=group, title=title, cases=part, due=due
-            )
-            for (name, group), part in zip(whom, parts, strict=True)
-            if part
-        ]
-        for one in given:
-            desk.store.assign(one, token=new_token())
-    except PluralityError as error:
-        visit.review_error = str(error)
-        return
+    whom = _recipients(desk, visit.choices[f"assign_to-{key}"], divide=divide)
+    parts = divided(cases, len(whom)) if divide else [cases] * len(whom)
+    given = [
+        Assignment(
+            dataset=desk.dataset.digest, by=desk.reviewer, whom=name, group=group, title=title, cases=part, due=due
+        )
+        for (name, group), part in zip(whom, parts, strict=True)
+        if part
+    ]
+    for one in given:
+        desk.store.assign(one, token=new_token())
     visit.choices[f"assign_to-{key}"] = []
     st.toast(f"{plural(len(cases), 'case')} assigned to {plural(len(given), 'recipient')}.")
 

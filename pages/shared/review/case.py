@@ -19,7 +19,7 @@ from core.thresholds import PLAUSIBLE_SET
 from pages.shared.cache import access, visit
 from pages.shared.cases import content as case_facts
 from pages.shared.cases import one_case, score_cases
-from pages.shared.kit import gold_of_reviews, opening, plausibility_models, presentation, seen_cases, state, widgets
+from pages.shared.kit import gold_of_reviews, opening, plausibility_models, presentation, state, widgets
 from pages.shared.review import moves as review_moves
 from pages.shared.review import opinion as review_opinion
 from pages.shared.review.moves import Action, CaseOnScreen
@@ -158,7 +158,7 @@ def _blind(current: CaseOnScreen, standing: str, model: PlausibilityModel, relia
         st.info(
             "You have seen the panel's annotations before, so your opinion counts as open.", icon=":material/group:"
         )
-    elif seen_cases.seen(current.dataset.digest, current.case_id):
+    elif (current.dataset.digest, current.case_id) in visit.review_seen:
         st.info(
             "You have seen annotations of this case on another page, so your opinion counts as open.",
             icon=":material/group:",

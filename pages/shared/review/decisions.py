@@ -10,7 +10,7 @@ from core.review.sessions import Queued
 from core.review.states import STATES, CaseReview
 from core.text import markdown, plural, shorten
 from pages.shared.cache import visit
-from pages.shared.kit import columns, seen_cases, widgets
+from pages.shared.kit import columns, widgets
 from pages.shared.review import days as review_days
 
 _HISTORY = {
@@ -90,7 +90,7 @@ def _open_to(desk: Desk, reviews: dict[str, CaseReview], found: list[Decision]) 
     closed = [one for one in found if one.reviewer != mine and mine not in reviews[one.case_id].unblinded]
     if visit.flag["decisions_all"]:
         for one in closed:
-            seen_cases.mark(desk.dataset.digest, one.case_id)
+            visit.review_seen |= {(desk.dataset.digest, one.case_id)}
         return found, 0
     return [one for one in found if one not in closed], len(closed)
 

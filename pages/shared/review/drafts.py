@@ -20,21 +20,19 @@ def take_up(case: str) -> None:
     case : str
         The case in its review session (`CaseOnScreen.place`).
     """
-    saved = visit.review_drafts
-    if case not in saved:
+    if case not in visit.review_drafts:
         typed = access.drafts(visit.data).get(case, {})
-        saved[case] = json.dumps(typed)
+        visit.review_drafts[case] = json.dumps(typed)
         for key, value in typed.items():
             visit.other.begin(key, value)
 
 
 def keep(case: str) -> None:
     """Save what is typed on a case now, if it differs from what is saved."""
-    saved = visit.review_drafts
     typed = _typed(case)
-    if (text := json.dumps(typed)) != saved.get(case, "{}"):
+    if (text := json.dumps(typed)) != visit.review_drafts.get(case, "{}"):
         access.keep_draft(visit.data, case, typed)
-        saved[case] = text
+        visit.review_drafts[case] = text
 
 
 def kept(case: str) -> dict[str, Any]:

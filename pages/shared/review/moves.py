@@ -16,7 +16,6 @@ from core.review.sessions import Session, SessionLine
 from core.review.states import STATES, CaseReview, ReviewerOpinion
 from core.text import number
 from pages.shared.cache import sign_in, visit
-from pages.shared.kit import seen_cases
 from pages.shared.review import drafts
 from pages.shared.review import opinion as review_opinion
 
@@ -242,7 +241,7 @@ def _record(current: CaseOnScreen, kind: str, said: dict) -> None:
     at, began = visit.review_began
     here = (current.session.id, current.case_id)
     said |= {"session": current.session.id, "seconds": time.monotonic() - began if at == here else None}
-    if kind == "opinion" and seen_cases.seen(current.dataset.digest, current.case_id):
+    if kind == "opinion" and (current.dataset.digest, current.case_id) in visit.review_seen:
         said["visible"] = "open"
     draft = current.desk.draft(current.case_id, kind, **said)
     while not token[1]:

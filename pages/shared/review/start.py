@@ -317,8 +317,7 @@ def _keep_no_more(digest: str) -> None:
 
 def _start(desk: Desk, title: str, cases) -> None:
     with visit.error_in("review_error"):
-        address = visit.data
-        if not cached.is_lasting(address) and access.may_change(address):
+        if not cached.is_lasting(visit.data) and access.may_change(visit.data):
             cached.keep(cached.open_dataset(visit.data))
             visit.kept_for_review = desk.dataset.digest
         visit.review_session = desk.start(title, cases).id

@@ -58,24 +58,21 @@ def _question(said: str, why: str, labels: tuple[str, str], earlier: list[str], 
             st.button(labels[1], key="leave_apart", on_click=_leave, args=(earlier, reading.dataset.digest))
 
 
+@visit.error_in("data_error")
 def _bring(earlier: list[str], reading: Reading) -> None:
     n_left = 0
-    try:
-        for digest in earlier:
-            n_left += cached.bring_over(digest, reading)[1]
-    except PluralityError as error:
-        visit.data_error = str(error)
-        return
+    for digest in earlier:
+        n_left += cached.bring_over(digest, reading)[1]
     if visit.data in earlier:
         state.use(reading.dataset.digest)
     left = f" {plural(n_left, 'review step remains', 'review steps remain')} in the earlier record." if n_left else ""
     st.toast(f"Reviews and settings were copied.{left}", icon=":material/check:")
 
 
+@visit.error_in("data_error")
 def _leave(earlier: list[str], present: str) -> None:
-    with visit.error_in("data_error"):
-        for digest in earlier:
-            cached.leave_apart(digest, present)
+    for digest in earlier:
+        cached.leave_apart(digest, present)
 
 
 def _question_switch() -> None:
@@ -208,7 +205,6 @@ def run(page, name: str) -> None:
         Name of its file in ``pages/``.
     """
     elsewhere = visit.go_to or name
-    del visit.go_to
     if elsewhere != name:
         st.switch_page(f"pages/{elsewhere}.py")
     if first_start.shown(page.title, name):
@@ -219,14 +215,12 @@ def run(page, name: str) -> None:
     error = visit.data_error
     if error is None and visit.drawn_anew:  # a job ended; nobody has done anything since
         error = visit.error_shown
-        del visit.drawn_anew
     visit.error_shown = error
-    del visit.data_error
     if error:
         st.error(markdown(error), icon=":material/link_off:")
     told, asked = st.container(), st.container()
     job_progress.begin()
-    store_away.begin()
+    del visit.store_away
     if presentation.on():
         presentation.style(look.theme().paper)
         presentation.bar(name, story.moves)

@@ -208,9 +208,7 @@ def _set_up(number: int) -> None:
 
 def _out() -> None:
     del visit.story
-    before = visit.story_before
-    del visit.story_before
-    if before:
+    if before := visit.story_before:
         state.use(before)
         visit.go_to = "home"
 

@@ -40,7 +40,6 @@ def remember(source: Source, question: Question, choices: Choices) -> None:
 def said() -> None:
     """Say once that the choices will not be offered again."""
     if visit.upload_not_remembered:
-        del visit.upload_not_remembered
         st.caption("Could not save your choices for the next file: the home folder is not writable. Make it writable.")
 
 

@@ -59,17 +59,13 @@ def _n_gold(dataset: Dataset) -> int:
     return len(gold_cases(dataset))
 
 
+@visit.error_in("data_error")
 def _use(grown: Dataset) -> None:
     """Switch to the data with gold, with their earlier predictions and marks of AI raters (callback)."""
-    before = visit.data
-    try:
-        right = access.ReadRight(before)
-        files, machines = right.predictions(), right.machines()
-        reading = cached.open_dataset(before)
-        address = cached.bring(replace(reading, dataset=grown))
-    except PluralityError as error:
-        visit.data_error = str(error)
-        return
+    right = access.ReadRight(visit.data)
+    files, machines = right.predictions(), right.machines()
+    reading = cached.open_dataset(visit.data)
+    address = cached.bring(replace(reading, dataset=grown))
     state.use(address)
     if access.may_change(address):
         changed = access.WriteRight(address)
