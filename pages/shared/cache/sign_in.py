@@ -62,8 +62,7 @@ def name_for_draft() -> str:
     try:
         return name()
     except SessionOverError:
-        is_ended = sign_ins.is_ended(sign_ins.which_of(st.user.to_dict()))
-        return "" if is_ended else visit.reviewer or ""
+        return "" if sign_ins.is_ended(sign_ins.which_of(st.user.to_dict())) else visit.reviewer or ""
     except SignedOutError:
         return ""
 

@@ -110,9 +110,8 @@ def use(name: str) -> None:
 
 def _chosen(names: list[str], dataset: Dataset) -> str | None:
     """Return the model that the user chose; None if there is only the one that the page opened with."""
-    wanted = visit.model
-    opened = visit.model_opened == (dataset.content_digest, wanted)
-    return wanted if wanted in names and not opened else None
+    opened = visit.model_opened == (dataset.content_digest, visit.model)
+    return visit.model if visit.model in names and not opened else None
 
 
 def _model_chosen() -> None:

@@ -88,8 +88,7 @@ def split(dataset: Dataset) -> float | str | None:
     """Return what converts annotations to single classes: the threshold of scores, the label of sets."""
     if dataset.kind != "set":
         return visit.threshold
-    label = visit.label
-    return label if label in dataset.classes else most_named(dataset)
+    return visit.label if visit.label in dataset.classes else most_named(dataset)
 
 
 def most_named(dataset: Dataset) -> str:

@@ -212,10 +212,8 @@ def run(page, name: str) -> None:
         return
     if state.current() is not None:  # an address that does not fit is said before the page, not after
         cached.prepare()
-    error = visit.data_error
-    if error is None and visit.drawn_anew:  # a job ended; nobody has done anything since
-        error = visit.error_shown
-    visit.error_shown = error
+    # A job ended, and nobody has done anything since: the last error is shown again.
+    visit.error_shown = error = visit.data_error or (visit.error_shown if visit.drawn_anew else None)
     if error:
         st.error(markdown(error), icon=":material/link_off:")
     told, asked = st.container(), st.container()
