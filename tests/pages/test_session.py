@@ -44,7 +44,7 @@ def test_a_default_that_is_changed_in_place_belongs_to_one_session(monkeypatch, 
 
 
 def test_values_of_widgets_are_read_by_key_and_type(session):
-    assert (visit.choice["a"], visit.choices["a"], visit.flag["a"], visit.text["a"]) == (None, [], False, "")
+    assert (visit.choice["a"], visit.choices["a"], visit.flag["a"], visit.text["a"]) == (None, (), False, "")
     assert "a" not in visit.text and visit.number.get("a", 3.0) == 3.0
     assert visit.text.begin("a", "first") == "first" and visit.text.begin("a", "second") == "first"
     visit.number["score-own-s-c1"] = 4.0

@@ -78,13 +78,13 @@ class Visit:
 
     # Values of widgets, and of one case or dataset, by key
     choice = Values[str | None](None)  # one of several, or the open tab
-    choices = Values[list[Any]]([])
+    choices = Values[Sequence[Any]](())  # several of them
     flag = Values[bool](False)  # a switch, or that something was asked for
     number = Values[float | None](None)
     text = Values[str]("")
     other = Values[Any](None)  # tables, editors and drop zones
     facts = Values[tuple[tuple[str, ...], Any] | None](None)  # names and facts, of raters and of cases
-    files = Values[list[Any]]([])  # brought and not used, for each drop zone
+    files = Values[Sequence[Any]](())  # brought and not used, for each drop zone
     opinion = Values[dict[str, Any] | None](None)  # as far as it is given, for each form
 
     # The address (`pages/shared/kit/state.py`)

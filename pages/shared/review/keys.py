@@ -30,7 +30,7 @@ def listen() -> None:
 def drawn() -> None:
     """Say in the page that every button of this run is there, how many presses are answered, and what keys mean."""
     presses.drawn()
-    visit.review_runs = visit.review_runs + 1
+    visit.review_runs += 1
     several = str(visit.flag["review_several"]).lower()
     st.html(
         f'<i class="review-drawn" data-run="{visit.review_runs}" data-presses="{presses.n_noted()}" '
