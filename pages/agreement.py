@@ -21,7 +21,7 @@ from pages.shared.agreement import compare as agreement_compare
 from pages.shared.agreement import guideline as agreement_guideline
 from pages.shared.agreement import pairs as agreement_pairs
 from pages.shared.cache import agreement as cached_agreement
-from pages.shared.cache import analyses
+from pages.shared.cache import analyses, visit
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import blocks, gate, gold_of_reviews, groups, job_progress, navigation, provenance, state, widgets
 
@@ -70,16 +70,16 @@ def _groups(view: Dataset) -> None:
 def _gate(dataset: Dataset) -> None:
     """Ask for requirements, and check them."""
     st.multiselect(
-        "Requirements", [*dict.fromkeys((*SUGGESTED, *gate.requirements()))], key=gate.REQUIREMENTS,
+        "Requirements", [*dict.fromkeys((*SUGGESTED, *gate.requirements()))], key="gate_requirements",
         accept_new_options=True, placeholder="Choose a requirement, or type one such as alpha >= 0.6",
         persist_state="session",
         help="Enter a measure, a comparison sign and a number. If the measure is unknown, Plurality lists all "
              "measures.",
     )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.toggle("The whole interval must meet the requirement", key=gate.CONFIDENT, persist_state="session")
+        st.toggle("The whole interval must meet the requirement", key="gate_confident", persist_state="session")
         st.number_input(
-            "Look at growing data", 1, None, None, key=gate.LOOK, width=200, placeholder="Only this one",
+            "Look at growing data", 1, None, None, key="gate_look", width=200, placeholder="Only this one",
             persist_state="session",
             help="Number of this look at the data (1, 2, …), if you check growing data repeatedly. The intervals "
                  "are then valid over all looks.",
@@ -150,7 +150,7 @@ def _coefficients(dataset: Dataset) -> None:
 def _pairs(view: Dataset) -> None:
     part = AGREEMENT.part("pairs")
     raters = busiest(view).raters
-    coefficient = st.session_state.get("pair_coefficient", part.options().coefficient)
+    coefficient = visit.choice["pair_coefficient"] or part.options().coefficient
     key = f"pairs-{coefficient}"
     clicked = agreement_pairs.choosing(raters, f"{key}-{view.digest}")
     blocks.answer(part, view, {key: clicked, "pairs": lambda _: agreement_pairs.two(view, raters)})
@@ -188,13 +188,13 @@ def _page() -> None:
     parts[GROUPS.title] = lambda: _groups(dataset if dataset.kind == "score" else _view(dataset))
     parts[GATE.title] = lambda: _gate(dataset)
     names += [GUIDELINE.title, GROUPS.title, GATE.title]
-    if several := cached.questions(st.session_state["data"]):
+    if several := cached.questions(visit.data):
         parts[QUESTIONS.title] = lambda: _questions(several)
         names.append(QUESTIONS.title)
     for name, tab in zip(names, widgets.tabs(names, "agreement_tabs"), strict=True):
         if tab.open:
             if name != _COMPARE:
-                agreement_compare.out_of_address()
+                del visit.compare  # the address says nothing of a comparison then
             with tab:
                 parts[name]()
     ordinal = f" --ordinal --classes {quote(','.join(found.order))}" if found.order else ""

@@ -21,6 +21,7 @@ from core.plausibility.protocol import PlausibilityModel
 from core.text import exact, markdown, percent, shorten, simulated, typed
 from core.thresholds import PROBABLY_WRONG, UNCERTAIN_BELOW
 from pages.shared.cache import cases as cached_cases
+from pages.shared.cache import visit
 from pages.shared.cases import content, item_order, one_case, review_status, score_cases, worklist
 from pages.shared.cases import correct as case_correct
 from pages.shared.home.doors import plot_still
@@ -264,7 +265,7 @@ def _cases(dataset: Dataset, title) -> None:
             order = _filter(dataset, found, order, reviews)
         if heading is None:
             case = int(order[0])
-            st.session_state["case"] = dataset.cases[case]
+            visit.case = dataset.cases[case]
             heading = show(case)
     if heading is not None:
         with heading:

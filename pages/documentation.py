@@ -5,6 +5,7 @@ import re
 import streamlit as st
 
 from core.figures.theme import DARK
+from pages.shared.cache import visit
 from pages.shared.kit import documentation, navigation, style
 
 _PICTURE = re.compile(r"^!\[([^\]]*)\]\((.+?\.png)(?:#only-(light|dark))?\)$", re.MULTILINE)
@@ -25,8 +26,8 @@ def _show(name: str) -> None:
 navigation.through_app()
 titles = documentation.titles()
 asked = st.query_params.get("page")
-if asked in titles and asked != st.session_state.get("_documentation_asked"):
-    st.session_state["_documentation_asked"] = st.session_state["documentation"] = asked
+if asked in titles and asked != visit.documentation_asked:
+    visit.documentation_asked = visit.choice["documentation"] = asked
 place = st.container()  # the title is known once a page is chosen
 name = st.selectbox(
     "Page of the documentation",

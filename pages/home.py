@@ -7,13 +7,12 @@ import streamlit as st
 from core import library
 from core.agreement.coefficient_methods import any_coefficient
 from core.annotations.write import long_table, wide_table
-from core.errors import PluralityError
 from core.ingest.data_warnings import ONE_CASE
 from core.ingest.samples import SAMPLES
 from core.models.gold import gold_cases
 from core.review.review_errors import StoreError
 from core.text import markdown, number, plural, shorten
-from pages.shared.cache import access
+from pages.shared.cache import access, visit
 from pages.shared.cache import datasets as cached
 from pages.shared.home import doors as home_doors
 from pages.shared.home import first_visit, next_steps
@@ -73,7 +72,7 @@ def _dashboard(reading) -> None:
 
 def _questions() -> None:
     """Draw a button for each question of the upload with its agreement, which opens it; nothing if there is one."""
-    questions = cached.questions(st.session_state["data"])
+    questions = cached.questions(visit.data)
     if not questions:
         return
     st.caption("Questions in this upload, with the agreement on each:")
@@ -89,7 +88,7 @@ def _questions() -> None:
             st.button(
                 markdown(shorten(name, 32)) + ("" if value is None else f" **{number(value)}**"),
                 key=f"question-{digest}",
-                type="primary" if digest == st.session_state["data"] else "secondary",
+                type="primary" if digest == visit.data else "secondary",
                 help=None if found is None else markdown(found.words()),
                 on_click=state.use,
                 args=(digest,),
@@ -134,7 +133,7 @@ def _files(dataset) -> None:
 
 
 def _keep(reading) -> None:
-    if any(sample.name == st.session_state.get("data") for sample in SAMPLES):
+    if any(sample.name == visit.data for sample in SAMPLES):
         return
     if library.is_kept(reading.dataset.digest):
         st.caption("Saved on this computer. The dataset keeps its address.")
@@ -157,7 +156,7 @@ def _kept() -> None:
                 _open_or_rename(entry)
             if not access.may(entry.digest, change=True):
                 continue
-            if entry.digest != st.session_state.get("data"):  # else in the bar above the page
+            if entry.digest != visit.data:  # else in the bar above the page
                 access.sharing(entry.digest)
             with st.popover("Forget", key=f"forgetting-{entry.digest}"):
                 reviews = steps.get(entry.digest)
@@ -187,17 +186,13 @@ def _open_or_rename(entry: library.Kept) -> None:
 
 
 def _forget(digest: str) -> None:
-    try:
+    with visit.error_in("data_error"):
         cached.forget(digest)
-    except PluralityError as error:
-        st.session_state["data_error"] = str(error)
-    if st.session_state.get("data") == digest:
+    if visit.data == digest:
         state.leave()
 
 
 navigation.through_app()
-if "home_go" in st.session_state:
-    st.switch_page(st.session_state.pop("home_go"))
 home_waiting.show()
 reading = state.current()
 if reading is None:

@@ -18,7 +18,7 @@ from core.plausibility.dirichlet import DirichletCounts
 from core.report.methods import methods_text
 from core.runtime.jobs import Job
 from core.text import markdown, typed
-from pages.shared.cache import access
+from pages.shared.cache import access, visit
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import (
@@ -76,7 +76,7 @@ def _of_classes(dataset: Dataset) -> tuple[LabelEvidence, AnalysisSettings] | No
 
 def _content() -> dict[str, dict[str, str]]:
     """Return text and link of the cases; the address of the viewer, if one is set, is the link."""
-    reading, template = state.whole(), access.ReadRight(st.session_state["data"]).link()
+    reading, template = state.whole(), access.ReadRight(visit.data).link()
     found = contents(reading.facts)
     if template:
         found["link"] = {case: case_link(template, case) for case in reading.dataset.cases}

@@ -24,6 +24,7 @@ from core.raters.accuracy_threshold import why_not
 from core.runtime.jobs import Job
 from core.text import markdown
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import visit
 from pages.shared.kit import (
     blocks,
     covariates,
@@ -79,8 +80,8 @@ def _shown(fitted: list[Fitted], n_restarts: int) -> Fitted:
     place = 0
     if len(fitted) > 1:
         options = {"key": "model_shown", "help": "Model shown in the tabs", "persist_state": "session"}
-        if st.session_state.get("model_shown") not in titles:
-            st.session_state["model_shown"] = titles[0]
+        if visit.choice["model_shown"] not in titles:
+            visit.choice["model_shown"] = titles[0]
         if len(titles) > MOST_SIDE_BY_SIDE:
             title = st.selectbox("In detail", titles, width=420, **options)
         else:

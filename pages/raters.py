@@ -31,7 +31,7 @@ from core.raters.report_card import report_card
 from core.report.rater_card import rater_report
 from core.text import markdown, percent, plural
 from core.thresholds import INTERVAL_LEVEL
-from pages.shared.cache import access, analyses
+from pages.shared.cache import access, analyses, visit
 from pages.shared.kit import (
     blocks,
     gold_of_reviews,
@@ -146,12 +146,12 @@ def _looked_at(view: Dataset, found: AssessedRaters, chosen: list[str]) -> None:
 
 
 def _open_one(rater: str) -> None:
-    st.session_state["rater"] = rater
+    visit.rater = rater
     widgets.open_tab("rater_tabs", state.ONE_RATER)
 
 
 def _choose_one() -> None:
-    st.session_state["rater"] = st.session_state["one_rater"]
+    visit.rater = visit.choice["one_rater"]
 
 
 def _leave_out(raters: list[str], key: str) -> None:
@@ -202,8 +202,8 @@ def _ordinal_fit(view: Dataset) -> RaterModelFit | None:
 
 def _one(view: Dataset, found: AssessedRaters) -> None:
     table, act = found.table, found.act
-    wanted = st.session_state.get("rater")
-    st.session_state["one_rater"] = wanted if wanted in table.raters else table.raters[one.first_of(found)]
+    wanted = visit.rater
+    visit.choice["one_rater"] = wanted if wanted in table.raters else table.raters[one.first_of(found)]
     left, hand = st.columns([2, 5], vertical_alignment="bottom")
     rater = left.selectbox("Rater", table.raters, key="one_rater", on_change=_choose_one)
     place, card = table.raters.index(rater), report_card(table, act, rater)

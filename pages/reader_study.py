@@ -15,7 +15,7 @@ from core.runtime.jobs import Job
 from core.studies.files import StudyReading, read_study
 from core.studies.study import ReadingStudy
 from core.text import markdown, typed
-from pages.shared.cache import access, sign_in
+from pages.shared.cache import access, sign_in, visit
 from pages.shared.kit import blocks, job_progress, navigation, own_predictions, provenance, state, studies, widgets
 
 WHAT = (
@@ -48,7 +48,7 @@ def _card(n_files: int, dataset: Dataset) -> None:
     offered: object = ()
     with suppress(PluralityError):
         offered = studies.sources(dataset)
-    may_change = access.may_change(st.session_state["data"])
+    may_change = access.may_change(visit.data)
     if not may_change and not n_files:
         st.caption("No reader study yet.")
         return
@@ -72,10 +72,10 @@ def _truth(dataset: Dataset) -> StudyReading | None:
             if len(offered) > 1:
                 st.segmented_control(
                     "Truth", offered, default=offered[0], required=True, format_func=studies.SOURCES.get,
-                    key=studies.SOURCE, persist_state="session",
+                    key="study_truth", persist_state="session",
                 )  # fmt: skip
             found = studies.reading(dataset)
-            if found is not None and (found.choices or st.session_state.get(studies.POSITIVE)):
+            if found is not None and (found.choices or visit.choice["study_positive"]):
                 found = _condition(found, dataset)
     except PluralityError as error:
         st.error(markdown(error), icon=":material/error:")
@@ -95,11 +95,9 @@ def _truth(dataset: Dataset) -> StudyReading | None:
 
 def _condition(found: StudyReading, dataset: Dataset) -> StudyReading | None:
     """Ask for the class with the condition, which no name tells."""
-    key = "_study_classes"
-    choices = found.choices or st.session_state.get(key, ())
-    st.session_state[key] = choices
+    visit.study_classes = choices = found.choices or visit.study_classes
     st.selectbox(
-        "Class that means “condition present”", choices, index=None, placeholder="Choose a class", key=studies.POSITIVE,
+        "Class that means “condition present”", choices, index=None, placeholder="Choose a class", key="study_positive",
         persist_state="session", width=280,
     )  # fmt: skip
     return studies.reading(dataset)
@@ -150,10 +148,10 @@ def _size(study: ReadingStudy, options: ModalityOptions) -> SizeOptions:
 
 
 def _command(options: ModalityOptions) -> str:
-    source = st.session_state.get(studies.SOURCE)
+    source = visit.choice["study_truth"]
     line = "python -m core study " + " ".join(quote(name) for name, _ in studies.files())
     more = {"panel": " --panel PANEL", "gold": " --truth GOLD"}.get(source or "", "")
-    if positive := st.session_state.get(studies.POSITIVE):
+    if positive := visit.choice["study_positive"]:
         more += f" --positive {quote(positive)}"
     if options.threshold is not None:
         more += f" --measure {options.measure} --threshold {typed(options.threshold)}"

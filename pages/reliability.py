@@ -26,6 +26,7 @@ from core.plausibility.dirichlet import DirichletCounts
 from core.runtime.jobs import Job
 from core.text import exact, markdown, plural, typed
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import visit
 from pages.shared.kit import (
     blocks,
     class_order,
@@ -169,7 +170,7 @@ def _so_far(found: SweepTable | PointScores | None, reliabilities: tuple[float, 
     more = " ×: score against a single label per case; it does not depend on γ." if scores else ""
     st.caption(f"{len(sweep.reliabilities):,} of {n} computed.{more}")
     if sweep.evaluation or scores:
-        metric = st.session_state.get("metric") or first_metric(TOP, n_classes)
+        metric = visit.choice["metric"] or first_metric(TOP, n_classes)
         blocks.show([lines(reliabilities, sweep.evaluation, metric, scores)])
     else:
         blocks.show([certainty_analysis.figures_of(sweep, reliabilities)])
@@ -182,8 +183,7 @@ def _classifiers(dataset: Dataset, view: Dataset, first, last) -> tuple[tuple, t
     stays there: one that moved while a file is chosen would close.
     """
     judged = dataset if dataset.kind == "set" else view
-    key = f"_card_below-{st.session_state['data']}"
-    with last if st.session_state.setdefault(key, bool(predictions.classifiers(judged))) else first:
+    with last if visit.flag.begin(f"_card_below-{visit.data}", bool(predictions.classifiers(judged))) else first:
         own_predictions.add_classifiers(judged)
     found = predictions.classifiers(judged)
     if dataset.kind == "set":

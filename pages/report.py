@@ -23,7 +23,7 @@ from core.review.states import CaseReview
 from core.runtime.chunks import CancelToken
 from core.runtime.jobs import Job
 from core.text import markdown, number, plural
-from pages.shared.cache import access
+from pages.shared.cache import access, visit
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import (
     covariates,
@@ -61,7 +61,7 @@ def _request(
     out = state.machines_left_out()
     return ReportRequest(
         dataset=dataset,
-        source=st.session_state["data"] if _is_sample() else whole.dataset.name,
+        source=visit.data if _is_sample() else whole.dataset.name,
         settings=settings,
         reliabilities=sweep,
         report=reading.report,
@@ -118,8 +118,8 @@ def _other(name: str, digest: str, reliabilities: tuple[float, ...]) -> OtherQue
 
 def _questions() -> dict[str, str]:
     """Return the questions of the upload, the current one first, if all are to be reported; otherwise none."""
-    found = cached.questions(st.session_state["data"])
-    own = next((name for name, digest in found.items() if digest == st.session_state["data"]), None)
+    found = cached.questions(visit.data)
+    own = next((name for name, digest in found.items() if digest == visit.data), None)
     if own is None:
         return {}
     wanted = st.toggle(
@@ -156,7 +156,7 @@ def _work(request: ReportRequest, view, sections: list[str], question: str, othe
 def _key(request: ReportRequest, name: str, threshold: float | str | None, sections: list[str]) -> tuple:
     who = tuple((one.name, predictions.fingerprint(one)) for one in request.classifiers)
     # Names stand in a report; it goes with the data that were opened, of which it may show a part.
-    of = (st.session_state["data"], request.dataset.digest, request.dataset.names_digest, request.selected, who)
+    of = (visit.data, request.dataset.digest, request.dataset.names_digest, request.selected, who)
     # Whoever sees other reviews gets another report.
     seen = tuple((case, len(review.events)) for case, review in sorted(request.reviews.items()))
     seen = (*seen, request.reviewed and request.reviewed.words())
@@ -182,7 +182,7 @@ def _key(request: ReportRequest, name: str, threshold: float | str | None, secti
 
 
 def _is_sample() -> bool:
-    return any(sample.name == st.session_state["data"] for sample in SAMPLES)
+    return any(sample.name == visit.data for sample in SAMPLES)
 
 
 def _model(dataset: Dataset, place, threshold: float | str | None) -> PlausibilityModel | None:

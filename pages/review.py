@@ -7,7 +7,7 @@ from core.errors import NotFoundError
 from core.review.reviewer_session import Desk
 from core.review.sessions import Session
 from core.text import markdown
-from pages.shared.cache import access
+from pages.shared.cache import access, visit
 from pages.shared.kit import navigation, plausibility_models, reliability_slider, scores, state, trusted_raters, widgets
 from pages.shared.review import after as review_after
 from pages.shared.review import assigned as review_assigned
@@ -23,10 +23,10 @@ def _page() -> None:
     review_presses.catch_up()
     widgets.require_data()
     dataset = state.whole().dataset  # reviews belong to the whole dataset, whatever is selected
-    store, name = access.store(), st.session_state.get("reviewer")
+    store, name = access.store(), visit.reviewer
     desk = Desk(store, dataset, name) if name else None
     begun = _begin(desk)
-    if error := st.session_state.pop("review_error", None):
+    if error := visit.review_error:
         st.error(markdown(error), icon=":material/error:")
     if not state.selection().everything:
         st.caption("A review always includes all annotations, even if you selected some of them.")
@@ -85,13 +85,13 @@ def _model(dataset: Dataset):
     if dataset.kind != "score":
         return trusted_raters.or_default(dataset, plausibility_models.as_chosen(dataset))
     widgets.forget_split()
-    found = scores.model(dataset, st.session_state.get("threshold"), blind=True)
+    found = scores.model(dataset, visit.threshold, blind=True)
     return None if found is None else found[0]
 
 
 def _session(desk: Desk) -> Session | None:
     """Return the current session if it belongs to this reviewer and this dataset."""
-    chosen = st.session_state.get("review_session")
+    chosen = visit.review_session
     if chosen is None:
         return None
     try:
@@ -99,7 +99,7 @@ def _session(desk: Desk) -> Session | None:
     except NotFoundError:  # its dataset was forgotten
         session = None
     if session is None or session.reviewer != desk.reviewer or session.dataset != desk.dataset.digest:
-        st.session_state.pop("review_session")
+        del visit.review_session
         return None
     return session
 

@@ -20,7 +20,7 @@ from core.ingest.several_questions import QuestionReading
 from core.ingest.templates import TEMPLATES
 from core.machines.marks import Machine, machine_like
 from core.text import markdown, plural, shorten
-from pages.shared.cache import access, sign_in
+from pages.shared.cache import access, sign_in, visit
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import groups, job_progress, navigation, predictions, state
 from pages.shared.upload import classes as upload_classes
@@ -106,7 +106,7 @@ def _open(uploads) -> tuple[tuple, Source, DeltaGenerator] | None:
         said = st.container(width="content")
         wanted, header = _overruled(files)
     agreed = f"columns-{'-'.join(files)}"
-    most_columns = st.session_state.get(agreed, MOST_COLUMNS)
+    most_columns = visit.number[agreed] or MOST_COLUMNS
     key = ("open", files, header, wanted, most_columns)
     source = job_progress.result_of(
         key,
@@ -118,7 +118,7 @@ def _open(uploads) -> tuple[tuple, Source, DeltaGenerator] | None:
         if job is not None and isinstance(job.error, TooManyColumnsError):
             n_columns = job.error.n_columns
             label = f"Read all {n_columns:,} columns"
-            st.button(label, on_click=st.session_state.update, args=({agreed: n_columns},), key="read_all_columns")
+            st.button(label, on_click=visit.number.__setitem__, args=(agreed, n_columns), key="read_all_columns")
         return None
     for note in source.notes:
         st.caption(markdown(note))
@@ -134,6 +134,7 @@ def _build(key: tuple, title: str, source: Source, question: Question, name: str
     )
 
 
+@visit.error_in("data_error")
 def _use(
     reading: Reading,
     source: Source,
@@ -143,13 +144,9 @@ def _use(
     others: tuple[QuestionReading, ...],
 ) -> None:
     every = {question.name: reading} | {one.name: one.reading for one in others if one.reading is not None}
-    try:
-        if others:
-            cached.bring_questions(every)
-        address = cached.bring(reading)
-    except PluralityError as error:
-        st.session_state["data_error"] = str(error)
-        return
+    if others:
+        cached.bring_questions(every)
+    address = cached.bring(reading)
     state.use(address)
     for one in every.values():
         digest = one.dataset.digest
@@ -162,11 +159,11 @@ def _use(
             predictions.add(name, content)
     if question.mapping.layout == "long" and reading.dataset.raters_identified:
         groups.take(reading.dataset.raters, question.raw, question.mapping.rater)
-    upload_side.let_go(st.session_state.get("n_uploads", 0))
+    upload_side.let_go(visit.n_uploads)
     upload_files.let_go(upload_files.annotations_key())
     upload_last.remember(source, question, choices)
-    st.session_state["upload_done"] = reading.dataset.digest
-    st.session_state["n_uploads"] = st.session_state.get("n_uploads", 0) + 1  # another key empties the drop zone
+    visit.upload_done = reading.dataset.digest
+    visit.n_uploads += 1  # another key empties the drop zone
 
 
 def _done(digest: str) -> None:
@@ -215,7 +212,7 @@ def _perhaps_machines(raters: tuple[str, ...]) -> None:
 
 def _page() -> None:
     st.title("Open a file")
-    if (done := st.session_state.get("upload_done")) and done == st.session_state.get("data"):
+    if (done := visit.upload_done) and done == visit.data:
         _done(done)
     uploads = _files()
     if not uploads or (opened := _open(uploads)) is None:
@@ -235,7 +232,7 @@ def _page() -> None:
         upload_mapping.recognised(said, source, guess.mapping, question.mapping, key[3])
         about_classes = st.container()
         choices = upload_mapping.choices(start, stamp)
-        source, beside = upload_side.side_files(source, st.session_state.get("n_uploads", 0))
+        source, beside = upload_side.side_files(source, visit.n_uploads)
     with offer:
         source, in_order, all_answered = upload_side.gold_in_order(source, question, stamp)
     name = _name(uploads, source, question, together)

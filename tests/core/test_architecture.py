@@ -78,6 +78,8 @@ PAGE_LAYERS = (
     ("kit",),
     ("cache",),
 )
+# Where the values of a session are read and set, and the only place. Streamlit offers no other way to them.
+OWNER_OF_THE_SESSION = "pages.shared.cache.session"
 LONGEST = 60
 # Numbers are put into words by core.text alone; these write coordinates of drawings and names of seeds.
 UNSPOKEN = ("core.text", "core.figures.cells", "core.runtime.seeds")
@@ -318,6 +320,33 @@ def test_a_function_fits_on_a_screen():
     ]
     assert [one for one in lines if one[0] > LONGEST] == []
     assert max(lines)[0] > LONGEST // 2
+
+
+def past_the_owner(tree):
+    """Lines that reach the session's state without its owner, also by an attribute given as text."""
+    names = [(node, {getattr(node, part, None) for part in ("attr", "id", "name")}) for node in ast.walk(tree)]
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value == "session_state"]
+    return [node.lineno for node in [*(node for node, own in names if "session_state" in own), *texts]]
+
+
+def test_the_session_is_read_and_set_in_one_place():
+    found = {module: past_the_owner(tree(path)) for module, path in PAGES.items() if module != OWNER_OF_THE_SESSION}
+    assert {module: lines for module, lines in found.items() if lines} == {}
+    assert past_the_owner(tree(PAGES[OWNER_OF_THE_SESSION]))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import streamlit as st\nst.session_state['case'] = 1",
+        "from streamlit import session_state",
+        "from streamlit import session_state as s",
+        "getattr(st, 'session_state')",
+        "chosen = st.session_state",
+    ],
+)
+def test_the_rule_would_find_a_way_past_the_owner(source):
+    assert len(past_the_owner(ast.parse(source))) == 1
 
 
 def test_a_public_class_is_defined_once():

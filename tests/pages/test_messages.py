@@ -114,7 +114,7 @@ def is_of_the_session(node, known, depth=0):
         return False
     if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
         return False
-    if re.fullmatch(r"st\.(session_state|query_params)(\[.*\]|\.get\(.*\))", ast.unparse(node)):
+    if re.fullmatch(r"visit\.\w+(\[.*\]|\.get\(.*\))?|st\.query_params(\[.*\]|\.get\(.*\))", ast.unparse(node)):
         return True
     if isinstance(node, ast.Name):
         return any(is_of_the_session(one, {**known, node.id: []}, depth + 1) for one in known.get(node.id, []))
@@ -171,9 +171,10 @@ def test_the_check_finds_what_goes_around(script, n):
 @pytest.mark.parametrize(
     ("script", "n"),
     [
-        ("st.caption(f\"case {st.session_state['case']}\")", 1),
-        ("st.caption(f\"case {markdown(st.session_state['case'])}\")", 0),
-        ('def f():\n    case = st.session_state.get("case")\n    st.title(f"a {shorten(case)}")', 1),
+        ('st.caption(f"case {visit.case}")', 1),
+        ('st.caption(f"case {markdown(visit.text[key])}, {visit.text[key]}")', 1),
+        ('st.caption(f"case {markdown(visit.case)}")', 0),
+        ('def f():\n    case = visit.case\n    st.title(f"a {shorten(case)}")', 1),
         ('def f():\n    case = st.query_params.get("case")\n    st.title(f"a {markdown(case)}")', 0),
     ],
 )

@@ -173,15 +173,15 @@ def test_machines_in_the_data_are_said_to_be_left_out_or_counted_with_the_way_to
 ):
     line, buttons = kit_selection, []
     names = ("m", "n", "gone")
-    monkeypatch.setattr(st, "session_state", {"data": "d", line.state.COUNTED: not out})
+    monkeypatch.setattr(st, "session_state", {"data": "d", "machines_count": not out})
     monkeypatch.setattr(line.state, "whole", lambda: SimpleNamespace())
     monkeypatch.setattr(line.state, "marked_machines", lambda: [SimpleNamespace(name=name) for name in names])
     monkeypatch.setattr(line.state, "machines_left_out", lambda: names if out else ())
     opened = SimpleNamespace(dataset=SimpleNamespace(raters=("ann", "m", "n")))
     monkeypatch.setattr(line.cached, "open_dataset", lambda address: opened)
-    monkeypatch.setattr(st, "button", lambda label, args, **_: buttons.append((label, args)))
+    monkeypatch.setattr(st, "button", lambda label, kwargs, **_: buttons.append((label, kwargs)))
     line.machines_line()
-    assert said == [f":material/smart_toy: {words}"] and buttons == [(label, (out,))]
+    assert said == [f":material/smart_toy: {words}"] and buttons == [(label, {"machines_count": out})]
 
 
 # Raters
@@ -331,7 +331,7 @@ def test_pairs_of_many_raters_are_of_the_busiest(said, drawn, left):
 
 
 def test_a_classifier_is_no_evidence_to_a_posterior(monkeypatch, few, said):
-    monkeypatch.setitem(st.session_state, evidence._KEY, "Model A")
+    monkeypatch.setitem(st.session_state, "model_evidence", "Model A")
     shown = fitted(few)
     evidence.say(shown, None)
     assert said == []

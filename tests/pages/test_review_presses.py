@@ -3,15 +3,17 @@
 from contextlib import suppress
 
 import pytest
+import streamlit as st
 from streamlit.runtime.scriptrunner import RerunData, RerunException
 
+from pages.shared.cache import visit
 from pages.shared.review import presses as review_presses
 
 
 @pytest.fixture
 def done(monkeypatch):
     """What was done, in order; the session's state is a plain dictionary."""
-    monkeypatch.setattr(review_presses.st, "session_state", {})
+    monkeypatch.setattr(st, "session_state", {})
     return []
 
 
@@ -28,7 +30,7 @@ def test_one_choice_and_one_step_are_choice_and_step(done, order):
     """Whichever of them the server names first."""
     press(done, *order)
     assert done == ["a", "R"]
-    assert review_presses.refused() is None
+    assert visit.review_pressed_twice is None
 
 
 def test_a_press_is_not_lost_where_another_event_ends_its_callback(done, monkeypatch):
@@ -41,11 +43,11 @@ def test_a_press_is_not_lost_where_another_event_ends_its_callback(done, monkeyp
         get = setdefault = __getitem__ = __setitem__ = _ended
 
     options = review_presses.noted(done.append, "a", choice=True)
-    kept = review_presses.st.session_state
-    monkeypatch.setattr(review_presses.st, "session_state", EndsCallbacks(kept))
+    kept = st.session_state
+    monkeypatch.setattr(st, "session_state", EndsCallbacks(kept))
     with suppress(RerunException):
         options["on_click"](*options["args"])
-    monkeypatch.setattr(review_presses.st, "session_state", kept)
+    monkeypatch.setattr(st, "session_state", kept)
     review_presses.catch_up()
     assert done == ["a"]
 
@@ -55,15 +57,15 @@ def test_of_more_only_the_choices_are_made(done, presses, left):
     """No step is taken, and it is said."""
     press(done, *presses)
     assert done == left
-    assert "press again" in review_presses.refused()
+    assert "press again" in visit.review_pressed_twice
 
 
 def test_a_step_pressed_twice_is_taken_once(done):
     """As by a double click whose two presses come together, with or without a choice before them."""
     press(done, "R", "R")
-    assert done == ["R"] and review_presses.refused() is None
+    assert done == ["R"] and visit.review_pressed_twice is None
     press(done, "S", "a", "S")
-    assert done == ["R", "a", "S"] and review_presses.refused() is None
+    assert done == ["R", "a", "S"] and visit.review_pressed_twice is None
 
 
 def test_a_step_after_guessed_choices_waits_until_they_were_seen(done):
@@ -71,11 +73,11 @@ def test_a_step_after_guessed_choices_waits_until_they_were_seen(done):
     press(done, "a", "b")
     press(done, "R")
     assert done == ["a", "b"]
-    assert review_presses.refused()
+    assert visit.review_pressed_twice
     review_presses.drawn()
     press(done, "R")
     assert done == ["a", "b", "R"]
-    assert review_presses.refused() is None
+    assert visit.review_pressed_twice is None
 
 
 def test_a_key_for_a_case_that_is_no_longer_in_hand_is_refused_aloud(done):
@@ -85,18 +87,18 @@ def test_a_key_for_a_case_that_is_no_longer_in_hand_is_refused_aloud(done):
         options = review_presses.noted(done.append, name, of=of, step=step)
         options["on_click"](*options["args"])
 
-    review_presses.in_hand("session-1")
+    visit.review_in_hand = "session-1"
     review_presses.drawn()
     send("session-1", "keep 1", "K")
     review_presses.catch_up()
-    review_presses.in_hand("session-2")
+    visit.review_in_hand = "session-2"
     send("session-1", "keep 1", "K")
     review_presses.catch_up()
-    assert done == ["keep 1"] and review_presses.refused() is None
+    assert done == ["keep 1"] and visit.review_pressed_twice is None
     send("session-1", "change 1")
     review_presses.catch_up()
     assert done == ["keep 1"]
-    assert "case 1, which is no longer on screen" in review_presses.refused()
+    assert "case 1, which is no longer on screen" in visit.review_pressed_twice
 
 
 def test_the_same_key_again_as_the_next_case_appears_is_refused_aloud(done, monkeypatch):
@@ -105,7 +107,7 @@ def test_the_same_key_again_as_the_next_case_appears_is_refused_aloud(done, monk
     monkeypatch.setattr(review_presses.time, "monotonic", lambda: now[0])
 
     def send(of: str, step: str) -> None:
-        review_presses.in_hand(of)
+        visit.review_in_hand = of
         review_presses.drawn()
         options = review_presses.noted(done.append, f"{step} {of}", of=of, step=step)
         options["on_click"](*options["args"])
@@ -115,23 +117,23 @@ def test_the_same_key_again_as_the_next_case_appears_is_refused_aloud(done, monk
     send("s-2", "S")
     send("s-3", "S")
     assert done == ["K s-1", "S s-2"]
-    assert "as this case appeared" in review_presses.refused()
+    assert "as this case appeared" in visit.review_pressed_twice
     now[0] = 1.0
     send("s-3", "S")
-    assert done == ["K s-1", "S s-2", "S s-3"] and review_presses.refused() is None
+    assert done == ["K s-1", "S s-2", "S s-3"] and visit.review_pressed_twice is None
 
 
 def test_the_same_key_again_counts_once_something_was_chosen_on_the_next_case(done, monkeypatch):
     """However soon: whoever chose has seen the case, and a quick hand is not stopped there."""
     monkeypatch.setattr(review_presses.time, "monotonic", lambda: 0.0)
     for of in ("s-1", "s-2"):
-        review_presses.in_hand(of)
+        visit.review_in_hand = of
         review_presses.drawn()
         for name, step in (("choice", ""), ("sent", "Ctrl+Enter")):
             options = review_presses.noted(done.append, f"{name} {of}", of=of, step=step, choice=not step)
             options["on_click"](*options["args"])
             review_presses.catch_up()
-    assert done == ["choice s-1", "sent s-1", "choice s-2", "sent s-2"] and review_presses.refused() is None
+    assert done == ["choice s-1", "sent s-1", "choice s-2", "sent s-2"] and visit.review_pressed_twice is None
 
 
 def test_a_run_cut_short_is_made_up_for_and_a_mistake_is_not_repeated(done):

@@ -18,11 +18,11 @@ from core.figures import agreement as titles
 from core.methods import method_named
 from core.text import markdown, number, with_interval
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import visit
 from pages.shared.kit import columns, expected, job_progress, selection, state, widgets
 
 _MOST_GROUPS = 30
 _RATERS, _PERIOD = "Some raters …", "A period …"
-_LAST = "_compared_last"
 _RESPECTS = {
     "raters": "raters",
     "classes": "classes",
@@ -74,7 +74,7 @@ def selections(view: Dataset, threshold: float | str | None) -> None:
 def _asked() -> list[tuple[str, Selection]]:
     """Return the two sides in the address, or those compared last on these data; none if the address is not valid."""
     try:
-        said = json.loads(st.session_state.get("compare") or st.session_state.get(_LAST) or "[]")
+        said = json.loads(visit.compare or visit.compared_last or "[]")
         sides = [(str(name), Selection.from_text(text)) for name, text in said]
     except (ValueError, TypeError, AttributeError, RecursionError, PluralityError):
         st.toast("Could not read the comparison from the page address. Choose it here.", icon=":material/link_off:")
@@ -84,12 +84,7 @@ def _asked() -> list[tuple[str, Selection]]:
 
 def _say_in_address(sides) -> None:
     text = json.dumps([[name, chosen.to_text()] for name, chosen in sides], ensure_ascii=False, separators=(",", ":"))
-    st.session_state["compare"] = st.session_state[_LAST] = text
-
-
-def out_of_address() -> None:
-    """While another part of the page is open, the address says nothing of a comparison."""
-    st.session_state.pop("compare", None)
+    visit.compare = visit.compared_last = text
 
 
 def _made_here(whole: Dataset) -> list[str]:

@@ -9,10 +9,10 @@ import streamlit as st
 from core.agreement.guideline import merge_classes
 from core.analyses.guideline import GUIDELINE
 from core.annotations.dataset import MISSING_TIME, Dataset
-from core.errors import PluralityError
 from core.raters.groups import RaterFacts
 from core.text import utc
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import visit
 from pages.shared.kit import blocks, groups, state
 
 _SINCE = "Compares disagreement on earlier cases with that on cases first annotated on or after this date."
@@ -74,9 +74,7 @@ def _merging(view: Dataset, first: str, second: str) -> None:
 
 def _merge(first: str, second: str) -> None:
     """Switch to the dataset in which both classes are merged (callback)."""
-    try:
-        reading = cached.open_dataset(st.session_state["data"])
+    with visit.error_in("data_error"):
+        reading = cached.open_dataset(visit.data)
         merged = merge_classes(reading.dataset, first, second)
         state.use(cached.bring(replace(reading, dataset=merged.renamed(f"{merged.name}, {first} with {second}"))))
-    except PluralityError as error:
-        st.session_state["data_error"] = str(error)

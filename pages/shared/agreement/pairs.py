@@ -9,6 +9,7 @@ import streamlit as st
 from core.agreement.pairs import cases_of_disagreement
 from core.annotations.dataset import Dataset
 from core.text import markdown, plural
+from pages.shared.cache import visit
 from pages.shared.kit import widgets
 
 MOST_ROWS = 500
@@ -21,18 +22,18 @@ def choosing(raters: tuple[str, ...], key: str) -> Callable:
         points = chosen.selection.points
         now = tuple(points[0]["customdata"]) if points else None
         # A click counts once: the boxes below can be changed afterwards.
-        if now is not None and st.session_state.get("pair_clicked") != (key, now):
-            st.session_state["pair_first"], st.session_state["pair_second"] = (raters[code] for code in now)
-        st.session_state["pair_clicked"] = (key, now)
+        if now is not None and visit.pair_clicked != (key, now):
+            visit.choice["pair_first"], visit.choice["pair_second"] = (raters[code] for code in now)
+        visit.pair_clicked = (key, now)
 
     return clicked
 
 
 def two(view: Dataset, raters: tuple[str, ...]) -> None:
     """Draw the choice of two raters by name, and the cases on which they differ."""
-    for key, place in (("pair_first", 0), ("pair_second", 1)):
-        if st.session_state.get(key) not in raters:
-            st.session_state[key] = raters[place] if len(raters) == 2 else None
+    for place, key in enumerate(("pair_first", "pair_second")):
+        if visit.choice[key] not in raters:
+            visit.choice[key] = raters[place] if len(raters) == 2 else None
     left, right, _ = st.columns([2, 2, 3])
     chosen = {"placeholder": "Choose a cell or a rater", "persist_state": "session"}
     first = left.selectbox("Rater", raters, key="pair_first", **chosen)

@@ -10,7 +10,7 @@ from core.annotations.dataset import Dataset
 from core.machines.joined import joined
 from core.machines.marks import Machine, machine_like, matching
 from core.text import markdown, plural, shorten
-from pages.shared.cache import access
+from pages.shared.cache import access, visit
 from pages.shared.cache.datasets import machine_answers
 from pages.shared.kit import own_predictions, presentation, state, widgets
 
@@ -67,7 +67,7 @@ def again(whole: Dataset, machines: Sequence[Machine]) -> None:
 
 
 def _may_mark() -> bool:
-    return not presentation.on() and access.may_change(st.session_state["data"])
+    return not presentation.on() and access.may_change(visit.data)
 
 
 def _choice(whole: Dataset, machines: Sequence[Machine]) -> None:
@@ -124,10 +124,10 @@ def _details(machines: Sequence[Machine]) -> None:
 
 def _choose(key: str) -> None:
     known = {one.name: one for one in state.marked_machines()}
-    chosen = st.session_state[key]
+    chosen = visit.choices[key]
     like = {one.name: one for one in machine_like(chosen)}
     _mark(tuple(known.get(name) or like.get(name) or Machine(name) for name in chosen))
 
 
 def _mark(machines: Sequence[Machine]) -> None:
-    access.WriteRight(st.session_state["data"]).mark_machines(machines)
+    access.WriteRight(visit.data).mark_machines(machines)

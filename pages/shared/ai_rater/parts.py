@@ -17,7 +17,8 @@ from core.text import exact, markdown, number, percent, plural, shorten, with_in
 from core.thresholds import PANEL_DECIDED
 from pages.shared.ai_rater.computed import MOST_PEOPLE, Computed, Machines
 from pages.shared.ai_rater.computed import differs as computed_differs
-from pages.shared.kit import columns, seen_cases, state, widgets
+from pages.shared.cache import visit
+from pages.shared.kit import columns, state, widgets
 
 MOST_DIFFERENCES = 500
 LEVELS = (0.5, 0.65, PANEL_DECIDED, 0.95)  # certainty from which a panel may be called decided
@@ -360,7 +361,7 @@ def differs(machines: Machines, gamma: float) -> None:
     gamma : float
         Reliability γ of the panel's certainty.
     """
-    level = st.session_state.get("differs_level", PANEL_DECIDED)
+    level = visit.number["differs_level"] or PANEL_DECIDED
     found = computed_differs(machines, gamma, level)
     known = [one for one in found if isinstance(one, Differences)]
     if not known:
@@ -440,6 +441,6 @@ def _in_groups(one: Differences) -> None:
 def _propose(machine: str, cases: tuple[str, ...]) -> None:
     """Put these cases forward for a review; the list says what the panel's class is, so that no read is blind."""
     for case_id in cases:
-        seen_cases.mark(state.whole().dataset.digest, case_id)
-    st.session_state["review_proposed"] = (st.session_state["data"], f"{shorten(machine, 40)} differs", cases)
-    st.session_state["go_to"] = "review"
+        visit.review_seen |= {(state.whole().dataset.digest, case_id)}
+    visit.review_proposed = (visit.data, f"{shorten(machine, 40)} differs", cases)
+    visit.go_to = "review"

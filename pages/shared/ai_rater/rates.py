@@ -11,7 +11,7 @@ from core.machines.rates import AGREEMENT, RIGHT, MachineRates, machine_rates, p
 from core.review.random_sample import ReviewedBy, reviewed_by
 from core.text import markdown, percent, plural
 from pages.shared.ai_rater.computed import Machines
-from pages.shared.cache import access
+from pages.shared.cache import access, visit
 from pages.shared.kit import columns, gold_of_reviews, state, widgets
 
 _WIDTH = 118  # of pictures, so that the table fits at 1,280 pixels
@@ -68,7 +68,7 @@ def _rates(machines: Machines, name: str, source: str, by: ReviewedBy | None, re
 
 def _draw() -> None:
     """Review opens at a new session of a random sample."""
-    st.session_state["queue"], st.session_state["go_to"] = "sample", "review"
+    visit.choice["queue"], visit.go_to = "sample", "review"
 
 
 def _table(found: MachineRates, source: str) -> None:

@@ -1,0 +1,3 @@
+from pages.shared.cache.session import visit
+
+__all__ = ["visit"]

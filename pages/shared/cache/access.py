@@ -27,7 +27,7 @@ from core.review.events import Draft, Event
 from core.review.sessions import Queued, Session, SessionLine
 from core.review.states import CaseReview, open_to
 from core.review.store import ReviewStore
-from pages.shared.cache import operations, sign_in
+from pages.shared.cache import operations, sign_in, visit
 
 _SAMPLES = frozenset(sample.name for sample in SAMPLES)
 _sample_digests: dict[str, str] = {}
@@ -201,10 +201,9 @@ def opened(address: str) -> None:
     """
     if not (who := sign_in.name()):
         return
-    seen = st.session_state.setdefault("opened_data", set())
-    if address not in seen:
+    if address not in visit.opened_data:
         record_access(who, OPENED, address)
-        seen.add(address)
+        visit.opened_data |= {address}
 
 
 def access_record() -> tuple[list[Access], list[str]]:
@@ -338,7 +337,7 @@ def ask_to_bring_over(earlier: str, present: str) -> None:
 
 def name_for_record() -> str:
     """Return the current user's name for the record of reviews."""
-    return sign_in.name() or st.session_state.get("reviewer") or ADMINISTRATOR
+    return sign_in.name() or visit.reviewer or ADMINISTRATOR
 
 
 def drafts(address: str) -> dict[str, Any]:
@@ -449,7 +448,7 @@ def reviews_to_show(dataset: str) -> tuple[dict[str, CaseReview], int]:
     Who manages and has reviewed nothing of these data sees all, and so does who has given no name.
     """
     reviews, person = reviews_of(dataset), sign_in.person()
-    who = st.session_state.get("reviewer") if person is None else person.name
+    who = visit.reviewer if person is None else person.name
     reviewed = any(event.reviewer == who for review in reviews.values() for event in review.events)
     if who is None or (person is not None and person.may_act_as("manager") and not reviewed):
         return reviews, 0
@@ -635,4 +634,4 @@ def sharing(address: str) -> None:
 
 
 def _share(address: str, key: str) -> None:
-    share(address, st.session_state[key].splitlines(), st.session_state[f"{key}-groups"])
+    share(address, visit.text[key].splitlines(), visit.choices[f"{key}-groups"])

@@ -15,6 +15,7 @@ from core.runtime.locks import begin_running, end_running
 from core.runtime.result_cache import Results, fleeting_results, kept_results
 from core.settings import MEGABYTE, current_settings
 from core.version import code_digest
+from pages.shared.cache import visit
 
 _SAMPLES = frozenset(sample.name for sample in SAMPLES)
 
@@ -32,7 +33,7 @@ def results() -> Results:
 
 def owner() -> str:
     """Return the address of the session's dataset, on whose behalf it computes."""
-    return "" if get_script_run_ctx() is None else st.session_state.get("data") or ""
+    return "" if get_script_run_ctx() is None else visit.data
 
 
 def remembered(work: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ from core.errors import InputError
 from core.people import NotYoursError, Person, Role, SessionOverError, SignedOutError, note_use, person_of, sign_out
 from core.review.events import LONGEST_NAME
 from core.settings import MEGABYTE, current_settings
+from pages.shared.cache import visit
 from pages.shared.cache.streamlit_private import get_secrets_auth_section
 
 _LOOK = 1.0  # seconds until it is looked again whether a provider is set up, where there was none
@@ -61,8 +62,7 @@ def name_for_draft() -> str:
     try:
         return name()
     except SessionOverError:
-        is_ended = sign_ins.is_ended(sign_ins.which_of(st.user.to_dict()))
-        return "" if is_ended else st.session_state.get("reviewer", "")
+        return "" if sign_ins.is_ended(sign_ins.which_of(st.user.to_dict())) else visit.reviewer or ""
     except SignedOutError:
         return ""
 
@@ -135,14 +135,13 @@ def gate() -> bool:
         found = person()
         if found is not None:  # the name that stands in the record comes from here alone
             note_use(st.user.to_dict(), found)
-            st.session_state["reviewer"] = found.name
-            if st.session_state.setdefault("signed_in_role", found.role) != found.role:
-                st.session_state["signed_in_role"] = found.role
+            visit.reviewer = found.name
+            before, visit.signed_in_role = visit.signed_in_role, found.role
+            if before not in (None, found.role):
                 record_access(found.name, ROLE, details=[found.role])
     except SignedOutError as error:
         _record_refusal(error)
-        for name in list(st.session_state):
-            del st.session_state[name]
+        visit.clear()
         st.title("Plurality")
         st.write(str(error))
         offered = providers()
@@ -214,6 +213,5 @@ def _sign_in(provider: str) -> None:
 
 def _sign_out() -> None:
     sign_out(st.user.to_dict())
-    for name in list(st.session_state):
-        del st.session_state[name]
+    visit.clear()
     st.logout()

@@ -11,11 +11,9 @@ from core.errors import PluralityError
 from core.ingest.images import CaseImage, pictures_of
 from core.settings import current_settings
 from core.text import html_lines, markdown, shorten
-from pages.shared.cache import access
+from pages.shared.cache import access, visit
 from pages.shared.cache import images as cached_images
 from pages.shared.kit import state
-
-_LINK_ERROR = "case_link_error"
 
 # On the page an image leaves room for what follows; its own button shows it as large as the screen.
 _STYLE = """
@@ -30,7 +28,7 @@ _TEXT = '<div class="case-text" role="region" aria-label="Text of the case" tabi
 
 def link(case_id: str) -> bool:
     """Draw a link to the case in the system that keeps it; return True if an address has been set."""
-    template = access.ReadRight(st.session_state["data"]).link()
+    template = access.ReadRight(visit.data).link()
     if template:
         st.link_button("Open the case", case_link(template, case_id), icon=":material/open_in_new:")
     return bool(template)
@@ -39,7 +37,7 @@ def link(case_id: str) -> bool:
 @contextmanager
 def kept_elsewhere(case_id: str) -> Iterator[None]:
     """Draw the way to where a case is kept above what is drawn within; while nobody said where, the question below."""
-    known_at = access.ReadRight(st.session_state["data"]).link()
+    known_at = access.ReadRight(visit.data).link()
     if known_at:
         with st.container(horizontal=True, vertical_alignment="center"):
             link(case_id)
@@ -51,25 +49,22 @@ def kept_elsewhere(case_id: str) -> Iterator[None]:
 
 def link_setting() -> None:
     """Draw the field for the address at which cases are kept, for users who may change the dataset."""
-    if not access.may_change(st.session_state["data"]):
+    if not access.may_change(visit.data):
         return
-    key = f"case_link-{st.session_state['data']}"
-    st.session_state.setdefault(key, access.ReadRight(st.session_state["data"]).link())
+    visit.text.begin(f"case_link-{visit.data}", access.ReadRight(visit.data).link())
     with st.popover("Link to your viewer", icon=":material/link:", type="tertiary"):
         st.text_input(
-            "Link template for cases ({case} = case ID)", key=key, placeholder="https://viewer.example/case/{case}",
-            on_change=_set_link, args=(key,),
+            "Link template for cases ({case} = case ID)", key=f"case_link-{visit.data}",
+            placeholder="https://viewer.example/case/{case}", on_change=_set_link,
         )  # fmt: skip
-        if error := st.session_state.get(_LINK_ERROR):
+        if error := visit.case_link_error:
             st.error(markdown(error), icon=":material/link_off:")
 
 
-def _set_link(key: str) -> None:
-    st.session_state.pop(_LINK_ERROR, None)
-    try:
-        access.WriteRight(st.session_state["data"]).set_link(st.session_state[key].strip())
-    except PluralityError as error:
-        st.session_state[_LINK_ERROR] = str(error)
+def _set_link() -> None:
+    del visit.case_link_error
+    with visit.error_in("case_link_error"):
+        access.WriteRight(visit.data).set_link(visit.text[f"case_link-{visit.data}"].strip())
 
 
 def show(dataset: Dataset, case_id: str) -> bool:

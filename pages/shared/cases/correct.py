@@ -9,6 +9,7 @@ from core.certainty.p_correct import PCorrect, why_they_differ
 from core.models.gold import gold_cases
 from core.text import markdown, probability
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import visit
 from pages.shared.kit import job_progress, opening, state, widgets
 
 
@@ -37,7 +38,7 @@ def calibration(dataset: Dataset) -> None:
 
 def _open_calibration() -> None:
     """Open the tab of calibration on Models (callback)."""
-    st.session_state["go_to"] = "models"
+    visit.go_to = "models"
     widgets.open_tab("model_tabs", "Calibration")
 
 
@@ -68,6 +69,6 @@ def say(dataset: Dataset, case: int, one: OneCase) -> None:
         help=widgets.explained("p correct"),
     )
     if one.n_votes > 1:
-        certainty, hide = float(one.certainty.certainty[0, 0]), st.session_state.get("hide_names", False)
+        certainty, hide = float(one.certainty.certainty[0, 0]), visit.flag["hide_names"]
         if why := why_they_differ(found, classes, case, leading, certainty, hide_names=hide):
             st.markdown(markdown(why))

@@ -18,6 +18,7 @@ from core.reducers.metrics import score_case
 from core.text import html_text, markdown, shorten, simulated
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import visit
 from pages.shared.cases import content as case_facts
 from pages.shared.cases import correct
 from pages.shared.kit import blocks, plausibility_models, trusted_raters, widgets
@@ -67,7 +68,7 @@ def _region(view: Dataset):
 
 def _chips(dataset: Dataset, case: int, found: OneCase, view: Dataset) -> None:
     colours = found.colours(view, look.theme())
-    widgets.chips(dataset, dataset.annotations_of(case), colours, st.session_state.get("hide_names", False))
+    widgets.chips(dataset, dataset.annotations_of(case), colours, visit.flag["hide_names"])
 
 
 def _plausible(view: Dataset, case: int, found: OneCase, model: PlausibilityModel, reliability: float) -> None:
@@ -122,7 +123,7 @@ def labels(dataset: Dataset, case: int, model: PlausibilityModel, reliability: f
     part, asked = CASES.part("labels"), cached_cases.inputs(dataset, model, reliability)
     found = replace(cached_cases.label_sets(dataset, model, reliability), correct=correct.of_labels(dataset))
     with st.container(border=True):
-        blocks.show(part.blocks(found, asked, part.options(case, st.session_state.get("hide_names", False))))
+        blocks.show(part.blocks(found, asked, part.options(case, visit.flag["hide_names"])))
 
 
 def _doubted(dataset: Dataset, case: int) -> str:
@@ -133,7 +134,7 @@ def _doubted(dataset: Dataset, case: int) -> str:
     if not single.n_annotations:
         return ""
     found = cached_cases.named_below_peers(single)
-    return answer.below_peers_said(found, dataset, case, st.session_state.get("hide_names", False))
+    return answer.below_peers_said(found, dataset, case, visit.flag["hide_names"])
 
 
 def _triangle(view: Dataset, case: int, found: OneCase) -> None:
@@ -146,15 +147,15 @@ def _triangle(view: Dataset, case: int, found: OneCase) -> None:
 
 def _chosen_corners(names: dict[int, str], default: list[int], key: str) -> list[int]:
     # What nobody has chosen follows the draws, as at another trust.
-    if key not in st.session_state or f"{key}-chosen" not in st.session_state:
-        st.session_state[key] = default
+    if key not in visit.choices or not visit.flag[f"{key}-chosen"]:
+        visit.choices[key] = default
     chosen = st.multiselect(
         "Corners of the triangle",
         list(names),
         format_func=lambda code: shorten(names[code], 40),
         max_selections=answer.CORNERS,
         key=key,
-        on_change=st.session_state.__setitem__,
+        on_change=visit.flag.__setitem__,
         args=(f"{key}-chosen", True),
         help=widgets.explained("region"),
     )

@@ -8,7 +8,7 @@ from core.review.export import time_of
 from core.review.opinions import REASONS
 from core.review.states import SETTLED, STATES, CaseReview
 from core.text import markdown, percent, plural
-from pages.shared.kit import seen_cases
+from pages.shared.cache import visit
 
 _SHORT = {"read": "read", "second_opinion": "asked", "arbitration": "disputed", "adjudicated": "decided"}
 _COLOURS = {"closed": "green", "adjudicated": "green", "arbitration": "orange", "second_opinion": "orange"}
@@ -18,19 +18,19 @@ def state_of(whole: Dataset, review: CaseReview | None) -> str:
     """Return the state of a case in a word, for the worklist; empty if the user may still read the case blind."""
     if review is None:
         return ""
-    name = st.session_state.get("reviewer")
-    may_know = name is None or name in review.unblinded or seen_cases.seen(whole.digest, review.case_id)
+    name = visit.reviewer
+    may_know = name is None or name in review.unblinded or (whole.digest, review.case_id) in visit.review_seen
     state = review.state if may_know else review.seen_by(name).state
     return "" if state == "open" else _SHORT.get(state, STATES[state])
 
 
 def show(whole: Dataset, review: CaseReview | None, case_id: str) -> None:
     """Show the reviewers' opinions on a case and its outcome, and that an opinion submitted now is open."""
-    seen_cases.mark(whole.digest, case_id)
+    visit.review_seen |= {(whole.digest, case_id)}
     if review is not None and review.events:
         with st.container(border=True, key="case_review"):
             _review(review)
-    name = st.session_state.get("reviewer")
+    name = visit.reviewer
     if name and (review is None or (review.read_by(name) is None and name not in review.unblinded)):
         st.caption(
             f":material/visibility: {markdown(name)}, you can see the annotations here. If you review this case later, "

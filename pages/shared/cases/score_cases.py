@@ -12,6 +12,7 @@ from core.certainty.score_trust import plausible_score, scores_in_words
 from core.plausibility.gaussian import METHOD, GaussianScores
 from core.text import markdown
 from pages.shared.cache import cases as cached_cases
+from pages.shared.cache import visit
 from pages.shared.cases import content, review_status, worklist
 from pages.shared.kit import blocks, columns, gold_of_reviews, provenance, reliability_slider, scores, state, widgets
 
@@ -42,7 +43,7 @@ def show(dataset: Dataset, title) -> None:
     case = worklist.opened(dataset, "the first case in the list")
     if case is None:
         case = int(order[0])
-        st.session_state["case"] = dataset.cases[case]
+        visit.case = dataset.cases[case]
     whole = state.whole().dataset  # reviews belong to the whole dataset, whatever is selected
     reviews = gold_of_reviews.reviews_of(whole)
     with wide:
@@ -79,7 +80,7 @@ def _one_case(asked: Inputs, case: int) -> None:
 
 def _density(found) -> None:
     with st.container(border=True):
-        blocks.show(answer.density(found, st.session_state.get("hide_names", False)))
+        blocks.show(answer.density(found, visit.flag["hide_names"]))
 
 
 def given(dataset: Dataset, case: int) -> None:
@@ -87,7 +88,7 @@ def given(dataset: Dataset, case: int) -> None:
     ordered = sorted(dataset.annotations_of(case), key=lambda annotation: float(dataset.score[annotation]))
     with st.container(border=True):
         st.markdown("**Scores by raters**")
-        widgets.chips(dataset, ordered, {}, st.session_state.get("hide_names", False))
+        widgets.chips(dataset, ordered, {}, visit.flag["hide_names"])
 
 
 def plausible(dataset: Dataset, case: int, model: GaussianScores, reliability: float) -> None:

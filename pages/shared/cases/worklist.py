@@ -11,6 +11,7 @@ from core.annotations.dataset import Dataset
 from core.methods import Method
 from core.text import markdown, percent, plural, shorten
 from core.thresholds import UNCERTAIN_BELOW
+from pages.shared.cache import visit
 from pages.shared.kit import columns, widgets
 
 MOST_ROWS = 2_000
@@ -18,7 +19,6 @@ LABEL_HEIGHT = 12  # pixels above a button next to labelled fields, less the gap
 MOST = 355  # pixels: of the pane of 370 pixels a scroll bar takes 12
 _IN_ONE_LINE, _TALL = 16, 65  # letters; Streamlit breaks lines in rows above 64 pixels only
 REVIEW, EXPECTED, EXPECTED_BESIDE, CORRECT, MORE = 64, 92, 86, 70, 92
-_CLICKED, _ANCHOR = "_worklist_clicked", "_worklist_anchor"
 
 
 def found_by(dataset: Dataset, order: np.ndarray, find: str, others: np.ndarray | None = None) -> np.ndarray:
@@ -51,10 +51,10 @@ def opened(dataset: Dataset, first: str) -> int | None:
     first : str
         Case that is shown instead of one that is not in the data.
     """
-    chosen = st.session_state.get("case")
+    chosen = visit.case
     if chosen is None or chosen in dataset.cases:
         return None if chosen is None else dataset.case_index(chosen)
-    st.session_state.pop("case")
+    del visit.case
     st.toast(f"Could not find case {markdown(shorten(chosen, 40))} in these data, so {markdown(first)} is shown.")
     return None
 
@@ -95,9 +95,9 @@ def show(
     places = np.flatnonzero(shown == case)
 
     def choose() -> None:
-        cells = st.session_state[key].selection.cells
+        cells = visit.other[key].selection.cells
         if cells:
-            st.session_state["case"] = st.session_state[_CLICKED] = frame["case"].iloc[cells[0][0]]
+            visit.case = visit.worklist_clicked = frame["case"].iloc[cells[0][0]]
 
     st.space("small")  # the buttons of the table stand above it
     st.dataframe(
@@ -187,9 +187,9 @@ def _opened_elsewhere(case_id: str) -> str:
 
     A part of the worklist's key: its highlight follows Next and the address, while a click keeps its sorting.
     """
-    if st.session_state.get(_CLICKED) != case_id:
-        st.session_state[_CLICKED], st.session_state[_ANCHOR] = None, case_id
-    return st.session_state.setdefault(_ANCHOR, case_id)
+    if visit.worklist_clicked != case_id:
+        visit.worklist_clicked, visit.worklist_anchor = None, case_id
+    return visit.worklist_anchor or case_id
 
 
 def _buttons(place, dataset: Dataset, order: np.ndarray | None, case: int) -> None:
@@ -211,10 +211,6 @@ def _buttons(place, dataset: Dataset, order: np.ndarray | None, case: int) -> No
         after = dataset.cases[order[0]]
     for label, icon, key, other in (("Previous", "left", "P", before), ("Next", "right", "N", after)):
         place.button(
-            label, icon=f":material/chevron_{icon}:", on_click=_go, args=(other,), disabled=other is None, shortcut=key,
-            key=label.lower(),
+            label, icon=f":material/chevron_{icon}:", on_click=visit.set, kwargs={"case": other}, shortcut=key,
+            disabled=other is None, key=label.lower(),
         )  # fmt: skip
-
-
-def _go(case_id: str) -> None:
-    st.session_state["case"] = case_id

@@ -20,6 +20,7 @@ from core.raters.flagged_raters import FlaggedRaters
 from core.text import markdown, number, percent, plural, probability, shorten, with_interval
 from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import home as cached_home
+from pages.shared.cache import visit
 from pages.shared.home import known as home_known
 from pages.shared.home import numbers as home_numbers
 from pages.shared.kit import opening
@@ -209,5 +210,4 @@ def plot_still(figure, key: str, alt: str) -> None:
 
 def open_case(case_id: str) -> None:
     """Open the case on the Cases page (callback)."""
-    st.session_state["case"] = case_id
-    st.session_state["home_go"] = "pages/cases.py"
+    visit.case, visit.go_to = case_id, "cases"

@@ -17,6 +17,7 @@ from core.settings import current_settings
 from core.text import markdown, probability, simulated
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import visit
 from pages.shared.home.doors import plot_still
 from pages.shared.kit import plausibility_models, state, widgets
 from pages.shared.kit import style as look
@@ -102,7 +103,7 @@ def _case() -> None:
     case = dataset.case_index(CASE)
     n = len(dataset.annotations_of(case))
     st.markdown(f"**Live example: one case, {n} dermatologists.** Their diagnoses, first choice first:")
-    trust = st.session_state.get("first_trust", 3)
+    trust = visit.number["first_trust"] or 3
     model = plausibility_models.method(PLACKETT_LUCE.name).make()
     found = cached_cases.one_case(dataset, model, case, float(trust))
     draws, quantiles = found.draws, found.quantiles

@@ -25,7 +25,7 @@ from core.raters.accuracy_threshold import why_not
 from core.raters.leave_one_rater_out import panel_of
 from core.raters.own_classes import own_classes, own_classes_of
 from core.raters.truth_draws import prevalence_interval
-from pages.shared.cache import analyses
+from pages.shared.cache import analyses, visit
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import home as cached_home
 from pages.shared.kit import (
@@ -207,8 +207,8 @@ def _by_average(view: Dataset, averaged: AveragedModels) -> tuple[tuple[Share, .
 def _wanted(dataset: Dataset, what: str, size: int, most: int) -> bool:
     """Return True if a result is to be computed: small ones at once, large ones when the user requests them."""
     key = f"home-{what}-{dataset.content_digest}"
-    if size <= most or st.session_state.get(key):
+    if size <= most or visit.flag[key]:
         return True
     st.caption("This takes longer with data of this size.")
-    st.button("Compute", on_click=st.session_state.__setitem__, args=(key, True), key=f"ask-{key}")
+    st.button("Compute", on_click=visit.flag.__setitem__, args=(key, True), key=f"ask-{key}")
     return False

@@ -7,7 +7,7 @@ from core.ingest.samples import SAMPLES
 from core.review.assignments import Overdue, due_words, is_overdue
 from core.review.waiting import Waiting, overdue_of, waiting_for
 from core.text import markdown, plural, shorten
-from pages.shared.cache import access
+from pages.shared.cache import access, visit
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import presentation, state, store_away, widgets
 
@@ -16,7 +16,7 @@ MOST = 8
 
 def show() -> None:
     """Draw a line for each task that waits, the first due at the top; draws nothing if there is none."""
-    person = st.session_state.get("reviewer")
+    person = visit.reviewer
     if not person or presentation.on() or not access.there_are_reviews():
         return
     try:
@@ -87,5 +87,5 @@ def _late(one: Overdue, name: str) -> None:
 
 def _go(dataset: str, tab: str = "Review") -> None:
     state.use(access.address_of(dataset))
-    st.session_state["go_to"] = "review"
+    visit.go_to = "review"
     widgets.open_tab("review_tabs", tab)

@@ -38,7 +38,7 @@ from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.runtime.jobs import Job
 from core.text import markdown
-from pages.shared.cache import analyses
+from pages.shared.cache import analyses, visit
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import columns, job_progress, widgets
 from pages.shared.kit import style as look
@@ -271,7 +271,7 @@ def _draw_grid(block: Grid, after: Drawn) -> None:
 
 @_draw.register
 def _draw_chosen(block: Chosen, after: Drawn) -> None:
-    chosen = st.session_state.get(block.grid.key)
+    chosen = visit.other[block.grid.key]
     rows = chosen["selection"]["rows"] if chosen else []
     row = rows[0] if rows else 0 if block.grid.selects == "first" else None
     if row is None or row >= len(block.grid.table):  # the table may have become shorter
@@ -282,7 +282,7 @@ def _draw_chosen(block: Chosen, after: Drawn) -> None:
     with st.container(border=True):
         show(block.then(row), after)
         if st.button("Open the case", icon=":material/open_in_new:", key=f"open-{block.grid.key}"):
-            st.session_state["case"] = block.case(row)
+            visit.case = block.case(row)
             st.switch_page("pages/cases.py")
 
 

@@ -8,6 +8,7 @@ from core.analyses.models import MODELS, CovariateOptions
 from core.annotations.dataset import Dataset
 from core.annotations.facts import RaterFacts, with_case_group
 from core.models.difficulty.covariate_design import MOST_COLUMNS
+from pages.shared.cache import visit
 from pages.shared.kit import blocks, groups
 
 _HELP = (
@@ -28,7 +29,7 @@ def choose(view: Dataset) -> CovariateOptions | None:
             groups.ask_for(view, noun, _PURPOSE[noun])
             if names := _known(view, noun).names:
                 st.multiselect(
-                    f"Columns about {noun}s", names, key=_key(noun), max_selections=MOST_COLUMNS, help=_HELP,
+                    f"Columns about {noun}s", names, key=f"{noun}_columns", max_selections=MOST_COLUMNS, help=_HELP,
                     persist_state="session",
                 )  # fmt: skip
     if view.n_classes > 2:
@@ -53,15 +54,11 @@ def chosen_columns(view: Dataset) -> CovariateOptions | None:
     found = {}
     for noun, side in _SIDES.items():
         known = _known(view, noun)
-        found[side] = known.only([name for name in st.session_state.get(_key(noun), ()) if name in known.names])
+        found[side] = known.only([name for name in visit.choices[f"{noun}_columns"] if name in known.names])
     if not any(facts.names for facts in found.values()):
         return None
     default = view.classes[0] if view.n_classes > 2 else ""
-    return CovariateOptions(positive=st.session_state.get(f"covariate_positive-{view.digest}", default), **found)
-
-
-def _key(noun: str) -> str:
-    return f"{noun}_columns"
+    return CovariateOptions(positive=visit.choice[f"covariate_positive-{view.digest}"] or default, **found)
 
 
 def _known(view: Dataset, noun: str) -> RaterFacts:

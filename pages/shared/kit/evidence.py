@@ -14,10 +14,11 @@ from core.models.classifier_evidence import CLASSIFIER, EvidenceWeight, evidence
 from core.runtime.jobs import Job
 from core.text import markdown, shorten
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import visit
 from pages.shared.kit import expected, job_progress, opening, predictions, widgets
 
 TERM = "classifier as evidence"
-_KEY, _COUNTS, _REFITS = "model_evidence", "model_evidence_counts", 20
+_REFITS = 20
 
 
 def ask(view: Dataset) -> None:
@@ -30,7 +31,7 @@ def ask(view: Dataset) -> None:
     """
     if known := [one.name for one in _able(view)]:
         st.selectbox(
-            "Classifier to use as evidence", known, index=None, placeholder="None", key=_KEY,
+            "Classifier to use as evidence", known, index=None, placeholder="None", key="model_evidence",
             help=widgets.explained(TERM), persist_state="session",
         )  # fmt: skip
 
@@ -50,7 +51,7 @@ def counted(one: Fitted) -> tuple[Fitted, EvidenceWeight | None]:
     ----------
     one : Fitted
     """
-    chosen = next((each for each in _able(one.dataset) if each.name == st.session_state.get(_KEY)), None)
+    chosen = next((each for each in _able(one.dataset) if each.name == visit.choice["model_evidence"]), None)
     probability = None if chosen is None else chosen.probabilities(one.dataset.n_classes)
     if chosen is None or probability is None or one.request.way != "em":
         return one, None
@@ -87,8 +88,8 @@ def say(shown: Fitted, found: EvidenceWeight | None) -> None:
     found : EvidenceWeight or None
         Result of `counted`.
     """
-    chosen = st.session_state.get(_KEY)
-    st.session_state[_COUNTS] = shown.request.way == "em" and (found is None or found.weight > 0)
+    chosen = visit.choice["model_evidence"]
+    visit.model_evidence_counts = shown.request.way == "em" and (found is None or found.weight > 0)
     if chosen is None:
         return
     if found is not None:
@@ -118,8 +119,8 @@ def none_here(judged: Iterable[str]) -> None:
     judged : iterable of str
         Names of the classifiers that a page judges.
     """
-    chosen = st.session_state.get(_KEY)
-    if chosen in set(judged) and st.session_state.get(_COUNTS):
+    chosen = visit.choice["model_evidence"]
+    if chosen in set(judged) and visit.model_evidence_counts:
         st.caption(
             f"The Models page uses {markdown(chosen)} as evidence. This page does not, because {markdown(chosen)} "
             "would be compared with itself."

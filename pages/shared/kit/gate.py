@@ -2,21 +2,15 @@
 
 from typing import Any
 
-import streamlit as st
-
-REQUIREMENTS, CONFIDENT, LOOK = "gate_requirements", "gate_confident", "gate_look"
+from pages.shared.cache import visit
 
 
 def requirements() -> tuple[str, ...]:
     """Return the requirements as chosen or written."""
-    return tuple(st.session_state.get(REQUIREMENTS) or ())
+    return tuple(visit.choices["gate_requirements"])
 
 
 def options() -> dict[str, Any]:
     """Return the requirements, whether whole intervals must meet them, and the number of the look, 0 for none."""
-    chosen = st.session_state
-    return {
-        "requirements": requirements(),
-        "confident": bool(chosen.get(CONFIDENT)),
-        "look": int(chosen.get(LOOK) or 0),
-    }
+    confident, look = visit.flag["gate_confident"], int(visit.number["gate_look"] or 0)
+    return {"requirements": requirements(), "confident": confident, "look": look}

@@ -8,11 +8,9 @@ from core.review.random_sample import reviewed_by
 from core.review.review_errors import StoreError
 from core.review.states import CaseReview
 from core.text import plural
-from pages.shared.cache import access
+from pages.shared.cache import access, visit
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import state
-
-_KEY = "gold_of_reviews"
 
 
 def reviews_of(whole: Dataset) -> dict[str, CaseReview]:
@@ -41,7 +39,7 @@ def switched(dataset: Dataset) -> Dataset:
 
 def applied(dataset: Dataset) -> Dataset:
     """Return the dataset as the switch is set, for pages without the switch."""
-    if not st.session_state.get(_key()):
+    if not visit.flag[_key()]:
         return dataset
     found = _found(dataset)
     return dataset if found is None else found.dataset
@@ -49,7 +47,7 @@ def applied(dataset: Dataset) -> Dataset:
 
 def origin() -> str:
     """Return a sentence on how the arbitrated cases were selected (queue or random sample); empty if not in use."""
-    if not st.session_state.get(_key()):
+    if not visit.flag[_key()]:
         return ""
     digest = state.whole().dataset.digest
     reviews = reviews_of(state.whole().dataset)
@@ -58,14 +56,14 @@ def origin() -> str:
 
 def _key() -> str:
     """One switch for each dataset."""
-    return f"{_KEY}-{state.whole().dataset.digest}"
+    return f"gold_of_reviews-{state.whole().dataset.digest}"
 
 
 def _found(dataset: Dataset) -> DecidedGold | None:
     try:
         reviews = reviews_of(state.whole().dataset)
     except StoreError:  # said on Home and on Review; where decisions are in use, a page without them would be another
-        if st.session_state.get(_key()):
+        if visit.flag[_key()]:
             raise
         return None
     decided = any(review.adjudication is not None for review in reviews.values())

@@ -13,6 +13,7 @@ from core.ingest.formats.raw_table import RawTable
 from core.raters.groups import facts_of_table
 from core.text import listed, markdown, shorten
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import visit
 from pages.shared.kit import job_progress, presentation, state, widgets
 
 _HELP = {
@@ -37,7 +38,7 @@ def every_fact(view: Dataset, noun: str) -> RaterFacts | None:
     view : Dataset
     noun : {"rater", "case"}
     """
-    names, found = st.session_state.get(_key(noun)) or ((), None)
+    names, found = visit.facts[f"_{noun}_facts"] or ((), None)
     place_of = {name: place for place, name in enumerate(names)}
     if found is None or presentation.on() or not set(_names(view, noun)) <= place_of.keys():
         return None
@@ -47,14 +48,9 @@ def every_fact(view: Dataset, noun: str) -> RaterFacts | None:
 
 def take(raters: Sequence[str], table: RawTable, column: str | None) -> None:
     """Take the facts that the opened file itself has on its raters; nothing if it has none."""
-    st.session_state.pop(_key("rater"), None)
+    del visit.facts["_rater_facts"]
     with suppress(PluralityError):
-        st.session_state[_key("rater")] = (tuple(raters), facts_of_table("", table, raters, column or ""))
-
-
-def _key(noun: str) -> str:
-    """Return the key of the names in the data that the file was read for, and their facts."""
-    return f"_{noun}_facts"
+        visit.facts["_rater_facts"] = (tuple(raters), facts_of_table("", table, raters, column or ""))
 
 
 def _names(dataset: Dataset, noun: str) -> tuple[str, ...]:
@@ -85,7 +81,7 @@ def ask_for(view: Dataset, noun: str, purpose: str) -> RaterFacts | None:
         read = job_progress.result_of(key, title, lambda job: cached.read_facts(job, upload, names, noun))
         if read is None:
             return None
-        st.session_state[_key(noun)] = (names, read)
+        visit.facts[f"_{noun}_facts"] = (names, read)
     found = every_fact(view, noun)
     if found is None:
         st.caption(f"No facts about {noun}s yet. Add a table of {noun}s {purpose}.")
@@ -98,4 +94,4 @@ def ask_for(view: Dataset, noun: str, purpose: str) -> RaterFacts | None:
 
 
 def _remove(noun: str) -> None:
-    st.session_state.pop(_key(noun), None)
+    del visit.facts[f"_{noun}_facts"]

@@ -19,7 +19,7 @@ from core.errors import InputError, NotApplicableError, PluralityError
 from core.runtime.jobs import Job
 from core.text import duration, markdown, plural
 from pages.shared.cache import datasets as cached
-from pages.shared.cache import streamlit_private
+from pages.shared.cache import streamlit_private, visit
 from pages.shared.kit.redraw import LOOK_SECONDS, await_news, draw_anew, part, place_of_part
 
 # What has been at work for long is looked at less often; what a page has just asked for is looked at soon for once.
@@ -27,7 +27,6 @@ _LONG, _SLOWER = 12.0, 1.0
 _YOUNG, _SOON = 4.0, 0.2
 _AT_ONCE_SECONDS = 0.3  # that a run waits, all in all
 _LEAST_SECONDS = 0.05  # and for each job
-_RUN = "_waits_of_run"
 _EVERY = 2.0  # seconds between looks at all computations
 
 
@@ -52,7 +51,7 @@ class _Run:
 
 def begin() -> None:
     """Begin a run of a page, which waits for nothing yet."""
-    st.session_state[_RUN] = _Run()
+    visit.waits_of_run = _Run()
     cached.drawing(True)
 
 
@@ -95,7 +94,8 @@ def cancel(jobs: list[Job]) -> None:
 
 
 def _run() -> _Run:
-    return st.session_state.setdefault(_RUN, _Run())
+    visit.waits_of_run = run = visit.waits_of_run or _Run()
+    return run
 
 
 def result_of(key: tuple, title: str, work: Callable[[Job], object], lane: str = "pages", of: Dataset | None = None):
@@ -177,13 +177,12 @@ def so_far(key: tuple):
 
 def leave_others(prefix: str, titles: set[str]) -> None:
     """Cancel this session's jobs with this prefix and other titles, if no other session needs them."""
-    mine = st.session_state.get("_jobs", {})
-    for title in [title for title in mine if title.startswith(prefix) and title not in titles]:
-        cached.leave(mine.pop(title))
+    for title in [title for title in visit.jobs if title.startswith(prefix) and title not in titles]:
+        cached.leave(visit.jobs.pop(title))
 
 
 def _one_at_a_time(key: tuple, title: str) -> None:
-    mine = st.session_state.setdefault("_jobs", {})
+    mine = visit.jobs
     if title in mine and mine[title] != key:
         cached.leave(mine[title])
     mine[title] = key
@@ -214,7 +213,7 @@ def _look(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> None:
     if by_clock and age < _LONG:
         await_news(lambda: _has_news(shown))
     if _has_news(shown):
-        st.session_state["drawn_anew"] = True
+        visit.drawn_anew = True
         draw_anew()
     for job, place, _ in shown:
         if place is not None:

@@ -2,11 +2,10 @@
 
 import streamlit as st
 
-from pages.shared.cache import sign_in
+from pages.shared.cache import sign_in, visit
 from pages.shared.kit import presentation, style
 
 HOME = "pages/home.py"
-_ENTERED = "_entered_by_app"
 _BY_NAME = "home"
 
 
@@ -45,7 +44,7 @@ def pages() -> dict[str, list]:
 
 def navigate():
     """Return the requested page; `/home` redirects to Home, whose own address is `/`. Called only by ``app.py``."""
-    st.session_state[_ENTERED] = True
+    visit.entered_by_app = True
     page = st.navigation(pages(), position="hidden" if presentation.on() else "sidebar", expanded=True)
     if page.url_path == _BY_NAME:
         _to_home()
@@ -75,7 +74,7 @@ def through_app() -> None:
     """
     if not sign_in.gate():
         st.stop()
-    if _ENTERED not in st.session_state:
+    if not visit.entered_by_app:
         # Before the navigation: without an icon the browser asks for that of the page, at another computer.
         st.set_page_config(page_icon=style.ICON)
         st.navigation(pages())

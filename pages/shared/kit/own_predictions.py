@@ -10,7 +10,7 @@ from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.evaluation.metrics import TOP
 from core.text import markdown, shorten
-from pages.shared.cache import access
+from pages.shared.cache import access, visit
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, predictions, widgets
 
@@ -61,7 +61,7 @@ def add(
     if otherwise is None:
         for why in predictions.unusable(view):
             st.warning(markdown(why), icon=":material/warning:")
-    may_change = access.may_change(st.session_state["data"])
+    may_change = access.may_change(visit.data)
     if not may_change and not predictions.own_names():
         return
     with st.expander(title if may_change else "Predictions in use"):

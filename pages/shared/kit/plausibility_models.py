@@ -14,7 +14,7 @@ from core.plausibility.learned_counts import LearnedCounts
 from core.plausibility.protocol import PlausibilityMethod, PlausibilityModel
 from core.runtime.jobs import Job
 from core.text import typed
-from pages.shared.cache import access
+from pages.shared.cache import access, visit
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, state, widgets
 
@@ -25,7 +25,6 @@ CHOICE = "Held-out scores of rater models"
 LEARNED, _OWN = state.LEARNED_PRIOR, "own"
 _ALPHA = f"{DirichletCounts.name}-alpha"
 _CERTAINTY = "Certainty of all cases"
-_OPENED, _SAID = "_model_opened", "_settings_said"
 
 
 def method(name: str) -> PlausibilityMethod:
@@ -89,14 +88,14 @@ def choose_model(place, dataset: Dataset) -> str:
     """Draw the select box of models; the choice applies to all pages."""
     names = offered(dataset)
     if _chosen(names, dataset) is None:
-        st.session_state["model"] = names[0]
-        st.session_state[_OPENED] = (dataset.content_digest, names[0])
+        visit.model = names[0]
+        visit.model_opened = (dataset.content_digest, names[0])
     return place.selectbox(
         "Model",
         names,
         key="model",
         format_func=lambda name: method(name).title,
-        help=widgets.explained(method(st.session_state["model"])),
+        help=widgets.explained(method(visit.model)),
         persist_state="session",
         on_change=_model_chosen,
     )
@@ -104,21 +103,18 @@ def choose_model(place, dataset: Dataset) -> str:
 
 def use(name: str) -> None:
     """Choose a model in place of the user, who pressed a button that says so."""
-    st.session_state["model"] = name
+    visit.model = name
     _model_chosen()
 
 
 def _chosen(names: list[str], dataset: Dataset) -> str | None:
     """Return the model that the user chose; None if there is only the one that the page opened with."""
-    wanted = st.session_state.get("model")
-    opened = st.session_state.get(_OPENED) == (dataset.content_digest, wanted)
-    return wanted if wanted in names and not opened else None
+    opened = visit.model_opened == (dataset.content_digest, visit.model)
+    return visit.model if visit.model in names and not opened else None
 
 
 def _model_chosen() -> None:
-    for part in ("reliability", "prior", state.EARLIER_PRIOR):
-        st.session_state.pop(part, None)
-    st.session_state.pop(_OPENED, None)
+    visit.drop("reliability", "prior", "prior_from_before", "model_opened")
     remember_choice()
 
 
@@ -128,17 +124,16 @@ def remember_choice() -> None:
     Whoever may not change the data keeps them for the session alone.
     """
     _say_once()
-    if not access.may_change(st.session_state["data"]):
+    if not access.may_change(visit.data):
         return
-    chosen = {part: st.session_state.get(part) for part in state.CHOSEN}
-    told = {part: value for part, value in chosen.items() if value is not None}
-    access.WriteRight(st.session_state["data"]).choose(told)
+    told = {part: value for part in state.CHOSEN if (value := getattr(visit, part)) is not None}
+    access.WriteRight(visit.data).choose(told)
 
 
 def _say_once() -> None:
     """Once in a session: that what was changed here counts on every page."""
-    if not st.session_state.get(_SAID):
-        st.session_state[_SAID] = True
+    if not visit.settings_said:
+        visit.settings_said = True
         st.toast("All pages and the report use the model and γ that you chose.")
 
 
@@ -148,7 +143,7 @@ def choose_prior(place, name: str, dataset: Dataset) -> PlausibilityModel:
     if learns:
         _choose_learned(place, dataset)
     for option in method(name).options:
-        if option.on_page and not (learns and option.name == "alpha" and _prior() == LEARNED):
+        if option.on_page and not (learns and option.name == "alpha" and (visit.prior or LEARNED) == LEARNED):
             _ask(place, name, option)
     return as_chosen(dataset)
 
@@ -156,7 +151,7 @@ def choose_prior(place, name: str, dataset: Dataset) -> PlausibilityModel:
 def _choose_learned(place, dataset: Dataset) -> None:
     """Choice between the learned prior and another α; the address carries it."""
     learned = _learned(dataset)
-    st.session_state["prior_kind"] = LEARNED if _prior() == LEARNED else _OWN
+    visit.choice["prior_kind"] = LEARNED if (visit.prior or LEARNED) == LEARNED else _OWN
     place.radio(
         "Prior of counts",
         [LEARNED, _OWN],
@@ -164,37 +159,30 @@ def _choose_learned(place, dataset: Dataset) -> None:
         key="prior_kind",
         on_change=_prior_chosen,
     )
-    if _prior() == LEARNED:
+    if (visit.prior or LEARNED) == LEARNED:
         place.caption(learned.prior.sentence(data_for(DirichletCounts.name, dataset, quietly=True).n_classes))
 
 
-def _prior() -> str:
-    return st.session_state.get("prior") or LEARNED
-
-
 def _prior_chosen() -> None:
-    own = st.session_state["prior_kind"] == _OWN
-    st.session_state["prior"] = typed(PUBLISHED_ALPHA) if own else LEARNED
-    st.session_state.pop(_ALPHA, None)
-    st.session_state.pop(state.EARLIER_PRIOR, None)
+    visit.prior = typed(PUBLISHED_ALPHA) if visit.choice["prior_kind"] == _OWN else LEARNED
+    del visit.other[_ALPHA], visit.prior_from_before
     remember_choice()
 
 
 def _alpha_chosen() -> None:
-    if _ALPHA in st.session_state:  # not if the kind of prior was changed at the same time
-        st.session_state["prior"] = typed(st.session_state[_ALPHA])
+    if _ALPHA in visit.other:  # not if the kind of prior was changed at the same time
+        visit.prior = typed(visit.other[_ALPHA])
         remember_choice()
 
 
 def earlier_prior(model: PlausibilityModel) -> bool:
     """Return True if γ dates from before counts learned their prior, and the published prior was used for it."""
-    return isinstance(model, DirichletCounts) and bool(st.session_state.get(state.EARLIER_PRIOR))
+    return isinstance(model, DirichletCounts) and bool(visit.prior_from_before)
 
 
 def use_learned_prior() -> None:
     """Take the learned prior, and γ as it opens with it."""
-    for part in ("prior", "reliability", _ALPHA, state.EARLIER_PRIOR):
-        st.session_state.pop(part, None)
+    del visit.prior, visit.reliability, visit.other[_ALPHA], visit.prior_from_before
     remember_choice()
 
 
@@ -203,18 +191,18 @@ def as_chosen(dataset: Dataset) -> PlausibilityModel:
     names = offered(dataset)
     name = _chosen(names, dataset) or names[0]
     if learns_prior(method(name).make(), dataset):
-        if (prior := _prior()) == LEARNED:
+        if (prior := visit.prior or LEARNED) == LEARNED:
             return _learned(dataset).model
         return DirichletCounts(state.prior_alpha(prior))
     options = [option for option in method(name).options if option.on_page]
-    chosen = {option.name: st.session_state.get(_key(name, option), option.default) for option in options}
+    chosen = {option.name: visit.other.get(_key(name, option), option.default) for option in options}
     return method(name).make(**chosen)
 
 
 def carry_prior(model: PlausibilityModel, dataset: Dataset) -> None:
     """Write the prior to the address together with γ, which is meaningless without it."""
     if learns_prior(model, dataset):
-        st.session_state["prior"] = _prior()
+        visit.prior = visit.prior or LEARNED
 
 
 def _key(name: str, option: Option) -> str:
@@ -226,8 +214,8 @@ def _ask(place, name: str, option: Option):
     if option.choices:
         return place.radio(option.label, list(option.choices), format_func=dict(option.choices).get, **how)
     low, high = max(option.low, 0.01), min(option.high, 10.0)
-    if how["key"] == _ALPHA and (prior := _prior()) != LEARNED:
-        st.session_state[_ALPHA] = min(max(state.prior_alpha(prior), low), high)
+    if how["key"] == _ALPHA and (prior := visit.prior or LEARNED) != LEARNED:
+        visit.other[_ALPHA] = min(max(state.prior_alpha(prior), low), high)
         how["on_change"] = _alpha_chosen
     else:
         how["value"] = option.default

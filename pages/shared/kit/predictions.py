@@ -7,21 +7,18 @@ but does not remove them.
 import hashlib
 from contextlib import suppress
 
-import streamlit as st
-
 from core.annotations.dataset import Dataset
 from core.errors import InputError, PluralityError
 from core.evaluation.score_predictions import ScorePredictions
-from pages.shared.cache import access
+from pages.shared.cache import access, visit
 from pages.shared.cache import datasets as cached
 
 
 def classifiers(view: Dataset) -> tuple:
     """All predictions for the dataset in use; the user's replace those of the same name."""
-    data = st.session_state["data"]
     found = []
     with suppress(PluralityError):  # none of their cases may be selected
-        found += cached.sample_predictions(data, view)
+        found += cached.sample_predictions(visit.data, view)
     found += [one for _, own in _own(view) if not isinstance(own, PluralityError) for one in own]
     return tuple({predictions.name: predictions for predictions in found}.values())
 
@@ -67,7 +64,7 @@ def matched(name: str, content: bytes, view: Dataset) -> tuple:
     InputError
         They do not fit the data.
     """
-    return cached.own_predictions(name, content, view, cached.open_dataset(st.session_state["data"]).dataset)
+    return cached.own_predictions(name, content, view, cached.open_dataset(visit.data).dataset)
 
 
 def own_names() -> list[str]:
@@ -79,13 +76,13 @@ def add(name: str, content: bytes) -> bool:
     """Keep a file of predictions with the dataset in use, one of the same name is replaced; whether it is a new one."""
     if dict(files()).get(name) == content:
         return False
-    access.WriteRight(st.session_state["data"]).add_predictions(name, content)
+    access.WriteRight(visit.data).add_predictions(name, content)
     return True
 
 
 def remove() -> None:
     """Let the user's files go."""
-    access.WriteRight(st.session_state["data"]).remove_predictions()
+    access.WriteRight(visit.data).remove_predictions()
 
 
 def fingerprint(predictions) -> str:
@@ -106,4 +103,4 @@ def fingerprint_of(*arrays) -> str:
 
 def files() -> list[tuple[str, bytes | InputError]]:
     """Return the files added to the dataset in use, by name, unchanged, or the error if one cannot be read."""
-    return list(access.ReadRight(st.session_state["data"]).predictions().items())
+    return list(access.ReadRight(visit.data).predictions().items())

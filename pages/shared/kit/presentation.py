@@ -7,11 +7,11 @@ import streamlit as st
 from core.ingest.read_files import Reading
 from core.machines.marks import Machine
 from pages.shared.cache import story as cached_story
+from pages.shared.cache import visit
 
 SCALE = 1.4
 PAGES = ("home", "agreement", "models", "raters", "cases", "reliability")
 SHOWN = (*PAGES, "ai_rater")  # the last step of the story; of most data it has nothing to show
-_PRESENTING = "presenting"
 _STYLE = """
 <style>
 html { font-size: max(20px, 1.25vw) !important; }
@@ -63,17 +63,7 @@ if (!window.presentationKeys) {
 
 def on() -> bool:
     """Return True if this session is a presentation."""
-    return bool(st.session_state.get(_PRESENTING))
-
-
-def start() -> None:
-    """Begin to present."""
-    st.session_state[_PRESENTING] = 1
-
-
-def stop() -> None:
-    """End it."""
-    st.session_state.pop(_PRESENTING, None)
+    return bool(visit.presenting)
 
 
 def veiled(reading: Reading | None, machines: tuple[str, ...] = ()) -> Reading | None:
@@ -107,7 +97,7 @@ def bar(page: str, story_moves) -> None:
         Draws the buttons of the story.
     """
     with st.container(horizontal=True, horizontal_alignment="distribute", key="presentation_bar"):
-        if "story" in st.session_state:
+        if visit.story is not None:
             with st.container(horizontal=True, width="content", gap="small"):
                 story_moves()
         else:
@@ -116,22 +106,19 @@ def bar(page: str, story_moves) -> None:
                     st.button(
                         name.capitalize(),
                         type="primary" if name == page else "tertiary",
-                        on_click=_turn_to,
-                        args=(name,),
+                        on_click=visit.set,
+                        kwargs={"go_to": name},
                         key=f"present-{name}",
                     )
         st.button(
-            "End presentation", icon=":material/close:", type="tertiary", on_click=stop, key="stop_presenting",
-            help=_BY_KEYS,
+            "End presentation", icon=":material/close:", type="tertiary", on_click=visit.drop,
+            args=("presenting",), key="stop_presenting", help=_BY_KEYS,
         )  # fmt: skip
 
 
 def button() -> None:
     """Begins a presentation."""
     st.button(
-        "Present", icon=":material/slideshow:", type="tertiary", on_click=start, key="start_presenting", help=_BY_KEYS
-    )
-
-
-def _turn_to(name: str) -> None:
-    st.session_state["go_to"] = name
+        "Present", icon=":material/slideshow:", type="tertiary", on_click=visit.set, kwargs={"presenting": 1},
+        key="start_presenting", help=_BY_KEYS,
+    )  # fmt: skip

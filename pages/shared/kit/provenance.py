@@ -16,9 +16,9 @@ from core.ingest.samples import SAMPLES
 from core.report.methods import methods_text
 from core.text import shorten, typed
 from core.version import __version__
+from pages.shared.cache import visit
 from pages.shared.kit import state
 
-_PAGES = "_settings_of_pages"
 _COMPLETE = frozenset(sample.name for sample in SAMPLES)
 
 
@@ -61,7 +61,7 @@ def show(
         st.code(json.dumps(whole, indent=1, ensure_ascii=False), language="json")
         st.markdown("**The same on the command line**")
         st.code(line, language="bash", wrap_lines=True)
-        if _source() not in _COMPLETE and not _is_kept():
+        if _source() not in _COMPLETE and not library.is_kept(visit.data):
             st.caption("Replace FILE with the name of your file. For a saved dataset, you can use its ID (see Home).")
 
 
@@ -77,10 +77,9 @@ def command_line(dataset: Dataset, command: str, chosen: Selection | None = None
     """
     chosen = state.counted() if chosen is None else chosen
     more = f" --select {quote(chosen.to_text())}" if not chosen.everything else ""
-    threshold = st.session_state.get("threshold")
     every = command.startswith("labels")  # labels of scores are scores, those of sets are sets
-    if dataset.kind == "score" and threshold is not None and not every:
-        more += f" --threshold {typed(threshold)}"
+    if dataset.kind == "score" and visit.threshold is not None and not every:
+        more += f" --threshold {typed(visit.threshold)}"
     whole = state.whole().dataset
     if whole.kind == "set" and not every and not (dataset.kind == "set" and command.startswith("agreement")):
         more += f" --label {quote(state.split(whole))}"
@@ -101,9 +100,8 @@ def of_data() -> dict:
         "selected": chosen.words(state.whole().dataset),
         "version": __version__,
     }
-    threshold = st.session_state.get("threshold")
-    if reading.dataset.kind == "score" and threshold is not None:
-        found["threshold"] = threshold
+    if reading.dataset.kind == "score" and visit.threshold is not None:
+        found["threshold"] = visit.threshold
     if reading.dataset.kind == "set":
         found["label"] = state.split(reading.dataset)
     if reading.dataset.ordinal:
@@ -148,18 +146,10 @@ def _today() -> str:
 
 def _of_page() -> dict:
     """Return the settings that the page on screen has set; each page has its own."""
-    pages = st.session_state.setdefault(_PAGES, {})
     context = get_script_run_ctx()
-    return pages.setdefault(context.page_script_hash if context is not None else "", {})
+    return visit.settings_of_pages.setdefault(context.page_script_hash if context is not None else "", {})
 
 
 def _source() -> str:
     """Return the source for the command line: the name of a sample, the digest of a kept dataset, or a file name."""
-    address = st.session_state["data"]
-    if address in _COMPLETE or _is_kept():
-        return address
-    return state.whole().dataset.name
-
-
-def _is_kept() -> bool:
-    return library.is_kept(st.session_state["data"])
+    return visit.data if visit.data in _COMPLETE or library.is_kept(visit.data) else state.whole().dataset.name

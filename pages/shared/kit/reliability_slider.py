@@ -15,10 +15,9 @@ from core.certainty.held_out_readers import reach
 from core.plausibility.protocol import PlausibilityModel, ReliabilityScale
 from core.text import html_text, markdown, number, percent
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import visit
 from pages.shared.kit import job_progress, opening, plausibility_models, state, widgets
 
-_OPENED = "_reliability_opened"
-RATER_MODEL = "_rater_model"  # of which content, and which rater model somebody chose on Models
 SIGNS = {"gold": "◆", "readers": "●", "beta": "■", "published": "▲", "default": "▲"}
 NAMES = {"gold": "gold", "readers": "readers", "beta": "β", "published": "published", "default": "default"}
 _STEP = 0.1
@@ -31,10 +30,10 @@ def choose(place, below, dataset: Dataset, model: PlausibilityModel) -> float:
     settings = _opening(dataset, model, waits=True)
     opened, found = settings.reliability, settings.opening
     plausibility_models.carry_prior(model, dataset)
-    wanted = st.session_state.get("reliability")
-    if wanted is None or wanted == st.session_state.get(_OPENED):
-        wanted = st.session_state[_OPENED] = opened
-    st.session_state["reliability"] = min(max(float(wanted), offer.low), offer.high)
+    wanted = visit.reliability
+    if wanted is None or wanted == visit.reliability_opened:
+        wanted = visit.reliability_opened = opened
+    visit.reliability = min(max(float(wanted), offer.low), offer.high)
     reliability = place.slider(
         "Reliability γ: how much each annotation counts",
         offer.low,
@@ -79,19 +78,18 @@ def in_use(dataset: Dataset, model: PlausibilityModel, *, waits: bool = False) -
 
     A page that ``waits`` is redrawn when a result that may change them is ready.
     """
-    found, wanted = _opening(dataset, model, waits=waits), st.session_state.get("reliability")
+    found, wanted = _opening(dataset, model, waits=waits), visit.reliability
     if _is_chosen():
         offer = plausibility_models.method(model.name).reliability
         found = replace(found, reliability=min(max(float(wanted), offer.low), offer.high), reliability_open=False)
-    of, mine = st.session_state.get(RATER_MODEL) or ("", None)
+    of, mine = visit.rater_model or ("", None)
     if mine is None or of != _views(dataset, model)[2].content_digest:
         return found
     return replace(found, rater_model=mine, rater_model_open=False)
 
 
 def _is_chosen() -> bool:
-    wanted = st.session_state.get("reliability")
-    return wanted is not None and wanted != st.session_state.get(_OPENED)
+    return visit.reliability not in (None, visit.reliability_opened)
 
 
 def marks(dataset: Dataset, model: PlausibilityModel) -> None:

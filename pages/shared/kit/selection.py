@@ -8,7 +8,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection, days_of
 from core.errors import PluralityError
 from core.text import markdown, plural, shorten
-from pages.shared.cache import access
+from pages.shared.cache import access, visit
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import presentation, state
 
@@ -45,33 +45,29 @@ def machines_line() -> None:
     """Draw a line on whether AI raters are left out or count, too, with a button that changes it."""
     whole = state.whole()
     marked = state.marked_machines() if whole is not None else ()
-    n = sum(machine.name in set(cached.open_dataset(st.session_state["data"]).dataset.raters) for machine in marked)
+    n = sum(machine.name in set(cached.open_dataset(visit.data).dataset.raters) for machine in marked)
     if not n:
         return
     out = bool(state.machines_left_out())
-    if not out and not st.session_state.get(state.COUNTED):
+    if not out and not visit.machines_count:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         raters = plural(n, "AI rater", "AI raters")
         said = f"{raters} left out" if out else f"{raters} included as raters"
         st.markdown(f":material/smart_toy: {said}", width="content")
         label = "Include them" if out else "Leave them out"
-        st.button(label, type="tertiary", on_click=_count_machines, args=(out,), key="count_machines")
-
-
-def _count_machines(count: bool) -> None:
-    st.session_state[state.COUNTED] = count
+        st.button(label, type="tertiary", on_click=visit.set, kwargs={"machines_count": out}, key="count_machines")
 
 
 def named() -> dict[str, Selection]:
     """Return the named selections of the dataset in use; everything comes first."""
-    kept = access.ReadRight(st.session_state["data"]).selections() if "data" in st.session_state else {}
+    kept = access.ReadRight(visit.data).selections() if visit.data else {}
     return {"Everything": Selection()} | {name: Selection.from_text(text) for name, text in kept.items()}
 
 
 def keep_as(name: str, chosen: Selection) -> None:
     """Save a selection under a name."""
-    access.WriteRight(st.session_state["data"]).add_selection(name, chosen.to_text())
+    access.WriteRight(visit.data).add_selection(name, chosen.to_text())
 
 
 @st.dialog("Filter annotations", width="medium")
@@ -105,7 +101,7 @@ def _dialog(dataset: Dataset) -> None:
         least = left.number_input("Minimum number of annotations per case", 1, most, min(now.least or 1, most))
         at_most = right.number_input("at most", 1, most, min(now.most or most, most))
         name = ""
-        if access.may_change(st.session_state["data"]):
+        if access.may_change(visit.data):
             name = st.text_input("Name of this selection, to compare it with others (optional)", max_chars=40)
         if st.form_submit_button("Use this selection", type="primary"):
             chosen = Selection(

@@ -27,16 +27,12 @@ from core.machines.marks import Machine
 from core.models.vote_prior import PUBLISHED_ALPHA
 from core.plausibility.dirichlet import LARGEST, SMALLEST, DirichletCounts
 from core.text import exact, typed
-from pages.shared.cache import access, streamlit_private
+from pages.shared.cache import access, streamlit_private, visit
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import presentation
 
-_WRITTEN = "_address_written"
-_LEFT = "_addresses_left"  # those before the last, until the browser is known to have that
-COUNTED = "machines_count"
 CHOSEN = ("model", "prior", "reliability")
 LEARNED_PRIOR = "learned"
-EARLIER_PRIOR = "_prior_from_before"
 _PARTS = ("data", "select", "case", "model", "prior", "reliability", "story", "presenting", "compare", "rater")
 ONE_RATER = "One rater"
 _OPENED = {"compare": {"agreement_tabs": "Compare"}, "rater": {"rater_tabs": ONE_RATER}}  # the tabs that parts open
@@ -47,42 +43,41 @@ def adopt_address() -> None:
 
     A press that comes before the browser has the last address brings the one before: that undoes nothing.
     """
-    written = st.session_state.get(_WRITTEN, {})
+    written = visit.address_written or {}
     said = _said()
     if "data" in said:
         said["data"] = library.present_digest(said["data"])
     if said == written:
-        st.session_state[_LEFT] = []
-    elif said in st.session_state.get(_LEFT, []) and not streamlit_private.is_history_navigation():
+        visit.addresses_left = []
+    elif said in visit.addresses_left and not streamlit_private.is_history_navigation():
         return
     if "data" in said and said["data"] != written.get("data"):
-        st.session_state["data"] = said["data"]
-        for part in ("select", "case"):
-            if part not in said:
-                st.session_state.pop(part, None)
+        visit.data = said["data"]
+        visit.drop(*(part for part in ("select", "case") if part not in said))
         _take_chosen(said["data"], said)
     if "reliability" in said and said["reliability"] != written.get("reliability"):
-        st.session_state["reliability"] = _number(said["reliability"])
+        visit.reliability = _number(said["reliability"])
         _take_published_prior(said)
     for part in ("select", "case", "model", "prior", "story", "presenting", *_OPENED):
         if part in said and said[part] != written.get(part):
-            st.session_state[part] = said[part]
-            st.session_state.update(_OPENED.get(part, {}))
+            setattr(visit, part, said[part])
+            for tabs, name in _OPENED.get(part, {}).items():
+                visit.choice[tabs] = name
             if part == "prior":
-                st.session_state.pop(EARLIER_PRIOR, None)
+                del visit.prior_from_before
 
 
 def write_address() -> None:
     """Make the address say what is on screen, so that it can be sent to somebody or opened again."""
-    now = {part: _as_text(st.session_state[part]) for part in _PARTS if st.session_state.get(part) is not None}
-    if st.session_state.get("rater_tabs") != ONE_RATER or presentation.on():  # an audience sees no names
+    now = {part: _as_text(value) for part in _PARTS if (value := getattr(visit, part)) not in (None, "")}
+    if visit.choice["rater_tabs"] != ONE_RATER or presentation.on():  # an audience sees no names
         now.pop("rater", None)
     if now != _said():
         st.query_params.from_dict(now)
-    written = st.session_state.get(_WRITTEN)
+    written = visit.address_written
     if written is not None and now != written:
-        st.session_state[_LEFT] = [*st.session_state.get(_LEFT, []), written]
-    st.session_state[_WRITTEN] = now
+        visit.addresses_left = [*visit.addresses_left, written]
+    visit.address_written = now
 
 
 def _said() -> dict[str, str]:
@@ -92,9 +87,8 @@ def _said() -> dict[str, str]:
 def split(dataset: Dataset) -> float | str | None:
     """Return what converts annotations to single classes: the threshold of scores, the label of sets."""
     if dataset.kind != "set":
-        return st.session_state.get("threshold")
-    label = st.session_state.get("label")
-    return label if label in dataset.classes else most_named(dataset)
+        return visit.threshold
+    return visit.label if visit.label in dataset.classes else most_named(dataset)
 
 
 def most_named(dataset: Dataset) -> str:
@@ -104,10 +98,10 @@ def most_named(dataset: Dataset) -> str:
 
 def use(address: str) -> None:
     """Change to another dataset, by its digest or the name of a sample."""
-    left = ("select", "case", "rater", "threshold", "label", "find", *CHOSEN, "compare", "_compared_last")
-    for name in (*left, COUNTED, EARLIER_PRIOR):
-        st.session_state.pop(name, None)
-    st.session_state["data"] = address
+    left = ("select", "case", "rater", "threshold", "label", *CHOSEN, "compare", "compared_last")
+    visit.drop(*left, "machines_count", "prior_from_before")
+    del visit.text["find"]
+    visit.data = address
     _take_chosen(address, {})
 
 
@@ -119,9 +113,7 @@ def _take_chosen(address: str, said: dict[str, str]) -> None:
         chosen = access.ReadRight(address).chosen()
     except PluralityError:  # said where the data are opened
         return
-    for part in CHOSEN:
-        if part in chosen:
-            st.session_state[part] = chosen[part]
+    visit.set(**{part: chosen[part] for part in CHOSEN if part in chosen})
     _take_published_prior(chosen)
 
 
@@ -129,7 +121,7 @@ def _take_published_prior(chosen: Mapping[str, Any]) -> None:
     """Give counts the published prior if γ was chosen before they learned theirs."""
     of_counts = chosen.get("model", DirichletCounts.name) == DirichletCounts.name
     if of_counts and "reliability" in chosen and "prior" not in chosen:
-        st.session_state["prior"], st.session_state[EARLIER_PRIOR] = typed(PUBLISHED_ALPHA), True
+        visit.prior, visit.prior_from_before = typed(PUBLISHED_ALPHA), True
 
 
 def prior_alpha(prior: str) -> float:
@@ -148,35 +140,33 @@ def prior_alpha(prior: str) -> float:
 def leave() -> None:
     """Use no dataset."""
     use("")
-    st.session_state.pop("data")
+    del visit.data
 
 
 def selection() -> Selection:
     """Return the selection of the dataset in use; everything if the address cannot be read."""
-    try:
-        return Selection.from_text(st.session_state.get("select") or "")
-    except PluralityError as error:
-        st.session_state["data_error"] = str(error)
-        st.session_state.pop("select")
-        return Selection()
+    with visit.error_in("data_error"):
+        return Selection.from_text(visit.select or "")
+    del visit.select
+    return Selection()
 
 
 def choose(chosen: Selection) -> None:
     """Let only the selected annotations count, on all pages."""
-    st.session_state["select"] = chosen.to_text() or None
+    visit.select = chosen.to_text() or None
 
 
 def marked_machines() -> tuple[Machine, ...]:
     """Return the AI raters of the dataset in use: as marked by a user, otherwise as in its file."""
     reading = _opened()
     told = () if reading is None else tuple(Machine(*one) for one in reading.machines)
-    return () if reading is None else access.ReadRight(st.session_state["data"]).machines(told)
+    return () if reading is None else access.ReadRight(visit.data).machines(told)
 
 
 def machines_left_out() -> tuple[str, ...]:
     """Raters who are marked as machines and count for nothing; none where the user counts them, too."""
     reading = _opened()
-    if reading is None or st.session_state.get(COUNTED):
+    if reading is None or visit.machines_count:
         return ()
     marked = {machine.name for machine in marked_machines()}
     found = tuple(name for name in reading.dataset.raters if name in marked)
@@ -241,8 +231,8 @@ def current() -> Reading | None:
     try:
         return presentation.veiled(replace(reading, dataset=cached.selected(reading.dataset, chosen)))
     except PluralityError as error:
-        st.session_state["data_error"] = f"{error} All annotations are shown."
-        st.session_state.pop("select")
+        visit.data_error = f"{error} All annotations are shown."
+        del visit.select
         return presentation.veiled(reading)
 
 
@@ -254,9 +244,9 @@ def whole() -> Reading | None:
 @contextmanager
 def looking_at(address: str) -> Iterator[None]:
     """Use another dataset, all of it, within the context."""
-    before = {part: st.session_state[part] for part in ("data", "select") if part in st.session_state}
-    st.session_state["data"] = address
-    st.session_state.pop("select", None)
+    before = {part: value for part in ("data", "select") if (value := getattr(visit, part))}
+    visit.data = address
+    del visit.select
     try:
         yield
     finally:
@@ -268,21 +258,17 @@ def looking_at(address: str) -> Iterator[None]:
 
 
 def _look_back(before: dict[str, object]) -> None:
-    for part in ("data", "select"):
-        st.session_state.pop(part, None)
-    st.session_state.update(before)
+    visit.drop("data", "select")
+    visit.set(**before)
 
 
 def _opened() -> Reading | None:
-    address = st.session_state.get("data")
-    if not address:
+    if not visit.data:
         return None
-    try:
-        return cached.open_dataset(address)
-    except PluralityError as error:
-        st.session_state["data_error"] = str(error)
-        st.session_state.pop("data")
-        return None
+    with visit.error_in("data_error"):
+        return cached.open_dataset(visit.data)
+    del visit.data
+    return None
 
 
 def _number(text: str) -> float | None:

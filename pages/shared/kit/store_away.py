@@ -7,30 +7,24 @@ import streamlit as st
 from core.errors import PluralityError
 from core.review.review_errors import StoreError
 from core.text import markdown, number
-from pages.shared.cache import access
+from pages.shared.cache import access, visit
 from pages.shared.kit.redraw import draw_anew, part
 
 _EVERY = 5.0  # seconds
-_SAID = "_store_away"
-
-
-def begin() -> None:
-    """Begin a run of a page, without any message yet."""
-    st.session_state.pop(_SAID, None)
 
 
 def show(error: PluralityError) -> None:
     """Say what is wrong; of a database that is away once a page."""
     if not (isinstance(error, StoreError) and error.trouble in ("unreachable", "locked")):
         st.error(markdown(error), icon=":material/error:")
-    elif _SAID not in st.session_state:
-        st.session_state[_SAID] = True
+    elif not visit.store_away:
+        visit.store_away = True
         st.error(f"{markdown(error)} This page tries again every {number(_EVERY, 0)} seconds.", icon=":material/error:")
 
 
 def look_again() -> None:
     """At the end of a run: the part of the page that looks whether the database answers again."""
-    if _SAID in st.session_state:
+    if visit.store_away:
         _look(time.monotonic())
 
 

@@ -3,37 +3,34 @@
 from dataclasses import replace
 from typing import Literal
 
-import streamlit as st
-
 from core.annotations.dataset import Dataset
 from core.errors import InputError, PluralityError
 from core.studies.files import StudyReading
 from core.studies.study import ReadingStudy
-from pages.shared.cache import access, studies
+from pages.shared.cache import access, studies, visit
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import presentation
 
 Source = Literal["files", "gold", "panel"]
 SOURCES: dict[Source, str] = {"files": "of the files", "gold": "gold of these data", "panel": "raters of these data"}
-SOURCE, POSITIVE = "study_truth", "study_positive"
 
 
 def files() -> list[tuple[str, bytes | InputError]]:
     """Return the files added to the dataset in use, by name, unchanged, or the error if one cannot be read."""
-    return list(access.ReadRight(st.session_state["data"]).studies().items())
+    return list(access.ReadRight(visit.data).studies().items())
 
 
 def add(name: str, content: bytes) -> bool:
     """Keep a file with the dataset in use, one of the same name is replaced; whether it is a new one."""
     if dict(files()).get(name) == content:
         return False
-    access.WriteRight(st.session_state["data"]).add_study(name, content)
+    access.WriteRight(visit.data).add_study(name, content)
     return True
 
 
 def remove() -> None:
     """Remove the files (callback)."""
-    access.WriteRight(st.session_state["data"]).remove_studies()
+    access.WriteRight(visit.data).remove_studies()
 
 
 def sources(dataset: Dataset) -> list[Source]:
@@ -70,9 +67,9 @@ def reading(dataset: Dataset) -> StudyReading | None:
     if not files():
         return None
     offered = sources(dataset)
-    source = st.session_state.get(SOURCE)
+    source = visit.choice["study_truth"]
     source = source if source in offered else next(iter(offered), "files")
-    positive = st.session_state.get(POSITIVE) or ""
+    positive = visit.choice["study_positive"] or ""
     truth = None
     if source == "gold":
         truth = {

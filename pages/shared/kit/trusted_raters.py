@@ -15,6 +15,7 @@ from core.plausibility.protocol import PlausibilityModel
 from core.runtime.jobs import Job
 from core.text import markdown, plural
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import visit
 from pages.shared.kit import expected, job_progress, plausibility_models
 
 TITLE = "Weight of each rater"
@@ -82,7 +83,7 @@ def asked_for(view: Dataset, model: PlausibilityModel, n_reliabilities: int = 1)
         return model
     found = known(view, model)
     wanted = f"_trust_wanted-{view.content_digest}-{plausibility_models.job_key(view, model)}"
-    if found is None and is_asked_for(model) and not st.session_state.get(wanted):
+    if found is None and is_asked_for(model) and not visit.flag[wanted]:
         _offer(view, model, n_reliabilities, wanted)
         return None
     if found is None:
@@ -116,7 +117,7 @@ def _offer(view: Dataset, model: PlausibilityModel, n_reliabilities: int, wanted
             "Estimate the weight of each rater",
             type="primary",
             icon=":material/play_arrow:",
-            on_click=st.session_state.__setitem__,
+            on_click=visit.flag.__setitem__,
             args=(wanted, True),
             key="start_trust",
         )

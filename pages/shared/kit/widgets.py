@@ -19,7 +19,7 @@ from core.ingest.read_files import Reading
 from core.methods import Method
 from core.text import exact, html_text, percent, plural, shorten
 from pages.shared.cache import datasets as cached
-from pages.shared.cache import sign_in
+from pages.shared.cache import sign_in, visit
 from pages.shared.kit import columns, documentation, presentation, provenance, state
 from pages.shared.kit import style as look
 
@@ -29,7 +29,6 @@ _FORMATS = (
     ("xlsx", "Excel", tables.to_xlsx, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
     ("parquet", "Parquet", tables.to_parquet, "application/vnd.apache.parquet"),
 )
-_SPLIT = "_threshold_opened"  # the threshold that two classes open with and nobody has set
 _MOST_WHO = 4  # names of raters on a line, before they fold
 _IMAGE = {"scale": 2, "width": 1000}  # wide enough for a title in one line
 _PLOT = {"displaylogo": False, "modeBarButtons": [["toImage"]], "toImageButtonOptions": _IMAGE}
@@ -39,7 +38,7 @@ def require_data() -> Reading:
     """Return the dataset in use; without one, draw an empty page and end the run."""
     reading = state.current()
     if reading is None:
-        if error := st.session_state.pop("data_error", None):
+        if error := visit.data_error:
             from core.text import markdown
 
             st.error(markdown(error), icon=":material/link_off:")
@@ -55,28 +54,29 @@ def require_data() -> Reading:
 def split(dataset: Dataset) -> float | str | None:
     """Ask, once for all pages, for the threshold or label that makes two classes of scores or sets; None for others."""
     if dataset.kind == "set":
-        st.session_state["label"] = state.split(dataset)
+        visit.label = state.split(dataset)
         return st.selectbox(
             "Label", dataset.classes, key="label", persist_state="session", format_func=shorten, width=280,
             help="Pages that need two classes compare annotations with and without this label.",
         )  # fmt: skip
     if dataset.kind != "score":
         return None
-    if st.session_state.get("threshold") is None:
-        st.session_state["threshold"] = st.session_state[_SPLIT] = float(np.median(dataset.score))
+    if visit.threshold is None:
+        visit.threshold = visit.threshold_opened = float(np.median(dataset.score))
     return st.number_input(
         "Threshold (splits scores into two classes)",
         key="threshold",
         persist_state="session",
         width=280,
-        on_change=_threshold_set,
+        on_change=visit.drop,
+        args=("threshold_opened",),
     )
 
 
 def _say_of_the_split(scores: np.ndarray, view: Dataset) -> None:
     """Show the loss from splitting scores, the size of each side, and whether the threshold was chosen."""
     at_most, above = np.bincount(view.answer, minlength=2)
-    at = exact(st.session_state["threshold"])
+    at = exact(visit.threshold)
     if not (at_most and above):
         low, high = exact(scores.min()), exact(scores.max())
         st.warning(
@@ -86,7 +86,7 @@ def _say_of_the_split(scores: np.ndarray, view: Dataset) -> None:
         )
         return
     said = f"This page splits scores into two classes: {at_most:,} at most {at}, {above:,} above."
-    if st.session_state.get(_SPLIT) is not None:
+    if visit.threshold_opened is not None:
         said += " This threshold is the median of all scores. Set the threshold that matters to you."
     st.caption(
         f"{said} The distance from the threshold does not count. For results without a threshold, see Raters "
@@ -94,15 +94,11 @@ def _say_of_the_split(scores: np.ndarray, view: Dataset) -> None:
     )
 
 
-def _threshold_set() -> None:
-    st.session_state.pop(_SPLIT, None)
-
-
 def forget_split() -> None:
     """Clear a median that nobody chose, before a page asks for a threshold that may stay empty."""
-    if st.session_state.get(_SPLIT) is not None and st.session_state.get("threshold") == st.session_state[_SPLIT]:
-        st.session_state["threshold"] = None
-    _threshold_set()
+    if visit.threshold_opened is not None and visit.threshold == visit.threshold_opened:
+        visit.threshold = None
+    del visit.threshold_opened
 
 
 def class_view(dataset: Dataset) -> Dataset:
@@ -216,7 +212,7 @@ def open_case_table(
         key=key,
     )
     if chosen.selection.rows:
-        st.session_state["case"] = frame["case"].iloc[chosen.selection.rows[0]]
+        visit.case = frame["case"].iloc[chosen.selection.rows[0]]
         st.switch_page("pages/cases.py")
 
 
@@ -286,15 +282,15 @@ def tabs(names: Sequence[str], key: str) -> Sequence:
     key : str
         Key in the session's state for the name of the open tab.
     """
-    kept = f"{key}-open"
-    if key not in st.session_state and st.session_state.get(kept) in names:
-        st.session_state[key] = st.session_state[kept]
+    opened = f"{key}-open"
+    if key not in visit.choice and visit.choice[opened] in names:
+        visit.choice[key] = visit.choice[opened]
     found = st.tabs(names, key=key, on_change="rerun")
-    st.session_state[kept] = st.session_state.get(key)
+    visit.choice[opened] = visit.choice[key]
     return found
 
 
 def open_tab(key: str, name: str) -> None:
     """Have a tab open when the page with these `tabs` is drawn next."""
-    st.session_state.pop(key, None)
-    st.session_state[f"{key}-open"] = name
+    del visit.choice[key]
+    visit.choice[f"{key}-open"] = name

@@ -19,11 +19,11 @@ from core.models.difficulty.names import Switches, switches, tag_of
 from core.models.gold import gold_cases
 from core.models.rater_methods import BETA, DOUBT, RaterModelMethod
 from core.text import markdown, plural
-from pages.shared.kit import blocks, evidence, job_progress, opening, reliability_slider, widgets
+from pages.shared.cache import visit
+from pages.shared.kit import blocks, evidence, job_progress, opening, widgets
 
 RESTARTS = (0, 20, 100, 200)
 FIRST, FULL = "Posterior mode (quick)", "Full posterior"
-_CHOSEN, _OPENED = "models_chosen", "_models_opened"
 _SWITCHES = {
     "bias": "Rater bias: sensitivity and specificity differ",
     "ability": "Rater ability: raters differ",
@@ -41,13 +41,13 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
         for method in methods(RaterModelMethod).values()
         if not method.reference and (view.ordinal or "order" not in method.needs)
     }
-    st.session_state[_CHOSEN] = [name for name in st.session_state[_CHOSEN] if name in known]
+    visit.models_chosen = [name for name in visit.models_chosen if name in known]
     row = st.container(horizontal=True, vertical_alignment="bottom")
     chosen = row.multiselect(
         "Models",
         list(known),
         format_func=lambda name: known[name].title,
-        key=_CHOSEN,
+        key="models_chosen",
         help=widgets.explained("rater models"),
         persist_state="session",
     )
@@ -81,10 +81,10 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
 def _opened_with(view: Dataset) -> opening.JudgedModels | None:
     """Return the rater model of the settings until the user chooses one; None if the majority vote is the default."""
     judged = opening.choice(view)
-    now = st.session_state.get(_CHOSEN)
-    if now is None or now == st.session_state.get(_OPENED):
+    now = visit.models_chosen
+    if now is None or now == visit.models_opened:
         best = rater_request(None if judged is None else judged.choice, view).method
-        st.session_state[_CHOSEN] = st.session_state[_OPENED] = [] if best.reference else [best.name]
+        visit.models_chosen = visit.models_opened = [] if best.reference else [best.name]
     return judged
 
 
@@ -97,21 +97,20 @@ def keep_choice(view: Dataset, shown: Request) -> None:
     shown : Request
         Request of the model that the page is about.
     """
-    mine = st.session_state[_CHOSEN] != st.session_state.get(_OPENED)
-    st.session_state[reliability_slider.RATER_MODEL] = (view.content_digest, shown) if mine else None
+    visit.rater_model = (view.content_digest, shown) if visit.models_chosen != visit.models_opened else None
 
 
 def is_open(view: Dataset) -> bool:
     """Return True if the default model of the page depends on scores that are still being computed."""
     job = opening.choice_job(view)
     at_work = job is not None and not job.finished
-    return at_work and st.session_state[_CHOSEN] == st.session_state.get(_OPENED)
+    return at_work and visit.models_chosen == visit.models_opened
 
 
 def vote_opens(view: Dataset) -> bool:
     """Return True if the held-out scores favour the majority vote and the user has chosen nothing else."""
     judged = opening.choice(view)
-    return judged is not None and judged.choice.best.candidate.reference and not st.session_state[_CHOSEN]
+    return judged is not None and judged.choice.best.candidate.reference and not visit.models_chosen
 
 
 def _why(view: Dataset, judged: opening.JudgedModels | None) -> None:
@@ -124,7 +123,7 @@ def _why(view: Dataset, judged: opening.JudgedModels | None) -> None:
             job_progress.redraw_after(job)
         return
     found = judged.choice
-    mine = st.session_state[_CHOSEN] != st.session_state.get(_OPENED)
+    mine = visit.models_chosen != visit.models_opened
     if not mine and judged.averaged.members:  # the average says what it is made of
         return
     reason = f"Chosen by you. {found.reason}" if mine else found.reason
@@ -135,11 +134,7 @@ def _why(view: Dataset, judged: opening.JudgedModels | None) -> None:
         blocks.show([Words(spans, "note", "held-out score")])
     if mine:
         label = "Use the average" if judged.averaged.members else "Use the vote"
-        right.button(label, type="tertiary", on_click=_use_best, key="use_best_model")
-
-
-def _use_best() -> None:
-    st.session_state.pop(_CHOSEN, None)
+        right.button(label, type="tertiary", on_click=visit.drop, args=("models_chosen",), key="use_best_model")
 
 
 def _taken(method: RaterModelMethod, way: str, asked: dict) -> dict:
@@ -236,8 +231,8 @@ def _of_tag(tag: str) -> str:
 
 
 def _add(names: list[str]) -> None:
-    chosen = st.session_state[_CHOSEN]
-    st.session_state[_CHOSEN] = [*chosen, *(name for name in names if name not in chosen)]
+    chosen = visit.models_chosen
+    visit.models_chosen = [*chosen, *(name for name in names if name not in chosen)]
 
 
 def _switches() -> None:

@@ -18,6 +18,7 @@ from core.runtime.jobs import Job
 from core.runtime.work import job_name
 from core.text import markdown, plural
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import visit
 from pages.shared.kit import expected, job_progress, opening
 
 MOST_LISTED = 6
@@ -126,11 +127,11 @@ def _again(keys: list[tuple]) -> None:
 
 def _leave_unwanted(wanted: list[tuple]) -> None:
     """Cancel fits that this session requested and no longer needs, if no other session needs them."""
-    for key in set(st.session_state.get("_models_asked", ())) - set(wanted):
+    for key in set(visit.models_asked) - set(wanted):
         cached.leave(key, _PART)
     for key in wanted:
         cached.watch(key, _PART)
-    st.session_state["_models_asked"] = tuple(wanted)
+    visit.models_asked = tuple(wanted)
 
 
 def with_precision(shown: Fitted) -> Fitted:

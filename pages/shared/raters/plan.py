@@ -13,6 +13,7 @@ from core.annotations.vocabulary import to_numbers
 from core.errors import PluralityError
 from core.raters.accuracy_threshold import JudgedAccuracy
 from core.text import markdown, plural
+from pages.shared.cache import visit
 from pages.shared.kit import blocks, groups, job_progress, opening, widgets
 
 QUANTITIES = {
@@ -42,7 +43,7 @@ def show(view: Dataset, judged: JudgedAccuracy) -> None:
             "of new raters on the current cases."
         )
     asked = _goal(view, crossed, known=not judged.why and judged.own_classes)
-    if _pressed("plan", (view.content_digest, asked)):
+    if visit.other["plan"] == (view.content_digest, asked):
         _show("plan", view, asked)
         return
     st.button("Simulate this plan", type="primary", on_click=_press, args=("plan", view, asked), key="plan_go")
@@ -110,7 +111,7 @@ def _plans(view: Dataset, judged: JudgedAccuracy) -> None:
             "Plans show only certainty and agreement."
         )
     asked, cost = _sizes(view)
-    if _pressed("plans", (view.content_digest, asked)):
+    if visit.other["plans"] == (view.content_digest, asked):
         _show("plans", view, asked, cost=cost, right=judged.own_classes)
     else:
         st.button("Compare plans", type="primary", on_click=_press, args=("plans", view, asked), key="plans_go")
@@ -138,12 +139,8 @@ def _show(name: str, view: Dataset, asked, **display) -> None:
         blocks.show(part.blocks(found, view, replace(asked, **display)))
 
 
-def _pressed(name: str, key: tuple) -> bool:
-    return st.session_state.get(name) == key
-
-
 def _press(name: str, view: Dataset, asked) -> None:
-    st.session_state[name] = (view.content_digest, asked)
+    visit.other[name] = (view.content_digest, asked)
 
 
 def _nobody_left(view: Dataset) -> bool:

@@ -20,6 +20,7 @@ from core.raters.monitoring import default_request
 from core.raters.one_class import FALSE_DISCOVERIES
 from core.text import percent, plural
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import visit
 from pages.shared.kit import widgets
 
 _RATES = (0.01, 0.05, 0.1, 0.2)
@@ -65,7 +66,7 @@ def _model(view: Dataset) -> tuple[object, RaterModelFit | None]:
 def _drawn(view: Dataset) -> list[Fitted]:
     """Posteriors of this session's Models page that tell the same classes of the same cases."""
     found = []
-    for key in st.session_state.get("_models_asked", ()):
+    for key in visit.models_asked:
         job = cached.known(key)
         if job is None or job.state != "done" or key[0] != view.content_digest:
             continue

@@ -22,6 +22,7 @@ from core.runtime.jobs import Job
 from core.text import markdown, number, percent, shorten, significant, typed
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import visit
 from pages.shared.kit import (
     blocks,
     expected,
@@ -95,11 +96,11 @@ def _settings(view: Dataset) -> dict[str, Any]:
 def _promise(place, inputs: Inputs, options: SetOptions, name: str) -> float | None:
     """α; at first that of the largest promise up to 0.9 that the classifier's lists can keep at every γ."""
     key = f"sets_promise-{name}"
-    if key not in st.session_state:
+    if key not in visit.number:
         first = _job(inputs, options)
         if first is None:
             return None
-        st.session_state[key] = possible_promise(min(each[options.classifier].listed for each in first))
+        visit.number[key] = possible_promise(min(each[options.classifier].listed for each in first))
     promise = place.segmented_control(
         "Guaranteed share of sets that include the truth",
         PROMISES,

@@ -6,7 +6,6 @@ import streamlit as st
 from core.analyses.inputs import Inputs
 from core.analyses.reviews import REVIEWS, ReviewOptions
 from core.annotations.dataset import Dataset
-from core.errors import PluralityError
 from core.ingest.read_files import Reading
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.protocol import PlausibilityModel
@@ -18,7 +17,7 @@ from core.review.states import CaseReview
 from core.review.store import ReviewStore
 from core.review.summary import mean_certainty
 from core.text import exact, markdown, percent, plural, significant
-from pages.shared.cache import access, sign_in
+from pages.shared.cache import access, sign_in, visit
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import blocks, plausibility_models, provenance, state, widgets
 
@@ -155,26 +154,20 @@ def _erasing(store: ReviewStore, dataset: Dataset, n_cases: int) -> None:
 
 
 def _erase(dataset: Dataset) -> None:
-    try:
+    with visit.error_in("review_error"):
         n_events = access.forget_reviews(dataset.digest)
-    except PluralityError as error:
-        st.session_state["review_error"] = str(error)
-        return
-    st.toast(f"{plural(n_events, 'step')} erased.")
+        st.toast(f"{plural(n_events, 'step')} erased.")
 
 
+@visit.error_in("review_error")
 def _grow(dataset: Dataset, reviews, name: str, closed: bool) -> None:
-    try:
-        grown = with_reviews(dataset, reviews, rater=name.strip(), closed=closed)
-    except PluralityError as error:
-        st.session_state["review_error"] = str(error)
-        return
+    grown = with_reviews(dataset, reviews, rater=name.strip(), closed=closed)
     reading = Reading(grown.dataset.renamed(f"{dataset.name} with {name.strip()}"), None, state.whole().facts)
     machines = state.marked_machines()
     state.use(cached.bring(reading))
     if machines:  # they are machines there, too
-        access.WriteRight(st.session_state["data"]).mark_machines(machines)
+        access.WriteRight(visit.data).mark_machines(machines)
     added = np.flatnonzero(np.diff(grown.dataset.case_ptr) > np.diff(dataset.case_ptr))
-    st.session_state["case"] = dataset.cases[int(added[0])]
-    st.session_state["go_to"] = "cases"  # a case that was decided, with the decision among its annotations
+    visit.case = dataset.cases[int(added[0])]
+    visit.go_to = "cases"  # a case that was decided, with the decision among its annotations
     st.toast(f"{plural(grown.n_added, 'decision')} added; {len(grown.left_out):,} could not be added.")

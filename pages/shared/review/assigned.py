@@ -12,7 +12,7 @@ from core.review.reviewer_session import Desk, new_token
 from core.review.sessions import Queued
 from core.review.waiting import Waiting, waiting_in
 from core.text import markdown, plural, shorten
-from pages.shared.cache import access, sign_in
+from pages.shared.cache import access, sign_in, visit
 from pages.shared.kit import widgets
 
 _COLUMNS = {
@@ -76,25 +76,21 @@ def form(desk: Desk, title: str, cases: Sequence[Queued], key: str) -> None:
         )
 
 
+@visit.error_in("review_error")
 def _assign(desk: Desk, title: str, cases: tuple[Queued, ...], key: str) -> None:
-    said, due = st.session_state[f"assign_to-{key}"], st.session_state[f"assign_due-{key}"]
-    try:
-        whom = _recipients(desk, said, divide=st.session_state[f"assign_divide-{key}"])
-        divide = st.session_state[f"assign_divide-{key}"]
-        parts = divided(cases, len(whom)) if divide else [cases] * len(whom)
-        given = [
-            Assignment(
-                dataset=desk.dataset.digest, by=desk.reviewer, whom=name, group=group, title=title, cases=part, due=due
-            )
-            for (name, group), part in zip(whom, parts, strict=True)
-            if part
-        ]
-        for one in given:
-            desk.store.assign(one, token=new_token())
-    except PluralityError as error:
-        st.session_state["review_error"] = str(error)
-        return
-    st.session_state[f"assign_to-{key}"] = []
+    due, divide = visit.other[f"assign_due-{key}"], visit.flag[f"assign_divide-{key}"]
+    whom = _recipients(desk, visit.choices[f"assign_to-{key}"], divide=divide)
+    parts = divided(cases, len(whom)) if divide else [cases] * len(whom)
+    given = [
+        Assignment(
+            dataset=desk.dataset.digest, by=desk.reviewer, whom=name, group=group, title=title, cases=part, due=due
+        )
+        for (name, group), part in zip(whom, parts, strict=True)
+        if part
+    ]
+    for one in given:
+        desk.store.assign(one, token=new_token())
+    visit.choices[f"assign_to-{key}"] = []
     st.toast(f"{plural(len(cases), 'case')} assigned to {plural(len(given), 'recipient')}.")
 
 
@@ -170,10 +166,8 @@ def _named(one: Assignment) -> str:
 
 
 def _withdraw(desk: Desk) -> None:
-    number = st.session_state.get("assignment_back")
+    number = visit.other["assignment_back"]
     if number is None:
         return
-    try:
+    with visit.error_in("review_error"):
         desk.store.withdraw(desk.dataset.digest, number, desk.reviewer, token=new_token())
-    except PluralityError as error:
-        st.session_state["review_error"] = str(error)

@@ -16,10 +16,10 @@ from core.review.panel_answer import panel_score, panel_set, panel_word
 from core.review.states import STATES, ReviewerOpinion
 from core.text import exact, listed, markdown, number, percent, significant
 from core.thresholds import PLAUSIBLE_SET
-from pages.shared.cache import access
+from pages.shared.cache import access, visit
 from pages.shared.cases import content as case_facts
 from pages.shared.cases import one_case, score_cases
-from pages.shared.kit import gold_of_reviews, opening, plausibility_models, presentation, seen_cases, state, widgets
+from pages.shared.kit import gold_of_reviews, opening, plausibility_models, presentation, state, widgets
 from pages.shared.review import moves as review_moves
 from pages.shared.review import opinion as review_opinion
 from pages.shared.review.moves import Action, CaseOnScreen
@@ -158,7 +158,7 @@ def _blind(current: CaseOnScreen, standing: str, model: PlausibilityModel, relia
         st.info(
             "You have seen the panel's annotations before, so your opinion counts as open.", icon=":material/group:"
         )
-    elif seen_cases.seen(current.dataset.digest, current.case_id):
+    elif (current.dataset.digest, current.case_id) in visit.review_seen:
         st.info(
             "You have seen annotations of this case on another page, so your opinion counts as open.",
             icon=":material/group:",
@@ -334,7 +334,7 @@ _CHOICES = {
 
 def _choose(current: CaseOnScreen, *kinds: str, at_first: str | None = None) -> Action | None:
     """Buttons for what is rarer than going on, and the fields of the one that was chosen."""
-    doing = st.session_state.get(current.key("doing")) or at_first
+    doing = visit.choice[current.key("doing")] or at_first
     with st.container(horizontal=True):
         for kind in kinds:
             label, icon, shortcut = _CHOICES[kind]
@@ -349,8 +349,7 @@ def _choose(current: CaseOnScreen, *kinds: str, at_first: str | None = None) -> 
 
 
 def _do(current: CaseOnScreen, kind: str) -> None:
-    key = current.key("doing")
-    st.session_state[key] = None if st.session_state.get(key) == kind else kind
+    visit.choice[current.key("doing")] = None if visit.choice[current.key("doing")] == kind else kind
 
 
 def _change(current: CaseOnScreen) -> Action:
@@ -375,8 +374,8 @@ def _keep_alone(current: CaseOnScreen) -> Action:
 
 
 def _second_opinion(current: CaseOnScreen) -> Action:
-    asked = st.session_state.get(review_moves.ASKED_LAST, "")
-    st.session_state.setdefault(current.key("whom"), asked if asked != current.desk.reviewer else "")
+    asked = visit.review_asked_last
+    visit.text.begin(current.key("whom"), asked if asked != current.desk.reviewer else "")
     st.text_input(
         "Whom to ask",
         key=current.key("whom"),
@@ -420,7 +419,7 @@ def _to_ask(current: CaseOnScreen) -> list[str]:
 
 
 def _propose(current: CaseOnScreen) -> None:
-    st.session_state[current.key("whom")] = st.session_state[current.key("proposed")] or ""
+    visit.text[current.key("whom")] = visit.choice[current.key("proposed")] or ""
 
 
 def _arbitration(current: CaseOnScreen) -> Action:

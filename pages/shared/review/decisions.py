@@ -9,14 +9,14 @@ from core.review.reviewer_session import Desk, new_token
 from core.review.sessions import Queued
 from core.review.states import STATES, CaseReview
 from core.text import markdown, plural, shorten
-from pages.shared.kit import columns, seen_cases, widgets
+from pages.shared.cache import visit
+from pages.shared.kit import columns, widgets
 from pages.shared.review import days as review_days
 
 _HISTORY = {
     "at": "at (UTC)", "reviewer": "by", "event": "step", "visible": "read", "old": "before", "new": "after",
     "panel": "the panel said", "reason": "reason", "note": "note", "undone": "undone",
 }  # fmt: skip
-_UNDONE = "decisions_undone"
 _STEPS = {"second_opinion": "second opinion asked", "arbitration": "sent to arbitration", "adjudication": "decided"}
 
 
@@ -54,10 +54,10 @@ def show(desk: Desk) -> None:
     quick = f" {quick_words(found)}"
     st.caption(f"{plural(len(found), 'decision')}, latest first. Choose a row to see the history of its case.{quick}")
     if picked.selection.rows:
-        st.session_state.pop(_UNDONE, None)
+        del visit.decisions_undone
         _history(desk, reviews[which[picked.selection.rows[0]]])
-    elif st.session_state.get(_UNDONE, ("",))[0] == dataset.digest:
-        _history(desk, reviews[st.session_state[_UNDONE][1]])
+    elif visit.decisions_undone[0] == dataset.digest:
+        _history(desk, reviews[visit.decisions_undone[1]])
     listed = {one.case_id: reviews[one.case_id] for one in found}
     with st.container(horizontal=True):
         widgets.download(frame, "These decisions", "decisions", "decisions_table")
@@ -88,9 +88,9 @@ def _open_to(desk: Desk, reviews: dict[str, CaseReview], found: list[Decision]) 
     """Return the decisions that this reviewer may see, and the number withheld so that blind reads remain possible."""
     mine = desk.reviewer
     closed = [one for one in found if one.reviewer != mine and mine not in reviews[one.case_id].unblinded]
-    if st.session_state.get("decisions_all"):
+    if visit.flag["decisions_all"]:
         for one in closed:
-            seen_cases.mark(desk.dataset.digest, one.case_id)
+            visit.review_seen |= {(desk.dataset.digest, one.case_id)}
         return found, 0
     return [one for one in found if one not in closed], len(closed)
 
@@ -127,16 +127,12 @@ def _can_undo(desk: Desk, review: CaseReview) -> bool:
 
 
 def _undo(desk: Desk, review: CaseReview) -> None:
-    try:
+    with visit.error_in("review_error"):
         desk.send(desk.draft(review.case_id, "undo"), seen=review.version, token=new_token())
-        st.session_state[_UNDONE] = (desk.dataset.digest, review.case_id)  # what follows from it stays on screen
-    except PluralityError as error:
-        st.session_state["review_error"] = str(error)
+        visit.decisions_undone = (desk.dataset.digest, review.case_id)  # what follows from it stays on screen
 
 
 def _open(desk: Desk, case_id: str) -> None:
-    try:
-        st.session_state["review_session"] = desk.start("Looked at again", [Queued(case_id)]).id
-        st.session_state["review_case"] = case_id
-    except PluralityError as error:
-        st.session_state["review_error"] = str(error)
+    with visit.error_in("review_error"):
+        visit.review_session = desk.start("Looked at again", [Queued(case_id)]).id
+        visit.review_case = case_id

@@ -6,11 +6,8 @@ They are saved as a field is left and whenever the case is drawn, per person and
 import json
 from typing import Any
 
-import streamlit as st
+from pages.shared.cache import access, visit
 
-from pages.shared.cache import access
-
-_SAVED = "review_drafts"  # per case, as saved
 _FORM = ("chosen", "score", "confidence", "reason", "note", "whom", "doing")
 _TYPED = ("score", "note")  # without one of these nothing is saved
 
@@ -23,21 +20,19 @@ def take_up(case: str) -> None:
     case : str
         The case in its review session (`CaseOnScreen.place`).
     """
-    saved = st.session_state.setdefault(_SAVED, {})
-    if case not in saved:
-        typed = access.drafts(st.session_state["data"]).get(case, {})
-        saved[case] = json.dumps(typed)
+    if case not in visit.review_drafts:
+        typed = access.drafts(visit.data).get(case, {})
+        visit.review_drafts[case] = json.dumps(typed)
         for key, value in typed.items():
-            st.session_state.setdefault(key, value)
+            visit.other.begin(key, value)
 
 
 def keep(case: str) -> None:
     """Save what is typed on a case now, if it differs from what is saved."""
-    saved = st.session_state.setdefault(_SAVED, {})
     typed = _typed(case)
-    if (text := json.dumps(typed)) != saved.get(case, "{}"):
-        access.keep_draft(st.session_state["data"], case, typed)
-        saved[case] = text
+    if (text := json.dumps(typed)) != visit.review_drafts.get(case, "{}"):
+        access.keep_draft(visit.data, case, typed)
+        visit.review_drafts[case] = text
 
 
 def kept(case: str) -> dict[str, Any]:
@@ -46,7 +41,6 @@ def kept(case: str) -> dict[str, Any]:
 
 
 def _typed(case: str) -> dict[str, Any]:
-    of_case = [key for key in map(str, st.session_state) if key.endswith(f"-{case}")]
-    form = {key: st.session_state[key] for key in of_case if key.partition("-")[0] in _FORM}
-    form = {key: value for key, value in form.items() if value not in (None, "")}
+    of_case = visit.ending(f"-{case}").items()
+    form = {key: value for key, value in of_case if key.partition("-")[0] in _FORM and value not in (None, "")}
     return form if any(key.partition("-")[0] in _TYPED for key in form) else {}

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared.review import opinion, presses
+from pages.shared.cache import visit
+from pages.shared.review import presses
 
 _SCRIPT = f"<script>{Path(__file__).with_name('keys.js').read_text(encoding='utf-8')}</script>"
 _LATE = "The case changed before your key press arrived, so it was ignored. Check this case and press again."
 _LOST = "A key press failed, and later key presses were ignored. Check this case and press again."
-_RUNS = "review_runs"
 STYLE = """
 [data-testid="stElementContainer"]:has(.review-drawn, .review-late:empty) { display: none; }
 .review-late { margin: 0; padding: 0.6rem 0.9rem; border-radius: 0.5rem; background: rgba(255, 75, 75, 0.12); }
@@ -30,9 +30,9 @@ def listen() -> None:
 def drawn() -> None:
     """Say in the page that every button of this run is there, how many presses are answered, and what keys mean."""
     presses.drawn()
-    st.session_state[_RUNS] = st.session_state.get(_RUNS, 0) + 1
-    several = str(bool(st.session_state.get(opinion.SEVERAL))).lower()
+    visit.review_runs += 1
+    several = str(visit.flag["review_several"]).lower()
     st.html(
-        f'<i class="review-drawn" data-run="{st.session_state[_RUNS]}" data-presses="{presses.n_noted()}" '
+        f'<i class="review-drawn" data-run="{visit.review_runs}" data-presses="{presses.n_noted()}" '
         f'data-several="{several}"></i>'
     )

@@ -5,8 +5,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-import streamlit as st
-
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.people_list import normal_name
@@ -17,13 +15,10 @@ from core.review.reviewer_session import Desk, new_token
 from core.review.sessions import Session, SessionLine
 from core.review.states import STATES, CaseReview, ReviewerOpinion
 from core.text import number
-from pages.shared.cache import sign_in
-from pages.shared.kit import seen_cases
+from pages.shared.cache import sign_in, visit
 from pages.shared.review import drafts
 from pages.shared.review import opinion as review_opinion
-from pages.shared.review import presses as review_presses
 
-ASKED_LAST = "review_asked_last"  # who was asked for a second opinion last, offered on the next case
 _OVER = ("done", "elsewhere")
 
 
@@ -99,30 +94,31 @@ def start_clock(current: CaseOnScreen) -> None:
     A case that is left without a step and opened again goes on from the time that it was on screen before.
     """
     at = (current.session.id, current.case_id)
-    if st.session_state.get("review_began", (None,))[0] != at:
+    if visit.review_began[0] != at:
         _stop_clock()
-        st.session_state["review_began"] = (at, time.monotonic() - st.session_state["review_spent"].pop(at, 0.0))
+        visit.review_began = (at, time.monotonic() - visit.review_spent.pop(at, 0.0))
 
 
 def _stop_clock() -> None:
     """Keep the time on the case that is left, for when it is opened again."""
-    at, began = st.session_state.pop("review_began", (None, 0.0))
-    st.session_state.setdefault("review_spent", {})[at] = time.monotonic() - began
+    at, began = visit.review_began
+    visit.review_spent[at] = time.monotonic() - began
+    del visit.review_began
 
 
 def trouble(current: CaseOnScreen) -> str | None:
     """Return the error of the last step, if it was on this case."""
-    at, words = st.session_state.get("review_trouble") or (None, None)
+    at, words = visit.review_trouble
     return words if at == current.key("") else None
 
 
 def attempt(current: CaseOnScreen, work: Callable[[], object]) -> bool:
     """Do something; whether it worked. What went wrong is kept for `trouble`, and nothing on screen is lost."""
-    st.session_state.pop("review_trouble", None)
+    del visit.review_trouble
     try:
         work()
     except PluralityError as error:
-        st.session_state["review_trouble"] = (current.key(""), str(error))
+        visit.review_trouble = (current.key(""), str(error))
         return False
     return True
 
@@ -132,17 +128,17 @@ def send(current: CaseOnScreen, step: Action) -> None:
     if attempt(current, lambda: _record(current, step.kind, _said(current, step))):
         kind = step.kind
         if kind == "second_opinion":
-            st.session_state[ASKED_LAST] = st.session_state.get(current.key("whom"))
+            visit.review_asked_last = visit.text[current.key("whom")]
         if step.form:
             review_opinion.clear(step.form)
         drafts.keep(current.place)
-        st.session_state.pop(current.key("doing"), None)
-        st.session_state["review_began"] = ((current.session.id, current.case_id), time.monotonic())
+        del visit.choice[current.key("doing")]
+        visit.review_began = ((current.session.id, current.case_id), time.monotonic())
         if kind in ("undo", "reopen") or (kind == "opinion" and not current.revealed):
-            st.session_state.pop("review_last", None)
+            del visit.review_last
             go(current.case_id)
         else:
-            st.session_state["review_last"] = (current.session.id, current.case_id, kind)
+            visit.review_last = (current.session.id, current.case_id, kind)
             _onward(current)
 
 
@@ -159,7 +155,7 @@ _DONE = {
 
 def last(current: CaseOnScreen) -> str | None:
     """Return the last step on the previous case, and the state of that case."""
-    session, case_id, kind = st.session_state.get("review_last") or (None, None, None)
+    session, case_id, kind = visit.review_last
     if session != current.session.id:
         return None
     said, review = kind in ("skip", "second_opinion", "arbitration"), current.desk.case(case_id)
@@ -190,7 +186,7 @@ def reveal(current: CaseOnScreen, panel, model: str, settings: dict) -> CaseRevi
 
 def undoable(current: CaseOnScreen) -> CaseOnScreen | None:
     """Return the case whose last step can be undone: the previous one, otherwise this one."""
-    session, case_id, _ = st.session_state.get("review_last") or (None, None, None)
+    session, case_id, _ = visit.review_last
     for one in (case_id if session == current.session.id else None, current.case_id):
         if one is None:
             continue
@@ -210,16 +206,15 @@ def neighbour(lines: tuple[SessionLine, ...], case_id: str, by: int) -> str | No
 def go(case_id: str | None) -> None:
     """Show a case, or the list of the session if it is None."""
     _stop_clock()
-    st.session_state["review_case"], st.session_state["review_list"] = case_id, case_id is None
-    review_presses.in_hand(_place(st.session_state["review_session"], case_id) if case_id is not None else "")
+    visit.review_case, visit.review_list = case_id, case_id is None
+    visit.review_in_hand = _place(visit.review_session, case_id) if case_id is not None else ""
 
 
 def leave() -> None:
     """Back to the start; the session can be gone on with."""
     _stop_clock()
-    for name in ("review_case", "review_list", "review_session", "review_last", "review_trouble"):
-        st.session_state.pop(name, None)
-    review_presses.in_hand("")
+    del visit.review_case, visit.review_list, visit.review_session, visit.review_last, visit.review_trouble
+    visit.review_in_hand = ""
 
 
 def _said(current: CaseOnScreen, step: Action) -> dict[str, object]:
@@ -227,9 +222,9 @@ def _said(current: CaseOnScreen, step: Action) -> dict[str, object]:
     if step.opinion:
         said["opinion"] = review_opinion.standing(step.form)
     if step.kind == "second_opinion":
-        whom = " ".join((st.session_state.get(current.key("whom")) or "").split()) or ANYBODY
+        whom = " ".join(visit.text[current.key("whom")].split()) or ANYBODY
         whom = normal_name(whom) if sign_in.is_on() else whom  # as people are called who sign in
-        said |= {"whom": whom, "whom_visible": st.session_state.get(current.key("how"))}
+        said |= {"whom": whom, "whom_visible": visit.choice[current.key("how")]}
     return said
 
 
@@ -239,15 +234,14 @@ def _record(current: CaseOnScreen, kind: str, said: dict) -> None:
     A blind reader sees nothing that another person's step could change, so their draft is sent again on the new
     version. All others get a message and decide again.
     """
-    sent = st.session_state.setdefault("review_sent", {})
     seen = current.review.version
-    token = sent.setdefault((current.session.id, current.case_id, kind, seen), [new_token(), False])
+    token = visit.review_sent.setdefault((current.session.id, current.case_id, kind, seen), [new_token(), False])
     if token[1]:  # the second half of a double click
         return
-    at, began = st.session_state.get("review_began", (None, 0.0))
+    at, began = visit.review_began
     here = (current.session.id, current.case_id)
     said |= {"session": current.session.id, "seconds": time.monotonic() - began if at == here else None}
-    if kind == "opinion" and seen_cases.seen(current.dataset.digest, current.case_id):
+    if kind == "opinion" and (current.dataset.digest, current.case_id) in visit.review_seen:
         said["visible"] = "open"
     draft = current.desk.draft(current.case_id, kind, **said)
     while not token[1]:

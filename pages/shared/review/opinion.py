@@ -14,13 +14,13 @@ from core.annotations.dataset import Dataset
 from core.annotations.none_of_these import label_of_none
 from core.review.opinions import REASONS, UNDETERMINED, Opinion
 from core.text import exact, markdown, number, percent, shorten
+from pages.shared.cache import visit
 from pages.shared.review import drafts
 from pages.shared.review.presses import noted
 
 MOST_BUTTONS = 10
 CONFIDENCES = (0.25, 0.5, 0.75, 0.9, 1.0)
 DISTRIBUTION = "a distribution"
-SEVERAL = "review_several"  # whether more than one class may be named where one is expected; `keys` looks at it
 _PARTS = ("confidence", "reason", "note")
 
 
@@ -46,7 +46,7 @@ def ask(
     state = _state(key, now, dataset)
     several = dataset.traits.lists_classes
     if not several and dataset.n_classes > 2:
-        several = st.toggle("Name more than one class, in order", key=SEVERAL, persist_state="session")
+        several = st.toggle("Name more than one class, in order", key="review_several", persist_state="session")
     many, fixed = dataset.n_classes > MOST_BUTTONS, dataset.classes[:MOST_BUTTONS]
     _buttons(named[:MOST_BUTTONS] if many and named is not None else fixed, dataset, state, key, several)
     if many:
@@ -100,7 +100,7 @@ def ask_score(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opin
     """
     state = _state(key, now, dataset)
     if now is not None and now.score is not None:
-        st.session_state.setdefault(f"score-{key}", now.score)
+        visit.number.begin(f"score-{key}", now.score)
     low, high = float(dataset.score.min()), float(dataset.score.max())
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.number_input(
@@ -167,12 +167,11 @@ def note(key: str, placeholder: str = "Note") -> None:
 
 def standing(key: str) -> Opinion | None:
     """Return the current opinion of a form; None while nothing is chosen."""
-    if st.session_state.get(f"ends-{key}") == DISTRIBUTION:
+    if visit.choice[f"ends-{key}"] == DISTRIBUTION:
         shares = _shares(key)
         total = sum(shares.values())
         return Opinion.of_distribution({name: share / total for name, share in shares.items()}) if total else None
-    state = st.session_state.get(f"chosen-{key}")
-    score = st.session_state.get(f"score-{key}")
+    state, score = visit.opinion[f"chosen-{key}"], visit.number[f"score-{key}"]
     if score is not None and not (state and state["cannot"]):
         return Opinion.of_score(score)
     if state is None or not (state["cannot"] or state["blocks"]):
@@ -186,19 +185,18 @@ def standing(key: str) -> Opinion | None:
 
 def said(key: str) -> Mapping[str, object]:
     """Confidence, reason and note of a form now."""
-    values = {part: st.session_state.get(f"{part}-{key}") for part in _PARTS}
+    values = {part: visit.other[f"{part}-{key}"] for part in _PARTS}
     return {**values, "reason": values["reason"] or "", "note": values["note"] or ""}
 
 
 def clear(key: str) -> None:
     """Forget a form once it is recorded."""
     for part in ("chosen", "score", "find", "ends", "shared", *_PARTS):
-        st.session_state.pop(f"{part}-{key}", None)
+        del visit.other[f"{part}-{key}"]
 
 
 def _shares(key: str) -> dict[str, float]:
-    names = st.session_state.get(f"shared-{key}") or ()
-    return {name: st.session_state.get(f"share-{name}-{key}") or 0.0 for name in names}
+    return {name: visit.number[f"share-{name}-{key}"] or 0.0 for name in visit.choices[f"shared-{key}"]}
 
 
 def _state(key: str, now: Opinion | None, dataset: Dataset) -> dict:
@@ -209,7 +207,7 @@ def _state(key: str, now: Opinion | None, dataset: Dataset) -> dict:
         blocks = [[name] for block in blocks for name in block]
     begins = {"blocks": blocks, "cannot": now == UNDETERMINED, "is_set": is_set}
     begins["none"] = label_of_none(dataset) if is_set else None
-    return st.session_state.setdefault(f"chosen-{key}", begins)
+    return visit.opinion.begin(f"chosen-{key}", begins)
 
 
 def _case(key: str) -> str:
@@ -300,7 +298,7 @@ def _chosen(state: dict, key: str, several: bool) -> None:
 
 def _press(key: str, name: str, several: bool) -> None:
     """Choose a class; one that is chosen already is taken out."""
-    state = st.session_state.get(f"chosen-{key}")
+    state = visit.opinion[f"chosen-{key}"]
     if state is None:  # recorded in the meantime
         return
     state["cannot"] = False
@@ -317,20 +315,19 @@ def _press(key: str, name: str, several: bool) -> None:
 
 
 def _press_cannot(key: str) -> None:
-    state = st.session_state.get(f"chosen-{key}", {"cannot": False})
+    state = visit.opinion[f"chosen-{key}"] or {"cannot": False}
     state["cannot"], state["blocks"] = not state["cannot"], []
 
 
 def _add_found(key: str, several: bool) -> None:
-    name = st.session_state.get(f"find-{key}")
-    st.session_state[f"find-{key}"] = None
+    name, visit.choice[f"find-{key}"] = visit.choice[f"find-{key}"], None
     if name and not any(name in block for block in _blocks(key)):
         _press(key, name, several)
 
 
 def _blocks(key: str) -> list[list[str]]:
     """Return the blocks of a form; none if the opinion was recorded in the meantime."""
-    return st.session_state.get(f"chosen-{key}", {}).get("blocks", [])
+    return (visit.opinion[f"chosen-{key}"] or {}).get("blocks", [])
 
 
 def _take_out(key: str) -> None:

@@ -15,12 +15,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import streamlit as st
-
 from core.text import shorten
+from pages.shared.cache import visit
 
-_WAITING, _GUESSED, _WORDS = "review_presses", "review_guessed", "review_pressed_twice"
-_IN_HAND, _SINCE, _LAST = "review_in_hand", "review_drawn_at", "review_last_step"
 _LOOK = 0.5  # seconds: sooner than this nobody has seen that another case is on screen
 _TOLD = "More than one key was pressed at once, so the order is unknown. Check your selection and press again."
 
@@ -52,7 +49,7 @@ def noted(work: Callable[..., None], *args, choice: bool = False, of: str = "", 
     choice : bool
         True if the press only changes a choice that is shown before it counts.
     of : str
-        The case that the button belongs to, as in `in_hand`; empty where it belongs to none.
+        The case that the button belongs to, as in `visit.review_in_hand`; empty where it belongs to none.
     step : str
         Which step the press records, if any.
     """
@@ -65,7 +62,8 @@ def n_noted() -> int:
 
 
 def _presses() -> _Presses:
-    return st.session_state.setdefault(_WAITING, _Presses())
+    visit.review_presses = presses = visit.review_presses or _Presses()
+    return presses
 
 
 def _note(presses: _Presses, press: _Press) -> None:
@@ -78,28 +76,23 @@ def _note(presses: _Presses, press: _Press) -> None:
     presses.n += 1
 
 
-def in_hand(of: str) -> None:
-    """Set the current case; empty for none."""
-    st.session_state[_IN_HAND] = of
-
-
 def catch_up() -> None:
     """Do what was pressed. A press is discarded once it is done, so that a run cut short does it again."""
     waiting = _presses().waiting
     if not waiting:
         return
-    st.session_state.pop(_WORDS, None)
+    del visit.review_pressed_twice
     _refuse_late(waiting)
     waiting.sort(key=lambda press: not press.choice)
     n_choices = sum(press.choice for press in waiting)
     if n_choices > 1:
-        st.session_state[_GUESSED] = True
+        visit.review_guessed = True
     steps = waiting[n_choices:]
     if all(_same(step, steps[0]) for step in steps):  # a double click is one step
         del waiting[n_choices + 1 :]
         steps = steps[:1]
-    if len(steps) > 1 or (steps and st.session_state.get(_GUESSED)):
-        st.session_state[_WORDS] = _TOLD
+    if len(steps) > 1 or (steps and visit.review_guessed):
+        visit.review_pressed_twice = _TOLD
         del waiting[n_choices:]
     while waiting:
         press = waiting[0]
@@ -109,26 +102,26 @@ def catch_up() -> None:
             waiting.clear()
             raise
         if press.step:
-            st.session_state[_LAST] = (press.step, press.of)
+            visit.review_last_step = (press.step, press.of)
         waiting.pop(0)  # before the state is looked at, where a run may be cut: a choice that is made twice is undone
         if press.choice and press.of:  # whoever chooses has seen that another case is on screen
-            st.session_state[_SINCE] = (press.of, -math.inf)
+            visit.review_drawn_at = (press.of, -math.inf)
 
 
 def _refuse_late(waiting: list[_Press]) -> None:
     """Take out presses that were not meant for what is on screen, and say so."""
-    now = st.session_state.get(_IN_HAND, "")
-    last = st.session_state.get(_LAST)
+    now = visit.review_in_hand
+    last = visit.review_last_step
     kept = []
     for press in waiting:
         if press.of and now and press.of != now:
             if (press.step, press.of) != last:  # the second half of a double click has done its work
-                st.session_state[_WORDS] = (
+                visit.review_pressed_twice = (
                     f"A key press was for case {shorten(press.of.partition('-')[2], 40)}, which is no longer on "
                     "screen, so it was ignored. Check this case and press again."
                 )
         elif press.step and last and press.step == last[0] and press.of != last[1] and _just_drawn(press.of):
-            st.session_state[_WORDS] = (
+            visit.review_pressed_twice = (
                 "The same key was pressed as this case appeared, so it was ignored. Check this case and press again."
             )
         else:
@@ -137,7 +130,7 @@ def _refuse_late(waiting: list[_Press]) -> None:
 
 
 def _just_drawn(of: str) -> bool:
-    where, at = st.session_state.get(_SINCE, ("", 0.0))
+    where, at = visit.review_drawn_at
     return where != of or time.monotonic() - at < _LOOK
 
 
@@ -150,12 +143,7 @@ def _same(one: _Press, other: _Press) -> bool:
 
 def drawn() -> None:
     """Mark the page as drawn: the current choice has been shown, whatever the order of presses."""
-    st.session_state.pop(_GUESSED, None)
-    where = st.session_state.get(_IN_HAND, "")
-    if st.session_state.get(_SINCE, ("",))[0] != where:
-        st.session_state[_SINCE] = (where, time.monotonic())
-
-
-def refused() -> str | None:
-    """Why the last step was not taken, if so. Not escaped."""
-    return st.session_state.get(_WORDS)
+    del visit.review_guessed
+    where = visit.review_in_hand
+    if visit.review_drawn_at[0] != where:
+        visit.review_drawn_at = (where, time.monotonic())

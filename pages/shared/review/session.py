@@ -10,13 +10,12 @@ from core.review.reviewer_session import Desk
 from core.review.sessions import STANDINGS, Session, SessionLine, SessionProgress, progress_of
 from core.review.states import STATES
 from core.text import duration, markdown, plural, shorten
-from pages.shared.cache import sign_in
+from pages.shared.cache import sign_in, visit
 from pages.shared.kit import widgets
 from pages.shared.review import case as review_case
 from pages.shared.review import drafts
 from pages.shared.review import keys as review_keys
 from pages.shared.review import moves as review_moves
-from pages.shared.review import presses as review_presses
 from pages.shared.review.moves import Action, CaseOnScreen
 from pages.shared.review.presses import noted
 
@@ -130,10 +129,10 @@ def begin(desk: Desk, session: Session) -> SessionOnScreen:
     """Draw the heading of the current case, or of the list, at once, so that no other one appears between two cases."""
     lines = desk.lines(session)
     progress = progress_of(lines)
-    chosen = st.session_state.get("review_case")
+    chosen = visit.review_case
     places = {queued.case_id: place for place, queued in enumerate(session.cases)}  # of lines, a skipped one moves
     case_id = chosen if chosen in places else progress.current
-    if case_id is None or st.session_state.get("review_list", False):
+    if case_id is None or visit.review_list:
         st.title("Session complete" if progress.current is None else plural(len(lines), "case"))
         return SessionOnScreen(desk, session, lines, None)
     review_keys.heading(f"Case {markdown(shorten(case_id, 60))}", places[case_id])
@@ -148,9 +147,9 @@ def show(begun: SessionOnScreen, model: PlausibilityModel, reliability: float) -
         _list(desk, lines, begun.progress)
         return
     # What another window does with the case is shown on it: no other case comes without a step here.
-    st.session_state["review_case"] = case_id
+    visit.review_case = case_id
     current = CaseOnScreen(desk, session, case_id, desk.case(case_id))
-    review_presses.in_hand(current.place)
+    visit.review_in_hand = current.place
     drafts.take_up(current.place)
     if words := review_moves.last(current):
         st.caption(f":material/check: {markdown(words)}")
@@ -200,7 +199,7 @@ def _bar(current: CaseOnScreen, lines: tuple[SessionLine, ...], step: Action | N
     with st.bottom, st.container(key="review_bar"):
         review_keys.listen()
         with st.container():  # always, so that an error moves nothing else
-            if error := review_presses.refused() or review_moves.trouble(current):
+            if error := visit.review_pressed_twice or review_moves.trouble(current):
                 st.error(markdown(error), icon=":material/error:")
         with st.container(horizontal=True, vertical_alignment="center", key="review_keys"):
             with st.container(horizontal=True, vertical_alignment="center", key="review_main", width="stretch"):

@@ -20,13 +20,13 @@ from core.review.events import check_name
 from core.review.export import time_of
 from core.review.filters import Filter, matching
 from core.review.reviewer_session import Desk
-from core.review.sessions import ARBITRATION, BLIND_FIRST, Queued, Session
+from core.review.sessions import ARBITRATION, BLIND_FIRST, Queued
 from core.review.states import SETTLED, STATES, CaseReview
 from core.review.store import ReviewStore
 from core.review.waiting import Waiting
 from core.text import exact, markdown, percent, plural, shorten
 from core.thresholds import UNCERTAIN_BELOW
-from pages.shared.cache import access, sign_in
+from pages.shared.cache import access, sign_in, visit
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
 from pages.shared.cases import correct as case_correct
@@ -62,7 +62,6 @@ _BY_KIND = {
     "score": "type a score",
 }
 _HELD = 24 * 3_600_000_000  # microseconds for which a session that was begun holds its cases
-_KEPT = "kept_for_review"
 
 
 def ask_name(store: ReviewStore, dataset: Dataset) -> None:
@@ -115,24 +114,17 @@ def named(name: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"You review as **{markdown(shorten(name, 60))}**", width="content")
         if not sign_in.is_on():
-            st.button("Switch reviewer", type="tertiary", on_click=_sign_off, key="sign_off")
+            st.button("Switch reviewer", type="tertiary", on_click=visit.drop, args=("reviewer",), key="sign_off")
 
 
 def _sign(name: str | None = None) -> None:
     """Names are compared letter for letter: blanks are made one."""
     if sign_in.is_on():  # the name comes from the sign-in alone
         return
-    name = " ".join((name or st.session_state["reviewer_field"]).split())
-    try:
+    name = " ".join((name or visit.text["reviewer_field"]).split())
+    with visit.error_in("review_error"):
         check_name(name, "reviewer")
-    except PluralityError as error:
-        st.session_state["review_error"] = str(error)
-        return
-    st.session_state["reviewer"] = name
-
-
-def _sign_off() -> None:
-    st.session_state.pop("reviewer")
+        visit.reviewer = name
 
 
 def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
@@ -220,7 +212,7 @@ def _take(desk: Desk, one: Waiting, begun: str | None) -> None:
     if begun is None:
         _start(desk, one.title, one.left)
     else:
-        st.session_state["review_session"] = begun
+        visit.review_session = begun
 
 
 def _elsewhere(desk: Desk) -> list[str]:
@@ -277,11 +269,11 @@ def _asked(desk: Desk, reviews: Mapping[str, CaseReview]) -> None:
 
 def _put_forward() -> None:
     """Show cases that another page sent here, for a user who has not entered a name yet."""
-    data, title, cases = st.session_state.get("review_proposed", (None, "", ()))
+    data, title, cases = visit.review_proposed
     said = ""
-    if cases and data == st.session_state["data"]:
+    if cases and data == visit.data:
         said = f"{plural(len(cases), 'case')}: {markdown(title)}. These cases come first"
-    elif st.session_state.get("queue") == "sample":
+    elif visit.choice["queue"] == "sample":
         said = "The random sample is drawn here"
     if said:
         st.info(f"{said}, once you have entered your name.", icon=":material/rate_review:")
@@ -289,8 +281,8 @@ def _put_forward() -> None:
 
 def _proposed(desk: Desk, dataset: Dataset) -> None:
     """Cases that another page has put forward."""
-    data, title, cases = st.session_state.get("review_proposed", (None, "", ()))
-    if data != st.session_state["data"]:
+    data, title, cases = visit.review_proposed
+    if data != visit.data:
         return
     known = set(dataset.cases)
     queued = [Queued(case_id, title) for case_id in cases if case_id in known]
@@ -309,8 +301,8 @@ def _waits(words: str, desk: Desk, queued: list[Queued], ways: dict[str, str], f
 
 def kept_for_it() -> None:
     """Show that starting a review has saved the data, with a button to undo it."""
-    digest = st.session_state.get(_KEPT)
-    if digest is None or digest != st.session_state.get("data"):
+    digest = visit.kept_for_review
+    if digest is None or digest != visit.data:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption("These data are now saved on this computer together with their reviews.",
@@ -319,19 +311,16 @@ def kept_for_it() -> None:
 
 
 def _keep_no_more(digest: str) -> None:
-    st.session_state.pop(_KEPT)
+    del visit.kept_for_review
     cached.keep_no_more(digest)
 
 
 def _start(desk: Desk, title: str, cases) -> None:
-    try:
-        address = st.session_state["data"]
-        if not cached.is_lasting(address) and access.may_change(address):
-            cached.keep(cached.open_dataset(st.session_state["data"]))
-            st.session_state[_KEPT] = desk.dataset.digest
-        st.session_state["review_session"] = desk.start(title, cases).id
-    except PluralityError as error:
-        st.session_state["review_error"] = str(error)
+    with visit.error_in("review_error"):
+        if not cached.is_lasting(visit.data) and access.may_change(visit.data):
+            cached.keep(cached.open_dataset(visit.data))
+            visit.kept_for_review = desk.dataset.digest
+        visit.review_session = desk.start(title, cases).id
 
 
 def _earlier(desk: Desk) -> None:
@@ -349,13 +338,9 @@ def _earlier(desk: Desk) -> None:
             )
             word = "Go on" if progress.current else "See the list"
             st.button(
-                word, key=f"resume-{session.id}", on_click=_resume, args=(session,),
+                word, key=f"resume-{session.id}", on_click=visit.set, kwargs={"review_session": session.id},
                 type="primary" if progress.current and session is sessions[0] else "secondary",
             )  # fmt: skip
-
-
-def _resume(session: Session) -> None:
-    st.session_state["review_session"] = session.id
 
 
 def _offered(dataset: Dataset) -> list[str]:
@@ -411,7 +396,7 @@ def _dates(dataset: Dataset) -> tuple[int | None, int | None]:
 
 def _pair(dataset: Dataset) -> list[str]:
     """Return the two raters chosen last in the agreement matrix."""
-    pair = st.session_state.get("pair", ())
+    pair = visit.choices["pair"]
     return list(pair) if all(name in dataset.raters for name in pair) else []
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.runtime.first_start import PARTS
 from pages.shared.cache import datasets as cached
-from pages.shared.cache import streamlit_private
+from pages.shared.cache import streamlit_private, visit
 from pages.shared.kit.redraw import LOOK_SECONDS, await_news, draw_anew, part
 from pages.shared.shell.loading import load_modules
 
@@ -31,7 +31,7 @@ _NEEDS = {
 
 def waits(parts: Sequence[str]) -> bool:
     """Return True if data are open, or requested, whose kernels are still being compiled."""
-    return bool(st.session_state.get("data")) and bool(cached.preparation().missing(parts))
+    return bool(visit.data) and bool(cached.preparation().missing(parts))
 
 
 def shown(title: str, name: str) -> bool:

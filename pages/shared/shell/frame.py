@@ -11,7 +11,7 @@ from core.errors import PluralityError
 from core.figures.theme import class_colours
 from core.ingest.read_files import Reading
 from core.text import html_text, markdown, plural, shorten, without_controls
-from pages.shared.cache import access, operations, sign_in
+from pages.shared.cache import access, operations, sign_in, visit
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import documentation, job_progress, opening, presentation, selection, state, store_away
 from pages.shared.kit import style as look
@@ -58,31 +58,26 @@ def _question(said: str, why: str, labels: tuple[str, str], earlier: list[str], 
             st.button(labels[1], key="leave_apart", on_click=_leave, args=(earlier, reading.dataset.digest))
 
 
+@visit.error_in("data_error")
 def _bring(earlier: list[str], reading: Reading) -> None:
     n_left = 0
-    try:
-        for digest in earlier:
-            n_left += cached.bring_over(digest, reading)[1]
-    except PluralityError as error:
-        st.session_state["data_error"] = str(error)
-        return
-    if st.session_state.get("data") in earlier:
+    for digest in earlier:
+        n_left += cached.bring_over(digest, reading)[1]
+    if visit.data in earlier:
         state.use(reading.dataset.digest)
     left = f" {plural(n_left, 'review step remains', 'review steps remain')} in the earlier record." if n_left else ""
     st.toast(f"Reviews and settings were copied.{left}", icon=":material/check:")
 
 
+@visit.error_in("data_error")
 def _leave(earlier: list[str], present: str) -> None:
-    try:
-        for digest in earlier:
-            cached.leave_apart(digest, present)
-    except PluralityError as error:
-        st.session_state["data_error"] = str(error)
+    for digest in earlier:
+        cached.leave_apart(digest, present)
 
 
 def _question_switch() -> None:
     """Draw the switch of the question in use, with a link to compare all of them; nothing if there is only one."""
-    address = st.session_state["data"]
+    address = visit.data
     found = cached.questions(address)
     if address not in found.values():
         return
@@ -95,7 +90,7 @@ def _question_switch() -> None:
         key=key,
         label_visibility="collapsed",
         width=240,
-        on_change=lambda: state.use(found[st.session_state[key]]),
+        on_change=lambda: state.use(found[visit.choice[key]]),
     )
     st.button(
         "Compare questions", icon=":material/stacks:", type="tertiary", on_click=_compare, key="compare_questions"
@@ -103,8 +98,7 @@ def _question_switch() -> None:
 
 
 def _compare() -> None:
-    st.session_state["agreement_tabs"] = QUESTIONS.title
-    st.session_state["go_to"] = "agreement"
+    visit.choice["agreement_tabs"], visit.go_to = QUESTIONS.title, "agreement"
 
 
 def title(page) -> None:
@@ -159,7 +153,7 @@ def data_bar() -> None:
         _unkept(reading)
         with st.container(horizontal=True, horizontal_alignment="right", gap="small", key="data_actions"):
             selection.button(dataset)
-            access.sharing(st.session_state["data"])
+            access.sharing(visit.data)
             st.button("Change data", icon=":material/swap_horiz:", type="tertiary", on_click=_close, key="close_data")
             if story.step() is None:
                 presentation.button()
@@ -207,7 +201,7 @@ def run(page, name: str) -> None:
     name : str
         Name of its file in ``pages/``.
     """
-    elsewhere = st.session_state.pop("go_to", name)
+    elsewhere = visit.go_to or name
     if elsewhere != name:
         st.switch_page(f"pages/{elsewhere}.py")
     if first_start.shown(page.title, name):
@@ -215,15 +209,13 @@ def run(page, name: str) -> None:
         return
     if state.current() is not None:  # an address that does not fit is said before the page, not after
         cached.prepare()
-    error = st.session_state.pop("data_error", None)
-    if error is None and st.session_state.pop("drawn_anew", False):  # a job ended; nobody has done anything since
-        error = st.session_state.get("_error_shown")
-    st.session_state["_error_shown"] = error
+    # A job ended, and nobody has done anything since: the last error is shown again.
+    visit.error_shown = error = visit.data_error or (visit.error_shown if visit.drawn_anew else None)
     if error:
         st.error(markdown(error), icon=":material/link_off:")
     told, asked = st.container(), st.container()
     job_progress.begin()
-    store_away.begin()
+    del visit.store_away
     if presentation.on():
         presentation.style(look.theme().paper)
         presentation.bar(name, story.moves)
@@ -264,28 +256,26 @@ def _load_what_draws(name: str) -> None:
 
     That keeps a browser busy for most of a second; Home has figures of its own, and Upload takes files at once.
     """
-    if name not in ("home", "upload") and "_figures_loaded" not in st.session_state:
+    if name not in ("home", "upload") and not visit.figures_loaded:
         with st.container(key="no_figure"):
             st.plotly_chart(go.Figure(), key="empty_figure", alt="Nothing yet")
-    st.session_state["_figures_loaded"] = True
+    visit.figures_loaded = True
 
 
 def _unkept(reading: Reading) -> None:
     """Warn that the data will be deleted with the server, with a button to keep them."""
-    if cached.is_lasting(st.session_state["data"]):
+    if cached.is_lasting(visit.data):
         return
     st.caption(":material/hourglass_bottom: Not saved: deleted when the server stops.", width="content")
-    if access.may_change(st.session_state["data"]):
+    if access.may_change(visit.data):
         st.button("Save on this computer", icon=":material/save:", on_click=_keep, args=(reading,), key="keep_in_bar")
 
 
 def _keep(reading: Reading) -> None:
-    try:
+    with visit.error_in("data_error"):
         cached.keep(reading)
-    except PluralityError as error:
-        st.session_state["data_error"] = str(error)
 
 
 def _close() -> None:
     state.leave()
-    st.session_state["go_to"] = "home"
+    visit.go_to = "home"

@@ -3,6 +3,8 @@
 In a presentation, a step is a slide: its claim and one figure, without the page.
 """
 
+from contextlib import suppress
+
 import streamlit as st
 
 from core import story
@@ -11,53 +13,49 @@ from core.machines.alternative_test import EPSILON, Score
 from core.plausibility.plackett_luce.gibbs import METHOD as PLACKETT_LUCE
 from core.text import html_text, markdown
 from pages.shared.ai_rater import computed
-from pages.shared.kit import plausibility_models, predictions, presentation, reliability_slider, state, widgets
+from pages.shared.cache import visit
+from pages.shared.kit import plausibility_models, predictions, presentation, state, widgets
 from pages.shared.kit import style as look
 from pages.shared.kit import sweep as sweeps
 
 MODEL = PLACKETT_LUCE.name
-_STEP, _LEFT, _BEFORE, _READY = "story", "_story_left", "_story_before", "_story_ready"
 
 
 def step() -> int | None:
     """Return the number of this session's step, from 1; None outside the story."""
-    try:
-        number = int(st.session_state.get(_STEP, ""))
-    except ValueError:
-        st.session_state.pop(_STEP, None)
-        return None
-    if 1 <= number <= len(story.STEPS):
-        return number
-    st.session_state.pop(_STEP, None)
+    with suppress(ValueError):
+        if 1 <= (number := int(visit.story or "")) <= len(story.STEPS):
+            return number
+    del visit.story
     return None
 
 
 def go(number: int) -> None:
     """Go to a step, on its page with its settings; keep what was open before for the end (callback)."""
-    if step() is None and st.session_state.get("data") != story.SAMPLE:
-        st.session_state[_BEFORE] = st.session_state.get("data")
+    if step() is None and visit.data != story.SAMPLE:
+        visit.story_before = visit.data
     _set_up(number)
-    st.session_state["go_to"] = story.STEPS[number - 1].page
+    visit.go_to = story.STEPS[number - 1].page
 
 
 def leave() -> None:
     """Leave the story and return to what was open before it (callback)."""
-    st.session_state[_LEFT] = step()
+    visit.story_left = step()
     _out()
 
 
 def end() -> None:
     """End the story (callback)."""
-    st.session_state.pop(_LEFT, None)
+    del visit.story_left
     _out()
-    st.session_state["go_to"] = "home"
+    visit.go_to = "home"
 
 
 def entrance(label: str = "Start the guided tour", kind: str = "secondary") -> None:
     """Draw the button that starts the story or resumes it; nothing within the story."""
     if step() is not None:
         return
-    left = st.session_state.get(_LEFT)
+    left = visit.story_left
     words = f"Resume tour (step {left} of {len(story.STEPS)})" if left else label
     st.button(words, icon=":material/auto_stories:", type=kind, on_click=go, args=(left or 1,), key=f"story-{kind}")
 
@@ -65,13 +63,13 @@ def entrance(label: str = "Start the guided tour", kind: str = "secondary") -> N
 def prepare(page: str) -> None:
     """Before a page runs: what its step needs, once; an address that names a step needs it too."""
     number = step()
-    if number is None or st.session_state.get(_READY) == number or story.STEPS[number - 1].page != page:
+    if number is None or visit.story_ready == number or story.STEPS[number - 1].page != page:
         return
-    if "_story_set" not in st.session_state or st.session_state["_story_set"] != number:
+    if visit.story_set != number:
         _set_up(number)
     if (slide := _slide(number)) is not None and slide.case_id:
-        st.session_state["case"] = slide.case_id
-    st.session_state[_READY] = number
+        visit.case = slide.case_id
+    visit.story_ready = number
 
 
 def show(place, page: str) -> bool:
@@ -142,7 +140,7 @@ def _slide(number: int) -> story.Slide | None:
 def _is_at(number: int, page: str) -> bool:
     """Return True if the screen shows the page and settings of a step."""
     told = story.STEPS[number - 1]
-    return page == told.page and st.session_state.get("data") == told.data
+    return page == told.page and visit.data == told.data
 
 
 def moves() -> None:
@@ -169,36 +167,35 @@ def moves() -> None:
 
 def _set_up(number: int) -> None:
     told = story.STEPS[number - 1]
-    if st.session_state.get("data") != told.data:
+    if visit.data != told.data:
         state.use(told.data)
-    st.session_state.pop("select", None)
-    st.session_state.pop(_READY, None)
-    st.session_state[_STEP] = st.session_state["_story_set"] = number
+    del visit.select
+    del visit.story_ready
+    visit.story = visit.story_set = number
     page = told.page
     if page in ("cases", "reliability"):
-        st.session_state["model"] = MODEL
+        visit.model = MODEL
     if page == "cases":
-        st.session_state["reliability"] = plausibility_models.method(MODEL).reliability.default
-        st.session_state["find"] = ""
-        st.session_state.pop("case", None)
+        visit.reliability = plausibility_models.method(MODEL).reliability.default
+        visit.text["find"] = ""
+        del visit.case
     elif page == "models":
-        for chosen in ("models_chosen", reliability_slider.RATER_MODEL):  # the rater model of the settings opens
-            st.session_state.pop(chosen, None)
+        del visit.models_chosen, visit.rater_model  # the rater model of the settings opens
     elif page == "ai_rater":
-        st.session_state["ai_tabs"] = "Against each rater"
+        visit.choice["ai_tabs"] = "Against each rater"
     elif page == "reliability":
-        st.session_state["reliability_tabs"] = "Classifiers"
-        st.session_state["metric"] = story.METRIC
+        visit.choice["reliability_tabs"] = "Classifiers"
+        visit.choice["metric"] = story.METRIC
         key, default = f"reliabilities-{MODEL}", list(plausibility_models.method(MODEL).reliability.sweep)
-        if st.session_state.get(key, default) != default:  # else the page opens with it by itself
-            st.session_state[key] = default
+        if visit.choices.get(key, default) != default:  # else the page opens with it by itself
+            visit.choices[key] = default
 
 
 def _out() -> None:
-    st.session_state.pop(_STEP, None)
-    if before := st.session_state.pop(_BEFORE, None):
+    del visit.story
+    if before := visit.story_before:
         state.use(before)
-        st.session_state["go_to"] = "home"
+        visit.go_to = "home"
 
 
 def ahead() -> None:

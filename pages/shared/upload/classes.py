@@ -17,6 +17,7 @@ from core.ingest.look_alikes import look_alikes, namesakes
 from core.ingest.saved_mappings import Choices
 from core.text import markdown, number, shorten
 from pages.shared.cache import agreement as cached_agreement
+from pages.shared.cache import visit
 
 _MOST = 400
 _MOST_CODES = 6
@@ -283,10 +284,10 @@ def _edited(dataset: Dataset, start: Choices, key: str) -> pd.DataFrame:
     st.caption("Classes with the same name are merged. Change the numbers under “place” to change the order.")
     # An editor forgets its edits when its page is left: it then begins with what it showed.
     editor, begun, last = f"class_editor-{key}", f"class_editor_begun-{key}", f"class_editor_last-{key}"
-    if editor not in st.session_state or begun not in st.session_state:
-        st.session_state[begun] = st.session_state.get(last, _frame(dataset, start))
-    st.session_state[last] = st.data_editor(
-        st.session_state[begun],
+    if editor not in visit.other or begun not in visit.other:
+        visit.other[begun] = visit.other.get(last, _frame(dataset, start))
+    visit.other[last] = st.data_editor(
+        visit.other[begun],
         hide_index=True,
         disabled=["in the file"],
         column_config={
@@ -296,4 +297,4 @@ def _edited(dataset: Dataset, start: Choices, key: str) -> pd.DataFrame:
         height=min(420, 36 * (dataset.n_classes + 1) + 2),
         key=editor,
     )
-    return st.session_state[last]
+    return visit.other[last]

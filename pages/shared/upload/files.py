@@ -5,14 +5,13 @@ from typing import Any
 import streamlit as st
 
 from core.text import markdown, shorten
+from pages.shared.cache import visit
 from pages.shared.kit import widgets
-
-_HELD, _LAST = "held", "last"
 
 
 def annotations_key() -> str:
     """Under which files of annotations are brought; another one after each use, which empties the drop zone."""
-    return f"upload-{st.session_state.get('n_uploads', 0)}"
+    return f"upload-{visit.n_uploads}"
 
 
 def zone() -> None:
@@ -20,13 +19,13 @@ def zone() -> None:
     uploads = widgets.file_uploader(
         "Drop annotation files here, or a zip of them",
         accept_multiple_files=True,
-        key=f"home_drop-{st.session_state.get('n_drops', 0)}",
+        key=f"home_drop-{visit.n_drops}",
         help="CSV, Excel, Parquet, JSON and exports of annotation tools. Files stay on this computer.",
     )
     if uploads:
-        st.session_state[_place(annotations_key(), _HELD)] = list(uploads)
-        st.session_state["n_drops"] = st.session_state.get("n_drops", 0) + 1  # another key empties the drop zone
-        st.session_state.pop("upload_done", None)
+        visit.files[f"files_held-{annotations_key()}"] = list(uploads)
+        visit.n_drops += 1  # another key empties the drop zone
+        del visit.upload_done
         st.switch_page("pages/upload.py")
 
 
@@ -48,12 +47,12 @@ def brought(label: str, key: str, *, several: bool = False) -> list[Any]:
     -------
     list of UploadedFile
     """
-    if key not in st.session_state and (last := st.session_state.pop(_place(key, _LAST), [])):
-        held = st.session_state.get(_place(key, _HELD), [])
-        st.session_state[_place(key, _HELD)] = [*held, *last] if several else last
+    if key not in visit.other and (last := visit.files[f"files_last-{key}"]):
+        visit.files[f"files_held-{key}"] = [*visit.files[f"files_held-{key}"], *last] if several else last
+        del visit.files[f"files_last-{key}"]
     now = widgets.file_uploader(label, accept_multiple_files=several, key=key, on_change=_note, args=(key,))
     uploads = list(now) if several else [now] * (now is not None)
-    held = st.session_state.get(_place(key, _HELD), [])
+    held = visit.files[f"files_held-{key}"]
     if held and (several or not uploads):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(f":material/draft: Not used yet: {', '.join(name_of(upload) for upload in held)}")
@@ -69,15 +68,10 @@ def name_of(upload) -> str:
 
 def let_go(key: str) -> None:
     """Forget what was brought under a key."""
-    st.session_state.pop(_place(key, _HELD), None)
-    st.session_state.pop(_place(key, _LAST), None)
+    del visit.files[f"files_held-{key}"], visit.files[f"files_last-{key}"]
 
 
 def _note(key: str) -> None:
     """Remember the files in a drop zone, because the session loses them when its page is left."""
-    now = st.session_state[key]
-    st.session_state[_place(key, _LAST)] = now if isinstance(now, list) else [now] * (now is not None)
-
-
-def _place(key: str, what: str) -> str:
-    return f"files_{what}-{key}"
+    now = visit.other[key]
+    visit.files[f"files_last-{key}"] = now if isinstance(now, list) else [now] * (now is not None)

@@ -7,10 +7,9 @@ from core.ingest import saved_mappings
 from core.ingest.formats.source import Question, Source
 from core.ingest.saved_mappings import Choices
 from core.text import markdown, plural, shorten
-from pages.shared.cache import sign_in
+from pages.shared.cache import sign_in, visit
 from pages.shared.upload.mapping import KINDS, REPEATS, ROLES, TITLES
 
-_NOT_KEPT = "upload_not_remembered"
 _MOST_NAMED = 4
 
 
@@ -35,12 +34,12 @@ def remember(source: Source, question: Question, choices: Choices) -> None:
     try:
         saved_mappings.remember(source, question, choices, sign_in.name())
     except PluralityError:
-        st.session_state[_NOT_KEPT] = True
+        visit.upload_not_remembered = True
 
 
 def said() -> None:
     """Say once that the choices will not be offered again."""
-    if st.session_state.pop(_NOT_KEPT, False):
+    if visit.upload_not_remembered:
         st.caption("Could not save your choices for the next file: the home folder is not writable. Make it writable.")
 
 

@@ -12,7 +12,7 @@ from core.ingest.formats.side_tables import side_of_table
 from core.ingest.formats.source import Question
 from core.models.gold import gold_cases
 from core.text import markdown, plural
-from pages.shared.cache import access
+from pages.shared.cache import access, visit
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import presentation, state
 
@@ -39,7 +39,7 @@ def offer(question: Question) -> None:
 
 def _known(raw: RawTable) -> tuple[Dataset, tuple[str, ...]] | None:
     """Return the data in use with the gold of the file, and what did not match; None if it is not gold of them."""
-    address = st.session_state.get("data")
+    address = visit.data
     if not address or presentation.on() or raw.table.num_rows > MOST_ROWS:
         return None
     try:
@@ -59,17 +59,13 @@ def _n_gold(dataset: Dataset) -> int:
     return len(gold_cases(dataset))
 
 
+@visit.error_in("data_error")
 def _use(grown: Dataset) -> None:
     """Switch to the data with gold, with their earlier predictions and marks of AI raters (callback)."""
-    before = st.session_state["data"]
-    try:
-        right = access.ReadRight(before)
-        files, machines = right.predictions(), right.machines()
-        reading = cached.open_dataset(before)
-        address = cached.bring(replace(reading, dataset=grown))
-    except PluralityError as error:
-        st.session_state["data_error"] = str(error)
-        return
+    right = access.ReadRight(visit.data)
+    files, machines = right.predictions(), right.machines()
+    reading = cached.open_dataset(visit.data)
+    address = cached.bring(replace(reading, dataset=grown))
     state.use(address)
     if access.may_change(address):
         changed = access.WriteRight(address)
@@ -78,5 +74,5 @@ def _use(grown: Dataset) -> None:
                 changed.add_predictions(name, content)
         if machines:
             changed.mark_machines(machines)
-    st.session_state["upload_done"] = grown.digest
-    st.session_state["n_uploads"] = st.session_state.get("n_uploads", 0) + 1  # another key empties the drop zone
+    visit.upload_done = grown.digest
+    visit.n_uploads += 1  # another key empties the drop zone

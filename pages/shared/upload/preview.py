@@ -8,6 +8,7 @@ import streamlit as st
 from core.ingest.column_mapping import Layout, Mapping
 from core.ingest.formats.raw_table import RawTable
 from core.text import markdown, plural, shorten
+from pages.shared.cache import visit
 
 NOBODY = "(none)"
 ROW_NUMBER = "(the row's number)"
@@ -93,7 +94,7 @@ def _cards(
             unused = f"In “{shorten(questions[column], 24)}”" if column in questions else UNUSED
             titles = {**_ROLES[mapping.layout], "": unused}
             key = f"role-{stamp}-{mapping.layout}-{raw.columns.index(column)}"
-            st.session_state[key] = roles[column]
+            visit.choice[key] = roles[column]
             with st.container(border=True, width=_WIDTH, gap="xsmall"):
                 st.selectbox(
                     markdown(shorten(column, 40)),
@@ -109,7 +110,7 @@ def _cards(
 
 def _change(key: str, column: str, mapping: Mapping, stamp: str, columns: tuple[str, ...]) -> None:
     """Set the controls of the mapping to the choice in the preview (callback)."""
-    before, now = _role_of(mapping, column), st.session_state[key]
+    before, now = _role_of(mapping, column), visit.choice[key]
     if before:
         _set(before, column, mapping, stamp, columns, taken=False)
     if now:
@@ -121,9 +122,9 @@ def _set(role: str, column: str, mapping: Mapping, stamp: str, columns: tuple[st
     picker = picker_key(role, stamp, mapping.layout)
     if role in _SEVERAL:
         named = {*getattr(mapping, role), column} if taken else {*getattr(mapping, role)} - {column}
-        st.session_state[picker] = [one for one in columns if one in named]
+        visit.choices[picker] = [one for one in columns if one in named]
         return
-    st.session_state[picker] = column if taken else _nothing(role, mapping.layout)
+    visit.choice[picker] = column if taken else _nothing(role, mapping.layout)
 
 
 def _nothing(role: str, layout: Layout) -> str | None:
