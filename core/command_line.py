@@ -259,8 +259,8 @@ def _partitions() -> click.Option:
         ["--partitions"],
         type=int,
         metavar="N",
-        help="For Parquet files: split the cases into N partitions on disk; automatic if memory is low. Omits "
-        "uncertain cases and the effect of more raters.",
+        help="For Parquet files: split the cases into N partitions on disk; automatic if memory is low. The "
+        "output then lacks uncertain cases and the effect of more raters.",
     )
 
 
@@ -352,8 +352,8 @@ def _guideline() -> list[click.Parameter]:
             ["--guideline-version"],
             metavar="GROUP",
             help=(
-                "Group of cases annotated under a new guideline; compares disagreement in this group with that "
-                "in the others."
+                "Group of cases annotated under a new guideline; its disagreement is compared with that of the "
+                "other groups."
             ),
         ),
         click.Option(
@@ -508,7 +508,9 @@ def _fit() -> list[click.Parameter]:
         ),
         click.Option(["--restarts"], type=int, default=0, metavar="N", help="Additional random starts (em)."),
         click.Option(["--intervals"], is_flag=True, help="Compute standard errors and intervals (em, stacking)."),
-        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class); fixes the classes of its cases (em)."),
+        click.Option(
+            ["--gold"], metavar="FILE", help="Gold file (case,class); its cases are held at these classes (em)."
+        ),
         _ordinal(),
         click.Option(
             ["--own-trust"],
@@ -554,13 +556,19 @@ def _simulate() -> list[click.Parameter]:
     ]
 
 
+def _gamma() -> click.Option:
+    """Return the option of the reliability γ."""
+    words = "Reliability γ [default: same as on the web pages]."
+    return click.Option(["--reliability"], type=float, metavar="G", help=words)
+
+
 def _choose() -> list[click.Parameter]:
     return [
         *_file(),
         click.Option(
             ["--gold"],
             metavar="FILE",
-            help="Gold file (case,class) to evaluate the models; not used to choose a model.",
+            help="Gold file (case,class) used to evaluate the models, not to choose a model.",
         ),
         click.Option(
             ["--average/--no-average"], default=True, help="Average the models, and print their weights [on]."
@@ -577,7 +585,7 @@ def _raters() -> list[click.Parameter]:
         *_parts_of(RATERS),
         *_file(),
         click.Option(
-            ["--gold"], metavar="FILE", help="Gold file (case,class or case,score) from which to measure accuracy."
+            ["--gold"], metavar="FILE", help="Gold file (case,class or case,score) against which accuracy is measured."
         ),
         _ordinal(),
         click.Option(
@@ -627,7 +635,7 @@ def _machine() -> list[click.Parameter]:
         click.Option(
             ["--score"],
             type=click.Choice(SCORES),
-            help="Agreement score; if omitted, it depends on the kind of annotation.",
+            help="Agreement score; if omitted, chosen by the kind of annotation.",
         ),
         click.Option(["--fdr"], type=float, default=0.05, metavar="Q", help="False discovery rate over raters [0.05]."),
         click.Option(
@@ -722,7 +730,7 @@ def _learned_prior() -> click.Option:
 def _certainty() -> list[click.Parameter]:
     return [
         *_plausible(),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as on the pages]."),
+        _gamma(),
         _learned_prior(),
         click.Option(
             ["--p-correct"],
@@ -741,7 +749,8 @@ def _certainty() -> list[click.Parameter]:
             type=int,
             default=0,
             metavar="N",
-            help="Also write the first N draws of each case to that file (in CSV they replace the means).",
+            help="Also write the first N draws of each case to the file of --plausibilities-out (in CSV, instead of "
+            "the means).",
         ),
         _partitions(),
         _cluster(),
@@ -756,7 +765,7 @@ def _sweep() -> list[click.Parameter]:
         _predictions(),
         click.Option(["--k"], type=int, help="Length of the compared lists; if omitted, the value of --top."),
         click.Option(
-            ["--gold"], metavar="FILE", help="For sets of labels: gold file (case,labels) to evaluate predictions."
+            ["--gold"], metavar="FILE", help="For sets of labels: gold file (case,labels) used to evaluate predictions."
         ),
         _partitions(),
         _cluster(),
@@ -768,7 +777,7 @@ def _metrics() -> list[click.Parameter]:
 
     return [
         *_plausible(),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as on the pages]."),
+        _gamma(),
         _predictions(),
         *_options_of_parts([RELIABILITY.part("metrics")]),
     ]
@@ -786,7 +795,7 @@ def _sets() -> list[click.Parameter]:
             metavar="A",
             help="Allowed error rate A; the guaranteed coverage is 1 - A.",
         ),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as on the pages]."),
+        _gamma(),
         click.Option(
             ["--calibrate"],
             type=float,
@@ -809,11 +818,13 @@ def _sets() -> list[click.Parameter]:
             type=click.Choice(("group", "risk", "certainty")),
             help="Calibrate separately by group, risk or quartile of certainty.",
         ),
-        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class) to evaluate the sets."),
+        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class) used to evaluate the sets."),
         click.Option(
             ["--level"], type=float, default=0.95, metavar="L", help="Confidence level of intervals, 0 to 1 [0.95]."
         ),
-        click.Option(["--model"], type=click.Choice(names), help="Plausibility model; if omitted, as on the pages."),
+        click.Option(
+            ["--model"], type=click.Choice(names), help="Plausibility model [default: same as on the web pages]."
+        ),
         click.Option(["--prior-alpha", "alpha"], type=float, metavar="A", help="Prior pseudo-count for each class."),
         _learned_prior(),
         click.Option(
@@ -825,7 +836,7 @@ def _sets() -> list[click.Parameter]:
             metavar="FILE",
             help="File with the risk of each class: columns class,risk (low, medium, high), or one level per line.",
         ),
-        _cases_out("Write the set of every case as CSV."),
+        _cases_out("Write the prediction set of each case as CSV."),
     ]
 
 
@@ -844,7 +855,7 @@ def _rate() -> list[click.Parameter]:
         ),
         click.Option(["--method"], type=click.Choice(RATE_METHODS), default="ppi", help="Method of correction [ppi]."),
         click.Option(["--gold"], metavar="FILE", help="Gold file (case,class); gold replaces people's annotations."),
-        click.Option(["--only-gold"], is_flag=True, help="Use only gold cases as labels."),
+        click.Option(["--only-gold"], is_flag=True, help="Use only gold as labels, not people's annotations."),
         click.Option(
             ["--probabilities"],
             metavar="COLUMN",
@@ -854,7 +865,7 @@ def _rate() -> list[click.Parameter]:
             ["--reliability"],
             type=float,
             metavar="G",
-            help="Reliability γ; if set, labels are draws of the truth, not shares of annotations.",
+            help="Reliability γ; if set, labels are plausibilities drawn at this γ instead of shares of annotations.",
         ),
         click.Option(["--draws"], type=int, default=100, metavar="M", help="Number of draws of the truth [100]."),
         click.Option(
@@ -892,8 +903,8 @@ def _report() -> list[click.Parameter]:
         click.Option(["--out"], metavar="FILE", help="HTML file to write."),
         click.Option(
             ["--reference-standard"], metavar="FILE",
-            help="Word (.docx) or HTML file to write, with a description of how the reference standard was "
-            "made, and checklists.",
+            help="Word (.docx) or HTML file to write: how the reference standard was established, with "
+            "checklists.",
         ),
         click.Option(["--sections"], metavar="A,B", help=(
             f"Sections to include; if omitted, all of: {', '.join(SECTIONS)}."
@@ -903,7 +914,8 @@ def _report() -> list[click.Parameter]:
         ),
         click.Option(["--model"], type=click.Choice(names), help="Plausibility model."),
         click.Option(
-            ["--reliability"], type=float, metavar="G", help="γ for the section on cases [default: as on the pages]."
+            ["--reliability"], type=float, metavar="G",
+            help="γ for the section on cases [default: same as on the web pages].",
         ),
         _learned_prior(),
         _predictions(),
@@ -933,9 +945,9 @@ def _labels() -> list[click.Parameter]:
             help="File of labels to write: .csv, .parquet, .jsonl (Hugging Face) or .json (Label Studio); a second "
             "file, .methods.json, contains settings and counts.",
         ),
-        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class) to evaluate the labels."),
+        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class) used to evaluate the labels."),
         click.Option(["--model"], type=click.Choice(names), help="Plausibility model of certainty."),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as on the pages]."),
+        _gamma(),
         click.Option(
             ["--prior"], metavar="M0,K0,A0,B0", help="Prior for the score model; fitted if omitted."
         ),
@@ -956,9 +968,9 @@ def _verify() -> list[click.Parameter]:
 def _sign() -> list[click.Parameter]:
     return [
         click.Option(
-            ["--key"], required=True, metavar="FILE", help="Private key (Ed25519), kept outside the database."
+            ["--key"], required=True, metavar="FILE", help="Private key file (Ed25519); keep it outside the database."
         ),
-        click.Option(["--new"], is_flag=True, help="Create the key first, and FILE.pub for the command verify."),
+        click.Option(["--new"], is_flag=True, help="First create the key, and FILE.pub for the verify command."),
     ]
 
 
@@ -1041,7 +1053,7 @@ def _restore() -> list[click.Parameter]:
         click.Option(
             ["--identity"],
             metavar="FILE",
-            help="File with the private key with which the tool age decrypts the backup.",
+            help="File with the private key (identity) that age uses to decrypt the backup.",
         ),
     ]
 
@@ -1058,7 +1070,7 @@ def _deploy() -> list[click.Parameter]:
     return [
         click.Argument(["out"], metavar="OUT"),
         click.Option(["--name"], required=True, metavar="HOST", help="Public host name of the server."),
-        option("processes", "N", "Number of dashboard processes; about one per core."),
+        option("processes", "N", "Number of dashboard processes; use about one per core."),
         option(
             "database",
             "@FILE|URL",

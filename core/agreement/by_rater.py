@@ -90,7 +90,7 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
     known = methods("coefficient")
     possible = [name for name, one in known.items() if one.formula and one.formula.of in _OF_COUNTS]
     if coefficient not in possible:
-        raise OptionError(f"coefficient must be one of {', '.join(possible)}; got {coefficient!r}")
+        raise OptionError(f"`coefficient` must be one of {', '.join(possible)}; got {coefficient!r}")
     if dataset.kind != "class":
         raise NotApplicableError(f"Cannot compare raters: these annotations are {dataset.kind}s, not single classes.")
     if not dataset.raters_identified:

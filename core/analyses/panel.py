@@ -56,7 +56,7 @@ class PanelOptions:
 
     truth: str = option(
         TRUTHS[0], "Truth", TRUTHS, TITLES.__getitem__, TERM, "panel_truth",
-        help="Truth with which the AI raters are compared",
+        help="Truth to compare the AI raters with",
     )  # fmt: skip
     level: float = option(0.95, "The confidence level of the intervals")
     machines: tuple[int, ...] = ()

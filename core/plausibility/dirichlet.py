@@ -55,7 +55,7 @@ class DirichletCounts:
         check_whole(self.depth, "The depth")
         if not SMALLEST <= self.alpha <= LARGEST:
             raise InputError(
-                f"The prior α must be {exact(SMALLEST)} to {exact(LARGEST)}; got {self.alpha}.",
+                f"The prior α must be between {exact(SMALLEST)} and {exact(LARGEST)}; got {self.alpha}.",
                 "Use a number in this range.",
             )
         if self.depth < 1:

@@ -142,7 +142,7 @@ METHOD = Method(
         ),
         Option(
             "ties", str, "split", "Tied classes", "weight of tied classes",
-            choices={"split": "share the weight of their block", "full": "each gets the whole weight"},
+            choices={"split": "they share the weight of their rank", "full": "each gets the whole weight"},
         ),
     ),
     place=20,

@@ -153,7 +153,8 @@ def shared_errors(
     people = tuple(name for name in dataset.raters if name not in set(machines))
     if len(people) < _FEWEST_JUDGES:
         raise NotApplicableError(
-            "Cannot determine shared errors: this needs three people, because with only two it is unknown who is wrong."
+            "Cannot determine shared errors: this needs at least three people, because with two there is no way to "
+            "tell who is wrong."
         )
     alone = dataset if len(people) == dataset.n_raters else dataset.select(raters=people)
 

@@ -419,7 +419,7 @@ def test_a_second_person_is_the_default_for_a_class_outside_the_plausible_set():
     assert said in words(app)
     assert not any(button.label == "Keep my opinion" for button in app.button)
     whom(app).set_value("Bo").run()
-    press(app, "Ask for the second opinion")
+    press(app, "Request a second opinion")
     (review,) = ReviewStore().cases(dataset.digest).values()
     assert (review.state, review.asked) == ("second_opinion", (("Bo", "blind"),))
     for step in ("z", "Record my opinion"):
@@ -435,7 +435,7 @@ def test_raters_who_can_be_asked_are_offered_by_their_expected_gain():
     for step in ("k0", "Record my opinion"):
         press(app, step)
     if not any(box.label == "Whom to ask" for box in app.text_input):
-        press(app, "Ask a second opinion")
+        press(app, "Ask for a second opinion")
     case = data.case_index(case_of(app))
     (offered,) = (group for group in app.pills if group.label == "Largest expected gain first")
     averaged = judge_models(data).averaged

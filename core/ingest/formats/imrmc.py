@@ -84,7 +84,8 @@ def read(raw: RawTable) -> Source:
 METHOD = reader_method(
     Reader(NAME, TITLE, "table", recognise, read, holds=holds),
     25,
-    plainly="Scores from a reader study with more than one modality, in iMRMC format; each modality is a question.",
+    plainly="Scores from a reader study with more than one modality, in iMRMC format. Each modality becomes a "
+    "question.",
     exactly="`BEGIN DATA:`, then `reader,case,modality,score`; rows of the reader or modality `truth` are the truth.",
     source="iMRMC, user manual, https://github.com/DIDSR/iMRMC",
 )

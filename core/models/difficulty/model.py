@@ -50,11 +50,11 @@ def one_against_rest(dataset: Dataset, positive: str | None = None) -> tuple[Dat
             f"Difficulty models need one class per annotation; these annotations are {dataset.kind}s."
         )
     if dataset.n_classes < 2:
-        raise NotApplicableError("Difficulty models need two classes, but only one is declared.")
+        raise NotApplicableError("Difficulty models need at least two classes, but only one is declared.")
     if positive is None:
         if dataset.n_classes > 2:
             raise NotApplicableError(
-                "Could not fit difficulty models: they need two classes, but these data have "
+                "Could not fit difficulty models: they need at least two classes, but these data have "
                 f"{dataset.n_classes:,}. Choose the positive class; all others count as negative."
             )
         return dataset, 1
@@ -321,8 +321,8 @@ def _method(place: int, tag: str) -> Method:
                 "assume that no rater is worse than chance",
             ),
             Option(
-                "as_published", bool, False, "Priors as in the authors' programs",
-                "use the priors of the authors' programs if these differ from the paper", on_page=False,
+                "as_published", bool, False, "Priors as in the original software",
+                "use the priors of the model authors' own software if they differ from the paper", on_page=False,
             ),
         ),
         view=lambda dataset, positive=None, **_: one_against_rest(dataset, positive)[0],

@@ -29,8 +29,8 @@ _ALONE = 860  # pixels of a decision that stands alone
 _DUE = "Give your opinion first. The panel's annotations appear after you record it."
 _MOST_PROPOSED = 8
 _OF_CLASSES = (
-    f"The fewest classes whose probabilities of leading add up to at least {percent(PLAUSIBLE_SET)}, or all named "
-    "classes if their total is lower."
+    f"The smallest set of classes whose probabilities of leading add up to at least {percent(PLAUSIBLE_SET)}, or all "
+    "named classes if their total is lower."
 )
 _PLAUSIBLE = {
     "class": _OF_CLASSES,
