@@ -197,7 +197,11 @@ def _file() -> list[click.Parameter]:
             "Integers that are not in the list are read as positions, starting at 0.",
         ),
         click.Option(["--missing"], metavar="A,B", help="Codes for missing annotations, such as None."),
-        click.Option(["--not-missing"], metavar="A,B", help="Classes that look like codes for missing annotations."),
+        click.Option(
+            ["--not-missing"],
+            metavar="A,B",
+            help="Classes to keep, although they look like codes for missing annotations.",
+        ),
         click.Option(
             ["--kind"],
             type=click.Choice(KINDS),
@@ -504,7 +508,7 @@ def _fit() -> list[click.Parameter]:
     ways = dict.fromkeys(way for method in methods("rater model").values() for way in method.ways if way != "vote")
     own = [
         click.Option(
-            ["--method"], type=click.Choice(tuple(ways)), help="Fitting method; if omitted, the model's fastest."
+            ["--method"], type=click.Choice(tuple(ways)), help="Fitting method [default: the fastest for the model]."
         ),
         click.Option(["--restarts"], type=int, default=0, metavar="N", help="Additional random starts (em)."),
         click.Option(["--intervals"], is_flag=True, help="Compute standard errors and intervals (em, stacking)."),
@@ -942,7 +946,7 @@ def _labels() -> list[click.Parameter]:
         *_options_of_parts(LABELS.parts),
         click.Option(
             ["--out"], metavar="FILE",
-            help="File of labels to write: .csv, .parquet, .jsonl (Hugging Face) or .json (Label Studio); a second "
+            help="Label file to write: .csv, .parquet, .jsonl (Hugging Face) or .json (Label Studio); a second "
             "file, .methods.json, contains settings and counts.",
         ),
         click.Option(["--gold"], metavar="FILE", help="Gold file (case,class) used to evaluate the labels."),

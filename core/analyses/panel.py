@@ -136,7 +136,7 @@ def _people(found: PanelWorth) -> str:
     if found.people_effective is None:
         return "Cannot determine this for people: no two people have 30 cases with a known truth in common."
     count = with_interval(*found.people_effective, digits=1)
-    said = f"Judged by the same truth, {found.n_people:,} people per case are worth {count} independent raters."
+    said = f"Measured against the same truth, {found.n_people:,} people per case are worth {count} independent raters."
     if found.truth == "joint":
         said += " This cannot detect mistakes that people share; compare with gold, or see “Shared errors”."
     return said

@@ -297,7 +297,7 @@ def _judgeable(
         n = int(given.sum())
         likely = likelihood[given].argmax(axis=1) == answers[given, place]
         if n < LEAST_CASES:
-            left_out.append((name, f"{plural(n, 'case')} with a known truth; {LEAST_CASES} are needed"))
+            left_out.append((name, f"{plural(n, 'case')} with a known truth; at least {LEAST_CASES} are needed"))
         elif likely.all() or not likely.any():
             left_out.append((name, f"{'correct' if likely.all() else 'wrong'} on every case"))
     out = {name for name, _ in left_out}

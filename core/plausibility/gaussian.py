@@ -237,7 +237,7 @@ class GaussianScores:
         for sign, value in (("κ0", self.k0), ("a0", self.a0)):
             if not SMALLEST <= value <= LARGEST:
                 raise InputError(
-                    f"The prior's {sign} must be {exact(SMALLEST)} to {exact(LARGEST)}; got {value}.",
+                    f"The prior's {sign} must be between {exact(SMALLEST)} and {exact(LARGEST)}; got {value}.",
                     "Use a number in this range.",
                 )
         if self.b0 <= 0:  # b0 is in squared units of the scores, so it has no fixed range.

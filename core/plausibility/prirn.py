@@ -52,7 +52,7 @@ class PrIRN:
         check_whole(self.depth, "The depth")
         if not SMALLEST <= self.epsilon <= LARGEST:
             raise InputError(
-                f"The pseudo-count ε must be {exact(SMALLEST)} to {exact(LARGEST)}; got {self.epsilon}.",
+                f"The pseudo-count ε must be between {exact(SMALLEST)} and {exact(LARGEST)}; got {self.epsilon}.",
                 "Use a number in this range.",
             )
         if self.depth < 1:

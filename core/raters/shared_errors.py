@@ -149,7 +149,7 @@ def shared_errors(
     n_common = here.T.astype(float) @ here
     told = (n_common >= LEAST_CASES) & ~np.eye(len(raters), dtype=bool)
     if not told.any():
-        raise NotApplicableError(f"Cannot determine shared errors: no two raters share {LEAST_CASES} cases.")
+        raise NotApplicableError(f"Cannot determine shared errors: no two raters share at least {LEAST_CASES} cases.")
     people = tuple(name for name in dataset.raters if name not in set(machines))
     if len(people) < _FEWEST_JUDGES:
         raise NotApplicableError(

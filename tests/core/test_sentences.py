@@ -281,5 +281,5 @@ def test_a_report_of_any_data_has_no_number_that_is_none(case):
     text = re.sub(r"<[^>]+>", " ", text)
     assert not re.search(r"\b(nan|NaN|None|inf)\b", text)
     assert not re.search(r"\de\+\d", text)
-    assert ("Judged by gold, " in text) == (name == "crowd with gold")
+    assert ("Compared with gold, " in text) == (name == "crowd with gold")
     assert ("How do raters and models compare with gold?" in text) == (data.gold is not None)

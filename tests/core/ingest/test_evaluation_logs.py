@@ -48,7 +48,7 @@ def test_a_sample_without_an_id_is_left_out_with_its_place():
     broken = inspect_log("m", [sample("s1", "a", "a", x="C", y="I"), {"scores": {}}, "odd"])
     reading = opened(("log.json", broken), question="score")
     assert [reason for _, reason in reasons(reading)] == [
-        f"log 1, sample {place}: no sample with an id" for place in (2, 3)
+        f"log 1, sample {place}: the sample has no id" for place in (2, 3)
     ]
 
 
