@@ -992,9 +992,7 @@ def _backup() -> list[click.Parameter]:
         click.Option(
             ["--days"], type=int, default=30, show_default=True, metavar="N", help="Number of days to keep files."
         ),
-        click.Option(
-            ["--encrypt-to"], metavar="KEY", help="Public key (age1…) with which the tool age encrypts the backup."
-        ),
+        click.Option(["--encrypt-to"], metavar="KEY", help="Public key (age1…) that age uses to encrypt the backup."),
     ]
 
 

@@ -124,7 +124,7 @@ def _mapping(rows: ParquetRows, columns: dict[str, str | None]) -> Mapping:
     if mapping.layout != "long" or mapping.ranked or mapping.case is None or mapping.answer is None:
         raise NotApplicableError(
             f"Could not read {rows.name} in partitions: this needs one row per annotation, with a single class. Name "
-            "the columns (--case, --rater, --class), or use a file that fits into memory."
+            "the columns (--case, --rater, --class), or use a file that fits in memory."
         )
     return replace(mapping, group=None, gold=None)
 

@@ -88,7 +88,7 @@ def _collected(found: AdaptiveCheck) -> list[Block]:
         return []
     return [
         Words(
-            "Cases got a third annotation about equally often whether the first two agreed or disagreed "
+            "Cases received a third annotation about equally often whether the first two agreed or disagreed "
             f"({found.more_agree:,} of {found.n_agree:,} and {found.more_disagree:,} of "
             f"{plural(found.n_disagree, 'case')}), so missing annotations do not bias agreement.",
             "note",

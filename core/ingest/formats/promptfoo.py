@@ -75,7 +75,7 @@ def _short(value: object) -> str:
 
 def _row(log: Log, row: object, file: int, line: int, numbers: tuple[int, int], named: dict[int, str]) -> None:
     if not isinstance(row, dict) or "provider" not in row:
-        log.said.append(Said(file, line, numbers, "", "", "", reason="no result with a provider"))
+        log.said.append(Said(file, line, numbers, "", "", "", reason="the result has no provider"))
         return
     maker = row["provider"]
     provider = called(maker.get("label") or maker.get("id")) if isinstance(maker, dict) else called(maker)

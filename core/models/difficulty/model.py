@@ -117,7 +117,7 @@ def tempered_at_mode(
     if fit.method != "map" or tag is None or fit.cases != dataset.cases or fit.raters != dataset.raters:
         raise InputError(
             f"Could not use β: {fit.model} with the method {fit.method} does not support it.",
-            "Use a difficulty model of these data that was fitted with the method map.",
+            "Use a difficulty model of these data that was fitted with the “map” method.",
         )
     on, code = switches(tag), dataset.classes.index(fit.settings["positive"])
     names = ("alpha_spec", "alpha_sens") if on.bias else ("alpha", "alpha")
