@@ -580,7 +580,7 @@ def _of_correlations(sample: _Sample, n: int) -> tuple[IntervalEstimate, Interva
     if not np.isfinite(every).any():
         raise NotApplicableError(
             "Cannot compute the effective number of raters of the panel: no two AI raters annotated "
-            f"{LEAST_CASES} of the same cases with a known truth."
+            f"at least {LEAST_CASES} of the same cases with a known truth."
         )
     one = sample.interval(float(_known_mean(every)), _known_mean(again[:, np.isfinite(every)]))
     value, high, low = (float(each) for each in effective_number(np.array(one), n))

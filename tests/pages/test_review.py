@@ -282,7 +282,7 @@ def test_who_has_seen_a_case_on_the_cases_page_reads_it_open():
     app = signed(dataset.digest)
     app.switch_page("pages/cases.py").run()
     assert_sound(app)
-    assert "counts as open, not as blind" in words(app)
+    assert "is recorded as open, not blind" in words(app)
     app.switch_page("pages/review.py").run()
     press(app, "Start with")
     assert "seen annotations of this case on another page" in app.info[0].value
@@ -293,7 +293,7 @@ def test_who_has_seen_a_case_on_the_cases_page_reads_it_open():
     app.switch_page("pages/cases.py").run()
     assert_sound(app)
     assert "Ada: **x** (open)" in words(app)
-    assert "counts as open, not as blind" not in words(app)
+    assert "is recorded as open, not blind" not in words(app)
 
 
 def test_a_reviewed_case_does_not_come_again_to_its_reviewer_but_to_another():

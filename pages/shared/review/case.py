@@ -156,11 +156,12 @@ def _blind(current: CaseOnScreen, standing: str, model: PlausibilityModel, relia
         )
     elif seen_before:
         st.info(
-            "You have seen the panel's annotations before, so your opinion counts as open.", icon=":material/group:"
+            "You have seen the panel's annotations before, so your opinion is recorded as open, not blind.",
+            icon=":material/group:",
         )
     elif seen_cases.seen(current.dataset.digest, current.case_id):
         st.info(
-            "You have seen annotations of this case on another page, so your opinion counts as open.",
+            "You have seen annotations of this case on another page, so your opinion is recorded as open, not blind.",
             icon=":material/group:",
         )
     else:
