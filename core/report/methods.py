@@ -72,7 +72,7 @@ SENTENCES = {
         (DAWID_SKENE_1979, *DIFFICULTY[0].sources, _LOO),
     ),
     "monitoring": (
-        "Each rater was judged by gold if the median rater had at least 20 annotations on gold cases, otherwise "
+        "Each rater was compared with gold if the median rater had at least 20 annotations on gold cases, otherwise "
         "by the other raters on the same cases. Accuracy was shrunk towards the mean of all raters. Raters below "
         "the acceptable accuracy were flagged with a controlled Bayesian false discovery rate; other flags have a "
         "controlled family-wise false-alarm rate.",
