@@ -1119,7 +1119,7 @@ def test_rankings_that_count_by_their_first_choice_are_counted_with_those_left_o
     view = SimpleNamespace(n_annotations=1234)
     monkeypatch.setattr(widgets.cached, "class_view", lambda data, threshold: (view, 56))
     assert widgets.class_view(SimpleNamespace(kind="ranking")) is view
-    assert "1,234 annotations used" in said[0] and "56 with a tied first" in said[0]
+    assert "1,234 rankings used" in said[0] and "56 with a tied first" in said[0]
 
 
 def test_the_table_of_raters_says_how_many_of_all_it_shows(monkeypatch, said, shown, left):
