@@ -103,7 +103,7 @@ def free(name: str) -> None:
             _write(Account(name, "", "", time.time()))
     except OSError as error:
         raise InputError(
-            f"Could not write {_path(name)}: {error.strerror or error}.", "Make it writable for this user."
+            f"Could not write {_path(name)}: {error.strerror or error}.", "Give this user write access to it."
         ) from None
 
 

@@ -134,7 +134,7 @@ def expire_backups(folder: Path, keep: int, days: int) -> list[Path]:
     old = [path for path in known[keep:] if path.stat().st_mtime < since]
     for path in old:
         if not discard(path):
-            raise InputError(f"Could not remove {path}.", "Make its folder writable for this user.")
+            raise InputError(f"Could not remove {path}.", "Give this user write access to its folder.")
     return old
 
 
@@ -180,7 +180,7 @@ def restore(file: Path, identity: Path | None = None) -> Backup:
                 shutil.move(path, home / path.name)
             check = None if kind is None else _put_back(place / _RECORD[kind], url, told["heads"])
     except OSError as error:
-        raise InputError(f"Could not write {home}: {error.strerror or error}.", "Free some space.") from None
+        raise InputError(f"Could not write {home}: {error.strerror or error}.", "Free up disk space.") from None
     finally:
         shutil.rmtree(place, ignore_errors=True)
         if not was_there:
@@ -360,7 +360,7 @@ def _unpacked(file: Path, place: Path) -> dict:
                     raise InputError(f"Could not restore {file}: {name} is damaged.", "Use another backup.")
             return told
     except FileNotFoundError:
-        raise InputError(f"Could not find {file}.", "Use a file written by the command backup.") from None
+        raise InputError(f"Could not find {file}.", "Use a file written by the backup command.") from None
     except _BROKEN as error:
         raise InputError(
             f"Could not restore {file}: it is not a backup, or it is damaged ({type(error).__name__}).",

@@ -480,5 +480,5 @@ def _change(address: str, change: Callable[[dict[str, Any], Path], None]) -> Non
         except OSError as error:
             raise InputError(
                 f"Could not write to the folder {folder}: {error.strerror or error}.",
-                "Free some space, or set PLURALITY_HOME to a writable folder.",
+                "Free up disk space, or set PLURALITY_HOME to a writable folder.",
             ) from None

@@ -199,7 +199,11 @@ def _file() -> list[click.Parameter]:
             "Integers that are not in the list are read as positions, starting at 0.",
         ),
         click.Option(["--missing"], metavar="A,B", help="Codes for missing annotations, such as None."),
-        click.Option(["--not-missing"], metavar="A,B", help="Classes that look like codes for missing annotations."),
+        click.Option(
+            ["--not-missing"],
+            metavar="A,B",
+            help="Classes to keep, although they look like codes for missing annotations.",
+        ),
         click.Option(
             ["--kind"],
             type=click.Choice(KINDS),
@@ -261,8 +265,8 @@ def _partitions() -> click.Option:
         ["--partitions"],
         type=int,
         metavar="N",
-        help="For Parquet files: split the cases into N partitions on disk; automatic if memory is low. Omits "
-        "uncertain cases and the effect of more raters.",
+        help="For Parquet files: split the cases into N partitions on disk; automatic if memory is low. The "
+        "output then lacks uncertain cases and the effect of more raters.",
     )
 
 
@@ -366,8 +370,8 @@ def _guideline() -> list[click.Parameter]:
             ["--guideline-version"],
             metavar="GROUP",
             help=(
-                "Group of cases annotated under a new guideline; compares disagreement in this group with that "
-                "in the others."
+                "Group of cases annotated under a new guideline; its disagreement is compared with that of the "
+                "other groups."
             ),
         ),
         click.Option(
@@ -518,11 +522,13 @@ def _fit() -> list[click.Parameter]:
     ways = dict.fromkeys(way for method in _rater_models() for way in method.ways if way != "vote")
     own = [
         click.Option(
-            ["--method"], type=click.Choice(tuple(ways)), help="Fitting method; if omitted, the model's fastest."
+            ["--method"], type=click.Choice(tuple(ways)), help="Fitting method [default: the fastest for the model]."
         ),
         click.Option(["--restarts"], type=int, default=0, metavar="N", help="Additional random starts (em)."),
         click.Option(["--intervals"], is_flag=True, help="Compute standard errors and intervals (em, stacking)."),
-        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class); fixes the classes of its cases (em)."),
+        click.Option(
+            ["--gold"], metavar="FILE", help="Gold file (case,class); its cases are held at these classes (em)."
+        ),
         _ordinal(),
         click.Option(
             ["--own-trust"],
@@ -568,13 +574,19 @@ def _simulate() -> list[click.Parameter]:
     ]
 
 
+def _gamma() -> click.Option:
+    """Return the option of the reliability γ."""
+    words = "Reliability γ [default: same as on the web pages]."
+    return click.Option(["--reliability"], type=float, metavar="G", help=words)
+
+
 def _choose() -> list[click.Parameter]:
     return [
         *_file(),
         click.Option(
             ["--gold"],
             metavar="FILE",
-            help="Gold file (case,class) to evaluate the models; not used to choose a model.",
+            help="Gold file (case,class) used to evaluate the models, not to choose a model.",
         ),
         click.Option(
             ["--average/--no-average"], default=True, help="Average the models, and print their weights [on]."
@@ -591,7 +603,7 @@ def _raters() -> list[click.Parameter]:
         *_parts_of(RATERS),
         *_file(),
         click.Option(
-            ["--gold"], metavar="FILE", help="Gold file (case,class or case,score) from which to measure accuracy."
+            ["--gold"], metavar="FILE", help="Gold file (case,class or case,score) against which accuracy is measured."
         ),
         _ordinal(),
         click.Option(
@@ -641,7 +653,7 @@ def _machine() -> list[click.Parameter]:
         click.Option(
             ["--score"],
             type=click.Choice(SCORES),
-            help="Agreement score; if omitted, it depends on the kind of annotation.",
+            help="Agreement score; if omitted, chosen by the kind of annotation.",
         ),
         click.Option(["--fdr"], type=float, default=0.05, metavar="Q", help="False discovery rate over raters [0.05]."),
         click.Option(
@@ -736,7 +748,7 @@ def _learned_prior() -> click.Option:
 def _certainty() -> list[click.Parameter]:
     return [
         *_plausible(),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as on the pages]."),
+        _gamma(),
         _learned_prior(),
         click.Option(
             ["--p-correct"],
@@ -755,7 +767,8 @@ def _certainty() -> list[click.Parameter]:
             type=int,
             default=0,
             metavar="N",
-            help="Also write the first N draws of each case to that file (in CSV they replace the means).",
+            help="Also write the first N draws of each case to the file of --plausibilities-out (in CSV, instead of "
+            "the means).",
         ),
         _partitions(),
         _cluster(),
@@ -770,7 +783,7 @@ def _sweep() -> list[click.Parameter]:
         _predictions(),
         click.Option(["--k"], type=int, help="Length of the compared lists; if omitted, the value of --top."),
         click.Option(
-            ["--gold"], metavar="FILE", help="For sets of labels: gold file (case,labels) to evaluate predictions."
+            ["--gold"], metavar="FILE", help="For sets of labels: gold file (case,labels) used to evaluate predictions."
         ),
         _partitions(),
         _cluster(),
@@ -782,7 +795,7 @@ def _metrics() -> list[click.Parameter]:
 
     return [
         *_plausible(),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as on the pages]."),
+        _gamma(),
         _predictions(),
         *_options_of_parts([RELIABILITY.part("metrics")]),
     ]
@@ -812,7 +825,7 @@ def _sets() -> list[click.Parameter]:
             metavar="A",
             help="Allowed error rate A; the guaranteed coverage is 1 - A.",
         ),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as on the pages]."),
+        _gamma(),
         click.Option(
             ["--calibrate"],
             type=float,
@@ -835,11 +848,13 @@ def _sets() -> list[click.Parameter]:
             type=click.Choice(("group", "risk", "certainty")),
             help="Calibrate separately by group, risk or quartile of certainty.",
         ),
-        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class) to evaluate the sets."),
+        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class) used to evaluate the sets."),
         click.Option(
             ["--level"], type=float, default=0.95, metavar="L", help="Confidence level of intervals, 0 to 1 [0.95]."
         ),
-        click.Option(["--model"], type=click.Choice(names), help="Plausibility model; if omitted, as on the pages."),
+        click.Option(
+            ["--model"], type=click.Choice(names), help="Plausibility model [default: same as on the web pages]."
+        ),
         click.Option(["--prior-alpha", "alpha"], type=float, metavar="A", help="Prior pseudo-count for each class."),
         _learned_prior(),
         click.Option(
@@ -851,7 +866,7 @@ def _sets() -> list[click.Parameter]:
             metavar="FILE",
             help="File with the risk of each class: columns class,risk (low, medium, high), or one level per line.",
         ),
-        _cases_out("Write the set of every case as CSV."),
+        _cases_out("Write the prediction set of each case as CSV."),
     ]
 
 
@@ -870,7 +885,7 @@ def _rate() -> list[click.Parameter]:
         ),
         click.Option(["--method"], type=click.Choice(RATE_METHODS), default="ppi", help="Method of correction [ppi]."),
         click.Option(["--gold"], metavar="FILE", help="Gold file (case,class); gold replaces people's annotations."),
-        click.Option(["--only-gold"], is_flag=True, help="Use only gold cases as labels."),
+        click.Option(["--only-gold"], is_flag=True, help="Use only gold as labels, not people's annotations."),
         click.Option(
             ["--probabilities"],
             metavar="COLUMN",
@@ -880,7 +895,7 @@ def _rate() -> list[click.Parameter]:
             ["--reliability"],
             type=float,
             metavar="G",
-            help="Reliability γ; if set, labels are draws of the truth, not shares of annotations.",
+            help="Reliability γ; if set, labels are plausibilities drawn at this γ instead of shares of annotations.",
         ),
         click.Option(["--draws"], type=int, default=100, metavar="M", help="Number of draws of the truth [100]."),
         click.Option(
@@ -918,8 +933,8 @@ def _report() -> list[click.Parameter]:
         click.Option(["--out"], metavar="FILE", help="HTML file to write."),
         click.Option(
             ["--reference-standard"], metavar="FILE",
-            help="Word (.docx) or HTML file to write, with a description of how the reference standard was "
-            "made, and checklists.",
+            help="Word (.docx) or HTML file to write: how the reference standard was established, with "
+            "checklists.",
         ),
         click.Option(["--sections"], metavar="A,B", help=(
             f"Sections to include; if omitted, all of: {', '.join(SECTIONS)}."
@@ -929,7 +944,8 @@ def _report() -> list[click.Parameter]:
         ),
         click.Option(["--model"], type=click.Choice(names), help="Plausibility model."),
         click.Option(
-            ["--reliability"], type=float, metavar="G", help="γ for the section on cases [default: as on the pages]."
+            ["--reliability"], type=float, metavar="G",
+            help="γ for the section on cases [default: same as on the web pages].",
         ),
         _learned_prior(),
         _predictions(),
@@ -956,12 +972,12 @@ def _labels() -> list[click.Parameter]:
         *_options_of_parts(LABELS.parts),
         click.Option(
             ["--out"], metavar="FILE",
-            help="File of labels to write: .csv, .parquet, .jsonl (Hugging Face) or .json (Label Studio); a second "
+            help="Label file to write: .csv, .parquet, .jsonl (Hugging Face) or .json (Label Studio); a second "
             "file, .methods.json, contains settings and counts.",
         ),
-        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class) to evaluate the labels."),
+        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class) used to evaluate the labels."),
         click.Option(["--model"], type=click.Choice(names), help="Plausibility model of certainty."),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as on the pages]."),
+        _gamma(),
         click.Option(
             ["--prior"], metavar="M0,K0,A0,B0", help="Prior for the score model; fitted if omitted."
         ),
@@ -982,9 +998,9 @@ def _verify() -> list[click.Parameter]:
 def _sign() -> list[click.Parameter]:
     return [
         click.Option(
-            ["--key"], required=True, metavar="FILE", help="Private key (Ed25519), kept outside the database."
+            ["--key"], required=True, metavar="FILE", help="Private key file (Ed25519); keep it outside the database."
         ),
-        click.Option(["--new"], is_flag=True, help="Create the key first, and FILE.pub for the command verify."),
+        click.Option(["--new"], is_flag=True, help="First create the key, and FILE.pub for the verify command."),
     ]
 
 
@@ -1002,9 +1018,7 @@ def _backup() -> list[click.Parameter]:
         click.Option(
             ["--days"], type=int, default=30, show_default=True, metavar="N", help="Number of days to keep files."
         ),
-        click.Option(
-            ["--encrypt-to"], metavar="KEY", help="Public key (age1…) with which the tool age encrypts the backup."
-        ),
+        click.Option(["--encrypt-to"], metavar="KEY", help="Public key (age1…) that age uses to encrypt the backup."),
     ]
 
 
@@ -1067,7 +1081,7 @@ def _restore() -> list[click.Parameter]:
         click.Option(
             ["--identity"],
             metavar="FILE",
-            help="File with the private key with which the tool age decrypts the backup.",
+            help="File with the private key (identity) that age uses to decrypt the backup.",
         ),
     ]
 
@@ -1084,7 +1098,7 @@ def _deploy() -> list[click.Parameter]:
     return [
         click.Argument(["out"], metavar="OUT"),
         click.Option(["--name"], required=True, metavar="HOST", help="Public host name of the server."),
-        option("processes", "N", "Number of dashboard processes; about one per core."),
+        option("processes", "N", "Number of dashboard processes; use about one per core."),
         option(
             "database",
             "@FILE|URL",

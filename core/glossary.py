@@ -315,7 +315,7 @@ GLOSSARY: dict[str, Term] = {
     ),
     "corrected rate": Term(
         "Share of a class among all cases, estimated from an AI model's labels of all cases and people's labels "
-        "of a few. These few cases must be a random sample, or have known selection probabilities.",
+        "of some of them. These cases must be a random sample, or have known selection probabilities.",
         "PPI++: λ mean(f̃) + mean(Y − λ f), with the λ that minimises the variance (Angelopoulos et al. 2023). "
         "Alternatives: weights by selection probabilities (Zrnic & Candès 2024), and Rogan-Gladen with the interval "
         "of Lee et al. (2025).",

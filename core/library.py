@@ -399,7 +399,7 @@ def _not_writable(error: Exception) -> InputError:
     reason = getattr(error, "strerror", None) or str(error)
     return InputError(
         f"Could not write to the folder {current_settings().datasets}: {reason}.",
-        "Free some space, or set PLURALITY_HOME to a writable folder.",
+        "Free up disk space, or set PLURALITY_HOME to a writable folder.",
     )
 
 

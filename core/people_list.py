@@ -167,7 +167,9 @@ def _checked(told: dict[str, Any], has_role_claim: bool) -> PeopleList:
         if not normal_group(group):
             raise _FaultError("a group has no name", "groups", group)
         if (known := called.setdefault(normal_group(group), group)) != group:
-            raise _FaultError(f"the groups {known!r} and {group!r} have the same name", "groups", group)
+            raise _FaultError(
+                f"the group names {known!r} and {group!r} differ only in case or spacing", "groups", group
+            )
     _refuse_look_alikes(people, groups)
     return PeopleList(
         {names[name]: role for name, role in people.items()},

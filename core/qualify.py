@@ -313,7 +313,7 @@ def check_installation() -> CheckGroup:
     if wheel is not None:
         files, listed, lines = (*check_files(wheel),), "the wheel", wheel.requires or []
     else:
-        digest = f"not installed from a wheel; digest of the code {code_digest()}"
+        digest = f"not installed from a wheel; code digest {code_digest()}"
         files, listed = (Check("Installed files", "hashes of a wheel", digest, None),), "requirements.txt"
         path = _HERE.parent / "requirements.txt"
         lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []

@@ -63,7 +63,7 @@ class Result:
         import narwhals as nw
 
         if not self.TABLES:
-            raise OptionError(f"Could not make a table of {type(self).__name__}.", "Use its attributes.")
+            raise OptionError(f"Could not make a table from {type(self).__name__}.", "Use its attributes.")
         table = self.TABLES[0] if table is None else table
         check_choice(table, f"The table of {type(self).__name__}", self.TABLES)
         check_choice(backend, "The backend", BACKENDS)

@@ -309,7 +309,7 @@ def _reference_standard(request: ReportRequest) -> None:
         return
     with st.expander("Reference standard"):
         st.markdown(
-            "How the reference standard was made: raters, process, blinding, agreement before adjudication and "
+            "How the reference standard was established: raters, process, blinding, agreement before adjudication and "
             "cases without a determinable truth. Includes checklists of STARD 2015, CLAIM 2024 and GRRAS 2011. "
             f"Items that the data cannot fill are marked “{TO_WRITE}”."
         )

@@ -65,7 +65,7 @@ def benchmark_labels(coefficient: Coefficient, scale: str = "landis_koch") -> tu
         Bands from the lowest to the highest.
     """
     if scale not in SCALES:
-        raise OptionError(f"scale must be one of {', '.join(SCALES)}; got {scale!r}")
+        raise OptionError(f"`scale` must be one of {', '.join(SCALES)}; got {scale!r}")
     names, inner = SCALES[scale]
     edges = np.array([-1.0, *inner, 1.0])
     why = _why_not(coefficient)

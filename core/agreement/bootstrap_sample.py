@@ -39,7 +39,7 @@ class CoefficientOptions:
     def __post_init__(self) -> None:
         for weighting in self.spa_weightings:
             if weighting not in SPA_WEIGHTINGS:
-                raise OptionError(f"weighting must be one of {', '.join(SPA_WEIGHTINGS)}; got {weighting!r}")
+                raise OptionError(f"`weighting` must be one of {', '.join(SPA_WEIGHTINGS)}; got {weighting!r}")
 
     def metric_of(self, n_classes: int) -> Metric:
         """Return how alpha compares classes: by a metric, or else by the weights."""

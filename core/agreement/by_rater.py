@@ -90,7 +90,7 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
     """
     possible = {name: formula for name, formula in formulas().items() if formula.of in _OF_COUNTS}
     if coefficient not in possible:
-        raise OptionError(f"coefficient must be one of {', '.join(possible)}; got {coefficient!r}")
+        raise OptionError(f"`coefficient` must be one of {', '.join(possible)}; got {coefficient!r}")
     dataset.check_kind("class", "Cannot compare raters")
     dataset.check_raters("Cannot compare raters")
     limit = current_settings().max_model_cells

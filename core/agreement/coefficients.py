@@ -142,7 +142,8 @@ def scott_pi(
         return undefined("scott_pi", resolve_weights(weights, counts.n_classes, labels)[0], REPEATS)
     if most > 2:
         raise NotApplicableError(
-            f"Cannot compute Scott's pi: it needs two raters, but a case has {most} annotations. Use Fleiss' kappa."
+            f"Cannot compute Scott's pi: it needs exactly two raters, but a case has {most} annotations. Use "
+            "Fleiss' kappa."
         )
     return replace(fleiss_kappa(counts, level, weights, labels), name="scott_pi")
 

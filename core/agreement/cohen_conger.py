@@ -165,7 +165,7 @@ def check_raters(dataset: Dataset, what: str, *, two: bool = False) -> None:
     n_used = raters_used(dataset)
     if two and n_used != 2:
         raise NotApplicableError(
-            f"Cannot compute {what}: it needs two raters, but these data have {n_used:,}. Select two raters."
+            f"Cannot compute {what}: it needs exactly two raters, but these data have {n_used:,}. Select two raters."
         )
 
 

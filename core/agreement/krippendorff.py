@@ -321,7 +321,7 @@ def scaled(values: np.ndarray, pooled: np.ndarray) -> np.ndarray:
 
 def _check_metric(metric: str) -> None:
     if metric not in METRICS:
-        raise OptionError(f"metric must be one of {', '.join(METRICS)}; got {metric!r}")
+        raise OptionError(f"`metric` must be one of {', '.join(METRICS)}; got {metric!r}")
 
 
 def _scores(data: Dataset, metric: str) -> tuple[ClassCounts, np.ndarray]:

@@ -46,7 +46,7 @@ def set_distance(first: np.ndarray, second: np.ndarray, metric: str = "masi") ->
         The metric is unknown.
     """
     if metric not in SET_METRICS:
-        raise OptionError(f"metric must be one of {', '.join(SET_METRICS)}; got {metric!r}")
+        raise OptionError(f"`metric` must be one of {', '.join(SET_METRICS)}; got {metric!r}")
     first, second = np.asarray(first, np.float64), np.asarray(second, np.float64)
     sizes = first.sum(axis=1)[:, None], second.sum(axis=1)[None, :]
     common = first @ second.T
@@ -116,7 +116,7 @@ def alpha_of_sets(dataset: Dataset, level: float = 0.95, metric: str = "masi") -
     """
     _check(dataset)
     if metric not in SET_METRICS:
-        raise OptionError(f"metric must be one of {', '.join(SET_METRICS)}; got {metric!r}")
+        raise OptionError(f"`metric` must be one of {', '.join(SET_METRICS)}; got {metric!r}")
     sets, which = distinct_sets(dataset)
     ptr, code, count = count_classes(dataset.case_ptr, which, len(sets))
     counts = ClassCounts(ptr, code, count, len(sets))

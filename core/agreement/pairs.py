@@ -146,7 +146,7 @@ def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.9
         The matrix of raters × raters, or the tables, would not fit into memory.
     """
     if coefficient not in pair_coefficients():
-        raise OptionError(f"coefficient must be one of {', '.join(pair_coefficients())}; got {coefficient!r}")
+        raise OptionError(f"`coefficient` must be one of {', '.join(pair_coefficients())}; got {coefficient!r}")
     _check(dataset)
     n_raters, n_classes, limit = dataset.n_raters, dataset.n_classes, current_settings().max_model_cells
     if n_raters**2 > limit:

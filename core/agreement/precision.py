@@ -128,7 +128,7 @@ def agreement_moments(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTIN
     usable = n >= 2
     if usable.sum() < 2:
         raise NotApplicableError(
-            "Could not compute precision: it needs two cases with two annotations, but "
+            "Could not compute precision: it needs at least two cases with two or more annotations, but "
             f"{NO_PAIR if not usable.any() else 'only one has'}."
         )
     weight, s2 = case_weights(counts, n, weighting)[usable], s2[usable]
@@ -182,9 +182,9 @@ def precision_curve(
     than the differences between cases leave it. Agreement itself is taken to stay as it is.
     """
     if how not in WAYS:
-        raise OptionError(f"how must be one of {', '.join(WAYS)}, not {how!r}")
+        raise OptionError(f"`how` must be one of {', '.join(WAYS)}; got {how!r}")
     if min(extra, default=0) < 0 or (per_case is not None and per_case < 2):
-        raise OptionError("extra must be 0 or more, and per_case 2 or more")
+        raise OptionError("`extra` must be 0 or more, and `per_case` 2 or more")
     counts = as_counts(data)
     moments = agreement_moments(counts, weighting)
     n, cases = np.unique(counts.per_case(), return_counts=True)

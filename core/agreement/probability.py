@@ -218,7 +218,7 @@ def weights_of_sizes(n: np.ndarray, weighting: str, share: np.ndarray | None = N
         # Under uniform classes S3 = S2², and 1/var is the number of pairs up to scale.
         return n * (n - 1) / 2
     if weighting != "inv_var_class" or share is None:
-        raise OptionError(f"weighting must be one of {', '.join(SPA_WEIGHTINGS)}; got {weighting!r}")
+        raise OptionError(f"`weighting` must be one of {', '.join(SPA_WEIGHTINGS)}; got {weighting!r}")
     s2, s3 = (share * share).sum(axis=0), (share * share * share).sum(axis=0)
     rho = np.where(s2 < 1, (s3 - s2 * s2) / np.where(s2 < 1, s2 - s2 * s2, 1.0), 0.0)
     return n * (n - 1) / (1 + 2 * rho * np.maximum(n - 2, 0))

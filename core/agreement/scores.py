@@ -389,12 +389,15 @@ METHODS = (
         "icc_2",
         "ICC(2,1)",
         112,
-        "every case was scored by the same raters, who are a sample of all raters: differences in level count "
-        "as error.",
+        "every case was scored by the same raters, who are a sample of all raters: systematic differences "
+        "between raters count as error.",
     ),
     _icc("icc_2k", "ICC(2,k)", 113, "like ICC(2,1), for the mean of k scores."),
     _icc(
-        "icc_3", "ICC(3,1)", 114, "the results are for these raters only: differences in level do not count as error."
+        "icc_3",
+        "ICC(3,1)",
+        114,
+        "the results hold for these raters only: systematic differences between raters do not count as error.",
     ),
     _icc("icc_3k", "ICC(3,k)", 115, "like ICC(3,1), for the mean of k scores."),
 )

@@ -42,7 +42,7 @@ def weight_matrix(family: str, n_classes: int, labels: Sequence[float] | None = 
         The matrix would not fit into memory.
     """
     if family not in WEIGHT_FAMILIES:
-        raise OptionError(f"weights must be one of {', '.join(WEIGHT_FAMILIES)}; got {family!r}")
+        raise OptionError(f"`weights` must be one of {', '.join(WEIGHT_FAMILIES)}; got {family!r}")
     _check_size(n_classes)
     x = class_labels(n_classes, labels, at_least_zero=family == "ratio")
     if n_classes < 2 or family == "identity":

@@ -56,7 +56,7 @@ class PanelOptions:
 
     truth: str = option(
         TRUTHS[0], "Truth", TRUTHS, TITLES.__getitem__, TERM, "panel_truth",
-        help="Truth with which the AI raters are compared",
+        help="Truth to compare the AI raters with",
     )  # fmt: skip
     level: float = option(0.95, "The confidence level of the intervals")
     machines: tuple[int, ...] = ()
@@ -136,7 +136,7 @@ def _people(found: PanelWorth) -> str:
     if found.people_effective is None:
         return "Cannot determine this for people: no two people have 30 cases with a known truth in common."
     count = with_interval(*found.people_effective, digits=1)
-    said = f"Judged by the same truth, {found.n_people:,} people per case are worth {count} independent raters."
+    said = f"Measured against the same truth, {found.n_people:,} people per case are worth {count} independent raters."
     if found.truth == "joint":
         said += " This cannot detect mistakes that people share; compare with gold, or see “Shared errors”."
     return said

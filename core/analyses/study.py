@@ -91,7 +91,11 @@ class ModalityOptions:
     method: Method = option("automatic", "Method", METHODS, METHOD_TITLES.__getitem__, help="Method of the analysis")
     level: float = option(0.95, "Level", help="Confidence level of intervals, 0 to 1")
     draws: int = option(
-        100, "Draws of the truth", kind="integer", low=FEWEST_DRAWS, help="Number of draws of the truth from a panel"
+        100,
+        "Draws of the truth",
+        kind="integer",
+        low=FEWEST_DRAWS,
+        help="Number of times the truth is drawn from a panel",
     )
     threshold: float | None = None
     seed: int = 0

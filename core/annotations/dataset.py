@@ -896,11 +896,11 @@ def marked(
         keep &= wanted[dataset.case_of_annotation]
     if groups is not None:
         if dataset.case_group is None:
-            raise InputError("Could not select groups: these data have no groups of cases.")
+            raise InputError("Cannot select by group: these data have no groups of cases.")
         keep &= np.isin(np.array(dataset.case_group), list(groups))[dataset.case_of_annotation]
     if since is not None or until is not None:
         if dataset.time is None:
-            raise InputError("Cannot select dates: these annotations have no dates.")
+            raise InputError("Cannot select by date: these annotations have no dates.")
         known = dataset.time != MISSING_TIME
         keep &= known & (dataset.time >= (since if since is not None else MISSING_TIME))
         keep &= dataset.time < until if until is not None else True

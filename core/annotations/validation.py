@@ -318,7 +318,7 @@ def check_rankings(entry_ptr: np.ndarray, entry_class: np.ndarray, entry_block: 
     if fault:
         raise InputError(
             f"Annotation {annotation:,} {_RANKING_FAULTS[fault]}.",
-            "Build the dataset with from_rankings, which orders them by rank and class; rank each class once.",
+            "Build the dataset with from_rankings, which sorts entries by rank and class. Rank each class only once.",
         )
 
 

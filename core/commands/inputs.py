@@ -114,11 +114,11 @@ def kept_before(reading: Reading) -> list[str]:
             return []
         return [
             f"Plurality now reads this saved dataset differently. {differences(dataset, now)} To update the saved "
-            "dataset, use the command bring-over."
+            "dataset, use the bring-over command."
         ]
     return [
         f"Saved under the earlier digest {found.digest} of this file: {found.words}. To continue with them, use "
-        "the command bring-over."
+        "the bring-over command."
         for found in found_before(dataset, reading.earlier)
     ]
 

@@ -148,9 +148,8 @@ def _learns(options) -> bool:
     alpha = getattr(options, "alpha", None)
     if asked and (options.model not in (None, DirichletCounts.name) or alpha is not None or of_label):
         raise InputError(
-            "Could not use --learned-prior: it needs Dirichlet counts and one class per annotation, and it sets "
-            "α itself.",
-            "Use the model dirichlet without α and without --label.",
+            "Could not use --learned-prior: it needs Dirichlet counts and one class per annotation, and sets α itself.",
+            "Use --model dirichlet, without --prior-alpha and --label.",
         )
     given = (getattr(options, name, None) is not None for name in ("reliability", "reliabilities", "beta", "alpha"))
     return asked or not (of_label or any(given))
@@ -189,7 +188,7 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
         return _sweep_of_sets(options, reading.dataset, reliabilities)
     if options.gold:
         raise InputError(
-            "Could not use --gold: the command sweep supports it only for sets of labels.", "Leave it out."
+            "Could not use --gold: the sweep command supports it only for sets of labels.", "Leave it out."
         )
     dataset, left_out = read_input(options, reading)
     if _closed_form(options):
@@ -256,7 +255,7 @@ def chosen_model(options, learned: LearnedCounts | None = None) -> PlausibilityM
         Result of `learned_of`.
     """
     if not 1 <= options.top <= 10:
-        raise InputError(f"The set size must be 1 to 10; got {options.top}.", "Change --top.")
+        raise InputError(f"The set size must be between 1 and 10; got {options.top}.", "Change --top.")
     if learned is not None:
         return dataclasses.replace(learned.model, depth=options.top)
     method = method_named(PlausibilityMethod, options.model)

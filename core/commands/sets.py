@@ -122,7 +122,7 @@ def metrics(options) -> tuple[dict, pd.DataFrame]:
     if dataset.traits.needs_split:
         raise InputError(
             "Could not compute these metrics: they need rankings, or one class per annotation.",
-            "For scores and sets, use the command sweep.",
+            "For scores and sets, use the sweep command.",
         )
     classifiers = read_classifiers(options, dataset)
     if not classifiers:

@@ -156,7 +156,7 @@ class Deployment:
             )
         if not 1 <= self.processes <= MOST_PROCESSES:
             raise InputError(
-                f"The number of processes must be 1 to {MOST_PROCESSES}; got {self.processes}.",
+                f"The number of processes must be between 1 and {MOST_PROCESSES}; got {self.processes}.",
                 "Use about one per core.",
             )
         for folder in (self.home, self.program, self.certificate):
@@ -172,7 +172,7 @@ class Deployment:
             )
         for port in (self.port, self.plain_port, *self.ports):
             if not 0 < port < 65_536:
-                raise InputError(f"Ports must be 1 to 65535; got {port}.", "Choose another port.")
+                raise InputError(f"Ports must be between 1 and 65535; got {port}.", "Choose another port.")
         if len({self.port, self.plain_port, *self.ports}) < 2 + self.processes:
             raise InputError(
                 "Could not use these ports: two parts of the server would use the same port.", "Choose different ports."

@@ -284,7 +284,7 @@ def best_probabilities(variance: np.ndarray, budget: float, uniform: float = 0.1
     n = len(variance)
     if not 0 < budget <= n:
         raise InputError(
-            f"The budget must be 1 to {n:,} labels for {plural(n, 'case')}; got {exact(budget)}.",
+            f"The budget must be between 1 and {n:,} labels for {plural(n, 'case')}; got {exact(budget)}.",
             "Choose another budget.",
         )
     if not 0 < uniform <= 1:

@@ -537,7 +537,7 @@ def match_rows(
     if not rows.size:
         raise InputError(
             f"Could not use {name}: no predicted {what} belongs to a case in these data.",
-            "Use the case IDs of the annotations, and numbers as scores.",
+            "Use the same case IDs as in the annotations, and make sure that scores are numbers.",
         )
     if (twice := np.flatnonzero(n_predicted > 1)).size:
         raise InputError(

@@ -115,7 +115,7 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
             x=place,
             y=accuracy[chosen],
             mode="markers",
-            name="correct, by the model",
+            name="correct according to the model",
             marker={"color": theme.accent if few else theme.ink, "size": 8 if few else 3},
             customdata=[
                 [

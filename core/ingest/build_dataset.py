@@ -226,14 +226,14 @@ def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, said: tuple[
         rows.annotation = annotation_of(rows)
         notes.append(
             "Rows by the same rater on the same case were read as one set of labels. If they are repeated "
-            "annotations, choose classes as the kind of annotation."
+            "annotations, choose “A class” as the kind of annotation."
         )
     elif sign is not None:
         labels_apart(rows, raw, sign)
         between = (
             f"Annotations were read as sets of labels separated by {sign!r}. If {sign!r} is part of a name, choose "
         )
-        between += "classes as the kind of annotation."
+        between += "“A class” as the kind of annotation."
         of_objects = "Annotations are objects. Their names were read as labels. Their numbers, even 0, were not used."
         notes.append(of_objects if sign == OBJECTS else between)
     twice = np.stack([annotation_of(rows), rows.answer_code], 1)
@@ -251,7 +251,7 @@ def _only_single(rows: Rows, raw: RawTable, cautions: list[str]) -> None:
         drop(rows, raw, several, "names more than one label instead of one class")
         cautions.append(
             f"{plural(n_several, 'annotation')} with more than one label {was_or_were(n_several)} left out, because "
-            "nearly all others name one class. To use such annotations, choose sets of labels as the kind of "
+            "nearly all others name one class. To use such annotations, choose “A set of labels” as the kind of "
             "annotation."
         )
     rows.annotation = None

@@ -265,7 +265,7 @@ def _with_objects(seen: ColumnEvidence, guess: Mapping, answer: str, free: Seque
     raters = [column for column in free if likeness(column, "rater") == 2 and seen.n_given(column)]
     if not raters:
         return found
-    found = replace(found, why=found.why | {"rater": "more than one column is named like a rater"})
+    found = replace(found, why=found.why | {"rater": "more than one column has a name that suggests raters"})
     return in_doubt(found, *(replace(found, rater=column) for column in raters), doubt=_WHICH_RATER)
 
 

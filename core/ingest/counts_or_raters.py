@@ -66,7 +66,7 @@ def weigh(numbers: np.ndarray, blank: np.ndarray, columns: Sequence[str], classe
     """
     names = _names(columns, classes)
     if names >= 2:
-        return Weighed(True, True, "the columns are named like classes or numbers of annotations")
+        return Weighed(True, True, "the column names look like classes or numbers of annotations")
     sums = numbers.sum(1)
     low, high = int(sums.min()), int(sums.max())
     if len(numbers) < _FEWEST or numbers.max() < 2:

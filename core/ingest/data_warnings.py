@@ -58,9 +58,9 @@ def repeated(n_repeats: int, n_same: int, n_annotations: int | None) -> list[str
     if n_same == n_repeats:
         caution += " If these rows were exported twice, use only the first of each."
     elif not n_same and 5 * n_repeats > n_annotations:
-        caution += " If they are labels of one annotation, choose sets of labels as the kind of annotation."
+        caution += " If they are labels of one annotation, choose “A set of labels” as the kind of annotation."
     elif 2 * n_repeats > n_annotations:
-        caution += " Check the column of cases. If two columns together identify a case, join them into one column."
+        caution += " Check the case column. If two columns together identify a case, join them into one column."
     return [caution]
 
 
@@ -135,7 +135,7 @@ def unsure(classes: Sequence[str]) -> list[str]:
     if nested:
         said.append(
             f"{plural(len(nested), 'class is', 'classes are')} written as JSON, such as {shorten(nested[0], 40)!r}. "
-            "If one cell contains more than one label, choose sets of labels as the kind of annotation."
+            "If one cell contains more than one label, choose “A set of labels” as the kind of annotation."
         )
     if not found:
         return said
@@ -217,8 +217,8 @@ def cautions_about(dataset: Dataset, wide: bool) -> list[str]:
         names = ", ".join(map(repr, several[:2]))
         cautions.append(
             f"{plural(len(several), 'class', 'classes')} with a separator in the name, such as {names}, "
-            f"{was_or_were(len(several))} not split into labels. If the separator divides labels, choose sets of "
-            "labels as the kind of annotation."
+            f"{was_or_were(len(several))} not split into labels. If the separator divides labels, choose “A set of "
+            "labels” as the kind of annotation."
         )
     cautions.extend(
         f"Classes that differ only in {what}: {', '.join(repr(dataset.classes[code]) for code in codes)}."

@@ -171,7 +171,7 @@ def label_columns(raw: RawTable, guess: Mapping, *, alike: bool = True) -> Mappi
     if told:
         why["rater"] = f"values of {case!r} repeat, but never with the same {rater!r}"
     if rater is None:
-        why["anonymous"] = "no column names raters, and cases have more than one row"
+        why["anonymous"] = "no column identifies the rater, and cases have more than one row"
     return Mapping("labels", case=case, rater=rater, across=across, time=guess.time, group=guess.group, why=why)
 
 

@@ -71,7 +71,7 @@ def remember(source: Source, question: Question, choices: Choices, whose: str = 
     except OSError as error:
         raise InputError(
             f"Could not write to the folder {path.parent}: {error.strerror}.",
-            "Free some space, or set PLURALITY_HOME to a writable folder.",
+            "Free up disk space, or set PLURALITY_HOME to a writable folder.",
         ) from None
 
 

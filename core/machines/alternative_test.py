@@ -306,7 +306,8 @@ def check_numbers(epsilon: float, q: float, level: float, n_resamples: int) -> N
     """
     if not 0 <= epsilon <= 1:
         raise InputError(
-            f"ε must be 0 to 1; got {epsilon}.", "Use 0.2 for experts, 0.15 for skilled raters or 0.1 for a crowd."
+            f"ε must be between 0 and 1; got {epsilon}.",
+            "Use 0.2 for experts, 0.15 for skilled raters or 0.1 for a crowd.",
         )
     check_level(q, "The false discovery rate")
     check_level(level)

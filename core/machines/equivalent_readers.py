@@ -195,7 +195,7 @@ def _cases(
     n_of = np.bincount(dataset.case_of_annotation[human], minlength=dataset.n_cases)
     k_max = _largest(n_of[has & (n_of >= 2)], machine) if k_max is None else k_max
     if not 1 <= k_max <= LARGEST:
-        raise InputError(f"The panel must have 1 to {LARGEST} raters; got {k_max}.", "Choose another size.")
+        raise InputError(f"The panel must have between 1 and {LARGEST} raters; got {k_max}.", "Choose another size.")
     cases = np.flatnonzero(has & (n_of > k_max))
     if not cases.size:
         raise NotApplicableError(

@@ -294,7 +294,7 @@ def _judgeable(
         n = int(given.sum())
         likely = likelihood[given].argmax(axis=1) == answers[given, place]
         if n < LEAST_CASES:
-            left_out.append((name, f"{plural(n, 'case')} with a known truth; {LEAST_CASES} are needed"))
+            left_out.append((name, f"{plural(n, 'case')} with a known truth; at least {LEAST_CASES} are needed"))
         elif likely.all() or not likely.any():
             left_out.append((name, f"{'correct' if likely.all() else 'wrong'} on every case"))
     out = {name for name, _ in left_out}
@@ -577,7 +577,7 @@ def _of_correlations(sample: _Sample, n: int) -> tuple[IntervalEstimate, Interva
     if not np.isfinite(every).any():
         raise NotApplicableError(
             "Cannot compute the effective number of raters of the panel: no two AI raters annotated "
-            f"{LEAST_CASES} of the same cases with a known truth."
+            f"at least {LEAST_CASES} of the same cases with a known truth."
         )
     one = sample.interval(float(_known_mean(every)), _known_mean(again[:, np.isfinite(every)]))
     value, high, low = (float(each) for each in effective_number(np.array(one), n))

@@ -490,7 +490,7 @@ def _why_votes(dataset: Dataset, choice: Choice) -> str:
         return (
             f"{SMOOTHED.title} opens because {found.n:,} of {plural(found.n_enough, 'rater')} with at least "
             f"{FEWEST} annotations use one class for at least {percent(ONE_CLASS_ONLY)} of them. Then only their "
-            "choice of cases is informative, which rater models ignore."
+            "choice of cases is informative, and rater models ignore this choice."
         )
     first = next(each for each in choice.standings if not each.by_vote)
     why = first.excluded[0].lower() + first.excluded[1:].removesuffix(".")

@@ -119,8 +119,8 @@ EMPIRICAL = RaterModelMethod(
     "dawid-skene-empirical",
     "Dawid-Skene, empirical Bayes",
     partial(DawidSkene, "empirical"),
-    plainly="Dawid-Skene for sparse data. It shrinks confusion matrices towards the rater's overall accuracy and "
-    "towards the average rater.",
+    plainly="Dawid-Skene for sparse data. It shrinks each rater's confusion matrix towards the rater's overall "
+    "accuracy and towards the average rater.",
     exactly="Rows of confusion matrices have Dirichlet priors around the pooled rows, with one factor per rater on the "
     "odds of a correct annotation. Concentrations maximise the marginal likelihood of the expected counts (Minka's "
     "fixed point). The E-step uses posterior means.",

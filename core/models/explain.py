@@ -65,7 +65,7 @@ def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
     if not rater.size:
         sentence = "No rater annotated this case, so its probabilities equal the prevalence."
     elif fit.settings.get("use_gold") and dataset.gold is not None and dataset.gold[case] >= 0:
-        sentence = f"It is known to be {dataset.classes[top]}."
+        sentence = f"The class is known to be {dataset.classes[top]}."
     elif np.isclose(
         fit.class_probability[case, order[0]], fit.class_probability[case, order[1]], rtol=1e-9, atol=1e-12
     ):

@@ -180,8 +180,8 @@ def beta_by_gold(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0, token: 
     cases, truth = judging_gold(dataset, fit)
     if cases.size < FEWEST_FOR_BETA:
         raise NotApplicableError(
-            f"Cannot determine β from gold: this needs {FEWEST_FOR_BETA} annotated gold cases; these data have "
-            f"{cases.size}."
+            f"Cannot determine β from gold: this needs at least {FEWEST_FOR_BETA} annotated gold cases; these data "
+            f"have {cases.size}."
         )
     loss = np.stack(
         [

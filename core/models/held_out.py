@@ -511,7 +511,7 @@ def held_out_difficulty(
 
     dataset = data.whole.dataset
     if dataset.n_classes != 2:
-        raise NotApplicableError("Difficulty models need two classes.")
+        raise NotApplicableError("Difficulty models need at least two classes.")
     token = token or CancelToken()
     whole = at_its_mode(DifficultyDensity(dataset, Specification(tag)), token)
     scores = Scores(data, BETAS.size)

@@ -253,7 +253,7 @@ def _with_shared_trust(
         raise InputError(
             f"Could not share accuracies between labels: {model.title} with smoothing "
             f"{problems[0].settings['smoothing']!r} does not support this.",
-            "Use the smoothing 'pooled', or fit each label separately.",
+            "Use smoothing='pooled', or fit each label separately.",
         )
     pools = np.stack([problem.prior.answers for problem in problems])  # label, annotated, true
     size = pools.sum(axis=1)

@@ -102,7 +102,7 @@ DRAWS = (
     Option("n_draws", int, 1000, "Draws per chain", "draws per chain (nuts)", 1, _MOST, {}, "--draws", True),
     Option("n_tune", int, 1000, "Warm-up draws", "warm-up draws per chain (nuts)", 1, _MOST, {}, "--tune", True),
     Option("n_chains", int, 4, "Chains", "number of chains (nuts)", 1, 64, {}, "--chains", True),
-    Option("seed", int, 0, "Seed", "seed of all random numbers", 0, 2**31 - 1, {}, "--seed", True),
+    Option("seed", int, 0, "Seed", "random seed", 0, 2**31 - 1, {}, "--seed", True),
 )
 
 

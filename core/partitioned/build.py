@@ -124,7 +124,7 @@ def _mapping(rows: ParquetRows, columns: dict[str, str | None]) -> Mapping:
     if mapping.layout != "long" or mapping.ranked or mapping.case is None or mapping.answer is None:
         raise NotApplicableError(
             f"Could not read {rows.name} in partitions: this needs one row per annotation, with a single class. Name "
-            "the columns (--case, --rater, --class), or use a file that fits into memory."
+            "the columns (--case, --rater, --class), or use a file that fits in memory."
         )
     return replace(mapping, group=None, gold=None)
 
@@ -149,7 +149,7 @@ def _check_disk(n_rows: int, folder: Path) -> None:
         raise InputError(
             f"Could not write partitions: {n_rows:,} rows need about {number(n_rows * _BYTES_A_ROW / 2**30, 1)} GB "
             f"of disk space, but only {number(free / 2**30, 1)} GB are free in {folder.parent}.",
-            "Free some space, or set TMPDIR to a larger disk.",
+            "Free up disk space, or set TMPDIR to a larger disk.",
         )
 
 

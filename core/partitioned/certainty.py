@@ -95,8 +95,8 @@ def certainties(
     """
     if isinstance(model, MixturePlackettLuce | OrdinalTruth):
         raise NotApplicableError(
-            f"Could not use {model.name} with partitions: it estimates raters from all cases at once. Choose "
-            "another model."
+            f"Could not use {model.name} with partitioned data: it estimates rater parameters from all cases at "
+            "once. Choose another model."
         )
     parts = [part for part in data.partitions if part.n_cases]
     shared = (data, model, tuple(reliabilities), n_draws, max_top, seed)

@@ -219,7 +219,7 @@ def fit_partitioned(
     """
     if isinstance(model, Ordinal) or model.use_gold:
         what = "Gold classes held fixed" if model.use_gold else model.title
-        raise NotApplicableError(f"Could not use {what} in partitions. Use data that fit into memory.")
+        raise NotApplicableError(f"Could not use {what} with partitioned data. Use data that fit in memory.")
     design = partitioned_design(model.title, data, model.repeats, runner or LocalExecutor())
     fit = model.problem_of(design, token).fit_from(design.start, model.stopping, token, progress)
     return replace(fit, settings={**fit.settings, "start": "vote"})

@@ -52,7 +52,7 @@ def score_statistics(dataset: Dataset, cases: range | None = None) -> ScoreStati
     dataset.check_kind("score", "Could not use the Gaussian model")
     cases = range(dataset.n_cases) if cases is None else cases
     if cases.step != 1:
-        raise OptionError(f"cases must be consecutive, not in steps of {cases.step}")
+        raise OptionError(f"`cases` must be consecutive, not in steps of {cases.step}")
     pointers = dataset.case_ptr[cases.start : cases.start + len(cases) + 1]
     score = dataset.score[pointers[0] : pointers[-1]]
     count = np.diff(pointers)

@@ -89,7 +89,7 @@ def irn(dataset: Dataset, ties: Ties = "split", cases: range | None = None) -> I
 def entries_of_cases(dataset: Dataset, cases: range) -> tuple[np.ndarray, RankedEntries]:
     """Return row pointers and entries of a run of cases from its first annotation; refuse too many to be summed."""
     if cases.step != 1:
-        raise OptionError(f"cases must be consecutive, not in steps of {cases.step}")
+        raise OptionError(f"`cases` must be consecutive, not in steps of {cases.step}")
     pointers = dataset.case_ptr[cases.start : cases.start + len(cases) + 1]
     entries = ranked_entries(dataset, range(int(pointers[0]), int(pointers[-1])))
     case_ptr = pointers - pointers[0]
@@ -106,7 +106,7 @@ def entries_of_cases(dataset: Dataset, cases: range) -> tuple[np.ndarray, Ranked
 def whole_weights(entries: RankedEntries, ties: Ties) -> np.ndarray:
     """Return each entry's weight, 1/i or 1/(i · size), in whole numbers of 1/`UNIT`: int64, shape (n_entries,)."""
     if ties not in get_args(Ties):
-        raise OptionError(f"ties must be one of {', '.join(get_args(Ties))}; got {ties!r}")
+        raise OptionError(f"`ties` must be one of {', '.join(get_args(Ties))}; got {ties!r}")
     divisor = entries.block.astype(np.int64) + 1
     if ties == "split":
         divisor *= entries.size

@@ -199,6 +199,6 @@ def _pair(entries: RankedEntries, n_classes: int, depth: int) -> float:
 def _check_depth(depth: int, n_classes: int) -> None:
     if not 1 <= depth <= n_classes:
         raise InputError(
-            f"The depth of the overlap must be 1 to {n_classes:,}, the number of classes; got {depth}.",
+            f"The depth of the overlap must be between 1 and {n_classes:,}, the number of classes; got {depth}.",
             "Choose another depth.",
         )

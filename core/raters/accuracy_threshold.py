@@ -458,7 +458,7 @@ def _why(dataset: Dataset, careless: Sequence[int]) -> tuple[str, tuple[int, ...
         return "no two annotations of a case differ, so shared mistakes cannot be detected", ()
     if one_class_raters(dataset).most:
         return (
-            "most raters use only one class, so only their choice of cases is informative, which rater models ignore",
+            "most raters use only one class, so only their choice of cases is informative, and rater models ignore it",
             (),
         )
     if why := why_no_order(dataset):
@@ -495,7 +495,7 @@ def why_no_order(dataset: Dataset) -> str:
     n = raters_per_case(dataset)[dataset.case_of_annotation]
     n = n[n >= 2]
     if not n.size or (n >= 3).mean() < 0.5:
-        return "most cases have at most two raters, so if they differ, it is unknown who is wrong"
+        return "most cases have at most two raters, so if they differ, there is no way to tell who is wrong"
     return ""
 
 

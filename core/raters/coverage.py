@@ -91,7 +91,7 @@ def coverage(dataset: Dataset, fit: RaterModelFit, few: int = FEW) -> Coverage:
         The matrix of raters × raters would not fit into memory.
     """
     if few < 1:
-        raise OptionError(f"few must be at least 1; got {few}")
+        raise OptionError(f"`few` must be at least 1; got {few}")
     dataset.check_kind("class", "Cannot compute overlap")
     dataset.check_raters("Cannot compute overlap")
     shared = pair_matrix(dataset).n.copy()

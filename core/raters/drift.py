@@ -156,7 +156,7 @@ def _check(kind: Chart, false_alarm: float, n_windows: int, n_orders: int, level
         raise InputError(f"Unknown chart {kind!r}.", "Use cusum or ewma.")
     if not 0.0005 <= false_alarm <= 0.5:
         raise InputError(
-            f"The false-alarm rate must be 0.0005 to 0.5; got {false_alarm}.", "Use a number such as 0.05."
+            f"The false-alarm rate must be between 0.0005 and 0.5; got {false_alarm}.", "Use a number such as 0.05."
         )
     if n_windows < 1 or n_orders * false_alarm < 1 or not 0 < level < 1:
         raise InputError(
@@ -173,7 +173,7 @@ def _dated(panel: Panel, rater: int) -> tuple[np.ndarray, int]:
     if rows.size < FEWEST:
         raise NotApplicableError(
             f"Could not compute drift: {panel.dataset.raters[rater]} has {rows.size} dated annotations on shared "
-            f"cases; {FEWEST} are needed."
+            f"cases; at least {FEWEST} are needed."
         )
     return rows, n_undated
 

@@ -88,7 +88,7 @@ class FlaggedRaters(Result):
 
     def _accuracies(self, found: JudgedAccuracy) -> str:
         n_judged = found.n_judged
-        bar = f"the acceptable accuracy ({percent(found.acceptable)}, judged by {_JUDGES[found.judged_by]})"
+        bar = f"the acceptable accuracy ({percent(found.acceptable)}, {_JUDGES[found.judged_by]})"
         about = round(found.n_below)
         if not found.n_flagged:
             unsure = f"; about {about:,} of {n_judged:,} raters may be" if n_judged > 1 else "; the one rater may be"
@@ -108,7 +108,7 @@ class FlaggedRaters(Result):
 
 
 _CARELESS = ("spam", "careless")  # rules by which annotations do not depend on the case
-_JUDGES = {"gold": "gold", "model": "the model"}
+_JUDGES = {"gold": "measured against gold", "model": "estimated by the model"}
 
 
 def _checked(check: GoldCheck | None) -> str:
@@ -126,10 +126,10 @@ def _checked(check: GoldCheck | None) -> str:
         said += f", so it {rates} raters. Treat its estimates with caution."
     if check.n_missed:
         is_ = "rater is" if check.n_missed == 1 else "raters are"
-        said += f" Judged by gold, {check.n_missed:,} more {is_} below the acceptable accuracy."
+        said += f" Compared with gold, {check.n_missed:,} more {is_} below the acceptable accuracy."
     if check.n_cleared:
         is_ = "is" if check.n_cleared == 1 else "are"
-        said += f" Judged by gold, {check.n_cleared:,} of the flagged raters {is_} above the acceptable accuracy."
+        said += f" Compared with gold, {check.n_cleared:,} of the flagged raters {is_} above the acceptable accuracy."
     return said
 
 

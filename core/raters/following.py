@@ -266,8 +266,8 @@ def following_of(
     check_asked(acceptable, q, judged_by, level, "correlation")
     if not can_follow(dataset):
         raise NotApplicableError(
-            "Cannot determine how closely raters follow the cases: this needs named raters, and scores or at least "
-            "three ordered classes."
+            "Cannot determine how closely raters follow the cases: this needs named raters, and either scores or "
+            "at least three ordered classes."
         )
     scores, why = _scores(dataset, level, token, progress)
     without, why = ((), why) if scores is None else _agreeing(dataset, scores, aside)

@@ -146,7 +146,7 @@ def poisson_binomial_tail(chances: np.ndarray, least: int) -> float:
     chances = np.ascontiguousarray(chances, np.float64)
     n = chances.size
     if not ((chances >= 0) & (chances <= 1)).all():
-        raise InputError("Probabilities must be 0 to 1.", "Provide other ones.")
+        raise InputError("Probabilities must be between 0 and 1.", "Provide valid probabilities.")
     if least <= 0:
         return 1.0
     if least > n:

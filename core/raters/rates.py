@@ -144,7 +144,7 @@ class BlindReads:
     def __post_init__(self) -> None:
         if not len(self.case) == len(self.reader) == len(self.answer):
             raise InputError(
-                "Could not compute rates: the numbers of cases, raters and annotations differ.",
+                "Could not compute rates: the lists of cases, raters and annotations differ in length.",
                 "Provide one case and one rater per blind annotation.",
             )
 

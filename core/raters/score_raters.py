@@ -148,7 +148,7 @@ class ScoreRaters(Result):
         if 2 * n >= judged:
             return (
                 f"{self.raters[one]}'s scores fall as those of the others rise (correlation {found}): some raters "
-                "reverse the scale, but it is unknown which"
+                "reverse the scale, but it is unclear which ones"
             )
         more = f"; so do those of {plural(n - 1, 'other rater')}" if n > 1 else ""
         return (

@@ -37,6 +37,10 @@ MOST_RATERS = 120
 MOST_JOINED = 5
 PSEUDO = 10.0
 _FEWEST_JUDGES = 3
+_TOO_FEW_PEOPLE = (
+    "Cannot determine shared errors: this needs at least three people, because with two there is no way to tell who is "
+    "wrong."
+)
 _FLOOR = 1e-12
 _ROUNDS = 60
 
@@ -149,12 +153,10 @@ def shared_errors(
     n_common = here.T.astype(float) @ here
     told = (n_common >= LEAST_CASES) & ~np.eye(len(raters), dtype=bool)
     if not told.any():
-        raise NotApplicableError(f"Cannot determine shared errors: no two raters share {LEAST_CASES} cases.")
+        raise NotApplicableError(f"Cannot determine shared errors: no two raters share at least {LEAST_CASES} cases.")
     people = tuple(name for name in dataset.raters if name not in set(machines))
     if len(people) < _FEWEST_JUDGES:
-        raise NotApplicableError(
-            "Cannot determine shared errors: this needs three people, because with only two it is unknown who is wrong."
-        )
+        raise NotApplicableError(_TOO_FEW_PEOPLE)
     alone = dataset if len(people) == dataset.n_raters else dataset.select(raters=people)
 
     def with_families(family: np.ndarray) -> SharedErrors | None:

@@ -43,7 +43,7 @@ def agreement(request, sections, token, progress) -> list:
     found = part.answer(dataset)
     blocks = [
         Words(f"{found.words()}.", "lead"),
-        Words(f"Quote these: {found.reason}."),
+        Words(f"Report these: {found.reason}."),
         *part.blocks(found, dataset),
     ]
     if dataset.kind == "score" or (dataset.kind == "set" and request.threshold is None):

@@ -35,7 +35,7 @@ SENTENCES = {
     "guideline": (
         "Classes that raters confuse were ranked by their share of the off-diagonal coincidences. The loss "
         "from a merger is the mutual information between the truth (according to a rater model) and the annotation "
-        "before the merger, minus that after it; intervals come from resampling cases.",
+        "before the merger, minus the same information after it; intervals come from resampling cases.",
         (DAWID_SKENE_1979, *KRIPPENDORFF.sources),
     ),
     "order": (
@@ -72,8 +72,8 @@ SENTENCES = {
         (DAWID_SKENE_1979, *DIFFICULTY[0].sources, _LOO),
     ),
     "monitoring": (
-        "Each rater was judged by gold if the median rater had at least 20 annotations on gold cases, otherwise "
-        "by the other raters on the same cases. Accuracy was shrunk towards the mean of all raters. Raters below "
+        "Each rater was compared with gold if the median rater had at least 20 annotations on gold cases, otherwise "
+        "with the other raters on the same cases. Accuracy was shrunk towards the mean of all raters. Raters below "
         "the acceptable accuracy were flagged with a controlled Bayesian false discovery rate; other flags have a "
         "controlled family-wise false-alarm rate.",
         (DAWID_SKENE_1979,),

@@ -121,7 +121,7 @@ def build_reference_standard(request: ReportRequest, ending: str) -> bytes:
             f"Could not write a document with the extension {ending!r}.",
             f"Use a name that ends in {' or '.join(ENDINGS)}.",
         )
-    title = f"{request.dataset.name}: how the reference standard was made"
+    title = f"{request.dataset.name}: how the reference standard was established"
     found = sections_of(request)
     if ending == "html":
         footer = (
@@ -157,7 +157,7 @@ def sections_of(request: ReportRequest) -> list[Section]:
         for key, title, write in (
             ("cases", "Cases and annotations", _cases),
             ("readers", "Who annotated", _readers),
-            ("process", "How the reference standard was made", _process),
+            ("process", "How the reference standard was established", _process),
             ("blinding", "Blinding", _blinding),
             ("agreement", "Agreement before adjudication", _agreement),
             ("adjudication", "Adjudication", _adjudication),

@@ -265,7 +265,7 @@ def gold(request, sections, token, progress) -> list:
 def _lead(title: str, accuracy: GoldMeasure, n: int) -> str:
     said = percent_with_interval(accuracy.value, accuracy.low, accuracy.high)
     name = "the average of rater models" if title == AVERAGE.title else title
-    return f"Judged by gold, {name} is correct on {said} of {plural(n, 'case')}; the fit did not use gold."
+    return f"Compared with gold, {name} is correct on {said} of {plural(n, 'case')}; the fit did not use gold."
 
 
 def _certain(n_certain: int, right: GoldMeasure | None) -> str:

@@ -354,7 +354,7 @@ _POSTGRES_TROUBLE: dict[str, Trouble] = {
 _NOTHING_LOST = "Your last action was not saved. You can safely repeat it."
 _WORDS = {
     "locked": "The review database ({where}) is locked by another program.",
-    "full": "Could not write to the review database ({where}): the disk is full or failing. Free some space.",
+    "full": "Could not write to the review database ({where}): the disk is full or failing. Free up disk space.",
     "read-only": "Could not write to the review database ({where}): it is read-only. Make it writable for the user who "
     "runs Plurality.",
     "unreachable": "Could not reach the review database ({where}). Check that it exists and is running, or contact the "

@@ -104,7 +104,9 @@ class Draft:
                     "Choose blind or open.",
                 )
         if self.confidence is not None and not 0 <= self.confidence <= 1:
-            raise InputError(f"The confidence must be 0 to 1; got {self.confidence}.", "Choose a different value.")
+            raise InputError(
+                f"The confidence must be between 0 and 1; got {self.confidence}.", "Choose a different value."
+            )
         if self.reason and self.reason not in REASONS:
             raise InputError(f"Unknown reason: {self.reason!r}.", f"Use one of {', '.join(REASONS)}.")
         if self.seconds is not None and not (math.isfinite(self.seconds) and self.seconds >= 0):

@@ -206,7 +206,9 @@ def _needs_opinion(draft: Draft) -> Opinion:
 
 def _needs_class_or_ranking(draft: Draft) -> None:
     if _needs_opinion(draft).kind == "distribution":
-        raise InputError("An opinion must be a class or a ranking.", "Use a distribution only in arbitration.")
+        raise InputError(
+            "An opinion must be a class or a ranking.", "Only an arbitration can record a probability distribution."
+        )
 
 
 def _needs_reason(draft: Draft, what: str) -> None:

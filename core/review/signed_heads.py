@@ -99,7 +99,7 @@ def sign_heads(key_file: Path, heads: Mapping[str, Head], now: datetime | None =
             target.flush()
             os.fsync(target.fileno())
     except OSError as error:
-        raise InputError(f"Could not write {path}: {error.strerror}.", "Make it writable for this user.") from None
+        raise InputError(f"Could not write {path}: {error.strerror}.", "Give this user write access to it.") from None
     return told
 
 

@@ -873,5 +873,5 @@ def _unreadable(dataset: str, which: str) -> StoreError:
     return StoreError(
         "damaged",
         f"Could not read {which} in the reviews of dataset {dataset[:8]}. Nothing was changed. "
-        "Check the whole record with the command verify, and restore a backup.",
+        "Check the whole record with the verify command, and restore a backup.",
     )

@@ -303,7 +303,7 @@ def full_disk_words(what: str, error: OSError, folder: Path | None = None) -> st
         Folder that was written to; the temporary folder if omitted.
     """
     full = error.errno in (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
-    remedy = "Free some space there" if full else "Check that it is writable"
+    remedy = "Free up disk space there" if full else "Check that it is writable"
     where, why = folder or tempfile.gettempdir(), error.strerror or error
     return f"Could not write {what} to {where}: {why}. {remedy} and try again."
 

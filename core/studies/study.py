@@ -172,8 +172,8 @@ def check_usable(study: ReadingStudy, truth: np.ndarray) -> None:
     if reason := reason_against(study, truth):
         raise NotApplicableError(
             f"Cannot compare modalities: {reason}.",
-            "A reader study needs two modalities, two readers in each and, for each reader, two cases with the "
-            "condition and two without it.",
+            "A reader study needs at least two modalities, with at least two readers each. Each reader needs at least "
+            "two cases with the condition and two without it.",
         )
 
 

@@ -63,7 +63,7 @@ def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
     step(page, "Record my opinion", "You disagree.")
     step(page, "Ask for a second opinion", page.get_by_label("Whom to ask"))
     page.get_by_label("Whom to ask").fill("  Bo ")
-    step(page, "Ask for the second opinion", through)
+    step(page, "Request a second opinion", through)
     for name in ("Bo", "Cleo"):
         click(page, re.compile("Another session|^Leave|^logout"))
         click(page, "Switch reviewer")

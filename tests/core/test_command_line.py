@@ -503,7 +503,7 @@ BAD = {
         "It must be at least 1",
     ),
     "alpha": (["certainty", "dirichlet", "FILE", "--reliability", "1", "--alpha", "-1"], "Prior α"),
-    "top": (["certainty", "dirichlet", "FILE", "--reliability", "1", "--top", "0"], "1 to 10"),
+    "top": (["certainty", "dirichlet", "FILE", "--reliability", "1", "--top", "0"], "between 1 and 10"),
     "level": (["agreement", "FILE", "--level", "95"], "above 0 and below 1"),
     "weighting": (["agreement", "FILE", "--spa-weights", "all"], "Unknown weighting 'all'"),
     "restarts": (["fit", "dawid-skene", "FILE", "--restarts", "-1"], "--restarts must be 0 or more"),

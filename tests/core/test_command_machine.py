@@ -178,7 +178,7 @@ def test_all_machines_of_the_file_beside_where_none_is_named(run, files):
     [
         (("{all.csv}",), "Could not test an AI rater"),
         (("{all.csv}", "--machine", "gpt"), "Could not find the AI rater 'gpt'"),
-        (("{all.csv}", "--machine", "m0", "--epsilon", "2"), "ε must be 0 to 1; got 2.0"),
+        (("{all.csv}", "--machine", "m0", "--epsilon", "2"), "ε must be between 0 and 1; got 2.0"),
         (("{all.csv}", "--machine", "m0", "--leave-out", "x"), "Could not leave out 'x'"),
         (("{all.csv}", "missing.json", "--machine", "m0"), "Could not find the file 'missing.json'"),
         (("{all.csv}", "--predictions", "m0"), "Use NAME=FILE"),

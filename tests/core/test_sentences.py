@@ -130,7 +130,7 @@ def test_raters_are_called_inaccurate_only_where_data_can_tell_and_then_the_plan
     low = {flag.rater for flag in found.flags if flag.rule == "low"}
     assert (" flagged for this. " in said) == bool(low)
     if name == "crowd with gold":
-        assert low == {27, 28, 29} and "judged by gold" in said
+        assert low == {27, 28, 29} and "measured against gold" in said
         right = [
             (data.answer[data.rater == j] == data.gold[data.case_of_annotation[data.rater == j]]).mean() for j in low
         ]
@@ -283,5 +283,5 @@ def test_a_report_of_any_data_has_no_number_that_is_none(case):
     text = re.sub(r"<[^>]+>", " ", text)
     assert not re.search(r"\b(nan|NaN|None|inf)\b", text)
     assert not re.search(r"\de\+\d", text)
-    assert ("Judged by gold, " in text) == (name == "crowd with gold")
+    assert ("Compared with gold, " in text) == (name == "crowd with gold")
     assert ("How do raters and models compare with gold?" in text) == (data.gold is not None)

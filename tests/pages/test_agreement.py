@@ -78,7 +78,7 @@ def test_where_kappa_and_ac1_differ_the_page_names_the_common_class():
     answers = {0: "sick", 1: "well"}
     rows = [f"{case},{rater},{answers[int(case % 20 != rater)]}" for case in range(80) for rater in range(4)]
     said = words(opened("agreement", kept(table(rows))))
-    assert "differ because 95% of the annotations are “well”" in said and "Quote both" in said
+    assert "differ because 95% of the annotations are “well”" in said and "Report both" in said
 
 
 def test_few_cases_are_no_ground_to_explain_a_difference():

@@ -197,8 +197,8 @@ def test_two_raters_and_one_class_claim_no_more_than_they_can():
     two = kept("\n".join(["case,rater,class", *rows]), "pair")
     one = kept("case,rater,class\n" + "".join(f"{c},{r},x\n" for c in range(40) for r in ("a", "b", "gpt")), "one")
     for data, tab, said in (
-        (two, "Against each rater", "the test needs three raters"),
-        (two, "Errors", "this needs three people"),
+        (two, "Against each rater", "the test needs at least three raters"),
+        (two, "Errors", "this needs at least three people"),
         (one, "Errors", "Every case is labelled, so the AI rater is not used"),
     ):
         mark_machines(data, [Machine("gpt")])

@@ -268,7 +268,8 @@ def test_of_two_who_contradict_each_other_the_title_does_not_say_which_is_right(
     said = words(app)
     assert (
         re.search(r"decides \d+ ties", said)
-        and said.count("most cases have at most two raters, so if they differ, it is unknown who is wrong") == 1
+        and said.count("most cases have at most two raters, so if they differ, there is no way to tell who is wrong")
+        == 1
     )
 
 

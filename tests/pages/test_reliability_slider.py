@@ -115,5 +115,5 @@ def test_the_sweep_holds_the_reliability_at_which_pages_open():
 
 def test_what_the_slider_has_no_step_for_is_said():
     found = DefaultReliability(0.13, "gold", "Why.", (), None, "")
-    assert reliability_slider._words(found, 0.1) == "Why. Pages open at the nearest step, γ = 0.10."
+    assert reliability_slider._words(found, 0.1) == "Why. The default is the nearest step on the slider, γ = 0.10."
     assert reliability_slider._words(replace(found, reliability=9.43), 9.4) == "Why."

@@ -282,7 +282,7 @@ def test_who_has_seen_a_case_on_the_cases_page_reads_it_open():
     app = signed(dataset.digest)
     app.switch_page("pages/cases.py").run()
     assert_sound(app)
-    assert "counts as open, not as blind" in words(app)
+    assert "is recorded as open, not blind" in words(app)
     app.switch_page("pages/review.py").run()
     press(app, "Start with")
     assert "seen annotations of this case on another page" in app.info[0].value
@@ -293,7 +293,7 @@ def test_who_has_seen_a_case_on_the_cases_page_reads_it_open():
     app.switch_page("pages/cases.py").run()
     assert_sound(app)
     assert "Ada: **x** (open)" in words(app)
-    assert "counts as open, not as blind" not in words(app)
+    assert "is recorded as open, not blind" not in words(app)
 
 
 def test_a_reviewed_case_does_not_come_again_to_its_reviewer_but_to_another():
@@ -419,7 +419,7 @@ def test_a_second_person_is_the_default_for_a_class_outside_the_plausible_set():
     assert said in words(app)
     assert not any(button.label == "Keep my opinion" for button in app.button)
     whom(app).set_value("Bo").run()
-    press(app, "Ask for the second opinion")
+    press(app, "Request a second opinion")
     (review,) = ReviewStore().cases(dataset.digest).values()
     assert (review.state, review.asked) == ("second_opinion", (("Bo", "blind"),))
     for step in ("z", "Record my opinion"):
@@ -435,7 +435,7 @@ def test_raters_who_can_be_asked_are_offered_by_their_expected_gain():
     for step in ("k0", "Record my opinion"):
         press(app, step)
     if not any(box.label == "Whom to ask" for box in app.text_input):
-        press(app, "Ask a second opinion")
+        press(app, "Ask for a second opinion")
     case = data.case_index(case_of(app))
     (offered,) = (group for group in app.pills if group.label == "Largest expected gain first")
     averaged = judge_models(data).averaged

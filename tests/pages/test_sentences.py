@@ -328,15 +328,15 @@ CHECK = AdaptiveCheck(
 @pytest.mark.parametrize(
     ("check", "words"),
     [
-        (CHECK, "got a third annotation more often (75% versus 10% of cases)"),
-        (replace(CHECK, difference=-0.65), "got a third annotation less often (75% versus 10% of cases)"),
+        (CHECK, "received a third annotation more often (75% versus 10% of cases)"),
+        (replace(CHECK, difference=-0.65), "received a third annotation less often (75% versus 10% of cases)"),
     ],
 )
 def test_shares_of_third_answers_are_of_the_cases_that_began_alike(said, check, words):
     blocks.show(how_precise.adaptive_warning(check))
     assert words in said[0]
     assert (
-        "α is 0.61 (0.50 to 0.70); from all annotations, 0.42 (0.30 to 0.55). Quote the value from the first two."
+        "α is 0.61 (0.50 to 0.70); from all annotations, 0.42 (0.30 to 0.55). Report the value from the first two."
     ) in said[0]
     blocks.show(how_precise.adaptive_warning(replace(check, warn=False)))
     assert len(said) == 1
@@ -617,7 +617,7 @@ def test_what_is_most_unlike_the_pool_is_what_surely_exceeds_its_share_by_most(s
     assert said[1] == (
         "Largest difference from the other raters: **acne** when they choose mole, 50% (35% to 70%) against 20%."
     )
-    assert said[2].startswith("4 rows: share of the rater's annotations on cases of a class")
+    assert said[2].startswith("4 rows. For cases of each class (weighted by its probability): share")
 
 
 def test_of_several_annotations_that_exceed_the_pool_the_one_that_clearly_does_so_by_most_is_named(said, shown, left):
@@ -851,7 +851,7 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
 def test_of_two_classes_the_first_place_alone_may_be_another():
     result = SimpleNamespace(certainty=np.array([[0.81, 1.0]]), se=np.zeros((1, 2)))
     words = one_case.summary(one_case.OneCase(None, None, result, None, {}, 3), 2)
-    assert words.plain == "Certainty of the leading ranks: top-1 81%"
+    assert words.plain == "Certainty of the top classes: top-1 81%"
 
 
 # Models
@@ -1119,7 +1119,7 @@ def test_rankings_that_count_by_their_first_choice_are_counted_with_those_left_o
     view = SimpleNamespace(n_annotations=1234)
     monkeypatch.setattr(widgets.cached, "class_view", lambda data, threshold: (view, 56))
     assert widgets.class_view(SimpleNamespace(kind="ranking")) is view
-    assert "1,234 annotations used" in said[0] and "56 with a tied first" in said[0]
+    assert "1,234 rankings used" in said[0] and "56 with a tied first" in said[0]
 
 
 def test_the_table_of_raters_says_how_many_of_all_it_shows(monkeypatch, said, shown, left):

@@ -63,7 +63,7 @@ class WindowOptions:
 
     by: str = option(
         "period", "Windows", tuple(WINDOWS), WINDOWS.__getitem__, key="windows", look="side by side",
-        help="Windows of time, or windows with equal numbers of cases",
+        help="Windows of equal duration, or of equal numbers of cases",
     )  # fmt: skip
 
 

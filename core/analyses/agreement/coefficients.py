@@ -217,7 +217,7 @@ def _apart(main: list[Coefficient], shares: dict[str, float] | None) -> tuple[st
     return (
         f"Fleiss κ ({number(kappa.value)}) and Gwet AC1 ({number(ac.value)}) differ because ",
         *why,
-        ". Quote both, together with percent agreement.",
+        ". Report both, together with percent agreement.",
     )
 
 

@@ -88,7 +88,7 @@ def _collected(found: AdaptiveCheck) -> list[Block]:
         return []
     return [
         Words(
-            "Cases got a third annotation about equally often whether the first two agreed or disagreed "
+            "Cases received a third annotation about equally often whether the first two agreed or disagreed "
             f"({found.more_agree:,} of {found.n_agree:,} and {found.more_disagree:,} of "
             f"{plural(found.n_disagree, 'case')}), so missing annotations do not bias agreement.",
             "note",
@@ -104,11 +104,11 @@ def adaptive_warning(found: AdaptiveCheck) -> list[Block]:
     first, every = found.first_two[1], found.everything[1]
     return [
         Words(
-            f"Cases whose first two annotations disagreed got a third annotation {more} often "
+            f"Cases whose first two annotations disagreed received a third annotation {more} often "
             f"({percent(found.more_disagree / found.n_disagree)} versus {percent(found.more_agree / found.n_agree)} "
-            "of cases), so agreement between all annotations is biased. From the first two annotations of each "
+            "of cases), so agreement among all annotations is biased. From the first two annotations of each "
             f"case, α is {with_interval(first.value, first.ci_low, first.ci_high)}; from all annotations, "
-            f"{with_interval(every.value, every.ci_low, every.ci_high)}. Quote the value from the first two.",
+            f"{with_interval(every.value, every.ci_low, every.ci_high)}. Report the value from the first two.",
             "warning",
         )
     ]

@@ -17,7 +17,7 @@ COLUMNS = (
     Column("ci_low", "95% low", "coefficient"),
     Column("ci_high", "95% high", "coefficient"),
     Column("se", "standard error", "error", digits=4),
-    Column("p_least", "P(least error)", "probability"),
+    Column("p_least", "P(smallest error)", "probability"),
 )
 _TO_ONE = 9  # annotations of the common class to one of all others
 
@@ -50,7 +50,7 @@ def present(found: WeightingComparison, dataset: Dataset, options) -> list[Block
         Finding(verdict(found)),
         Grid(table, "SPA under each weighting.", columns=COLUMNS, key="weightings"),
         Words(
-            "P(least error): share of resamples in which a weighting has the smallest standard error. Decide on a "
+            "P(smallest error): share of resamples in which a weighting has the smallest standard error. Decide on a "
             "weighting before you see the results; otherwise its interval is too narrow.",
             "note",
         ),

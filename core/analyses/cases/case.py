@@ -209,7 +209,7 @@ def summary(found: OneCase, n_classes: int) -> Words:
         for top in range(min(result.certainty.shape[1], max(n_classes - 1, 1)))  # all classes together are certain
         if np.isfinite(result.certainty[0, top])
     ]
-    words = f"Certainty of the leading ranks: {', '.join(sets)}" if found.n_votes > 1 else few_said(found)
+    words = f"Certainty of the top classes: {', '.join(sets)}" if found.n_votes > 1 else few_said(found)
     if risk is None:
         return Words(words, "note", "annotation certainty")
     words += (

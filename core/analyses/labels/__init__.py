@@ -52,7 +52,7 @@ class LabelsOptions:
     )  # fmt: skip
     below: str = option(
         "mark", "Cases below", tuple(BELOW), BELOW.__getitem__, key="label_below", look="radio",
-        help="Treatment of cases below that certainty",
+        help="Treatment of cases below the minimum certainty",
     )  # fmt: skip
     soft_labels: bool = _flag("Soft labels", "label_soft", "Add the probability of each class")
     weights: bool = _flag("Weights", "label_weights", "Add the weight for training")

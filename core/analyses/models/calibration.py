@@ -137,7 +137,7 @@ def sentence(number: Number) -> str:
     correct, high = number.correct, number.high
     name = number.name[0].upper() + number.name[1:]
     said = (
-        f"{name} is {percent(number.mean)} on average; the class is correct on "
+        f"{name} is {percent(number.mean)} on average; the class is correct for "
         f"{percent_with_interval(correct.value, correct.low, correct.high)} of {plural(correct.n, 'gold case')}"
     )
     if number.name == P_CORRECT and not correct.low <= number.mean <= correct.high:
@@ -145,7 +145,7 @@ def sentence(number: Number) -> str:
     if high is None:
         return f"{said}. No gold case reaches {percent(_HIGH)}."
     share = percent_with_interval(high.value, high.low, high.high)
-    return f"{said}. At {percent(_HIGH)} or above, the class is correct on {share} of {plural(high.n, 'case')}."
+    return f"{said}. At {percent(_HIGH)} or above, the class is correct for {share} of {plural(high.n, 'case')}."
 
 
 def _figure(number: Number) -> Figure:

@@ -256,8 +256,8 @@ def answers(card: ReportCard) -> list[Block]:
         Grid(frame.head(MOST_ROWS), "Annotations on each class, compared with those of the other raters.", 60, ANSWERS,
              "rater_answers", height=360),
         Words(
-            f"{plural(len(frame), 'row')}: share of the rater's annotations on cases of a class (weighted by its "
-            "probability) that name each class, with Wilson intervals.",
+            f"{plural(len(frame), 'row')}. For cases of each class (weighted by its probability): share of the "
+            "rater's annotations that name each class, with Wilson intervals.",
             "note",
         ),
         _download(card),

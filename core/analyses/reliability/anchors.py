@@ -172,7 +172,7 @@ def truth_blocks(curve: TruthCurve, reliability: float) -> list[Block]:
     few = (
         ""
         if curve.n_cases >= LEAST_GOLD
-        else f" With {LEAST_GOLD} or more gold cases, gold sets the γ at which pages open."
+        else f" With {LEAST_GOLD} or more gold cases, the default γ is chosen from them."
     )
     return [
         Figure(

@@ -48,7 +48,9 @@ def present(found: GroupRates, inputs: Inputs, options: GroupOptions) -> list[Bl
         Heading("Does a classifier agree less with a group of raters?", TERM),
         *(Words(sentence(found, name), "lead") for name in dict.fromkeys(one.classifier for one in found.rates)),
         Figure(
-            lambda theme: estimates(lines, theme, title, "agreement with the group minus that with the others", 0.0),
+            lambda theme: estimates(
+                lines, theme, title, "agreement with the group minus agreement with the others", 0.0
+            ),
             "Difference between a classifier's agreement with each group and with the other raters",
             "group_rates",
         ),

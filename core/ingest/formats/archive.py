@@ -120,7 +120,8 @@ def unzipped(name: str, content: bytes) -> tuple[str, bytes]:
         )
     if data[257:262] == b"ustar":
         raise InputError(
-            f"Could not open {name}: it is a tar archive.", "Unpack the file and open the files, or pack them as .zip."
+            f"Could not open {name}: it is a tar archive.",
+            "Unpack the file and open the files, or put them in a ZIP file.",
         )
     return name.removesuffix(".gz"), data
 

@@ -7,7 +7,7 @@ _AS_CSV = "Save or export the table as CSV, Excel (.xlsx) or Parquet, and open t
 _PICTURE = "Images need an annotation table. Drop both together, or pack all files in one zip."
 _CONVERT = "Convert images to PNG or JPEG, and drop them together with the annotation table."
 _LISTEN = "Open the annotation table; Plurality does not show recordings."
-_UNPACK = "Unpack the file and open its contents, or pack them as .zip."
+_UNPACK = "Unpack the file and open its contents, or put them in a ZIP file."
 # Position of the bytes, the bytes, kind of file, and what to do.
 _KINDS: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "a PNG image", _PICTURE),

@@ -355,7 +355,7 @@ def _parse(
         buffer = arrow_bytes(b"\n".join(pieces) + b"\n")
     # Texts of large tables as dictionaries: a third of the memory, and the codes are what comes next.
     text = pa.dictionary(pa.int32(), pa.string()) if kept.size > _LARGE else pa.string()
-    remedy = "Nothing was read. Save the file as Parquet, or check quotation marks and line ends in the text."
+    remedy = "Nothing was read. Save the file as Parquet, or check the text for stray quotation marks and line breaks."
     try:
         table = csv.read_csv(
             pa.BufferReader(buffer),

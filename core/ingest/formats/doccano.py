@@ -63,7 +63,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
         if not isinstance(record, dict) or not _is_example(record):
             case = text_of(record.get("id")) if isinstance(record, dict) else ""
             asked.begin(line, (number,), case, stems[file], file=file)
-            asked.drop("no record with id, text and a list of labels")
+            asked.drop("the record lacks an id, a text or a list of labels")
             continue
         case = text_of(record["id"])
         asked.begin(line, (number,), case, stems[file] if who is None else _name(record, who), file=file)

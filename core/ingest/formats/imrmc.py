@@ -89,7 +89,8 @@ METHOD = Reader(
     read,
     holds=holds,
     place=25,
-    plainly="Scores from a reader study with more than one modality, in iMRMC format; each modality is a question.",
+    plainly="Scores from a reader study with more than one modality, in iMRMC format. Each modality becomes a "
+    "question.",
     exactly="`BEGIN DATA:`, then `reader,case,modality,score`; rows of the reader or modality `truth` are the truth.",
     sources=("iMRMC, user manual, https://github.com/DIDSR/iMRMC",),
 )

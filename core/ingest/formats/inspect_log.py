@@ -26,7 +26,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     log = Log([], CaseTexts(), {})
     for file, number, line, record in all_records(files, progress):
         if not isinstance(record, dict) or not _is_log(record):
-            log.said.append(Said(file, line, (number, 0), "", "", "", reason="no log with eval and samples"))
+            log.said.append(Said(file, line, (number, 0), "", "", "", reason="the log lacks eval or samples"))
             continue
         model = called(record["eval"].get("model"))
         for place, sample in enumerate(record["samples"], 1):
@@ -36,7 +36,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
 
 def _sample(log: Log, sample: object, model: str, file: int, line: int, numbers: tuple[int, int]) -> None:
     if not isinstance(sample, dict) or text_of(sample.get("id")) == "":
-        log.said.append(Said(file, line, numbers, "", model, "", reason="no sample with an id"))
+        log.said.append(Said(file, line, numbers, "", model, "", reason="the sample has no id"))
         return
     case, epoch = text_of(sample["id"]), sample.get("epoch", 1)
     log.shown.add(case, {"input": _asked(sample.get("input"))})

@@ -40,7 +40,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     for file, number, line, task in all_records(files, progress):
         if not isinstance(task, dict) or not isinstance(annotations := _annotations(task), list):
             asked.begin(line, (number, 0), "", "", file=file)
-            asked.drop("no task with annotations")
+            asked.drop("the task has no annotations")
             continue
         case = text_of(task.get("id")) or text_of(task.get("inner_id")) or str(number)
         shown.add(case, task.get("data"))

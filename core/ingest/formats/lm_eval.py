@@ -28,7 +28,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     for file, number, line, record in all_records(files, progress):
         if not isinstance(record, dict) or not _is_sample(record):
             log.said.append(
-                Said(file, line, (number, 1), "", names[file], "", reason="no sample with doc_id and target")
+                Said(file, line, (number, 1), "", names[file], "", reason="the sample lacks doc_id or target")
             )
             continue
         case = called(tasks[file] if len(set(tasks)) > 1 else "", record["doc_id"])

@@ -99,7 +99,7 @@ def parquet_parts(folder: Path) -> tuple[list[Path], list[parquet.ParquetFile]]:
             raise InputError(
                 f"Could not read {path.relative_to(folder)}: its columns differ from those of "
                 f"{parts[0].relative_to(folder)}.",
-                "Parts of a table must have the same columns. Open files of other tables separately.",
+                "Parts of a table must have the same columns. Open the files of other tables separately.",
             )
     return parts, found
 

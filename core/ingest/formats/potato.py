@@ -30,7 +30,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     for file, number, line, record in all_records(files, progress):
         if not isinstance(record, dict) or not _is_instance(record):
             asked.begin(line, (number,), "", "", file=file)
-            asked.drop("no record with label_annotations")
+            asked.drop("the record has no label_annotations")
             continue
         case, who = text_of(record["id"]), text_of(record.get("user")) or text_of(record.get("user_id"))
         shown.add(case, {"text": record.get("displayed_text")})

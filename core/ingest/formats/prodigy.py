@@ -38,7 +38,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     for file, number, line, record in all_records(files, progress):
         if not isinstance(record, dict) or not _is_decision(record):
             asked.begin(line, (number,), "", "", file=file)
-            asked.drop("no record with an answer")
+            asked.drop("the record has no answer")
             continue
         case = text_of(record.get("_input_hash", record.get("_task_hash")))
         rater = text_of(record.get("_annotator_id")) or text_of(record.get("_session_id"))

@@ -42,7 +42,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     named = _names_of_tests(files)
     for file, number, line, record in all_records(files, progress):
         if not _is_evaluation(record):
-            log.said.append(Said(file, line, (number, 0), "", "", "", reason="no results with providers and grades"))
+            log.said.append(Said(file, line, (number, 0), "", "", "", reason="the results lack providers or grades"))
             continue
         for place, row in enumerate(_rows(record), 1):
             _row(log, row, file, line, (number, place), named)
@@ -75,7 +75,7 @@ def _short(value: object) -> str:
 
 def _row(log: Log, row: object, file: int, line: int, numbers: tuple[int, int], named: dict[int, str]) -> None:
     if not isinstance(row, dict) or "provider" not in row:
-        log.said.append(Said(file, line, numbers, "", "", "", reason="no result with a provider"))
+        log.said.append(Said(file, line, numbers, "", "", "", reason="the result has no provider"))
         return
     maker = row["provider"]
     provider = called(maker.get("label") or maker.get("id")) if isinstance(maker, dict) else called(maker)

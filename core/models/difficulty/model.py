@@ -47,11 +47,11 @@ def one_against_rest(dataset: Dataset, positive: str | None = None) -> tuple[Dat
     """
     dataset.check_kind("class", "Could not fit a difficulty model")
     if dataset.n_classes < 2:
-        raise NotApplicableError("Difficulty models need two classes, but only one is declared.")
+        raise NotApplicableError("Difficulty models need at least two classes, but only one is declared.")
     if positive is None:
         if dataset.n_classes > 2:
             raise NotApplicableError(
-                "Could not fit difficulty models: they need two classes, but these data have "
+                "Could not fit difficulty models: they need at least two classes, but these data have "
                 f"{dataset.n_classes:,}. Choose the positive class; all others count as negative."
             )
         return dataset, 1
@@ -114,7 +114,7 @@ def tempered_at_mode(
     if fit.method != "map" or tag is None or fit.cases != dataset.cases or fit.raters != dataset.raters:
         raise InputError(
             f"Could not use β: {fit.model} with the method {fit.method} does not support it.",
-            "Use a difficulty model of these data that was fitted with the method map.",
+            "Use a difficulty model of these data that was fitted with the “map” method.",
         )
     on, code = switches(tag), dataset.classes.index(fit.settings["positive"])
     names = ("alpha_spec", "alpha_sens") if on.bias else ("alpha", "alpha")
@@ -318,8 +318,8 @@ def _method(place: int, tag: str) -> RaterModelMethod:
                 "assume that no rater is worse than chance",
             ),
             Option(
-                "as_published", bool, False, "Priors as in the authors' programs",
-                "use the priors of the authors' programs if these differ from the paper", on_page=False,
+                "as_published", bool, False, "Priors as in the original software",
+                "use the priors of the model authors' own software if they differ from the paper", on_page=False,
             ),
             *DRAWS,
         ),

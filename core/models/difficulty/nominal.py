@@ -211,7 +211,7 @@ class NominalDifficulty:
         if self.beta != 1 or self.doubt or self.use_gold:
             raise InputError(
                 f"Could not sample {self.title}: sampling does not support β, doubt or fixed gold.",
-                "Leave them out, or use the method map.",
+                "Leave them out, or use the “map” method.",
             )
         data = self._design(dataset).dataset
         return fit_by_nuts(

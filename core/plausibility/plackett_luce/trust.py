@@ -498,5 +498,5 @@ METHOD = PlausibilityMethod(
         "",
     ),
     sentence="Plausibilities of classes were drawn from a mixture of Plackett-Luce rankings and guesses by the "
-    "popularity of classes, with a trust in each rater that was estimated at γ = 1 and fixed.",
+    "popularity of classes, with a weight for each rater that was estimated at γ = 1 and then fixed.",
 )

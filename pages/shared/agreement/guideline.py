@@ -15,8 +15,8 @@ from pages.shared.cache import datasets as cached
 from pages.shared.cache import visit
 from pages.shared.kit import blocks, groups, state
 
-_SINCE = "Compares disagreement on earlier cases with that on cases first annotated on or after this date."
-_VERSION = "Compares disagreement on cases in this group with that on cases in other groups."
+_SINCE = "Compares disagreement on cases first annotated on or after this date with disagreement on earlier cases."
+_VERSION = "Compares disagreement on cases in this group with disagreement on all other cases."
 
 
 def show(view: Dataset) -> None:

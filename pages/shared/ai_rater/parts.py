@@ -226,7 +226,7 @@ def people(computed: Computed, theme) -> None:
     if not known:
         why = "there are too many raters" if len(found.people) > MOST_PEOPLE else "the raters share too few cases"
         if len(found.people) < 3:
-            why = "the test needs three raters: one to replace and two others"
+            why = "the test needs at least three raters: one to replace and two others"
         st.info(f"Not available: {why}.", icon=":material/info:")
         return
     n = sum(bool(one.passes) for one in known)

@@ -34,7 +34,7 @@ def show(whole: Dataset, review: CaseReview | None, case_id: str) -> None:
     if name and (review is None or (review.read_by(name) is None and name not in review.unblinded)):
         st.caption(
             f":material/visibility: {markdown(name)}, you can see the annotations here. If you review this case later, "
-            "your opinion counts as open, not as blind."
+            "your opinion is recorded as open, not blind."
         )
 
 

@@ -75,7 +75,7 @@ def _least_known(dataset: Dataset, model, cards, theme) -> None:
     )
     st.subheader(f"{what}, {low} to {high}", anchor=False)
     doors.plot_still(
-        figures.score_density(one, theme, ""), "home_cases", "Plausible score of the case with the widest interval"
+        figures.score_density(one, theme, ""), "home_cases", "Plausible scores for the case with the widest interval"
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link("pages/cases.py", label="Open Cases", icon=":material/view_list:", width="content")

@@ -48,7 +48,7 @@ def choose(place, below, dataset: Dataset, model: PlausibilityModel) -> float:
         place.html(_strip(found.marks, offer))
         words = _words(found, opened)
         if abs(reliability - opened) > 1e-9:
-            words = f"You set this γ; the page opens at γ = {number(opened)}. {found.reason}"
+            words = f"You set this γ. The default is γ = {number(opened)}. {found.reason}"
         with below:
             _said(words, found)
     if plausibility_models.earlier_prior(model):
@@ -103,7 +103,7 @@ def _words(found: DefaultReliability, opened: float) -> str:
     """Why γ opens there; where the slider has no such step, that pages open next to it."""
     if abs(found.reliability - opened) <= _SAME * found.reliability:
         return found.reason
-    return f"{found.reason} Pages open at the nearest step, γ = {number(opened)}."
+    return f"{found.reason} The default is the nearest step on the slider, γ = {number(opened)}."
 
 
 def _views(dataset: Dataset, model: PlausibilityModel) -> tuple[Dataset, PlausibilityModel, Dataset]:

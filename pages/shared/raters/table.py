@@ -31,7 +31,8 @@ _ENDS = ("interval, lower end", "interval, upper end")
 # Heads, widths and explanations for the room that there is.
 _OWN: dict[str, dict] = {
     "rater": {"width": 70},
-    "accuracy": {"width": 72, "help": "Judged by gold or the model, shrunk towards the mean of all raters."},
+    "accuracy": {"width": 72, "help": "Measured against gold or estimated by the model, then shrunk towards "
+                                      "the mean of all raters."},
     "follows": {"width": 72, "help": "Correlation with the case score, shrunk towards the mean of all raters."},
     "lost": {"width": 72, "help": "Annotations lost: n minus the number that an average rater needs for the same "
                                   "information."},

@@ -173,7 +173,7 @@ def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> N
         st.caption(markdown(error))
         return
     if len(draws.classes) < 3:
-        st.caption("Not available: a triangle needs three classes, and raters named fewer on this case.")
+        st.caption("Not available: a triangle needs at least three classes, and raters named fewer on this case.")
         return
     places = np.argsort(-draws.share.mean(axis=0), kind="stable")[:3][[1, 2, 0]]
     corners = draws.share[:, places]

@@ -29,8 +29,8 @@ _ALONE = 860  # pixels of a decision that stands alone
 _DUE = "Give your opinion first. The panel's annotations appear after you record it."
 _MOST_PROPOSED = 8
 _OF_CLASSES = (
-    f"The fewest classes whose probabilities of leading add up to at least {percent(PLAUSIBLE_SET)}, or all named "
-    "classes if their total is lower."
+    f"The smallest set of classes whose probabilities of leading add up to at least {percent(PLAUSIBLE_SET)}, or all "
+    "named classes if their total is lower."
 )
 _PLAUSIBLE = {
     "class": _OF_CLASSES,
@@ -156,11 +156,12 @@ def _blind(current: CaseOnScreen, standing: str, model: PlausibilityModel, relia
         )
     elif seen_before:
         st.info(
-            "You have seen the panel's annotations before, so your opinion counts as open.", icon=":material/group:"
+            "You have seen the panel's annotations before, so your opinion is recorded as open, not blind.",
+            icon=":material/group:",
         )
     elif (current.dataset.digest, current.case_id) in visit.review_seen:
         st.info(
-            "You have seen annotations of this case on another page, so your opinion counts as open.",
+            "You have seen annotations of this case on another page, so your opinion is recorded as open, not blind.",
             icon=":material/group:",
         )
     else:

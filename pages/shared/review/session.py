@@ -89,7 +89,7 @@ _MAIN = {
     "opinion": ("Record my opinion", "check", "Ctrl+Enter"),
     "keep": ("Keep my opinion", "check", "K"),
     "change": ("Change my opinion", "edit", "Ctrl+Enter"),
-    "second_opinion": ("Ask for the second opinion", "group_add", "Ctrl+Enter"),
+    "second_opinion": ("Request a second opinion", "group_add", "Ctrl+Enter"),
     "arbitration": ("Send to arbitration", "gavel", "Ctrl+Enter"),
     "adjudication": ("End the arbitration", "gavel", "Ctrl+Enter"),
     "reopen": ("Reopen the case", "restart_alt", "Ctrl+Enter"),

@@ -252,7 +252,7 @@ def test_p_correct_is_called_too_high_or_too_low_only_beyond_the_interval_of_gol
     low, high = wilson(right, 300, Z95)
     for said, words in ((high + 0.02, "overestimated"), (low - 0.02, "underestimated"), (right, "")):
         got, _ = calibration_of_certain(data, said)
-        assert got.words[0].startswith(f"P(correct) is {percent(said)} on average; the class is correct on ")
+        assert got.words[0].startswith(f"P(correct) is {percent(said)} on average; the class is correct for ")
         assert [one in got.words[0] for one in ("overestimated", "underestimated")] == [
             one == words for one in ("overestimated", "underestimated")
         ]

@@ -169,7 +169,7 @@ def test_certainty_against_gold_has_its_range_and_says_from_how_many_cases_it_de
     assert loss.draw(LIGHT).layout.title.text == "Lowest log loss at γ = 3.00 (1.50 to 6.25)"
     assert diagram.draw(LIGHT).layout.title.text == "Certainty at γ = 4.00 compared with the share that is correct"
     assert note.plain == f"{n} cases with gold." + (
-        f" With {least} or more gold cases, gold sets the γ at which pages open." if few else ""
+        f" With {least} or more gold cases, the default γ is chosen from them." if few else ""
     )
 
 

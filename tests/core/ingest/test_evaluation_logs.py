@@ -48,7 +48,7 @@ def test_a_sample_without_an_id_is_left_out_with_its_place():
     broken = inspect_log("m", [sample("s1", "a", "a", x="C", y="I"), {"scores": {}}, "odd"])
     reading = opened(("log.json", broken), question="score")
     assert [reason for _, reason in reasons(reading)] == [
-        f"log 1, sample {place}: no sample with an id" for place in (2, 3)
+        f"log 1, sample {place}: the sample has no id" for place in (2, 3)
     ]
 
 
@@ -72,7 +72,7 @@ def test_assertions_of_promptfoo_are_raters_of_what_providers_answered():
         ("test 0 / p:a", "equals", "pass"), ("test 0 / p:a", "human", "fail"),
         ("test 0 / p:b", "equals", "fail"), ("test 0 / p:b", "human", "fail"),
     ]  # fmt: skip
-    assert [reason for _, reason in reasons(reading)] == ["evaluation 1, result 3: no result with a provider"]
+    assert [reason for _, reason in reasons(reading)] == ["evaluation 1, result 3: the result has no provider"]
     said = opened(("out.json", promptfoo(rows)), question="answer").dataset
     assert answers(said) == [("test 0", "p:a", "yes"), ("test 0", "p:b", "no")]
 

@@ -195,7 +195,7 @@ def test_where_it_is_in_doubt_it_is_asked_and_both_answers_are_taken(tmp_path):
     text = "case,rater,label\na,r1,war\na,r1,drama\na,r2,war\nb,r1,war\nb,r2,drama\nb,r2,war\n"
     reading = of_file(tmp_path, text)
     assert reading.dataset.kind == "class"
-    assert any("choose sets of labels as the kind of annotation" in one for one in reading.report.warnings)
+    assert any("choose “A set of labels” as the kind of annotation" in one for one in reading.report.warnings)
     asked = of_file(tmp_path, text, kind="set").dataset
     assert labels_of(asked) == {
         "a": {"r1": ["drama", "war"], "r2": ["war"]},

@@ -97,7 +97,9 @@ def test_the_plain_cases_have_plain_sentences(build):
         "No rater annotated this case, so its probabilities equal the prevalence"
     )
     known = replace(empty, gold=np.array([1, -1], np.int32))
-    assert explain(known, DawidSkene("none", use_gold=True).fit(known), 0).sentence == "It is known to be class 1."
+    assert (
+        explain(known, DawidSkene("none", use_gold=True).fit(known), 0).sentence == "The class is known to be class 1."
+    )
     single = build([(0, 0, 0), (0, 1, 0)], 1)
     assert explain(single, DawidSkene("none").fit(single), 0).sentence == "There is only one class."
 
@@ -177,5 +179,5 @@ def test_gold_of_the_first_class_is_known_too_and_that_of_another_case_is_not(bu
     dataset = build([(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 1)], 2)
     known = replace(dataset, gold=np.array([0, -1], np.int32))
     fit = DawidSkene("none", use_gold=True).fit(known)
-    assert explain(known, fit, 0).sentence == "It is known to be class 0."
+    assert explain(known, fit, 0).sentence == "The class is known to be class 0."
     assert explain(known, fit, 1).sentence == "All 2 annotations name class 1."

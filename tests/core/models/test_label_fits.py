@@ -106,7 +106,7 @@ def test_a_label_that_nobody_named_and_one_that_all_named_are_fitted():
 
 
 def test_what_shares_no_trust_is_refused_in_words(street):
-    with pytest.raises(InputError, match="Use the smoothing 'pooled', or fit each label separately"):
+    with pytest.raises(InputError, match="Use smoothing='pooled', or fit each label separately"):
         fit_labels(street, DawidSkene("none"))
     with pytest.raises(NotApplicableError, match="these annotations are single classes"):
         fit_labels(load_sample("anaesthesia"))

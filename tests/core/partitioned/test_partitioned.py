@@ -182,7 +182,7 @@ def test_certainties_are_those_of_the_data_in_memory_to_the_bit(whole, data):
 
 
 def test_what_needs_all_cases_at_once_is_refused_with_the_reason(data, tmp_path):
-    with pytest.raises(NotApplicableError, match="in partitions"):
+    with pytest.raises(NotApplicableError, match="with partitioned data"):
         fit_partitioned(Ordinal(), data)
     with pytest.raises(NotApplicableError, match="repeat an earlier one"):
         fit_partitioned(DawidSkene(repeats="first"), data)

@@ -143,7 +143,7 @@ def test_what_cannot_be_summed_is_refused(ranked, scores, monkeypatch):
     dataset = ranked([[(0, [[0]])], [(0, [[0]]), (1, [[1]]), (2, [[1]])]], 2)
     with pytest.raises(NotApplicableError, match="scores"):
         irn(scores)
-    with pytest.raises(ValueError, match="ties must be one of split, full"):
+    with pytest.raises(ValueError, match="`ties` must be one of split, full"):
         irn(dataset, "none")
     with pytest.raises(ValueError, match="steps of 2"):
         irn(dataset, cases=range(0, 2, 2))

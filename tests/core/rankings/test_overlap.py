@@ -198,7 +198,7 @@ def test_a_depth_that_the_classes_do_not_have_is_refused(depth, ranked):
         lambda: soft_permutation([[0]], 3, depth),
         lambda: rater_overlaps(ranked([[(0, [[0]]), (1, [[1]])]], 3), depth),
     ):
-        with pytest.raises(InputError, match="must be 1 to 3"):
+        with pytest.raises(InputError, match="must be between 1 and 3"):
             call()
 
 

@@ -120,14 +120,14 @@ def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
     n, cost = int(act.n_annotations[27:].sum()), round(act.cost)
     share = round(100 * act.cost / act.expected_wrong.sum())
     assert found.words() == (
-        f"An estimated 3 of 30 raters are below the acceptable accuracy ({act.acceptable:.0%}, judged by the model); "
-        f"3 are flagged for this. The flagged raters made {n:,} annotations, of which about {cost:,} are wrong: "
+        f"An estimated 3 of 30 raters are below the acceptable accuracy ({act.acceptable:.0%}, estimated by the model)"
+        f"; 3 are flagged for this. The flagged raters made {n:,} annotations, of which about {cost:,} are wrong: "
         f"{share}% of all expected wrong annotations."
     )
     wrong = (truth[data.case_of_annotation] != data.answer)[data.rater >= 27].sum()
     assert cost == pytest.approx(wrong, rel=0.05)
     by_gold = found_in(replace(data, gold=truth.astype(np.int32)))
-    assert "judged by gold" in by_gold.words()
+    assert "measured against gold" in by_gold.words()
 
 
 def test_one_rater_is_not_told_in_the_plural():
@@ -188,7 +188,7 @@ def test_gold_names_how_many_raters_the_model_misses_and_how_many_it_flags_for_n
     assert found.acceptable.judged_by == "model" and (check.n_missed, check.n_cleared) == (1, 1)
     assert check.model == pytest.approx(found.acceptable.model.value[data.rater[gold[case] >= 0]].mean(), abs=1e-12)
     assert found.words().endswith(
-        " Judged by gold, 1 more rater is below the acceptable accuracy. Judged by gold, "
+        " Compared with gold, 1 more rater is below the acceptable accuracy. Compared with gold, "
         "1 of the flagged raters is above the acceptable accuracy."
     )
 

@@ -88,7 +88,7 @@ def test_blind_reads_count_for_raters_of_their_cases_and_not_for_the_reader_them
     assert blind.n.tolist() == [2, 2]
     assert blind.value.tolist() == pytest.approx([1 / 2, 0])  # s: half of nothing on a (l against k, k), l on b
     assert (blind.low <= blind.value).all() and (blind.value <= blind.high).all()
-    with pytest.raises(InputError, match="numbers of cases, raters and annotations differ"):
+    with pytest.raises(InputError, match="lists of cases, raters and annotations differ in length"):
         BlindReads(("a",), (), ("k",))
 
 

@@ -127,7 +127,7 @@ def test_of_a_family_one_annotation_a_case_stays_and_of_others_all(five):
 
 
 def test_few_common_cases_and_odd_data_claim_nothing(five):
-    with pytest.raises(NotApplicableError, match="no two raters share 30 cases"):
+    with pytest.raises(NotApplicableError, match="no two raters share at least 30 cases"):
         shared_errors(simulated(1, [0.8] * 3, [], n_cases=20))
     with pytest.raises(NotApplicableError, match="named raters"):
         shared_errors(replace(five, raters_identified=False))

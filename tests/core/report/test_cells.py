@@ -114,7 +114,7 @@ def test_coefficients_stand_in_rows_of_their_own(monkeypatch):
     expected = {"coefficient": [title_of(one) for one in table]}
     expected |= {name: [getattr(one, name) for one in table] for name in names}
     same(grids(page.printed(blocks))[0], expected)
-    assert said(blocks)[:2] == [f"{given.words()}.", f"Quote these: {given.reason}."]
+    assert said(blocks)[:2] == [f"{given.words()}.", f"Report these: {given.reason}."]
 
 
 def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):

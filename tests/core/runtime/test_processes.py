@@ -156,7 +156,7 @@ def test_a_disk_that_is_full_for_the_job_leaves_nothing(child):
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
     try:
-        with pytest.raises(WorkerError, match=r"Could not write.*File too large\. Free some space"):
+        with pytest.raises(WorkerError, match=r"Could not write.*File too large\. Free up disk space"):
             run_workers([Work({}, {"x": np.zeros(10_000)}, 1)])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
