@@ -220,5 +220,5 @@ def cautions_about(dataset: Dataset, wide: bool) -> list[str]:
         for codes, what in look_alikes(dataset.classes)
     )
     if dataset.time is not None and (unknown := int((dataset.time == MISSING_TIME).sum())):
-        cautions.append(f"{plural(unknown, 'annotation')} with an unreadable date.")
+        cautions.append(f"{plural(unknown, 'annotation')} with an unreadable date. Write dates like 2024-12-31.")
     return cautions
