@@ -48,7 +48,10 @@ _PLACE_IN_IMAGE = re.compile(
     r"width|height|left|top)"
 )
 # Names of rows of sums in the column of cases.
-ROWS_OF_TOTALS = words("total totals sum sums mean average avg median kappa agreement alpha overall") | {
+ROWS_OF_TOTALS = words(
+    "total totals sum sums mean average avg median kappa agreement alpha overall σ ∑ summe gesamt gesamtsumme anzahl "
+    "insgesamt mittelwert durchschnitt übereinstimmung somme moyenne totaux suma promedio totale totali media"
+) | {
     "grand total", "percent agreement", "fleiss kappa", "cohen kappa", "cohen's kappa", "fleiss' kappa", "% agreement",
 }  # fmt: skip
 
