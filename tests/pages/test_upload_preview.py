@@ -84,6 +84,19 @@ def test_raters_whose_names_differ_in_capitals_alone_are_asked_about(answer, n_r
     assert dataset.n_raters == n_raters and dataset.n_annotations == 36
 
 
+def test_raters_merged_last_time_stay_merged_while_a_new_name_is_asked_about():
+    rows = [[f"c{n // 2}", ("ANN", "bob")[n % 2], "xyz"[n % 3]] for n in range(18)]
+    rows += [[f"d{case}", who, "xyz"[case % 3]] for case in range(30) for who in ("Ann", "bob")]
+    app = dropped(("n.csv", delimited([["case", "rater", "class"], *rows])))
+    widget(app, "radio", "namesakes").set_value(True).run()
+    assert cached.registry().get(use(done(app)).session_state["data"]).dataset.raters == ("Ann", "bob")
+    app = dropped(("n.csv", delimited([["case", "rater", "class"], *rows, ["e1", "BOB", "x"]])))
+    widget(app, "toggle", "as_last_time").set_value(True).run()
+    before, new = (one for one in done(app).radio if one.key.startswith("namesakes"))
+    assert before.value is True and new.value is None and "BOB" in new.label
+    assert cached.registry().get(use(app).session_state["data"]).dataset.raters == ("Ann", "BOB", "bob")
+
+
 def test_the_button_is_neutral_while_nearly_every_annotation_is_a_class_of_its_own():
     rows = [[f"c{row // 2}", f"r{row % 2}", f"note number {row * 7}", "xy"[row % 2]] for row in range(40)]
     app = dropped(("ids.csv", delimited([["case", "rater", "class", "grade"], *rows])))
