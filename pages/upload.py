@@ -122,7 +122,8 @@ def _open(uploads) -> tuple[tuple, Source, DeltaGenerator] | None:
         return None
     for note in source.notes:
         st.caption(markdown(note))
-    return key, source, said
+    source = upload_questions.in_parts(source, "-".join(files))
+    return None if source is None else (key, source, said)
 
 
 def _build(key: tuple, title: str, source: Source, question: Question, name: str, **choices) -> Reading | None:

@@ -7,6 +7,7 @@ from core.ingest.read_files import read
 from core.ingest.row_in_words import readings_of
 from pages.shared.cache import datasets as cached
 from tests.core.ingest.made_tables import delimited, panel, triples, wide
+from tests.core.ingest.test_several_questions import batch
 from tests.pages.opened import done
 from tests.pages.test_upload import ODD, dropped, texts, use, widget
 
@@ -95,6 +96,15 @@ def test_raters_merged_last_time_stay_merged_while_a_new_name_is_asked_about():
     before, new = (one for one in done(app).radio if one.key.startswith("namesakes"))
     assert before.value is True and new.value is None and "BOB" in new.label
     assert cached.registry().get(use(app).session_state["data"]).dataset.raters == ("Ann", "BOB", "bob")
+
+
+def test_files_that_may_be_parts_of_one_table_are_asked_about():
+    one = batch("case,reader,label", 0), batch("case,reader,label,comment", 0, more=",ok")
+    app = dropped(*zip(("a.csv", "b.csv"), one, strict=True))
+    asked = widget(app, "radio", "parts")
+    assert not [button for button in app.button if button.key == "use"]
+    asked.set_value(True).run()
+    assert done(app).button(key="use").label == "Use 120 annotations"
 
 
 def test_the_button_is_neutral_while_nearly_every_annotation_is_a_class_of_its_own():

@@ -226,3 +226,31 @@ def test_each_question_of_a_wide_table_has_its_own_gold(columns, classes):
         assert dataset.raters == ("r1", "r2")
         gold = [dataset.classes[code] for code in dataset.gold]
         assert gold == [row[2] for row in asked[place]]
+
+
+def batch(head: str, first: int, classes: str = "xyz", more: str = "") -> bytes:
+    """Three raters of 20 cases from a number on."""
+    rows = (f"c{case},{rater},{classes[case * place % 3]}{more}\n" for case in range(first, first + 20)
+            for place, rater in enumerate(("ann", "bob", "cid"), 1))  # fmt: skip
+    return f"{head}\n{''.join(rows)}".encode()
+
+
+@pytest.mark.parametrize("later", [
+    batch("case,reader,label,comment", 20, more=",ok"), batch("item,rater,class", 20),
+    batch("Fallnummer,reader,label", 20),
+])  # fmt: skip
+def test_a_later_batch_with_other_names_or_more_columns_is_part_of_the_same_table(later):
+    source = open_source([("a.csv", batch("case,reader,label", 0)), ("b.csv", later)])
+    (question,) = source.questions
+    dataset = build_question(source, question, "both").dataset
+    assert (dataset.n_cases, dataset.n_raters, dataset.n_annotations) == (40, 3, 120) and not source.parts
+
+
+@pytest.mark.parametrize("later", [
+    batch("case,reader,label,comment", 0, more=",ok"), batch("case,reader,label,comment", 20, "uvw", ",ok"),
+    batch("case,reader,shape", 20),
+])  # fmt: skip
+def test_files_that_may_be_parts_or_different_questions_are_offered_as_both(later):
+    source = open_source([("a.csv", batch("case,reader,label", 0)), ("b.csv", later)])
+    assert len(source.questions) == 2
+    assert [one.raw.table.num_rows for one in source.parts] == [120]
