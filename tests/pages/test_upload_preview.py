@@ -35,6 +35,8 @@ def test_each_column_has_its_role_and_its_first_five_cells():
     assert roles(app) == {"case": "case", "reader": "rater", "birads": "answer"}
     assert "c0  \nc0  \nc1  \nc1  \nc2" in texts(app)
     assert "One row means" in texts(app)
+    spoken = dropped(("a.csv", long("Fall-Nr"))).selectbox
+    assert "Fall-Nr" in [one.label for one in spoken if (one.key or "").startswith("role-")]
 
 
 def test_a_role_that_is_given_in_the_preview_is_that_of_the_mapping():
