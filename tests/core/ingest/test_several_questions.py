@@ -228,6 +228,15 @@ def test_each_question_of_a_wide_table_has_its_own_gold(columns, classes):
         assert gold == [row[2] for row in asked[place]]
 
 
+@pytest.mark.parametrize("rater", ["rater", "Arzt"])
+def test_dates_and_confidence_are_no_questions(rater):
+    grades, sure = panel(1, 40, 3, "01234"), panel(2, 40, 3, "12345")
+    rows = [[f"c{case}", "abc"[who], f"{case % 9 + 1:02d}.03.2024", grades[case][who], sure[case][who]]
+            for case in range(40) for who in range(3)]  # fmt: skip
+    (question,) = source_of(delimited([["Fall-Nr", rater, "Datum", "Befund", "Sicherheit"], *rows])).questions
+    assert (question.mapping.rater, question.mapping.answer) == (rater, "Befund")
+
+
 def batch(head: str, first: int, classes: str = "xyz", more: str = "") -> bytes:
     """Three raters of 20 cases from a number on."""
     rows = (f"c{case},{rater},{classes[case * place % 3]}{more}\n" for case in range(first, first + 20)
