@@ -29,6 +29,7 @@ _DELIMITER = re.compile(r"[,;\t|]")
 _QUESTION_WORDS = words("question criterion criteria aspect dimension attribute measure variable metric property")
 RATER_OF_FILE = "rater (the file's name)"
 _ALL_FILES = "all files"
+_ENDING = re.compile(r"\.(?:csv|tsv|tab|txt|dat|xlsx?|xlsm|parquet|pq|jsonl?|ndjson|feather|arrow)$", re.IGNORECASE)
 _ROLES_OF_PARTS: tuple[Role, ...] = ("case", "rater", "answer", "time", "group", "gold")
 
 
@@ -40,6 +41,7 @@ def read_plain(tables: Sequence[tuple[str, RawTable]], side: SideFiles) -> Sourc
     """
     classes = named_classes(side)
     alike = len({tuple(raw.columns) for _, raw in tables}) == 1
+    tables = tables if alike else _with_files_of_raters(tables)
     renamed, certain = ([raw for _, raw in tables], True) if alike else _as_parts(tables)
     parts: tuple[Question, ...] = ()
     if len(tables) > 1 and renamed:
@@ -239,10 +241,42 @@ def _are_labels_of_files(tables: Sequence[tuple[str, RawTable]], mapping: Mappin
     )
 
 
+def _are_annotations_of_files(tables: Sequence[tuple[str, RawTable]], mapping: Mapping) -> bool:
+    """Return whether tables have two columns, the first of which has the same cases, each once: a rater each."""
+    if mapping.layout != "wide" or mapping.case is not None or len(tables[0][1].columns) != 2:
+        return False
+    case, answer = tables[0][1].columns
+    seen = [ColumnEvidence(raw) for _, raw in tables]
+    cases = [{*one.texts(case)} for one in seen]
+    return all(
+        len(own) == one.n_rows > one.n_values(answer) and 2 * len(own & cases[0]) >= len(own)
+        for own, one in zip(cases, seen, strict=True)
+    )
+
+
+def _are_of_raters(tables: Sequence[tuple[str, RawTable]]) -> bool:
+    """Return whether each of several tables with the same columns has the annotations of one rater."""
+    mapping = likeliest_mapping(tables[0][1])
+    if mapping.layout == "long":
+        return mapping.rater is None
+    return _are_labels_of_files(tables, mapping) or _are_annotations_of_files(tables, mapping)
+
+
+def _with_files_of_raters(tables: Sequence[tuple[str, RawTable]]) -> list[tuple[str, RawTable]]:
+    """Return the tables, those that have a rater each and the same columns as one."""
+    alike: dict[tuple[str, ...], list[tuple[str, RawTable]]] = {}
+    for name, raw in tables:
+        alike.setdefault(tuple(raw.columns), []).append((name, raw))
+    found: list[tuple[str, RawTable]] = []
+    for group in alike.values():
+        joined = len(group) > 1 and _are_of_raters(group)
+        found += [(f"{group[0][0]} and {len(group) - 1:,} more", _together(group))] if joined else group
+    return found
+
+
 def _together(tables: Sequence[tuple[str, RawTable]]) -> RawTable:
     """Return tables one below the other; if no column has raters, the files are the raters."""
-    mapping = likeliest_mapping(tables[0][1])
-    per_file = (mapping.layout == "long" and mapping.rater is None) or _are_labels_of_files(tables, mapping)
+    per_file = len({tuple(raw.columns) for _, raw in tables}) == 1 and _are_of_raters(tables)
     parts, dropped, notes = [], [], []
     names = tuple(name for name, _ in tables)
     columns = dict.fromkeys(column for _, raw in tables for column in raw.columns)
@@ -250,7 +284,7 @@ def _together(tables: Sequence[tuple[str, RawTable]]) -> RawTable:
         own, empty = set(raw.columns), pa.chunked_array([pa.repeat("", raw.table.num_rows)])
         plain = pa.table({one: plain_text(raw.table[one]) if one in own else empty for one in columns})
         if per_file:
-            stem = name.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
+            stem = _ENDING.sub("", name.replace("\\", "/").rsplit("/", 1)[-1])
             plain = plain.append_column(RATER_OF_FILE, pa.array([stem] * plain.num_rows, pa.string()))
         parts.append(plain)
         dropped += [Dropped(line, f"{name}: {reason}") for line, reason in raw.dropped]

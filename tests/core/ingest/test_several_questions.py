@@ -1,9 +1,11 @@
 """Several questions of one upload: which go together, and that each is read as if it were alone."""
 
+import io
 import json
 import re
 from dataclasses import replace
 
+import openpyxl
 import pytest
 
 from core.command_line import main
@@ -263,3 +265,24 @@ def test_files_that_may_be_parts_or_different_questions_are_offered_as_both(late
     source = open_source([("a.csv", batch("case,reader,label", 0)), ("b.csv", later)])
     assert len(source.questions) == 2
     assert [one.raw.table.num_rows for one in source.parts] == [120]
+
+
+@pytest.mark.parametrize("head", ["Fall-Nr,Befund", "case,label"])
+def test_sheets_of_raters_are_read_by_their_names_also_next_to_another_table(head):
+    sheets = [(name, f"{head}\n" + "".join(f"c{case},{case * place % 3}\n" for case in range(20)))
+              for place, name in enumerate(("Dr. Müller", "A. Weber", "J.Klein"), 1)]  # fmt: skip
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, text in sheets:
+        sheet = book.create_sheet(name)
+        for line in text.splitlines():
+            sheet.append(line.split(","))
+    stored = io.BytesIO()
+    book.save(stored)
+    raters = {"Dr. Müller", "A. Weber", "J.Klein"}
+    assert {*read(stored.getvalue()).dataset.raters} == raters
+    rows = "".join(f"c{case},{who},{case % 3}\n" for case in range(15, 30) for who in ("ann", "bob"))
+    case, answer = head.split(",")
+    source = open_source([("a.xlsx", stored.getvalue()), ("b.csv", f"{case},who,{answer}\n{rows}".encode())])
+    whole = (source.parts or source.questions)[0]
+    assert {*build_question(source, whole, "both").dataset.raters} == raters | {"ann", "bob"}
