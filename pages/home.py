@@ -196,7 +196,7 @@ navigation.through_app()
 home_waiting.show()
 reading = state.current()
 if reading is None:
-    first_visit.show(partial(story.entrance, "Start the guided tour", "primary"), upload_files.zone)
+    first_visit.show(partial(story.entrance, "Start the guided tour", "primary"), upload_files.zone, _kept)
 else:
     _dashboard(reading)
-_kept()
+    _kept()

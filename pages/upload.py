@@ -122,7 +122,8 @@ def _open(uploads) -> tuple[tuple, Source, DeltaGenerator] | None:
         return None
     for note in source.notes:
         st.caption(markdown(note))
-    return key, source, said
+    source = upload_questions.in_parts(source, "-".join(files))
+    return None if source is None else (key, source, said)
 
 
 def _build(key: tuple, title: str, source: Source, question: Question, name: str, **choices) -> Reading | None:
@@ -321,14 +322,14 @@ def _read_plain(
     n_annotations = as_is.dataset.n_annotations + upload_questions.n_annotations(others)
     with offer:
         codes = upload_classes.of_codes(found, n_annotations, start, stamp)
-        raters = upload_classes.of_raters(as_is.dataset, start, stamp)
+        raters, raters_open = upload_classes.of_raters(as_is.dataset, start, stamp)
     if codes is None:
         return None
-    codes = replace(codes, raters=raters or {})
+    codes = replace(codes, raters=raters)
     if codes.given:
         choices["treatment"] = codes
         as_is = _build(key, "Understanding the annotations", source, question, name, **choices)
-    return None if as_is is None else (as_is, codes, raters is None)
+    return None if as_is is None else (as_is, codes, raters_open)
 
 
 def _read_all(

@@ -114,7 +114,8 @@ class Predictions(Result):
         case = np.repeat(np.arange(n_listed.size), n_listed)
         total = np.bincount(case, self.score, n_listed.size)
         left, unnamed = 1 - total, n_classes - n_listed
-        if (left < -SUM_TOLERANCE).any() or (left > SUM_TOLERANCE)[unnamed == 0].any():
+        tolerance = _sum_tolerance(self.score, n_listed)
+        if (left < -tolerance).any() or (left > tolerance)[unnamed == 0].any():
             return None
         each = np.maximum(left, 0.0) / np.maximum(unnamed, 1)
         found = np.repeat(np.where(self.predicted, each, np.nan)[:, None], n_classes, axis=1)
@@ -192,7 +193,7 @@ def match_predictions(
     step = new_case | np.append(True, score[1:] != score[:-1])
     running = np.cumsum(step)
     group = running - np.repeat(running[ptr[:-1][np.diff(ptr) > 0]], np.diff(ptr)[np.diff(ptr) > 0])
-    notes += _remarks(dataset, ptr, np.bincount(case, score, dataset.n_cases) if probabilities else None, name)
+    notes += _remarks(dataset, ptr, score if probabilities else None, name)
     return Predictions(name, ptr, code.astype(np.int32), group.astype(np.int32), tuple(notes), score)
 
 
@@ -207,7 +208,16 @@ def _refuse_twice(dataset: Dataset, case: np.ndarray, code: np.ndarray, name: st
         )
 
 
-def _remarks(dataset: Dataset, ptr: np.ndarray, sums: np.ndarray | None, name: str) -> list[str]:
+def _sum_tolerance(score: np.ndarray, n_listed: np.ndarray) -> np.ndarray:
+    """Return how far the sum of each case may be from one: scores with two or three decimals were rounded."""
+    for decimals in range(4) if score.max(initial=0.0) <= 1 else ():
+        scaled = score * 10**decimals
+        if (np.abs(scaled - np.rint(scaled)) < 1e-6).all():
+            return np.maximum(SUM_TOLERANCE, n_listed * (0.5 * 10**-decimals if decimals > 1 else 0.0) + 1e-9)
+    return np.full(n_listed.shape, SUM_TOLERANCE)
+
+
+def _remarks(dataset: Dataset, ptr: np.ndarray, score: np.ndarray | None, name: str) -> list[str]:
     """Describe problems with the cases: none predicted, or sums of scores that differ from one."""
     notes, n_listed = [], np.diff(ptr)
     n_missing = int((n_listed == 0).sum())
@@ -215,9 +225,10 @@ def _remarks(dataset: Dataset, ptr: np.ndarray, sums: np.ndarray | None, name: s
         missing = [dataset.cases[place] for place in np.flatnonzero(n_listed == 0)[:3]]
         more = ", ..." if n_missing > len(missing) else ""
         notes.append(f"{name}: no prediction for {plural(n_missing, 'case')} ({', '.join(missing)}{more}).")
-    if sums is not None:
-        whole = n_listed == dataset.n_classes
-        n_off = int(((sums > 1 + SUM_TOLERANCE) | (whole & (sums < 1 - SUM_TOLERANCE))).sum())
+    if score is not None:
+        sums = np.bincount(np.repeat(np.arange(n_listed.size), n_listed), score, n_listed.size)
+        whole, tolerance = n_listed == dataset.n_classes, _sum_tolerance(score, n_listed)
+        n_off = int(((sums > 1 + tolerance) | (whole & (sums < 1 - tolerance))).sum())
         if n_off:
             notes.append(
                 f"{name}: the scores for {plural(n_off, 'case')} do not add up to one. Metrics use only their "

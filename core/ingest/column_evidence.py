@@ -41,14 +41,19 @@ _SUMMARY = re.compile(
 _FACTS = words(
     "confidence seconds duration time timestamp date comment comments note notes remark remarks reason weight trust "
     "age sex gender experience country city region channel device browser ip session visit round batch page split "
-    "fold scenario phase url link email language lang status tags title std stderr"
+    "fold scenario phase url link email language lang status tags title std stderr "
+    "datum uhrzeit zeitpunkt dauer sicherheit konfidenz kommentar bemerkung alter geschlecht"
 )
 _PLACE_IN_IMAGE = re.compile(
     r"(?:bbox|box)?[\W_]*(?:[xy][\W_]*(?:min|max|center|centre|[12])|(?:min|max)[\W_]*[xy])|(?:bbox|box)[\W_]*(?:[xywh]|"
     r"width|height|left|top)"
 )
+_DATE = re.compile(r"\d{4}([./-])\d\d?\1\d\d?(?:\D|$)|\d\d?([./-])\d\d?\2(?:\d{4}|\d\d)(?:\D|$)")
 # Names of rows of sums in the column of cases.
-ROWS_OF_TOTALS = words("total totals sum sums mean average avg median kappa agreement alpha overall") | {
+ROWS_OF_TOTALS = words(
+    "total totals sum sums mean average avg median kappa agreement alpha overall σ ∑ summe gesamt gesamtsumme anzahl "
+    "insgesamt mittelwert durchschnitt übereinstimmung somme moyenne totaux suma promedio totale totali media"
+) | {
     "grand total", "percent agreement", "fleiss kappa", "cohen kappa", "cohen's kappa", "fleiss' kappa", "% agreement",
 }  # fmt: skip
 
@@ -140,6 +145,11 @@ class ColumnEvidence:
             return False
         return float(np.mean([len(value) for value in values[:200]])) > _LONG_TEXT
 
+    def are_dates(self, column: str) -> bool:
+        """Return whether the given cells are written as dates: numbers since 1970 may be anything."""
+        values = self.coded(column).values
+        return bool(values) and all(_DATE.match(value) for value in values)
+
     def has_many_names(self, column: str) -> bool:
         """Return whether texts are too many for classes: one for less than three rows, or half of them occur once."""
         n_values, code = self.n_values(column), self.coded(column).code
@@ -221,7 +231,7 @@ class ColumnEvidence:
         for column in columns:
             if self.n_values(column) < 2 or self.is_id(column) or self.is_free_text(column) or is_fact_by_name(column):
                 continue
-            if self.has_many_names(column):
+            if self.has_many_names(column) or self.are_dates(column):
                 continue
             if any(whole is not None and self.is_fact_of(column, whole) for whole in (case, rater)):
                 continue

@@ -225,5 +225,6 @@ def cautions_about(dataset: Dataset, wide: bool) -> list[str]:
         for codes, what in look_alikes(dataset.classes)
     )
     if dataset.time is not None and (unknown := int((dataset.time == MISSING_TIME).sum())):
-        cautions.append(f"{plural(unknown, 'annotation')} {'has' if unknown == 1 else 'have'} an unreadable date.")
+        has = "has" if unknown == 1 else "have"
+        cautions.append(f"{plural(unknown, 'annotation')} {has} an unreadable date. Write dates like 2024-12-31.")
     return cautions

@@ -1,6 +1,5 @@
 """Most probable mapping of a plain table, by the names of its columns and by their values."""
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
@@ -36,7 +35,6 @@ from .times import to_seconds
 _LOOKED_AT = 5_000
 _FEW = 10
 _CORNERS = 4  # columns of a box: rows are then regions of a case
-_DATE = re.compile(r"\d{4}([./-])\d\d?\1\d\d?(?:\D|$)|\d\d?([./-])\d\d?\2(?:\d{4}|\d\d)(?:\D|$)")
 _SIGNS = ((">", "="), ("≻", "~"), ("≻", "="))
 _TOTALS = frozenset(["total", "totals", "sum", "all", "n", "count", "annotations", "votes"])
 _WHOLE_NUMBERS = "The columns contain whole numbers, which may be annotations, or counts of annotations per class."
@@ -471,10 +469,10 @@ def _rows_told(rater: Any, other: Any) -> float:
 
 
 def _dates(raw: RawTable, column: str) -> bool:
-    """Return whether all given cells of a column are written as dates: numbers since 1970 may be anything."""
-    given = [text for text in _head(raw, column) if text]
-    if not given or not all(_DATE.match(text) for text in given):
+    """Return whether all given cells of a column can be read as dates."""
+    if not ColumnEvidence(raw).are_dates(column):
         return False
+    given = [text for text in _head(raw, column) if text]
     return bool((to_seconds(pa.chunked_array([pa.array(given, pa.string())])) != MISSING_TIME).all())
 
 

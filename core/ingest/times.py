@@ -41,19 +41,25 @@ def _distinct_to_seconds(texts: pa.StringArray) -> np.ndarray:
     seconds = np.full(len(texts), MISSING_TIME)
     text = texts.to_pandas().astype("str")
     stamps = pd.to_datetime(text, errors="coerce", utc=True, format="ISO8601")
-    if len(stamps) and stamps.isna().all():
-        stamps = _by_locale(text)
+    if (rest := stamps.isna()).any():
+        stamps[rest] = _by_locale(text[rest], alone=bool(rest.all()))
     known = stamps.notna().to_numpy()
     seconds[known] = stamps[known].astype("datetime64[s, UTC]").astype("int64")
     return seconds
 
 
-def _by_locale(text: "pd.Series") -> "pd.Series":
-    """Return dates like 31/12/2021: the day comes first if points are used or some first number is above 12."""
+def _by_locale(text: "pd.Series", *, alone: bool) -> "pd.Series":
+    """Return dates like 31/12/2021: the day comes first if points are used or some first number is above 12.
+
+    Next to ISO dates, only what looks like a date is read, and only if some date shows the order.
+    """
     import pandas as pd
 
     numbers = text.str.extract(r"^(\d{1,2})([./-])(\d{1,2})[./-]\d{2,4}")
-    day_first = (numbers[1] == ".").any() or (pd.to_numeric(numbers[0]) > 12).any()
+    above_12 = numbers[[0, 2]].apply(pd.to_numeric) > 12
+    day_first = bool((numbers[1] == ".").any() or above_12[0].any())
+    if not alone:
+        text = text.where(numbers[0].notna() & (day_first or above_12[2].any()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # single dates that only fit the other order
-        return pd.to_datetime(text, errors="coerce", utc=True, format="mixed", dayfirst=bool(day_first))
+        return pd.to_datetime(text, errors="coerce", utc=True, format="mixed", dayfirst=day_first)

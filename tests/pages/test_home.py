@@ -54,6 +54,12 @@ def test_a_first_visit_shows_a_case_live_and_more_trust_makes_it_more_certain():
     assert said[0][0] < said[1][0] and said[0][1] < said[1][1]
 
 
+def test_saved_data_are_above_the_samples():
+    kept("case,rater,class\n1,a,x\n1,b,y\n")
+    app = AppTest.from_file(APP, default_timeout=300).run()
+    assert [one.value for one in app.subheader] == ["Saved on this computer", "Or open sample data"]
+
+
 def test_flips_of_unanimous_cases_and_a_prevalence_that_no_model_has_lost_are_on_home():
     """Rules of one class each: a rater model has no case of the rarer class, and the vote has its share."""
     rows, truth = rules(1, 0.3, 0.0)

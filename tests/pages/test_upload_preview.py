@@ -7,6 +7,7 @@ from core.ingest.read_files import read
 from core.ingest.row_in_words import readings_of
 from pages.shared.cache import datasets as cached
 from tests.core.ingest.made_tables import delimited, panel, triples, wide
+from tests.core.ingest.test_several_questions import batch
 from tests.pages.opened import done
 from tests.pages.test_upload import ODD, dropped, texts, use, widget
 
@@ -34,6 +35,8 @@ def test_each_column_has_its_role_and_its_first_five_cells():
     assert roles(app) == {"case": "case", "reader": "rater", "birads": "answer"}
     assert "c0  \nc0  \nc1  \nc1  \nc2" in texts(app)
     assert "One row means" in texts(app)
+    spoken = dropped(("a.csv", long("Fall-Nr"))).selectbox
+    assert "Fall-Nr" in [one.label for one in spoken if (one.key or "").startswith("role-")]
 
 
 def test_a_role_that_is_given_in_the_preview_is_that_of_the_mapping():
@@ -82,6 +85,28 @@ def test_raters_whose_names_differ_in_capitals_alone_are_asked_about(answer, n_r
     assert done(app).button(key="use").proto.type == "primary"
     dataset = cached.registry().get(use(app).session_state["data"]).dataset
     assert dataset.n_raters == n_raters and dataset.n_annotations == 36
+
+
+def test_raters_merged_last_time_stay_merged_while_a_new_name_is_asked_about():
+    rows = [[f"c{n // 2}", ("ANN", "bob")[n % 2], "xyz"[n % 3]] for n in range(18)]
+    rows += [[f"d{case}", who, "xyz"[case % 3]] for case in range(30) for who in ("Ann", "bob")]
+    app = dropped(("n.csv", delimited([["case", "rater", "class"], *rows])))
+    widget(app, "radio", "namesakes").set_value(True).run()
+    assert cached.registry().get(use(done(app)).session_state["data"]).dataset.raters == ("Ann", "bob")
+    app = dropped(("n.csv", delimited([["case", "rater", "class"], *rows, ["e1", "BOB", "x"]])))
+    widget(app, "toggle", "as_last_time").set_value(True).run()
+    before, new = (one for one in done(app).radio if one.key.startswith("namesakes"))
+    assert before.value is True and new.value is None and "BOB" in new.label
+    assert cached.registry().get(use(app).session_state["data"]).dataset.raters == ("Ann", "BOB", "bob")
+
+
+def test_files_that_may_be_parts_of_one_table_are_asked_about():
+    one = batch("case,reader,label", 0), batch("case,reader,label,comment", 0, more=",ok")
+    app = dropped(*zip(("a.csv", "b.csv"), one, strict=True))
+    asked = widget(app, "radio", "parts")
+    assert not [button for button in app.button if button.key == "use"]
+    asked.set_value(True).run()
+    assert done(app).button(key="use").label == "Use 120 annotations"
 
 
 def test_the_button_is_neutral_while_nearly_every_annotation_is_a_class_of_its_own():

@@ -12,7 +12,7 @@ from ...annotations.dataset import LABEL_SIGNS
 from ...annotations.none_of_these import NONE_APPLIES
 from ...annotations.vocabulary import encode
 from ..column_evidence import MOST_CLASSES, NEARLY, ColumnEvidence
-from ..column_mapping import LAYOUTS, Mapping, guess_mapping, likeness, numbers_apart, words, words_of_name
+from ..column_mapping import LAYOUTS, Mapping, Role, guess_mapping, likeness, numbers_apart, words, words_of_name
 from ..companion_files import SideFiles
 from ..guess_mapping import likeliest_mapping, likely_questions, mapping_before
 from ..id_columns import with_joined_case
@@ -28,13 +28,28 @@ _FIRST_BYTES = 1 << 16
 _DELIMITER = re.compile(r"[,;\t|]")
 _QUESTION_WORDS = words("question criterion criteria aspect dimension attribute measure variable metric property")
 RATER_OF_FILE = "rater (the file's name)"
+_ALL_FILES = "all files"
+_ENDING = re.compile(r"\.(?:csv|tsv|tab|txt|dat|xlsx?|xlsm|parquet|pq|jsonl?|ndjson|feather|arrow)$", re.IGNORECASE)
+_ROLES_OF_PARTS: tuple[Role, ...] = ("case", "rater", "answer", "time", "group", "gold")
 
 
 def read_plain(tables: Sequence[tuple[str, RawTable]], side: SideFiles) -> Source:
-    """Read the questions of tables; combine tables with the same columns, each a rater if no column has raters."""
-    if len(tables) > 1 and len({tuple(raw.columns) for _, raw in tables}) == 1:
-        tables = [("all files", _together(tables))]
+    """Read the questions of tables; combine tables with the same columns, each a rater if no column has raters.
+
+    Parts of one table may have other names for the same columns, and more columns. If they may also be different
+    questions, the source offers both.
+    """
     classes = named_classes(side)
+    alike = len({tuple(raw.columns) for _, raw in tables}) == 1
+    tables = tables if alike else _with_files_of_raters(tables)
+    renamed, certain = ([raw for _, raw in tables], True) if alike else _as_parts(tables)
+    parts: tuple[Question, ...] = ()
+    if len(tables) > 1 and renamed:
+        joined = _together([(name, raw) for (name, _), raw in zip(tables, renamed, strict=True)])
+        if certain:
+            tables = [(_ALL_FILES, joined)]
+        else:
+            parts = tuple(_questions(_ALL_FILES, joined, classes, several=False))
     questions = tuple(question for name, raw in tables for question in _questions(name, raw, classes, len(tables) > 1))
     before = None
     if len(questions) == 1 and questions[0].raw.table.num_rows != tables[0][1].table.num_rows:  # reshaped since
@@ -42,7 +57,7 @@ def read_plain(tables: Sequence[tuple[str, RawTable]], side: SideFiles) -> Sourc
     questions, side = _with_own_gold(questions, side)
     first = questions[0].mapping
     why = "; ".join(first.reasons()) or "no column was recognised"
-    return Source(NAME, title_of(first), why, questions, side, before=before)
+    return Source(NAME, title_of(first), why, questions, side, before=before, parts=parts)
 
 
 def _with_own_gold(questions: tuple[Question, ...], side: SideFiles) -> tuple[tuple[Question, ...], SideFiles]:
@@ -159,6 +174,57 @@ def _with_rater(mapping: Mapping, raw: RawTable) -> Mapping:
     return replace(mapping, why=mapping.why | {"rater": "one file per rater, without a rater column"})
 
 
+def _as_parts(tables: Sequence[tuple[str, RawTable]]) -> tuple[list[RawTable], bool]:
+    """Return tables with the first one's names of columns if they may be parts of one table, and whether they are.
+
+    They are if no rater annotates a case in two of them, and annotations share a vocabulary and a name or synonyms.
+    """
+    found, certain = [tables[0][1]], True
+    for _, raw in tables[1:]:
+        one, columns = _same_columns(found[0], raw)
+        if one is None:
+            return [], False
+        told = tuple(f"column {old!r} read as {new!r}" for old, new in columns.items() if old != new)
+        table = raw.table.rename_columns([columns.get(column, column) for column in raw.columns])
+        part = replace(raw, table=table, notes=(*raw.notes, *told))
+        keys = [column for column in (one.case, one.rater) if column is not None]
+        certain &= all(_rows_of(other, keys).isdisjoint(_rows_of(part, keys)) for other in found)
+        pairs = [(old, new) for old, new in columns.items() if new in (one.answer, *one.raters)]
+        certain &= all(old == new or likeness(old, "answer") == likeness(new, "answer") == 2 for old, new in pairs)
+        certain &= all(_share_values(found[0], part, new) for _, new in pairs)
+        found.append(part)
+    return found, certain
+
+
+def _same_columns(first: RawTable, raw: RawTable) -> tuple[Mapping | None, dict[str, str]]:
+    """Return the first table's mapping and its column for those of another, by name or role; None if no parts."""
+    one, found = next(iter(likely_questions(first).values())), [*likely_questions(raw).values()]
+    two = next((two for two in found if two.answer == one.answer), found[0])
+    columns = {column: column for column in raw.columns if column in first.columns}
+    for role in _ROLES_OF_PARTS:
+        here, there = getattr(one, role), getattr(two, role)
+        if here and there and here not in raw.columns and there not in first.columns:
+            columns[there] = here
+    matched = {*columns.values()}
+    if one.layout == two.layout == "wide":
+        return (one if one.case in matched and len(matched & {*one.raters}) > 1 else None), columns
+    needed = {one.case, one.rater, one.answer}
+    return (one if one.layout == two.layout == "long" and needed <= matched else None), columns
+
+
+def _rows_of(raw: RawTable, keys: Sequence[str]) -> set[tuple[str, ...]]:
+    seen = ColumnEvidence(raw)
+    return set(zip(*(seen.texts(key) for key in keys), strict=True))
+
+
+def _share_values(first: RawTable, part: RawTable, column: str) -> bool:
+    """Return whether most annotations of a part occur in the first table, or both are measured numbers."""
+    here, there = ColumnEvidence(first), ColumnEvidence(part)
+    if here.is_measured(column) and there.is_measured(column):
+        return True
+    return bool(2 * np.isin(there.texts(column), here.texts(column)).mean() > 1)
+
+
 def _are_labels_of_files(tables: Sequence[tuple[str, RawTable]], mapping: Mapping) -> bool:
     """Return whether tables have columns of 0 and 1 for labels and the same cases, each once: a rater each."""
     if mapping.layout != "wide" or mapping.case is None or len(mapping.raters) < 3:
@@ -175,17 +241,50 @@ def _are_labels_of_files(tables: Sequence[tuple[str, RawTable]], mapping: Mappin
     )
 
 
+def _are_annotations_of_files(tables: Sequence[tuple[str, RawTable]], mapping: Mapping) -> bool:
+    """Return whether tables have two columns, the first of which has the same cases, each once: a rater each."""
+    if mapping.layout != "wide" or mapping.case is not None or len(tables[0][1].columns) != 2:
+        return False
+    case, answer = tables[0][1].columns
+    seen = [ColumnEvidence(raw) for _, raw in tables]
+    cases = [{*one.texts(case)} for one in seen]
+    return all(
+        len(own) == one.n_rows > one.n_values(answer) and 2 * len(own & cases[0]) >= len(own)
+        for own, one in zip(cases, seen, strict=True)
+    )
+
+
+def _are_of_raters(tables: Sequence[tuple[str, RawTable]]) -> bool:
+    """Return whether each of several tables with the same columns has the annotations of one rater."""
+    mapping = likeliest_mapping(tables[0][1])
+    if mapping.layout == "long":
+        return mapping.rater is None
+    return _are_labels_of_files(tables, mapping) or _are_annotations_of_files(tables, mapping)
+
+
+def _with_files_of_raters(tables: Sequence[tuple[str, RawTable]]) -> list[tuple[str, RawTable]]:
+    """Return the tables, those that have a rater each and the same columns as one."""
+    alike: dict[tuple[str, ...], list[tuple[str, RawTable]]] = {}
+    for name, raw in tables:
+        alike.setdefault(tuple(raw.columns), []).append((name, raw))
+    found: list[tuple[str, RawTable]] = []
+    for group in alike.values():
+        joined = len(group) > 1 and _are_of_raters(group)
+        found += [(f"{group[0][0]} and {len(group) - 1:,} more", _together(group))] if joined else group
+    return found
+
+
 def _together(tables: Sequence[tuple[str, RawTable]]) -> RawTable:
     """Return tables one below the other; if no column has raters, the files are the raters."""
-    mapping = likeliest_mapping(tables[0][1])
-    per_file = (mapping.layout == "long" and mapping.rater is None) or _are_labels_of_files(tables, mapping)
+    per_file = len({tuple(raw.columns) for _, raw in tables}) == 1 and _are_of_raters(tables)
     parts, dropped, notes = [], [], []
     names = tuple(name for name, _ in tables)
+    columns = dict.fromkeys(column for _, raw in tables for column in raw.columns)
     for name, raw in tables:
-        table = raw.table
-        plain = pa.table({column: plain_text(table[column]) for column in table.column_names})
+        own, empty = set(raw.columns), pa.chunked_array([pa.repeat("", raw.table.num_rows)])
+        plain = pa.table({one: plain_text(raw.table[one]) if one in own else empty for one in columns})
         if per_file:
-            stem = name.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
+            stem = _ENDING.sub("", name.replace("\\", "/").rsplit("/", 1)[-1])
             plain = plain.append_column(RATER_OF_FILE, pa.array([stem] * plain.num_rows, pa.string()))
         parts.append(plain)
         dropped += [Dropped(line, f"{name}: {reason}") for line, reason in raw.dropped]

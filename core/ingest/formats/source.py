@@ -63,6 +63,8 @@ class Source:
         Notes, such as on skipped files.
     before : Question or None
         File as the plain table that earlier versions took it for, if they did not know its format.
+    parts : tuple of Question
+        Questions if the files are parts of one table, which they may be; empty if that is clear.
     """
 
     format: str
@@ -72,3 +74,4 @@ class Source:
     side: SideFiles = field(default_factory=SideFiles)
     notes: tuple[str, ...] = ()
     before: Question | None = None
+    parts: tuple[Question, ...] = ()

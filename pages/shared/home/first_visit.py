@@ -38,13 +38,13 @@ _QUESTIONS = (
 _MOST_BESIDE = 4  # cards of samples in a row
 
 
-def show(story: Callable[[], None], drop_zone: Callable[[], None]) -> None:
+def show(story: Callable[[], None], drop_zone: Callable[[], None], saved: Callable[[], None]) -> None:
     """Draw the page that opens without data.
 
     Parameters
     ----------
-    story, drop_zone : callable
-        Draw the way into the guided story, and the place where files are dropped.
+    story, drop_zone, saved : callable
+        Draw the way into the guided story, the place where files are dropped, and the saved data.
     """
     stays = "" if elsewhere(current_settings().cluster) else " Nothing leaves this computer."
     left, right = st.columns([5, 6], gap="large")
@@ -65,6 +65,7 @@ def show(story: Callable[[], None], drop_zone: Callable[[], None]) -> None:
         drop_zone()
     with right.container(border=True, key="live_case"):
         _live()
+    saved()
     st.subheader("Or open sample data", anchor=False)
     rows = -(-len(SAMPLES) // _MOST_BESIDE)
     places = [column for _ in range(rows) for column in st.columns(_MOST_BESIDE)]

@@ -58,8 +58,10 @@ def of_codes(codes: Mapping[str, int], n_annotations: int, start: Choices, stamp
     return Treatment(missing=frozenset(codes)) if chosen else Treatment(kept=frozenset(codes))
 
 
-def of_raters(dataset: Dataset, start: Choices, stamp: str) -> dict[str, str] | None:
-    """Ask whether raters whose names differ only in capitals or spaces are the same; None until answered.
+def of_raters(dataset: Dataset, start: Choices, stamp: str) -> tuple[dict[str, str], bool]:
+    """Ask whether raters whose names differ only in capitals or spaces are the same; True if an answer is missing.
+
+    Names that were answered about last time keep that answer if others are new.
 
     Parameters
     ----------
@@ -71,27 +73,49 @@ def of_raters(dataset: Dataset, start: Choices, stamp: str) -> dict[str, str] | 
     """
     groups = [[dataset.raters[code] for code in codes] for codes in namesakes(dataset.raters)]
     if not groups or not dataset.raters_identified:
-        return {}
+        return {}, False
     known = start.treatment.raters
-    answered = None if any(name not in known for group in groups for name in group[1:]) else int(
-        any(known[name] == name for group in groups for name in group[1:])
-    )  # fmt: skip
+    count = dict(zip(dataset.raters, dataset.annotations_of_raters.tolist(), strict=True))
+    merged: dict[str, str] = {}
+    is_open = False
+    for said in (True, False, None):
+        alike = [group for group in groups if _said_same(group, known) is said]
+        same = _same_rater(alike, said, stamp) if alike else None
+        is_open |= bool(alike) and same is None
+        for group in alike:
+            most = max(group, key=count.__getitem__)
+            if same is None:
+                merged |= {name: known[name] for name in group if known.get(name, name) in set(group) - {name}}
+            else:
+                merged |= {name: most for name in group if name != most} if same else {name: name for name in group}
+    return merged, is_open
+
+
+def _said_same(group: Sequence[str], known: Mapping[str, str]) -> bool | None:
+    """Return whether names were said to be the same rater; None if some of them were not asked about."""
+    apart = {known[name] == name for name in group if name in known}
+    new = set(group) - {*known, *known.values()}
+    if apart == {True}:
+        new -= {group[0]}  # earlier versions did not save the first of separate raters
+    return None if new or not apart else False in apart
+
+
+def _same_rater(groups: Sequence[Sequence[str]], said: bool | None, stamp: str) -> bool | None:
     named = "; ".join(
         " = ".join(f"“{markdown(shorten(name, 24))}”" for name in group) for group in groups[:_MOST_CODES]
     )
     named += "; …" if len(groups) > _MOST_CODES else ""
     answers = {True: "The same rater", False: "Different raters"}
-    chosen = st.radio(
+    return st.radio(
         f"**Are these names the same rater?** {named}",
         list(answers),
-        index=answered,
+        index=None if said is None else list(answers).index(said),
         format_func=answers.__getitem__,
         horizontal=True,
         key=f"namesakes-{stamp}-{hashlib.sha256(repr(groups).encode('utf-8', 'replace')).hexdigest()[:12]}",
         persist_state="session",
         help="They differ only in capitals or spaces. Until you answer, they count as different raters.",
     )
-    return None if chosen is None else {name: group[0] if chosen else name for group in groups for name in group[1:]}
 
 
 def treatment_of(

@@ -45,8 +45,11 @@ def as_layout(source: Source, layout: str | None) -> Source:
     """Return a plain table in the layout that the user chose; any other source unchanged."""
     if layout not in LAYOUTS or source.format not in PLAIN:
         return source
-    questions = tuple(replace(question, mapping=mapping_as(question.raw, layout)) for question in source.questions)
-    return replace(source, title=f"Table: {LAYOUTS[layout]}", questions=questions)
+    questions, parts = (
+        tuple(replace(one, mapping=mapping_as(one.raw, layout)) for one in found)
+        for found in (source.questions, source.parts)
+    )
+    return replace(source, title=f"Table: {LAYOUTS[layout]}", questions=questions, parts=parts)
 
 
 def recognised(place: DeltaGenerator, source: Source, guess: Mapping, chosen: Mapping, wanted: str | None) -> None:

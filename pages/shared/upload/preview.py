@@ -1,5 +1,6 @@
 """The first rows of a table, column by column, each with its role, which can be changed there."""
 
+import re
 from collections.abc import Mapping as Mapped
 from collections.abc import Sequence
 
@@ -36,6 +37,7 @@ Questions = Mapped[str, str]
 _SEVERAL = ("raters", "across")
 _ROWS, _CARDS, _MOST_CARDS = 5, 8, 40
 _WIDTH = 156
+_BRACKETS = re.compile(r"[\[\]<>]")  # without them, markdown has no links, pictures or colours
 
 
 def picker_key(role: str, stamp: str, layout: str) -> str:
@@ -96,9 +98,11 @@ def _cards(
             key = f"role-{stamp}-{mapping.layout}-{raw.columns.index(column)}"
             visit.choice[key] = roles[column]
             with st.container(border=True, width=_WIDTH, gap="xsmall"):
+                st.markdown(f":small[{markdown(shorten(column, 40))}]")
                 st.selectbox(
-                    markdown(shorten(column, 40)),
+                    _BRACKETS.sub(" ", shorten(column, 40)),  # hidden, but read aloud: backslashes would be heard
                     list(titles),
+                    label_visibility="collapsed",
                     format_func=titles.__getitem__,
                     key=key,
                     on_change=_change,

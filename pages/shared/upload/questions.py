@@ -16,6 +16,30 @@ from core.text import plural, shorten
 from pages.shared.kit import columns, job_progress
 
 
+def in_parts(source: Source, files: str) -> Source | None:
+    """Ask whether files that may be parts of one table are; None until the user has answered.
+
+    Parameters
+    ----------
+    source : Source
+    files : str
+        Key that identifies these files.
+    """
+    if not source.parts:
+        return source
+    answers = {True: "One table in parts", False: "Different questions"}
+    chosen = st.radio(
+        "**Are these files parts of one table?** They share columns, but also cases and raters, or differ in classes.",
+        list(answers),
+        index=None,
+        format_func=answers.__getitem__,
+        horizontal=True,
+        key=f"parts-{files}",
+        persist_state="session",
+    )
+    return None if chosen is None else replace(source, questions=source.parts if chosen else source.questions, parts=())
+
+
 def choose_question(source: Source, files: str) -> tuple[Question, bool]:
     """Return the question that is set up and shown first, and whether the others are opened with it.
 

@@ -131,6 +131,8 @@ FULL = [(0, k, 0.2) for k in range(5)]
         ([(0, 0, 0.9), (0, 1, 0.2)], True),
         ([(0, k, 0.1) for k in range(5)], True),  # all classes, half of it missing
         ([(0, k, 0.2001) for k in range(5)], False),  # rounded
+        ([(0, k, 0.201 if k < 2 else 0.2) for k in range(5)], False),  # rounded to three decimals
+        ([(0, 0, 0.5), (0, 1, 0.502)], True),
     ],
 )
 def test_scores_that_do_not_sum_to_one_are_told_and_still_used(dataset, rows, told):

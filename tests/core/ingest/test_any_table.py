@@ -144,7 +144,10 @@ def test_read_leaves_out_columns_that_summarise_raters(name):
     assert dataset.raters == ("ann", "bob", "cid")
 
 
-@pytest.mark.parametrize("last", [["Total", "", "", "9"], ["Kappa", "", "", "0.53"], ["Mean", "1.5", "2.5", "2.0"]])
+@pytest.mark.parametrize(
+    "last",
+    [["Total", "", "", "9"], ["Kappa", "", "", "0.53"], ["Mean", "1.5", "2.5", "2.0"], ["Summe", "9", "10", "8"]],
+)
 def test_read_leaves_out_last_rows_of_totals_and_says_so(last):
     answers = panel(5, 10, 3, GRADES)
     content = wide(answers, ("ann", "bob", "cid")) + ",".join(last).encode() + b"\n"

@@ -237,7 +237,7 @@ def test_dates_are_understood_in_iso_with_zones():
     rows = "1,a,x,2024-01-02T01:00:00+02:00\n2,a,x,2024-01-02\n3,a,x,2024-01-02 10:30\n4,a,x,later\n"
     assert days(rows) == ["2024-01-01", "2024-01-02", "2024-01-02", "?"]
     warnings = reading_of(rows, TIMES).report.warnings
-    assert "1 annotation has an unreadable date." in warnings
+    assert "1 annotation has an unreadable date. Write dates like 2024-12-31." in warnings
 
 
 def test_dates_may_be_seconds_or_milliseconds_since_1970():
@@ -249,6 +249,9 @@ def test_the_day_comes_first_where_some_date_shows_it():
     assert days("1,a,x,02/03/2024\n2,a,x,31/12/2024\n") == ["2024-03-02", "2024-12-31"]
     assert days("1,a,x,02.03.2024\n2,a,x,04.03.2024\n") == ["2024-03-02", "2024-03-04"]
     assert days("1,a,x,02/03/2024\n2,a,x,12/31/2024\n") == ["2024-02-03", "2024-12-31"]
+    mixed = "1,a,x,02.03.2024\n2,a,x,2024-03-05\n3,a,x,31.12.2024 10:30\n4,a,x,May\n"
+    assert days("1,a,x,02/03/2024\n2,a,x,2024-03-05\n") == ["?", "2024-03-05"]
+    assert days(mixed) == ["2024-03-02", "2024-03-05", "2024-12-31", "?"]
 
 
 def test_annotations_of_a_case_are_ordered_by_their_dates():

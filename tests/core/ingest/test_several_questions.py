@@ -1,9 +1,11 @@
 """Several questions of one upload: which go together, and that each is read as if it were alone."""
 
+import io
 import json
 import re
 from dataclasses import replace
 
+import openpyxl
 import pytest
 
 from core.command_line import main
@@ -226,3 +228,61 @@ def test_each_question_of_a_wide_table_has_its_own_gold(columns, classes):
         assert dataset.raters == ("r1", "r2")
         gold = [dataset.classes[code] for code in dataset.gold]
         assert gold == [row[2] for row in asked[place]]
+
+
+@pytest.mark.parametrize("rater", ["rater", "Arzt"])
+def test_dates_and_confidence_are_no_questions(rater):
+    grades, sure = panel(1, 40, 3, "01234"), panel(2, 40, 3, "12345")
+    rows = [[f"c{case}", "abc"[who], f"{case % 9 + 1:02d}.03.2024", grades[case][who], sure[case][who]]
+            for case in range(40) for who in range(3)]  # fmt: skip
+    (question,) = source_of(delimited([["Fall-Nr", rater, "Datum", "Befund", "Sicherheit"], *rows])).questions
+    assert (question.mapping.rater, question.mapping.answer) == (rater, "Befund")
+
+
+def batch(head: str, first: int, classes: str = "xyz", more: str = "") -> bytes:
+    """Three raters of 20 cases from a number on."""
+    rows = (f"c{case},{rater},{classes[case * place % 3]}{more}\n" for case in range(first, first + 20)
+            for place, rater in enumerate(("ann", "bob", "cid"), 1))  # fmt: skip
+    return f"{head}\n{''.join(rows)}".encode()
+
+
+@pytest.mark.parametrize("later", [
+    batch("case,reader,label,comment", 20, more=",ok"), batch("item,rater,class", 20),
+    batch("Fallnummer,reader,label", 20),
+])  # fmt: skip
+def test_a_later_batch_with_other_names_or_more_columns_is_part_of_the_same_table(later):
+    source = open_source([("a.csv", batch("case,reader,label", 0)), ("b.csv", later)])
+    (question,) = source.questions
+    dataset = build_question(source, question, "both").dataset
+    assert (dataset.n_cases, dataset.n_raters, dataset.n_annotations) == (40, 3, 120) and not source.parts
+
+
+@pytest.mark.parametrize("later", [
+    batch("case,reader,label,comment", 0, more=",ok"), batch("case,reader,label,comment", 20, "uvw", ",ok"),
+    batch("case,reader,shape", 20),
+])  # fmt: skip
+def test_files_that_may_be_parts_or_different_questions_are_offered_as_both(later):
+    source = open_source([("a.csv", batch("case,reader,label", 0)), ("b.csv", later)])
+    assert len(source.questions) == 2
+    assert [one.raw.table.num_rows for one in source.parts] == [120]
+
+
+@pytest.mark.parametrize("head", ["Fall-Nr,Befund", "case,label"])
+def test_sheets_of_raters_are_read_by_their_names_also_next_to_another_table(head):
+    sheets = [(name, f"{head}\n" + "".join(f"c{case},{case * place % 3}\n" for case in range(20)))
+              for place, name in enumerate(("Dr. Müller", "A. Weber", "J.Klein"), 1)]  # fmt: skip
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, text in sheets:
+        sheet = book.create_sheet(name)
+        for line in text.splitlines():
+            sheet.append(line.split(","))
+    stored = io.BytesIO()
+    book.save(stored)
+    raters = {"Dr. Müller", "A. Weber", "J.Klein"}
+    assert {*read(stored.getvalue()).dataset.raters} == raters
+    rows = "".join(f"c{case},{who},{case % 3}\n" for case in range(15, 30) for who in ("ann", "bob"))
+    case, answer = head.split(",")
+    source = open_source([("a.xlsx", stored.getvalue()), ("b.csv", f"{case},who,{answer}\n{rows}".encode())])
+    whole = (source.parts or source.questions)[0]
+    assert {*build_question(source, whole, "both").dataset.raters} == raters | {"ann", "bob"}
