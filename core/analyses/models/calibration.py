@@ -8,8 +8,9 @@ import pandas as pd
 from ...agreement.intervals import Share, share_of
 from ...analysis_settings import decide
 from ...annotations.dataset import Dataset
-from ...certainty.top_sets import annotation_certainty
+from ...certainty.top_sets import annotation_certainty, data_of_cases
 from ...figures import models as figures
+from ...methods import method_named
 from ...models.comparison import FEWEST_FOR_CURVE, Calibration, calibration_of, top_shares
 from ...models.gold import judging_gold
 from ...plausibility.dirichlet import DirichletCounts
@@ -64,6 +65,8 @@ class CaseCalibration:
     ----------
     model : str
         Label of the model in detail.
+    plausibility : str
+        Title of the model of certainty.
     reliability : float
         γ of certainty.
     numbers : tuple of Number
@@ -71,6 +74,7 @@ class CaseCalibration:
     """
 
     model: str
+    plausibility: str
     reliability: float
     numbers: tuple[Number, ...]
 
@@ -91,12 +95,12 @@ def compute(models: FittedModels, options) -> CaseCalibration:
     if model is None:
         settings = decide(shown.dataset, DirichletCounts(), shown.dataset)
         model, reliability = settings.plausibility, settings.reliability
-    some = shown.dataset.select(cases=[shown.dataset.cases[case] for case in cases.tolist()])
+    some = data_of_cases(model, shown.dataset, cases.tolist())
     found = annotation_certainty(model, some, reliability=reliability, n_draws=_N_DRAWS, max_top=1)
     place = {case: number for number, case in enumerate(found.cases)}
     order = [place[shown.dataset.cases[case]] for case in cases.tolist()]
     numbers.append(_number(CERTAINTY, found.certainty[order, 0], (found.top_class()[order] == truth).astype(float)))
-    return CaseCalibration(label(shown), reliability, tuple(numbers))
+    return CaseCalibration(label(shown), method_named("plausibility", model.name).title, reliability, tuple(numbers))
 
 
 def _number(name: str, value: np.ndarray, correct: np.ndarray) -> Number:
@@ -113,8 +117,8 @@ def present(found: CaseCalibration, dataset: Dataset, options) -> list[Block]:
         Heading("Calibration against gold", "calibration"),
         Words((Name(f"{sentence(by_model)} Model: {found.model}."),)),
         Words(
-            f"{sentence(by_certainty)} Certainty (γ = {exact(found.reliability)}) predicts the answers of more "
-            f"raters, not the truth{_SHARED if by_certainty.mean > by_certainty.correct.high else ''}."
+            f"{sentence(by_certainty)} Certainty ({found.plausibility}, γ = {exact(found.reliability)}) "
+            f"predicts the answers of more raters, not the truth{_SHARED if by_certainty.mean > by_certainty.correct.high else ''}."
         ),
     ]
     if options.origin:
