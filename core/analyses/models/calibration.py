@@ -113,12 +113,13 @@ def _number(name: str, value: np.ndarray, correct: np.ndarray) -> Number:
 def present(found: CaseCalibration, dataset: Dataset, options) -> list[Block]:
     """Show a sentence and a figure for each number: a curve with enough gold, otherwise bars with intervals."""
     by_model, by_certainty = found.numbers
+    shared = _SHARED if by_certainty.mean > by_certainty.correct.high else ""
     blocks: list[Block] = [
         Heading("Calibration against gold", "calibration"),
         Words((Name(f"{sentence(by_model)} Model: {found.model}."),)),
         Words(
             f"{sentence(by_certainty)} Certainty ({found.plausibility}, γ = {exact(found.reliability)}) "
-            f"predicts the answers of more raters, not the truth{_SHARED if by_certainty.mean > by_certainty.correct.high else ''}."
+            f"predicts the answers of more raters, not the truth{shared}."
         ),
     ]
     if options.origin:

@@ -238,19 +238,25 @@ def _sentence(current: CaseOnScreen) -> None:
     else:
         words = (
             f"Your opinion: **{markdown(own.opinion.words())}**. "
-            f"{_panel(own.opinion, own.panel, current.dataset.classes)}"
+            f"{_panel(own.opinion, own.panel, current.dataset.classes, current.dataset.kind)}"
         )
     st.markdown(words)
     if own is not None and not own.settled and (quick := review_moves.quickly(review, current.desk.reviewer)):
         st.caption(f":material/timer: {quick}")
 
 
-def _panel(own: Opinion, panel: Opinion, classes: Sequence[str]) -> str:
-    """Return the panel's result, and whether the opinion matches; undecided classes are in the order of the data."""
+def _panel(own: Opinion, panel: Opinion, classes: Sequence[str], kind: str = "class") -> str:
+    """Return the panel's result, and whether the opinion matches.
+
+    An undecided panel shows the set that opinions are judged by, in the order of the data. The model may include in it
+    a class that nobody named, so the sentence does not call the panel split.
+    """
     if not panel.decided:
-        names = [f"**{markdown(name)}**" for name in classes if name in panel.first]
-        between = f" between {listed(names)}" if names else ""
-        return f"The panel is split{between}."
+        plausible = panel.plausible_set or ()
+        names = [f"**{markdown(name)}**" for name in classes if name in plausible]
+        if len(names) > 1 and kind != "set":
+            return f"The model cannot decide between {listed(names)}."
+        return f"The panel is undecided.{(names and f' Plausible: {listed(names)}.') or ''}"
     agree = "agree" if own.agrees_with(panel) else "disagree"
     if panel.within is not None:
         digits = score_digits(panel.within[1] - panel.within[0])
@@ -431,9 +437,10 @@ def _arbitration(current: CaseOnScreen) -> Action:
 def _reopen(current: CaseOnScreen) -> Action:
     form = current.key("reopen")
     review_opinion.remarks(form)
-    return Action(
-        "reopen", "The review starts again. Earlier opinions stay in the record. Enter a reason or a note.", form
-    )
+    told, said = "The review starts again. Earlier opinions stay in the record.", review_opinion.said(form)
+    if not said["reason"] and not said["note"].strip():
+        return Action("reopen", f"{told} Enter a reason or a note first.", form, ready=False)
+    return Action("reopen", told, form)
 
 
 def _read_to_decide(current: CaseOnScreen) -> bool:
