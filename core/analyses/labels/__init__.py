@@ -32,7 +32,7 @@ class LabelsOptions:
     ----------
     rule : {"average", "vote", "review"}
     bar : float
-        Certainty from which a label can be used as it is.
+        Certainty and P(correct) from which a label can be used as it is.
     below : {"mark", "blank", "out"}
         What happens to the other cases.
     soft_labels, weights, text : bool
@@ -48,11 +48,11 @@ class LabelsOptions:
     rule: str = _rule(RULES)
     bar: float = option(
         UNCERTAIN_BELOW, "Minimum certainty", term="annotation certainty", key="label_bar",
-        help="Minimum certainty of a label that can be used as it is, 0 to 1 [0.9]",
+        help="Minimum certainty and P(correct) of a label that can be used as it is, 0 to 1 [0.9]",
     )  # fmt: skip
     below: str = option(
         "mark", "Cases below", tuple(BELOW), BELOW.__getitem__, key="label_below", look="radio",
-        help="Treatment of cases below that certainty",
+        help="Treatment of cases below that bar",
     )  # fmt: skip
     soft_labels: bool = _flag("Soft labels", "label_soft", "Add the probability of each class")
     weights: bool = _flag("Weights", "label_weights", "Add the weight for training")
