@@ -594,15 +594,19 @@ def test_why_a_case_is_here_says_at_which_trust_that_was():
     app.session_state["reliability"] = 2.0
     for step in ("Start with 3", "x", "Record my opinion"):
         press(app.run() if step.startswith("Start") else app, step)
-    assert re.search(r"γ = 2.*Reason at the start of the session: certainty \d+%.* \(γ = 2\)\.$", by_trust(app))
+    said = by_trust(app)
+    assert re.search(r"γ = 2, as chosen on the Cases page\. Reason .*: certainty \d+%.* \(.+, γ = 2\)\.$", said)
     app.session_state["reliability"] = 0.5
     app.run()
-    assert re.search(r"γ = 0\.5.*Reason at the start of the session: certainty \d+%.* \(γ = 2\)\.$", by_trust(app))
+    assert by_trust(app).endswith("γ = 0.5, as chosen on the Cases page."), "a number at another γ would contradict it"
+    app.session_state["reliability"] = None
+    app.run()
+    assert "as chosen" not in by_trust(app)
 
 
 def by_trust(app: AppTest) -> str:
     """By which model and trust the case is judged, and why it is there."""
-    return next(line.value for line in app.caption if "as set on the Cases page" in line.value).replace("\\", "")
+    return next(line.value for line in app.caption if line.value.startswith("Model: ")).replace("\\", "")
 
 
 def test_undo_stays_with_the_case_whose_row_was_chosen(monkeypatch):

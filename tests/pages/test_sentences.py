@@ -1082,7 +1082,7 @@ def test_a_session_starts_with_the_cases_that_are_there_of_those_in_the_queue(mo
     monkeypatch.setattr(review_start, "_filter", lambda data: "no filter")
     monkeypatch.setattr(review_start, "_offered", lambda data: ["certainty"])
     monkeypatch.setattr(review_start, "_queue", lambda *_: queue)
-    monkeypatch.setattr(review_start.worklist, "at_reliability", lambda found, reliability: found)
+    monkeypatch.setattr(review_start.worklist, "at_reliability", lambda found, *_: found)
     monkeypatch.setattr(review_start, "matching", lambda *_: among)
     monkeypatch.setattr(review_start, "_through", lambda *_: np.zeros(5, bool))
     monkeypatch.setattr(review_start, "_elsewhere", lambda desk: [])

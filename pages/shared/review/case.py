@@ -19,7 +19,16 @@ from core.thresholds import PLAUSIBLE_SET
 from pages.shared.cache import access
 from pages.shared.cases import content as case_facts
 from pages.shared.cases import one_case, score_cases
-from pages.shared.kit import gold_of_reviews, opening, plausibility_models, presentation, seen_cases, state, widgets
+from pages.shared.kit import (
+    gold_of_reviews,
+    opening,
+    plausibility_models,
+    presentation,
+    reliability_slider,
+    seen_cases,
+    state,
+    widgets,
+)
 from pages.shared.review import moves as review_moves
 from pages.shared.review import opinion as review_opinion
 from pages.shared.review.moves import Action, CaseOnScreen
@@ -223,9 +232,12 @@ def _plausible(current: CaseOnScreen, model: PlausibilityModel, reliability: flo
     else:
         one_case.plausibilities(people, people.case_index(current.case_id), model, reliability)
     title = plausibility_models.method(model.name).title
-    # A session keeps its reasons; γ may have changed since, on the Cases page or because β was estimated.
-    here = f" Reason at the start of the session: {markdown(queued.removesuffix('.'))}." if queued else ""
-    st.caption(f"Model: {title}, reliability γ = {exact(reliability)}, as set on the Cases page.{here}")
+    # A session keeps its reasons. The model or γ may have changed since, and another number would contradict the bars.
+    own = f"γ = {exact(reliability)})"
+    same = "γ = " not in queued or queued.rstrip(".").endswith((f"({title}, {own}", f"({own}"))
+    here = f" Reason at the start of the session: {markdown(queued.removesuffix('.'))}." if queued and same else ""
+    chosen = ", as chosen on the Cases page" if reliability_slider.is_chosen() else ""
+    st.caption(f"Model: {title}, reliability γ = {exact(reliability)}{chosen}.{here}")
 
 
 def _sentence(current: CaseOnScreen) -> None:
@@ -420,7 +432,8 @@ def _to_ask(current: CaseOnScreen) -> list[str]:
     if not opening.is_known(people) or not (averaged := opening.choice(people).averaged).members:
         return []
     review = current.review
-    done = {current.desk.reviewer, *dict(review.asked), *(read.reviewer for read in review.reads)}
+    machines = (machine.name for machine in state.marked_machines())  # who cannot be asked
+    done = {current.desk.reviewer, *machines, *dict(review.asked), *(read.reviewer for read in review.reads)}
     names = raters_for(people, averaged.fit, people.case_index(current.case_id))
     return access.reachable(current.dataset.digest, (name for name in names if name not in done))[:_MOST_PROPOSED]
 

@@ -80,7 +80,8 @@ class CaseOnScreen:
 class Action:
     """Action available to the reviewer: its kind, its consequence, and the form that it uses.
 
-    ``opinion`` is True if the form has an opinion in addition to remarks, ``ready`` is False while something is missing.
+    ``opinion`` is True if the form has an opinion in addition to remarks. ``ready`` is False while something is
+    missing.
     """
 
     kind: str

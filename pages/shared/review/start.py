@@ -158,7 +158,7 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
         found = _queue(name, people, model, reliability)
         queue = None if found is None else worklist.among_all(found, people, dataset)
         if queue is not None and name not in _WITHOUT_TRUST:
-            queue = worklist.at_reliability(queue, reliability)
+            queue = worklist.at_reliability(queue, reliability, plausibility_models.method(model.name).title)
         title = (
             QUEUES[name] if name != "certainty" or queue is None or dataset.kind != "score" else queue.name.capitalize()
         )
