@@ -144,11 +144,7 @@ def ask_next(
     raters = highest_first(fit.n_annotations)
     raters = raters[[dataset.raters[rater] not in without for rater in raters]][:MOST_RATERS]
     cost = _costs([dataset.raters[rater] for rater in raters], costs)
-    asked = np.zeros((dataset.n_cases, dataset.n_raters), bool)
-    asked[rater_case_pairs(dataset)] = True
-    free = ~asked[np.ix_(cases, raters)]
-    if not free.any():
-        raise NotApplicableError("Cannot choose whom to ask: every rater has annotated every case. Add new raters.")
+    free = _free(dataset, cases, raters)
     gain = expected_gain(fit.class_probability[cases], fit.confusion[raters])
     mean = np.where(free, gain, 0).sum(axis=1) / np.maximum(free.sum(axis=1), 1)
     pairs: list[NextPair] = []
@@ -161,6 +157,16 @@ def ask_next(
             numbers = uncertainty[cases[case]], gain[case, rater], mean[case], cost[rater]
             pairs.append(NextPair(*names, *map(float, numbers)))
     return NextPairs(tuple(pairs), cases.size, raters.size)
+
+
+def _free(dataset: Dataset, cases: np.ndarray, raters: np.ndarray) -> np.ndarray:
+    """Return which of the raters have not annotated which of the cases."""
+    asked = np.zeros((dataset.n_cases, dataset.n_raters), bool)
+    asked[rater_case_pairs(dataset)] = True
+    free = ~asked[np.ix_(cases, raters)]
+    if not free.any():
+        raise NotApplicableError("Cannot choose whom to ask: every rater has annotated every case. Add new raters.")
+    return free
 
 
 def _costs(raters: list[str], costs: Mapping[str, float] | None) -> np.ndarray:

@@ -204,7 +204,7 @@ def _times(log_factor: float) -> str:
     most = 1_000_000
     if log_factor >= np.log(most):
         return f"over {most:,} times"
-    return f"about {float(significant(np.exp(log_factor), 1).replace(',', '')):,.0f} times"
+    return f"about {significant(np.exp(log_factor), 1)} times"
 
 
 def streak_evidence(found: ResponseTimes) -> Evidence:

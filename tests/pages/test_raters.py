@@ -296,7 +296,8 @@ def test_a_rater_of_ordered_classes_without_a_flag_cannot_be_left_out_and_the_pa
     assert f"No flag counts against {free[0]} and {free[1]}, so “Leave out” is not available." in words(app)
     assert not [one for one in app.button if one.key == "exclude_raters"]
     app.button(key="rater_message").click().run()
-    assert [one.value.splitlines()[0] for one in app.code] == [f"Hello {name}," for name in free]
+    greetings = [one.value.splitlines()[0] for one in app.code if one.value.startswith("Hello")]
+    assert greetings == [f"Hello {name}," for name in free]
 
 
 def test_where_the_classes_of_the_model_slide_the_page_says_why_and_what_to_do():

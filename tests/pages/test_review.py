@@ -20,6 +20,7 @@ from core.plausibility.gaussian_prior import fit_prior
 from core.raters.ask_next import raters_for
 from core.review import decisions as core_decisions
 from core.review.adjudicated import with_reviews
+from core.review.events import Draft
 from core.review.opinions import UNDETERMINED, Opinion
 from core.review.panel_answer import panel_score
 from core.review.store import ReviewStore, close_stores
@@ -776,7 +777,7 @@ def test_a_case_that_is_reopened_is_left_again_and_its_step_is_ready_only_with_a
     assert "1 of 2 cases done · 1 left" in app.get("progress")[0].proto.text
     press(press(app, "Previous"), "Reopen the case")  # the choice, then the step at the bottom
     step = next(each for each in app.button if each.key.startswith("send-reopen"))
-    assert step.proto.type == "secondary" and "Enter a reason or a note first." in words(app)
+    assert step.proto.type == "secondary" and "Enter a reason or a note first" in words(app)
     step.click().run()
     assert any("the reason for reopening is missing" in error.value for error in app.error)
     note = next(area for area in (*app.text_area, *app.text_input) if "reopen" in (area.key or ""))
@@ -785,3 +786,15 @@ def test_a_case_that_is_reopened_is_left_again_and_its_step_is_ready_only_with_a
     assert step.proto.type == "primary"
     step.click().run()
     assert "0 of 2 cases done · 2 left" in app.get("progress")[0].proto.text
+
+
+def test_a_session_has_no_case_that_a_colleague_settled_after_the_page_was_drawn():
+    dataset = kept("labels", _SETS)
+    app = signed(dataset.digest)
+    button = next(each for each in app.button if each.label.startswith("Start with 2"))
+    store, panel = ReviewStore(), Opinion.of_labels(["x", "y"])
+    steps = ({"kind": "opinion", "opinion": panel}, {"kind": "reveal", "panel": panel}, {"kind": "keep"})
+    for seen, step in enumerate(steps):
+        store.record(Draft(dataset=dataset.digest, case_id="1", reviewer="Bo", **step), seen=seen, token=f"t{seen}")
+    button.click().run()
+    assert "0 of 1 cases done · 1 left" in app.get("progress")[0].proto.text

@@ -191,15 +191,19 @@ def test_a_case_is_not_done_after_its_reviewer_reopened_it_until_it_is_read_agai
 
 def test_the_time_of_a_case_is_the_median_of_what_is_done_in_the_session(page):
     ann, bob = page("Ann"), page("Bob")
-    ann.start()
-    assert ann.desk.seconds_per_case(ann.session, ann.desk.lines(ann.session)) is None
+    ann.start([*CASES, "case 1"])
     bob.review("case 0")
     ann.review("case 3")
+    ann.review("case 4")
     ann.do("opinion", "case 0", opinion=X, seconds=900.0)
-    assert ann.desk.seconds_per_case(ann.session, ann.desk.lines(ann.session)) == 20.0
+    assert ann.desk.seconds_per_case(ann.session, ann.desk.lines(ann.session)) is None, "two cases are too few"
     ann.do("reveal", "case 0", panel=X, model="m", settings={})
     ann.do("keep", "case 0", seconds=60.0)
-    assert ann.desk.seconds_per_case(ann.session, ann.desk.lines(ann.session)) == 490.0
+    assert ann.desk.seconds_per_case(ann.session, ann.desk.lines(ann.session)) == 20.0
+    ann.do("opinion", "case 1", opinion=X, seconds=100.0)
+    ann.do("reveal", "case 1", panel=X, model="m", settings={})
+    ann.do("keep", "case 1")
+    assert ann.desk.seconds_per_case(ann.session, ann.desk.lines(ann.session)) == 60.0
 
 
 def test_what_others_have_still_to_read_comes_last_and_in_the_opposite_order(page):
