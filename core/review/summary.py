@@ -12,6 +12,7 @@ from ..agreement.krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
 from ..agreement.probability import share_of_agreement
 from ..annotations.dataset import Dataset
 from ..certainty.top_sets import annotation_certainty, data_of_cases
+from ..plausibility.ordinal_truth import OrdinalTruth
 from ..plausibility.protocol import PlausibilityModel
 from ..text import listed, plural
 from .decisions import Decision, decisions
@@ -244,7 +245,7 @@ def mean_certainty(
         return None
     means = []
     for dataset in (before, after):
-        if dataset is after and hasattr(model, "fitted"):  # The reviewers are further raters, so it is fitted again.
+        if dataset is after and isinstance(model, OrdinalTruth):  # It is fitted again, as reviewers are further raters.
             model = replace(model, fitted=None)
         part = data_of_cases(model, dataset, added.tolist())
         found = annotation_certainty(model, part, reliability=reliability, n_draws=n_draws, max_top=1, seed=seed)
