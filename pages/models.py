@@ -33,8 +33,11 @@ from pages.shared.kit import (
     job_progress,
     navigation,
     opening,
+    plausibility_models,
     provenance,
     rater_accuracy,
+    reliability_slider,
+    trusted_raters,
     widgets,
 )
 from pages.shared.models import choose as models_choose
@@ -235,9 +238,13 @@ def _soft_labels(view: Dataset, models: FittedModels) -> None:
     )
 
 
-def _calibration(view: Dataset, models: FittedModels) -> None:
-    """P(correct) of the model in detail and certainty against gold."""
-    settings = opening.settings(view, DirichletCounts(), view)
+def _calibration(dataset: Dataset, view: Dataset, models: FittedModels) -> None:
+    """P(correct) of the model in detail and certainty, as on the Cases page, against gold."""
+    if dataset.kind == "class":
+        model = trusted_raters.or_default(dataset, plausibility_models.as_chosen(dataset))
+        settings = reliability_slider.in_use(dataset, model, waits=True)
+    else:  # Certainty on the Cases page may be of other data than single classes.
+        settings = opening.settings(view, DirichletCounts(), view)
     part = MODELS.part("calibration").with_options(
         plausibility=settings.plausibility, reliability=settings.reliability, origin=gold_of_reviews.origin()
     )
@@ -249,7 +256,7 @@ def _tabs(dataset: Dataset, view: Dataset, models: FittedModels) -> None:
     own = {
         "All labels": lambda: _every_label(dataset),
         "Models compared": lambda: _compared(view, models),
-        "Calibration": lambda: _calibration(view, models),
+        "Calibration": lambda: _calibration(dataset, view, models),
         "Soft labels": lambda: _soft_labels(view, models),
         "Covariates": lambda: _covariates(view),
     }

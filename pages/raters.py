@@ -29,7 +29,7 @@ from core.raters.monitoring import default_request
 from core.raters.rates import BlindReads, Rates, agreement_with_blind
 from core.raters.report_card import report_card
 from core.report.rater_card import rater_report
-from core.text import markdown, percent, plural
+from core.text import listed, markdown, percent, plural
 from core.thresholds import INTERVAL_LEVEL
 from pages.shared.cache import access, analyses, visit
 from pages.shared.kit import (
@@ -136,13 +136,23 @@ def _looked_at(view: Dataset, found: AssessedRaters, chosen: list[str]) -> None:
     with st.container(horizontal=True):
         if len(names) == 1:
             st.button("Details", icon=":material/person_search:", on_click=_open_one, args=names, key="rater_details")
-        with st.popover("Message", icon=":material/mail:"):
-            st.code("\n\n".join(one.message(found, place) for place in places), language=None, wrap_lines=True)
-        if all(one.may_leave(found, place) for place in places):
+        if st.button("Message", icon=":material/mail:", key="rater_message"):
+            _message(found, places)
+        keep = [raters[place] for place in places if not one.may_leave(found, place)]
+        if not keep:
             _leave_out(names, "exclude_raters")
+    if keep:
+        st.caption(f"No flag counts against {markdown(listed(keep))}, so “Leave out” is not available.")
     if len(names) > 1:
         rows = assessed.table_of(found)
         blocks.show([Download(rows[rows["rater"].isin(names)], "Selected raters", "raters", "raters_chosen")])
+
+
+@st.dialog("Message")  # a popover would be cut at the bottom of the window
+def _message(found: AssessedRaters, places: list[int]) -> None:
+    st.caption("Copy the message, and change it as you like. Plurality does not send it.")
+    for place in places:
+        st.code(one.message(found, place), language=None, wrap_lines=True)
 
 
 def _open_one(rater: str) -> None:
@@ -234,7 +244,7 @@ def _one(view: Dataset, found: AssessedRaters) -> None:
         _over_time(found, place)
     elif act.following is not None and act.following.scores is not None:
         drifts, _ = score_parts.compute_time(view, None, raters=act.following.scores)
-        blocks.show(score_parts.over_time(drifts, place, act.following.digits))
+        blocks.show(score_parts.over_time(drifts, place, act.following.digits, act.following.unit))
     blocks.show(one.by_class(card))
     if one.may_leave(found, place):
         _without(view, rater)

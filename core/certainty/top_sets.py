@@ -220,6 +220,21 @@ def annotation_certainty(
     return certainty_of(state, dataset.cases, classes, exact_top(model, dataset, reliability))
 
 
+def data_of_cases(model: PlausibilityModel, dataset: Dataset, cases: Sequence[int]) -> Dataset:
+    """Return the data that give certainty of some cases: only these, or all if the model learns from all of them.
+
+    Parameters
+    ----------
+    model : PlausibilityModel
+    dataset : Dataset
+    cases : sequence of int
+        Positions of cases.
+    """
+    if hasattr(model, "prepare"):
+        return dataset
+    return dataset.select(cases=[dataset.cases[case] for case in cases])
+
+
 def certainty_of(
     state: TopSetState, cases: tuple[str, ...], classes: tuple[str, ...], exact: ExactTop | None = None
 ) -> CertaintyResult:

@@ -21,7 +21,18 @@ MOST_OPAQUE = 0.5  # so that text in the ink of the theme can be read on any cel
 
 def title_of(coefficient: Coefficient) -> str:
     """Return the name on screen, with the weights, metric, method or depth if it has one."""
-    method, how = method_named(CoefficientMethod, coefficient.name), coefficient.weights
+    return title_with(coefficient.name, coefficient.weights)
+
+
+def title_with(name: str, how: str) -> str:
+    """Return the name on screen of a coefficient with its weights, metric, method or depth.
+
+    Parameters
+    ----------
+    name, how : str
+        Key of the coefficient, and its weights as results have them.
+    """
+    method = method_named(CoefficientMethod, name)
     if how == "identity" or not method.says_how:
         return method.title
     return f"{method.title_weighted or method.title}, {how}"

@@ -378,7 +378,7 @@ def biases(found: ScoreGold, theme: Theme, title: str) -> go.Figure:
     return _of_raters(found, ends, nobody, theme, title, "score minus gold", 0.0)
 
 
-def severity_over_time(found: ScoreDrift, theme: Theme, title: str) -> go.Figure:
+def severity_over_time(found: ScoreDrift, theme: Theme, title: str, unit: str = "") -> go.Figure:
     """Draw how far one rater scores above the others, by date: means of stretches, and each score as a dot.
 
     If severity changed, the interval of the time of change is shaded and the means before and after are lines.
@@ -388,7 +388,10 @@ def severity_over_time(found: ScoreDrift, theme: Theme, title: str) -> go.Figure
     found : ScoreDrift
     theme : Theme
     title : str
+    unit : str
+        "class" for ordered classes, empty for scores.
     """
+    each, many = ("an annotation", "annotations") if unit else ("a score", "scores")
     mean, low, high, first, last, n = found.windows.T
     keep = np.unique(np.linspace(0, len(found.time) - 1, min(len(found.time), _MOST_POINTS)).astype(int))
     shapes = [level(0, {"color": theme.quiet, "dash": "dot", "width": 1.5})]
@@ -397,7 +400,7 @@ def severity_over_time(found: ScoreDrift, theme: Theme, title: str) -> go.Figure
             x=dates(found.time[keep]),
             y=found.above[keep],
             mode="markers",
-            name="a score",
+            name=each,
             marker={"color": with_opacity(theme.quiet, 0.55), "size": 5},
             hovertemplate="%{x|%Y-%m-%d}: %{y:0.4~g} above the others<extra></extra>",
         ),
@@ -409,7 +412,9 @@ def severity_over_time(found: ScoreDrift, theme: Theme, title: str) -> go.Figure
             line={"color": theme.accent, "width": 2},
             error_y=error_bars(high - mean, mean - low, with_opacity(theme.accent, 0.6), 1.5, 3),
             customdata=[[score_between(a, b), f"{int(count):,}"] for a, b, count in zip(low, high, n, strict=True)],
-            hovertemplate="%{x|%Y-%m-%d}: %{y:0.4~g} (%{customdata[0]})<br>%{customdata[1]} scores<extra></extra>",
+            hovertemplate="%{x|%Y-%m-%d}: %{y:0.4~g} (%{customdata[0]})<br>%{customdata[1]} "
+            + many
+            + "<extra></extra>",
         ),
     ]
     if found.before is not None and found.after is not None:
@@ -427,9 +432,8 @@ def severity_over_time(found: ScoreDrift, theme: Theme, title: str) -> go.Figure
                     hovertemplate=f"{name}: %{{y:0.4~g}} ({score_between(part[1], part[2])})<extra></extra>",
                 )
             )
-    return figure_of(
-        theme, data, title, 380, yaxis={"title": "scores above the others"}, shapes=shapes, legend_below=True
-    )
+    axis = f"{unit}es above the others" if unit else "scores above the others"
+    return figure_of(theme, data, title, 380, yaxis={"title": axis}, shapes=shapes, legend_below=True)
 
 
 def _of_raters(

@@ -371,7 +371,10 @@ def reads(fit: RaterModelFit, rater: int) -> str:
         return f"names “{end}” or its neighbours regardless of the case"
     ends = (low, high) if at >= 0 else (-high, -low)
     said = (f"−{number(-value)}" if value < 0 else number(value) for value in ends)
-    return f"rates {number(abs(at))} classes {way} than the panel ({' to '.join(said)})"
+    ends_said = " to ".join(said)
+    if ends[0] <= 0:
+        return f"does not clearly rate higher or lower than the panel: {number(abs(at))} classes {way} ({ends_said})"
+    return f"rates {number(abs(at))} classes {way} than the panel ({ends_said})"
 
 
 def _opens(dataset: Dataset) -> bool:

@@ -6,7 +6,7 @@ the rater's confusion matrix for class k (Lindley 1956, DOI 10.1214/aoms/1177728
 given the class.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,7 +99,13 @@ def raters_for(dataset: Dataset, fit: RaterModelFit, case: int) -> list[str]:
 
 
 def ask_next(
-    dataset: Dataset, fit: RaterModelFit, *, n: int = 20, each: int = 5, costs: Mapping[str, float] | None = None
+    dataset: Dataset,
+    fit: RaterModelFit,
+    *,
+    n: int = 20,
+    each: int = 5,
+    costs: Mapping[str, float] | None = None,
+    without: Collection[str] = (),
 ) -> NextPairs:
     """Choose pairs of rater and case one by one, each time the pair with the largest expected gain per cost.
 
@@ -118,6 +124,8 @@ def ask_next(
         Largest number of cases per rater.
     costs : mapping of str to float, optional
         Cost of an annotation by each rater; equal if omitted.
+    without : collection of str
+        Raters who are not asked, such as AI raters.
 
     Raises
     ------
@@ -134,13 +142,10 @@ def ask_next(
     uncertainty = entr(fit.class_probability).sum(axis=1) / np.log(2)
     cases = np.setdiff1d(np.arange(dataset.n_cases), gold_cases(dataset))
     cases = cases[highest_first(uncertainty[cases])][:MOST_CASES]
-    raters = highest_first(fit.n_annotations)[:MOST_RATERS]
+    raters = highest_first(fit.n_annotations)
+    raters = raters[[dataset.raters[rater] not in without for rater in raters]][:MOST_RATERS]
     cost = _costs([dataset.raters[rater] for rater in raters], costs)
-    asked = np.zeros((dataset.n_cases, dataset.n_raters), bool)
-    asked[rater_case_pairs(dataset)] = True
-    free = ~asked[np.ix_(cases, raters)]
-    if not free.any():
-        raise NotApplicableError("Cannot choose whom to ask: every rater has annotated every case. Add new raters.")
+    free = _free(dataset, cases, raters)
     gain = expected_gain(fit.class_probability[cases], fit.confusion[raters])
     mean = np.where(free, gain, 0).sum(axis=1) / np.maximum(free.sum(axis=1), 1)
     pairs: list[NextPair] = []
@@ -153,6 +158,16 @@ def ask_next(
             numbers = uncertainty[cases[case]], gain[case, rater], mean[case], cost[rater]
             pairs.append(NextPair(*names, *map(float, numbers)))
     return NextPairs(tuple(pairs), cases.size, raters.size)
+
+
+def _free(dataset: Dataset, cases: np.ndarray, raters: np.ndarray) -> np.ndarray:
+    """Return which of the raters have not annotated which of the cases."""
+    asked = np.zeros((dataset.n_cases, dataset.n_raters), bool)
+    asked[rater_case_pairs(dataset)] = True
+    free = ~asked[np.ix_(cases, raters)]
+    if not free.any():
+        raise NotApplicableError("Cannot choose whom to ask: every rater has annotated every case. Add new raters.")
+    return free
 
 
 def _costs(raters: list[str], costs: Mapping[str, float] | None) -> np.ndarray:

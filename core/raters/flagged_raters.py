@@ -14,7 +14,7 @@ import numpy as np
 from ..models.one_class_raters import one_class_raters
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
-from ..text import number, percent, percent_with_interval, plural, probability
+from ..text import listed, number, percent, percent_with_interval, plural, probability
 from .accuracy_threshold import GoldCheck, Judge, JudgedAccuracy, judge_accuracy
 from .flags import KINDS, OF_TRUE_CLASS, RULES, Flag, flag_columns
 from .following import Following, can_follow, following_of, without_words
@@ -79,12 +79,20 @@ class FlaggedRaters(Result):
     def words(self) -> str:
         """Describe how many raters are below the acceptable value, how many are flagged, and their cost."""
         if self.following is not None:
-            return self.following.words()
+            return " ".join([self.following.words(), *self._otherwise()])
         found = self.acceptable
         if found.acceptable is None or not found.n_judged:
             return " ".join(filter(None, (f"Cannot determine rater accuracy: {found.why}.", found.remedy)))
         said = self._accuracies(found)
-        return f"{said} {without_words(self.raters, found.aside)}" if found.aside else said
+        return " ".join([said, *([without_words(self.raters, found.aside)] if found.aside else self._otherwise())])
+
+    def _otherwise(self) -> list[str]:
+        """Return who is flagged by other evidence, if nobody is flagged for the acceptable value."""
+        others = [self.raters[rater] for rater in self.flagged()]
+        if self.judged.n_flagged or not others or self.judged.aside:
+            return []
+        named = others[:_MOST_NAMED] + [plural(len(others) - _MOST_NAMED, "other")] * (len(others) > _MOST_NAMED)
+        return [f"By other evidence, {listed(named)} {'is' if len(others) == 1 else 'are'} flagged."]
 
     def _accuracies(self, found: JudgedAccuracy) -> str:
         n_judged = found.n_judged
@@ -107,6 +115,7 @@ class FlaggedRaters(Result):
         )
 
 
+_MOST_NAMED = 3
 _CARELESS = ("spam", "careless")  # rules by which annotations do not depend on the case
 _JUDGES = {"gold": "measured against gold", "model": "estimated by the model"}
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..multiplicity import holm
 from ..result_base import Columns, Result, rows
-from ..text import number, percent, percent_with_interval, plural
+from ..text import number, percent, percent_with_interval, plural, significant
 from .carelessness import FAR, Carelessness
 from .response_times import ResponseTimes
 
@@ -47,6 +47,30 @@ ADVICE = {
     "drift": "Ask what has changed since then: guideline, tool or workload.",
     "shift": "Discuss how to use the scale, not how carefully they work.",
     "spread": "Show example cases for each step of the scale.",
+}
+# What a message says and asks, to the rater.
+TO_RATER = {
+    "low": ("Few of your annotations are correct.", "Could we discuss some of these cases together?"),
+    "follow": ("Your annotations hardly follow the cases.", "What do you look at in a case?"),
+    "one_class": ("You chose almost only one class.", "How do you tell the other classes apart?"),
+    "below_others": (
+        "Fewer of your annotations are correct than of the others'.",
+        "Could we discuss some of these cases together?",
+    ),
+    "adversarial": ("Your annotations often contradict those of the others.", "Are two classes swapped in your tool?"),
+    "spam": ("Your annotations hardly depend on the case.", "How do you work through the cases?"),
+    "careless": ("You often chose one class where the others chose another.", "Could we discuss some of these cases?"),
+    "streaks": ("You often repeated your previous annotation.", "Does your tool keep the previous annotation?"),
+    "fast": ("You were much faster than the others.", "Did you see the whole case each time?"),
+    "drift": ("Fewer of your annotations are correct than before.", "Did the guideline, your tool or workload change?"),
+    "shift": (
+        "You use the scale higher or lower than the others, which does not count against you.",
+        "Could we discuss how to use the scale?",
+    ),
+    "spread": (
+        "Your annotations vary more than those of the others, which does not count against you.",
+        "Would examples for each step of the scale help you?",
+    ),
 }
 # Short names for the cells of a table.
 SHORT = {
@@ -168,11 +192,19 @@ def spam_evidence(found: Carelessness) -> Evidence:
 
     def words(rater: int) -> str:
         return (
-            f"On {found.n_clear[rater]:,} cases where the others are confident, fixed class shares explain this "
-            f"rater's annotations better than the case does, by a factor of e^{number(found.log_factor[rater], 0)}."
+            f"On {found.n_clear[rater]:,} cases where the others are confident, fixed class shares explain the "
+            f"annotations {_times(float(found.log_factor[rater]))} better than the case does."
         )
 
     return Evidence(_judged(found.p_spam, np.isfinite(found.log_factor)), words)
+
+
+def _times(log_factor: float) -> str:
+    """Return a factor in words, so that nobody has to read a power of e."""
+    most = 1_000_000
+    if log_factor >= np.log(most):
+        return f"over {most:,} times"
+    return f"about {significant(np.exp(log_factor), 1)} times"
 
 
 def streak_evidence(found: ResponseTimes) -> Evidence:

@@ -152,7 +152,7 @@ class Following(Judged, Result):
         """Describe how many follow too little and their cost, then who reads higher or lower. Not escaped."""
         if not self.n_judged:
             return self.who()
-        said = [self.who(), *self._shifted()]
+        said = [self.who(), *self._limit(), *self._shifted()]
         if self.aside:
             said.append(without_words(self.raters, self.aside))
         return " ".join(said)
@@ -187,6 +187,13 @@ class Following(Judged, Result):
             "the average rater."
         )
 
+    def _limit(self) -> list[str]:
+        """Return the origin of the acceptable correlation, unless the user chose it."""
+        if not self.default or self.mean is None or self.acceptable is None:
+            return []
+        mean = _zero(self.mean)
+        return [f"The limit, {_zero(self.acceptable)}, is halfway between 0 and the mean of all annotations, {mean}."]
+
     def _shifted(self) -> list[str]:
         if self.scores is None or not self.scores.severe.any():
             return []
@@ -204,8 +211,8 @@ class Following(Judged, Result):
         p = "below 0.001" if chance < 0.001 else _zero(chance, 3)
         return (
             f"Correlation with the case {self.said(rater)}, judged by {judge} on "
-            f"{plural(int(self.rates.n[rater]), 'case')}; acceptable: {_zero(self.acceptable)}, which this rater "
-            f"reaches with probability {p}."
+            f"{plural(int(self.rates.n[rater]), 'case')}; acceptable: {_zero(self.acceptable)} (probability of "
+            f"reaching it: {p})."
         )
 
     def _spread(self, scores: ScoreRaters, rater: int) -> str:

@@ -101,7 +101,7 @@ class ScoreDrifts(Result):
 
     TABLES = ("raters",)
 
-    def words(self, rater: int, digits: int = 2) -> str:
+    def words(self, rater: int, digits: int = 2, unit: str = "") -> str:
         """Describe the drift of one rater in a sentence. Not escaped.
 
         Parameters
@@ -109,6 +109,8 @@ class ScoreDrifts(Result):
         rater : int
         digits : int
             Number of decimals of scores.
+        unit : str
+            "class" for ordered classes, empty for scores.
         """
         found = self.each[rater]
         if found is None:
@@ -117,9 +119,8 @@ class ScoreDrifts(Result):
             return f"{self.raters[rater]} shows no change in severity"
         moved = found.after[0] - found.before[0]
         side = "higher" if moved > 0 else "lower"
-        return (
-            f"{self.raters[rater]} scores {number(abs(moved), digits)} {side} since about {self.day(rater)} than before"
-        )
+        reads = f"reads {number(abs(moved), digits)} {unit}es" if unit else f"scores {number(abs(moved), digits)}"
+        return f"{self.raters[rater]} {reads} {side} since about {self.day(rater)} than before"
 
     def day(self, rater: int) -> str | None:
         """Return the day of the first score after the change; None without an alarm."""

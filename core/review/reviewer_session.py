@@ -14,6 +14,8 @@ from .states import CaseReview
 from .store import ReviewStore
 from .summary import times_of
 
+FEWEST_FOR_PACE = 3  # Finished cases below which one slow or quick case would move the time per case too far.
+
 
 def new_token() -> str:
     """Return a token for one submission; the page keeps it until the submission is acknowledged."""
@@ -59,10 +61,10 @@ class Desk:
         return progress_of(self.lines(session))
 
     def seconds_per_case(self, session: Session, lines: Sequence[SessionLine]) -> float | None:
-        """Return the median time of this reviewer on finished cases of a session; None before the first."""
+        """Return the median time of this reviewer on finished cases of a session; None if they are too few."""
         done = [event for line in lines if line.standing == "done" for event in line.review.events]
         times = times_of(event for event in done if (event.reviewer, event.session) == (self.reviewer, session.id))
-        return float(np.median(times)) if times else None
+        return float(np.median(times)) if len(times) >= FEWEST_FOR_PACE else None
 
     def case(self, case_id: str) -> CaseReview:
         """Return what this reviewer may know of a case; its ``version`` is ``seen`` in the next submission."""

@@ -147,9 +147,14 @@ def _standing(session: Session, review: CaseReview, own: list[Event]) -> Standin
     read = review.read_by(session.reviewer)
     if session.arbitrates and review.state not in SETTLED and not any(event.kind == "reopen" for event in own):
         return "begun" if own else "left"
-    finished = any(event.kind in _FINISHES for event in own)
+    kinds = [event.kind for event in own]
+    if "reopen" in kinds and not session.arbitrates:  # A new round has started, and only what follows counts.
+        kinds = kinds[len(kinds) - kinds[::-1].index("reopen") :]
+        if not kinds and review.state not in SETTLED:
+            return "begun"
+    finished = any(kind in _FINISHES for kind in kinds)
     if finished or (read is not None and read.settled):
         return "done"
-    if own or read is not None:
+    if kinds or read is not None:
         return "begun"
     return "elsewhere" if review.state in SETTLED else "left"

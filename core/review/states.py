@@ -11,7 +11,7 @@ State = Literal["open", "skipped", "read", "second_opinion", "arbitration", "clo
 STATES: dict[State, str] = {
     "open": "open",
     "skipped": "skipped",
-    "read": "blind opinion recorded",
+    "read": "opinion recorded",
     "second_opinion": "second opinion requested",
     "arbitration": "in arbitration",
     "closed": "closed",

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from ..agreement.intervals import Coefficient, undefined
 from ..agreement.krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
 from ..agreement.probability import share_of_agreement
 from ..annotations.dataset import Dataset
-from ..certainty.top_sets import annotation_certainty
+from ..certainty.top_sets import annotation_certainty, data_of_cases
+from ..plausibility.ordinal_truth import OrdinalTruth
 from ..plausibility.protocol import PlausibilityModel
 from ..text import listed, plural
 from .decisions import Decision, decisions
@@ -245,9 +246,12 @@ def mean_certainty(
         return None
     means = []
     for dataset in (before, after):
-        part = dataset.select(cases=[dataset.cases[case] for case in added])
+        if dataset is after and isinstance(model, OrdinalTruth):  # It is fitted again, as reviewers are further raters.
+            model = replace(model, fitted=None)
+        part = data_of_cases(model, dataset, added.tolist())
         found = annotation_certainty(model, part, reliability=reliability, n_draws=n_draws, max_top=1, seed=seed)
-        means.append(found.mean(1))
+        ids = {dataset.cases[case] for case in added}
+        means.append(found.of_cases(np.array([case in ids for case in found.cases])).mean(1))
     first, second = means
     return None if first is None or second is None else WithOpinions(first, second, int(added.size))
 

@@ -78,8 +78,8 @@ def among_all(queue: Queue, part: Dataset, whole: Dataset) -> Queue:
     return Queue(queue.name, np.array([place[part.cases[case]] for case in queue.case], np.int64), queue.why)
 
 
-def at_reliability(queue: Queue, reliability: float) -> Queue:
-    """Return a queue whose reasons state the γ of their numbers: a session stores them, and γ may change later.
+def at_reliability(queue: Queue, reliability: float, model: str = "") -> Queue:
+    """Return a queue whose reasons state the model and γ of their numbers: a session stores them, and both may change.
 
     Parameters
     ----------
@@ -87,8 +87,10 @@ def at_reliability(queue: Queue, reliability: float) -> Queue:
         Queue whose reasons contain numbers that depend on γ.
     reliability : float
         Reliability γ at which they were computed.
+    model : str
+        Title of the plausibility model; left out if empty.
     """
-    at = f"(γ = {exact(reliability)})"
+    at = f"({model and f'{model}, '}γ = {exact(reliability)})"
 
     def placed(said: str) -> str:
         if said in _FEW:  # true at every γ

@@ -445,7 +445,7 @@ def test_nothing_that_the_browser_receives_tells_the_panels_opinion_before_ones_
     for word in telling:
         assert word not in everything, word
     before = len(received)
-    step(page, "Record my opinion", "The panel is split between")
+    step(page, "Record my opinion", "The model cannot decide between")
     expect(page.locator(".js-plotly-plot")).to_be_visible()
     settled(page)
     shown = b"".join(received[before:])

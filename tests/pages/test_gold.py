@@ -120,6 +120,15 @@ def test_cases_leads_to_calibration_where_there_is_gold():
     assert [each.key for each in opened("cases", kept(_rows(60))).button if each.key == "to_calibration"] == []
 
 
+def test_calibration_uses_the_model_and_reliability_of_cases():
+    data = kept(_rows(60, gold=50))
+    app = settle(opened("cases", data).selectbox(key="model").set_value("plackett-luce").run())
+    app = settle(app.slider(key="reliability").set_value(3.0).run())
+    app.session_state["model_tabs"] = "Calibration"
+    said = words(settle(app.switch_page("pages/models.py").run()))
+    assert "Certainty (Plackett-Luce, γ = 3) predicts" in said
+
+
 def test_models_shows_the_average_with_its_intervals():
     app = opened("models", kept(_rows(60, gold=50)))
     assert app.session_state["models_chosen"] == ["model-average"]

@@ -60,6 +60,7 @@ def test_the_file_and_the_command_give_the_table_of_the_page(taken, capsys):
 
 def test_the_title_counts_certain_labels_and_the_bar_moves_it():
     app = at_rest(opened("labels", kept(ROWS)))
+    app = settle(app.number_input(key="label_bar").set_value(0.8).run())
     n = (rows(app)["status"] == "certain").sum()
     assert app.title[0].value == f"{n} of 24 labels are confident" and 0 < n < 24
     assert "Review the other cases" in [link.label for link in app.get("page_link")]

@@ -78,7 +78,7 @@ def test_the_figure_of_raters_draws_it(said):
         np.testing.assert_allclose(point, expected[rater], rtol=1e-9)
     accuracy = found.acceptable.accuracy
     least = clearly_least(accuracy.value, accuracy.low, accuracy.high)
-    said = "No rater is clearly the least accurate"
+    said = "Accuracy of each rater" if found.against() else "No rater is clearly the least accurate"
     if least is not None:
         said = f"Least accurate: {found.raters[least]}, {found.acceptable.said(least)}"
     assert said in [heading.value.replace("\\", "") for heading in page.subheader]

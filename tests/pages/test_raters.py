@@ -2,6 +2,7 @@
 
 import re
 from base64 import b64decode
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from core.figures import cells
 from core.ingest.samples import load_sample
 from core.library import keep, reopen
 from core.raters.flagged_raters import flag_raters
+from core.raters.flags import RULES, TO_RATER
 from core.raters.groups import facts_of_file
 from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
@@ -99,12 +101,17 @@ def test_a_share_below_1_is_not_shown_as_1_and_is_drawn_where_it_is(table, act):
     assert drawn["interval"].tolist() == list(at)
 
 
-def test_a_message_has_the_evidence_of_each_flag_and_what_to_do(table, act):
+def test_a_message_is_to_the_rater_with_the_evidence_of_each_flag_and_a_question(table, act):
     found = AssessedRaters(table, act)
     said = message(found, table.raters.index("R07"))
-    assert said.splitlines()[0] == "R07 (162 annotations)" and said.count("\n") == 2
-    assert all(f"{flag.words} {flag.advice}" in said for flag in act.flags if table.raters[flag.rater] == "R07")
-    assert message(found, table.raters.index("R01")).endswith("No flag.")
+    assert said.startswith("Hello R07,\n\nwe compared your 162 annotations with those of the other raters.")
+    mine = [flag for flag in act.flags if table.raters[flag.rater] == "R07"]
+    assert mine and all(f"{TO_RATER[flag.rule][0]} {flag.words} {TO_RATER[flag.rule][1]}" in said for flag in mine)
+    every = [replace(mine[0], rule=rule, words="Reads 0.72 classes higher.") for rule in RULES]
+    for flag in every:
+        one = message(AssessedRaters(table, replace(act, flags=(flag,))), flag.rater)
+        assert "You read 0.72" in one and "you" in TO_RATER[flag.rule][0].lower() and "them" not in one
+    assert "Nothing stood out." in message(found, table.raters.index("R01"))
 
 
 def test_what_is_unknown_is_sorted_last():
@@ -275,6 +282,20 @@ def test_ordered_classes_are_judged_by_how_they_follow_the_cases_and_who_reads_h
     assert "Cannot determine how many cases would be correct" in said
     goals = app.selectbox(key="plan_quantity-few").options
     assert len(goals) == 2 and not any("accuracy" in goal for goal in goals)
+
+
+def test_a_rater_of_ordered_classes_without_a_flag_cannot_be_left_out_and_the_page_says_why(monkeypatch):
+    data, _, _ = ratings(9)
+    keep(data)
+    act = flag_raters(monitor(data))
+    free = [name for place, name in enumerate(data.raters) if place not in act.flagged()][:2]
+    monkeypatch.setattr(raters_table, "show", lambda found: free)
+    app = opened("raters", data.digest)
+    assert f"No flag counts against {free[0]} and {free[1]}, so “Leave out” is not available." in words(app)
+    assert not [one for one in app.button if one.key == "exclude_raters"]
+    app.button(key="rater_message").click().run()
+    greetings = [one.value.splitlines()[0] for one in app.code if one.value.startswith("Hello")]
+    assert greetings == [f"Hello {name}," for name in free]
 
 
 def test_where_the_classes_of_the_model_slide_the_page_says_why_and_what_to_do():

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
@@ -19,6 +20,7 @@ from core.plausibility.gaussian_prior import fit_prior
 from core.raters.ask_next import raters_for
 from core.review import decisions as core_decisions
 from core.review.adjudicated import with_reviews
+from core.review.events import Draft
 from core.review.opinions import UNDETERMINED, Opinion
 from core.review.panel_answer import panel_score
 from core.review.store import ReviewStore, close_stores
@@ -186,7 +188,7 @@ def test_anonymous_raters_are_offered_in_no_filter():
     press(app, "Start with")
     press(app, "Cannot be determined")
     press(app, "Record my opinion")
-    assert "The panel is split between" in words(app)
+    assert "The model cannot decide between" in words(app)
 
 
 def test_what_raters_were_shown_stands_over_a_blind_read():
@@ -593,15 +595,19 @@ def test_why_a_case_is_here_says_at_which_trust_that_was():
     app.session_state["reliability"] = 2.0
     for step in ("Start with 3", "x", "Record my opinion"):
         press(app.run() if step.startswith("Start") else app, step)
-    assert re.search(r"γ = 2.*Reason at the start of the session: certainty \d+%.* \(γ = 2\)\.$", by_trust(app))
+    said = by_trust(app)
+    assert re.search(r"γ = 2, as chosen on the Cases page\. Reason .*: certainty \d+%.* \(.+, γ = 2\)\.$", said)
     app.session_state["reliability"] = 0.5
     app.run()
-    assert re.search(r"γ = 0\.5.*Reason at the start of the session: certainty \d+%.* \(γ = 2\)\.$", by_trust(app))
+    assert by_trust(app).endswith("γ = 0.5, as chosen on the Cases page."), "a number at another γ would contradict it"
+    app.session_state["reliability"] = None
+    app.run()
+    assert "as chosen" not in by_trust(app)
 
 
 def by_trust(app: AppTest) -> str:
     """By which model and trust the case is judged, and why it is there."""
-    return next(line.value for line in app.caption if "as set on the Cases page" in line.value).replace("\\", "")
+    return next(line.value for line in app.caption if line.value.startswith("Model: ")).replace("\\", "")
 
 
 def test_undo_stays_with_the_case_whose_row_was_chosen(monkeypatch):
@@ -698,7 +704,7 @@ def test_labels_of_a_set_are_toggled_and_compared_with_the_panels_set():
     dataset = kept("labels", _SETS)
     app = press(signed(dataset.digest), "Start with 2")
     press(press(app, "z"), "Record my opinion")  # the least certain case comes first
-    assert "The panel is split" in words(app)
+    assert "The panel is undecided." in words(app)
     press(app, "Keep my opinion")
     for label in ("x", "y", "z", "z"):
         press(app, label)
@@ -751,5 +757,44 @@ def test_a_dispute_over_sets_ends_with_a_set():
 def test_what_the_panel_is_undecided_between_stands_in_the_order_of_the_classes():
     own, panel = Opinion.of_class("high"), Opinion.of_ranking([["low", "high", "fair"]])
     said = review_case._panel(own, panel, ("low", "fair", "high", "top"))
-    assert said == "The panel is split between **low**, **fair** and **high**."
-    assert review_case._panel(own, UNDETERMINED, ("low", "fair")) == "The panel is split."
+    assert said == "The model cannot decide between **low**, **fair** and **high**."
+    assert review_case._panel(own, UNDETERMINED, ("low", "fair")) == "The panel is undecided."
+    # The set shown is the one that opinions are judged by, also if the tie has fewer classes.
+    panel = replace(Opinion.of_ranking([["low", "fair"]]), plausible=("high", "low", "fair"))
+    assert not own.is_outside(panel)
+    assert review_case._panel(own, panel, ("low", "fair", "high", "top")) == said
+    one = replace(UNDETERMINED, plausible=("low",))
+    assert review_case._panel(own, one, ("low",)) == "The panel is undecided. Plausible: **low**."
+    said = review_case._panel(Opinion.of_labels(["low"]), panel, ("low", "fair", "high"), "set")
+    assert said == "The panel is undecided. Plausible: **low**, **fair** and **high**."
+
+
+def test_a_case_that_is_reopened_is_left_again_and_its_step_is_ready_only_with_a_reason():
+    dataset = kept("labels", _SETS)
+    app = press(signed(dataset.digest), "Start with 2")
+    for step in ("z", "Record my opinion", "Keep my opinion"):
+        press(app, step)
+    assert "1 of 2 cases done · 1 left" in app.get("progress")[0].proto.text
+    press(press(app, "Previous"), "Reopen the case")  # the choice, then the step at the bottom
+    step = next(each for each in app.button if each.key.startswith("send-reopen"))
+    assert step.proto.type == "secondary" and "Enter a reason or a note first" in words(app)
+    step.click().run()
+    assert any("the reason for reopening is missing" in error.value for error in app.error)
+    note = next(area for area in (*app.text_area, *app.text_input) if "reopen" in (area.key or ""))
+    note.set_value("look again").run()
+    step = next(each for each in app.button if each.key.startswith("send-reopen"))
+    assert step.proto.type == "primary"
+    step.click().run()
+    assert "0 of 2 cases done · 2 left" in app.get("progress")[0].proto.text
+
+
+def test_a_session_has_no_case_that_a_colleague_settled_after_the_page_was_drawn():
+    dataset = kept("labels", _SETS)
+    app = signed(dataset.digest)
+    button = next(each for each in app.button if each.label.startswith("Start with 2"))
+    store, panel = ReviewStore(), Opinion.of_labels(["x", "y"])
+    steps = ({"kind": "opinion", "opinion": panel}, {"kind": "reveal", "panel": panel}, {"kind": "keep"})
+    for seen, step in enumerate(steps):
+        store.record(Draft(dataset=dataset.digest, case_id="1", reviewer="Bo", **step), seen=seen, token=f"t{seen}")
+    button.click().run()
+    assert "0 of 1 cases done · 1 left" in app.get("progress")[0].proto.text

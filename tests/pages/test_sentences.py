@@ -16,6 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.agreement.adaptive import AdaptiveCheck
 from core.agreement.differences import Difference
 from core.agreement.intervals import Coefficient
+from core.agreement.krippendorff import krippendorff_alpha
 from core.agreement.pairs import pair_matrix
 from core.analyses import reviews
 from core.analyses.agreement import classes as by_class
@@ -50,6 +51,7 @@ from core.review.decisions import Decision
 from core.review.events import Event
 from core.review.opinions import Opinion
 from core.review.summary import Minds, Reviewer, Settled, WithOpinions
+from core.text import number
 from pages.shared.agreement import compare
 from pages.shared.agreement import pairs as agreement_pairs
 from pages.shared.ai_rater import parts as ai_parts
@@ -380,6 +382,26 @@ def test_two_selections_differ_where_the_interval_leaves_out_nothing(monkeypatch
         0.9,
         30,
     ]
+
+
+def test_two_selections_of_ordered_classes_are_compared_by_the_ordinal_metric(monkeypatch, said, shown, left):
+    case, rater = np.divmod(np.arange(120), 3)
+    answer = (case + (rater == 0) * (case % 3 == 0) + 2 * (rater == 1) * (case % 7 == 0)) % 4
+    names = ["s", [str(each) for each in range(40)], list("abc"), list("0123")]
+    whole = Dataset.from_classes(*names, case, rater, answer, ordinal=True)
+    sides = [whole.select(cases=whole.cases[:20]), whole.select(cases=whole.cases[20:])]
+    monkeypatch.setattr(compare.state, "counted", lambda one: one)
+    monkeypatch.setattr(compare.cached, "selected", lambda whole, one: one.side)
+    monkeypatch.setattr(compare.cached, "class_view", lambda one, threshold: (one, 0))
+    monkeypatch.setattr(compare.cached, "run", lambda job, work, of, *args, seconds, **how: work(*args, **how))
+    monkeypatch.setattr(job_progress, "result_of", lambda key, title, work, **_: work(None))
+    one, other = (SimpleNamespace(words=lambda whole: "", side=side) for side in sides)
+    compare._side_by_side(whole, one, other, ("early", "late"), None)
+    ordinal, nominal = ([krippendorff_alpha(side, metric=metric).value for side in sides]
+                        for metric in ("ordinal", "nominal"))  # fmt: skip
+    assert ordinal[0] != pytest.approx(nominal[0], abs=0.01)
+    assert said[2].startswith(f"**Ordinal α is {number(ordinal[0])} and {number(ordinal[1])}. ")
+    assert "Krippendorff α, ordinal metric" in left["differences"]["coefficient"].tolist()
 
 
 def test_agreement_over_time_is_said_of_the_first_and_the_last_window_that_have_it(monkeypatch, said, drawn, left):
@@ -1090,7 +1112,7 @@ def test_a_session_starts_with_the_cases_that_are_there_of_those_in_the_queue(mo
     monkeypatch.setattr(review_start, "_filter", lambda data: "no filter")
     monkeypatch.setattr(review_start, "_offered", lambda data: ["certainty"])
     monkeypatch.setattr(review_start, "_queue", lambda *_: queue)
-    monkeypatch.setattr(review_start.worklist, "at_reliability", lambda found, reliability: found)
+    monkeypatch.setattr(review_start.worklist, "at_reliability", lambda found, *_: found)
     monkeypatch.setattr(review_start, "matching", lambda *_: among)
     monkeypatch.setattr(review_start, "_through", lambda *_: np.zeros(5, bool))
     monkeypatch.setattr(review_start, "_elsewhere", lambda desk: [])

@@ -32,7 +32,7 @@ class LabelsOptions:
     ----------
     rule : {"average", "vote", "review"}
     bar : float
-        Certainty from which a label can be used as it is.
+        Certainty and P(correct) from which a label can be used as it is.
     below : {"mark", "blank", "out"}
         What happens to the other cases.
     soft_labels, weights, text : bool
@@ -48,7 +48,7 @@ class LabelsOptions:
     rule: str = _rule(RULES)
     bar: float = option(
         UNCERTAIN_BELOW, "Minimum certainty", term="annotation certainty", key="label_bar",
-        help="Minimum certainty at which a label is used unchanged, 0 to 1 [0.9]",
+        help="Minimum certainty and P(correct) at which a label is used unchanged, 0 to 1 [0.9]",
     )  # fmt: skip
     below: str = option(
         "mark", "Cases below", tuple(BELOW), BELOW.__getitem__, key="label_below", look="radio",

@@ -40,7 +40,9 @@ from .evidence import Label, LabelEvidence, of_classes, of_sets
 REVIEWED, UNDETERMINED, TIE = "reviewed", "cannot be determined", "tie"
 NOT_LEADING = {False: "not the leading class", True: "not the leading set"}
 BELOW_BAR, NO_LABEL = "below the bar", "(no label)"
+LOW_CORRECT = "P(correct) below the bar"
 MOST_SHOWN = 1000
+_ROUNDING = 1e-9
 COLUMNS = (
     Column("case"),
     Column("label"),
@@ -79,7 +81,7 @@ class CaseLabels:
     kept : ndarray of int
         Positions of the rows of the file.
     by_gold, certain_by_gold : Share or None
-        Share of labels that are correct by gold, of all and of those that are certain; reviewed cases do not count.
+        Share of labels that are correct by gold, of all and of those that are confident; reviewed cases do not count.
     """
 
     evidence: LabelEvidence
@@ -114,7 +116,7 @@ class CaseLabels:
 
     @property
     def n_ready(self) -> int:
-        """Number of labels that are certain or reviewed."""
+        """Number of labels that are confident or reviewed."""
         return self.status.count(CERTAIN) + self.status.count(REVIEWED)
 
     def headline(self, bar: float) -> str:
@@ -123,7 +125,7 @@ class CaseLabels:
         Parameters
         ----------
         bar : float
-            Minimum certainty.
+            Minimum certainty and P(correct).
         """
         shares = self.evidence.at_bar(bar)
         if shares.why_none and not self.n_ready:
@@ -185,6 +187,9 @@ def labels_of(inputs: Inputs, options, evidence: LabelEvidence) -> CaseLabels:
     certainty = np.where(known & leads, evidence.certainty, np.nan)
     differs = NOT_LEADING[evidence.is_set]
     status = [_status(*each, differs) for each in zip(shares.states(), labels, leads, known, strict=True)]
+    # Raters who share a mistake agree on it, so certainty does not show that a label is true.
+    low = probability < options.bar - _ROUNDING
+    status = [LOW_CORRECT if one == CERTAIN and is_low else one for one, is_low in zip(status, low, strict=True)]
     machine = np.ones(len(labels), bool)
     for case, (label, who) in decided(inputs).items() if options.rule == "review" else ():
         labels[case], decided_by[case], machine[case] = label, who, False
@@ -393,7 +398,8 @@ def present(found: CaseLabels, inputs: Inputs, options) -> list[Block]:
     screen = table.head(MOST_SHOWN).assign(label=table["label"].head(MOST_SHOWN).fillna(""))
     blocks.append(Grid(screen, "Labels of the cases.", 60, shown, "labels_table", opens_case=True))
     counts = " · ".join(f"{status} {n:,}" for status, n in found.counts.items())
-    blocks.append(Words(f"{counts}. Confident: certainty of at least {percent(options.bar)}.", "note"))
+    both = "certainty" if evidence.average is None else "certainty and P(correct)"
+    blocks.append(Words(f"{counts}. Confident: {both} of at least {percent(options.bar)}.", "note"))
     if evidence.details and options.rule != "vote":
         blocks.append(Words((Name(f"{evidence.details}."),), "note"))
     if len(table):

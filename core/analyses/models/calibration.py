@@ -8,11 +8,13 @@ import pandas as pd
 from ...agreement.intervals import Share, share_of
 from ...analysis_settings import decide
 from ...annotations.dataset import Dataset
-from ...certainty.top_sets import annotation_certainty
+from ...certainty.top_sets import annotation_certainty, data_of_cases
 from ...figures import models as figures
+from ...methods import method_named
 from ...models.comparison import FEWEST_FOR_CURVE, Calibration, calibration_of, top_shares
 from ...models.gold import judging_gold
 from ...plausibility.dirichlet import DirichletCounts
+from ...plausibility.protocol import PlausibilityMethod
 from ...text import exact, percent, percent_with_interval, plotly, plural
 from ...thresholds import CLEAR_CASE
 from ..blocks import Block, Download, Figure, Heading, Name, Row, Stack, Words
@@ -64,6 +66,8 @@ class CaseCalibration:
     ----------
     model : str
         Label of the model in detail.
+    plausibility : str
+        Title of the model of certainty.
     reliability : float
         γ of certainty.
     numbers : tuple of Number
@@ -71,6 +75,7 @@ class CaseCalibration:
     """
 
     model: str
+    plausibility: str
     reliability: float
     numbers: tuple[Number, ...]
 
@@ -91,12 +96,14 @@ def compute(models: FittedModels, options) -> CaseCalibration:
     if model is None:
         settings = decide(shown.dataset, DirichletCounts(), shown.dataset)
         model, reliability = settings.plausibility, settings.reliability
-    some = shown.dataset.select(cases=[shown.dataset.cases[case] for case in cases.tolist()])
+    some = data_of_cases(model, shown.dataset, cases.tolist())
     found = annotation_certainty(model, some, reliability=reliability, n_draws=_N_DRAWS, max_top=1)
     place = {case: number for number, case in enumerate(found.cases)}
     order = [place[shown.dataset.cases[case]] for case in cases.tolist()]
     numbers.append(_number(CERTAINTY, found.certainty[order, 0], (found.top_class()[order] == truth).astype(float)))
-    return CaseCalibration(label(shown), reliability, tuple(numbers))
+    return CaseCalibration(
+        label(shown), method_named(PlausibilityMethod, model.name).title, reliability, tuple(numbers)
+    )
 
 
 def _number(name: str, value: np.ndarray, correct: np.ndarray) -> Number:
@@ -109,12 +116,13 @@ def _number(name: str, value: np.ndarray, correct: np.ndarray) -> Number:
 def present(found: CaseCalibration, dataset: Dataset, options) -> list[Block]:
     """Show a sentence and a figure for each number: a curve with enough gold, otherwise bars with intervals."""
     by_model, by_certainty = found.numbers
+    shared = _SHARED if by_certainty.mean > by_certainty.correct.high else ""
     blocks: list[Block] = [
         Heading("Calibration against gold", "calibration"),
         Words((Name(f"{sentence(by_model)} Model: {found.model}."),)),
         Words(
-            f"{sentence(by_certainty)} Certainty (γ = {exact(found.reliability)}) predicts the annotations of more "
-            f"raters, not the truth{_SHARED if by_certainty.mean > by_certainty.correct.high else ''}."
+            f"{sentence(by_certainty)} Certainty ({found.plausibility}, γ = {exact(found.reliability)}) predicts the "
+            f"annotations of more raters, not the truth{shared}."
         ),
     ]
     if options.origin:

@@ -1,6 +1,6 @@
 """Planning: a comparison of plans, and how many more annotations are needed for a given precision."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import astuple, dataclass
 
 import numpy as np
@@ -287,7 +287,9 @@ def compute_ask_next(
     return pairs_to_ask(_average(dataset, token), dataset, options)
 
 
-def pairs_to_ask(averaged: AveragedModels | None, dataset: Dataset, options) -> NextPairs:
+def pairs_to_ask(
+    averaged: AveragedModels | None, dataset: Dataset, options, without: Collection[str] = ()
+) -> NextPairs:
     """Choose pairs of rater and case if the average of rater models is known.
 
     Parameters
@@ -295,6 +297,8 @@ def pairs_to_ask(averaged: AveragedModels | None, dataset: Dataset, options) -> 
     averaged : AveragedModels or None
     dataset : Dataset
     options : AskNextOptions
+    without : collection of str
+        Raters who are not asked, such as AI raters.
 
     Raises
     ------
@@ -305,13 +309,19 @@ def pairs_to_ask(averaged: AveragedModels | None, dataset: Dataset, options) -> 
     """
     if averaged is None or not averaged.members:
         raise NotApplicableError("Cannot determine whom to ask: no rater model is available.")
-    return ask_next(dataset, averaged.fit, n=options.pairs, each=options.most_each, costs=dict(options.costs))
+    how = {"n": options.pairs, "each": options.most_each, "costs": dict(options.costs), "without": without}
+    return ask_next(dataset, averaged.fit, **how)
 
 
 def table_of_ask_next(found: NextPairs, dataset: Dataset, options) -> pd.DataFrame:
     """Return one row per pair; with costs if any are given."""
     frame = frame_of((astuple(pair) for pair in found.pairs), ASK_NEXT)
     return frame if options.costs else frame.drop(columns="cost")
+
+
+_BELOW_ANY = (
+    "If the gain is below that of any rater, the raters with a larger gain already have their cases, or a higher cost."
+)
 
 
 def present_ask_next(found: NextPairs, dataset: Dataset, options) -> list[Block]:
@@ -330,6 +340,7 @@ def present_ask_next(found: NextPairs, dataset: Dataset, options) -> list[Block]
         Words(f"Expected gain from these {plural(len(table), 'annotation')}: {proposed} bits. From any raters on the "
               f"same cases: {anybody} bits."),
         Grid(table, "Whom to ask next.", columns=columns_in(table, ASK_NEXT), key="ask_next", opens_case=True),
+        *([Words(_BELOW_ANY, "note")] if (table["gain"] < table["any_rater"]).any() else []),
         Words(said, "note"),
         Download(table, "Whom to ask next", "ask_next", "ask_next_download"),
     ]  # fmt: skip

@@ -12,6 +12,7 @@ from ...extremes import clearly_most
 from ...figures import raters as figures
 from ...models.catalogue import em_model
 from ...raters.drift import Drift
+from ...raters.flags import TO_RATER
 from ...raters.following import Following
 from ...raters.influence import Influence, influence
 from ...raters.monitoring import RaterTable, default_request
@@ -164,10 +165,15 @@ def numbers(found: AssessedRaters, place: int) -> Words:
 
 
 def message(found: AssessedRaters, place: int) -> str:
-    """Return what to tell whoever works with a rater: the number of annotations, each flag and its evidence."""
+    """Return a message to a rater: their number of annotations, and each flag with evidence and a question."""
     n = plural(int(found.table.n_annotations[place]), "annotation")
-    told = [f"{flag.title}: {flag.words} {flag.advice}" for flag in found.act.flags if flag.rater == place]
-    return "\n".join([f"{found.table.raters[place]} ({n})", *(told or ["No flag."])])
+    told = []
+    for flag in found.act.flags:
+        if flag.rater == place:
+            what, ask = TO_RATER[flag.rule]
+            told.append(f"{what} {flag.words.replace('Reads ', 'You read ', 1)} {ask}")
+    said = "\n\n".join(told) or "Nothing stood out. Thank you for your work."
+    return f"Hello {found.table.raters[place]},\n\nwe compared your {n} with those of the other raters.\n\n{said}"
 
 
 def follows(found: Following, rater: int) -> list[Block]:

@@ -37,9 +37,10 @@ def all_raters(fit: RaterModelFit) -> list[Block]:
 
 
 def one_rater(fit: RaterModelFit, rater: str) -> list[Block]:
-    """Show how much higher or lower than the panel one rater rates."""
+    """Show how much higher or lower than the panel one rater rates, and why a plain average may differ."""
     said = reads(fit, fit.raters.index(rater))
-    return [Words(("By the ordinal model ", Strong(Name(rater)), " ", Name(said), "."), term=ORDINAL)]
+    apart = ". This leaves out annotations that do not depend on the case, so it may differ from the rater's average."
+    return [Words(("By the ordinal model ", Strong(Name(rater)), " ", Name(said), apart), term=ORDINAL)]
 
 
 def table_of(fit: RaterModelFit) -> pd.DataFrame:

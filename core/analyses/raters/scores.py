@@ -50,13 +50,13 @@ def compute(
     return found
 
 
-def _drawn(name: str, found: Any, title: str) -> Callable[..., Any]:
+def _drawn(name: str, found: Any, *said: str) -> Callable[..., Any]:
     """Return a figure of scores whose module is loaded when it is drawn, because a command needs none."""
 
     def draw(theme):
         from ...figures import scores as figures
 
-        return getattr(figures, name)(found, theme, title)
+        return getattr(figures, name)(found, theme, *said)
 
     return draw
 
@@ -249,7 +249,7 @@ def present_time(found: tuple[ScoreDrifts, int], dataset: Dataset, options) -> l
     ]
 
 
-def over_time(found: ScoreDrifts, place: int, digits: int) -> list[Block]:
+def over_time(found: ScoreDrifts, place: int, digits: int, unit: str = "") -> list[Block]:
     """Show one rater's severity over time, and how it changed.
 
     Parameters
@@ -259,13 +259,15 @@ def over_time(found: ScoreDrifts, place: int, digits: int) -> list[Block]:
         Position of the rater.
     digits : int
         Number of decimals.
+    unit : str
+        Unit of severity: "class" for ordered classes, empty for scores.
     """
     drift, rater = found.each[place], found.raters[place]
     if drift is None:
         few = "Not available: this rater has too few dated annotations on shared cases to show changes over time."
         return [Words(few, "impossible")]
-    title = plotly(shorten(rater, 24) + found.words(place, digits).removeprefix(rater))
-    figure = Figure(_drawn("severity_over_time", drift, title), "Severity of a rater over time", "score_drift")
+    title = plotly(shorten(rater, 24) + found.words(place, digits, unit).removeprefix(rater))
+    figure = Figure(_drawn("severity_over_time", drift, title, unit), "Severity of a rater over time", "score_drift")
     if drift.before is None or drift.after is None:
         return [figure]
     parts = (number(end, digits) for part in (drift.before, drift.after) for end in part)
@@ -273,7 +275,9 @@ def over_time(found: ScoreDrifts, place: int, digits: int) -> list[Block]:
     return [
         figure,
         Words(
-            "Higher than the others by {} ({} to {}) before and by {} ({} to {}) since then.".format(*parts)
+            "Higher than the others by {}{u} ({} to {}) before and by {}{u} ({} to {}) since then.".format(
+                *parts, u=f" {unit}es" if unit else ""
+            )
             + f" A stable rater would vary this much with a probability {p}."
         ),
     ]

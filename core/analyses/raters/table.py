@@ -361,6 +361,8 @@ def least(act: FlaggedRaters, escape: Callable[[str], str] = plotly) -> str:
     if one is not None:
         what = "Follows the cases least closely" if followed else "Least accurate"
         return f"{what}: {escape(shorten(act.raters[one], 20))}, {judged.said(one)}"
+    if np.isfinite(judged.rates.value).sum() > 1 and act.against():  # "No rater" would seem to contradict a flag.
+        return f"{judged.measure.capitalize()} of each rater"
     if np.isfinite(judged.rates.value).sum() > 1:
         return f"No rater {'clearly follows the cases least closely' if followed else 'is clearly the least accurate'}"
     return f"{judged.measure.capitalize()} of the rater"

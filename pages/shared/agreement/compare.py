@@ -1,6 +1,7 @@
 """Two selections side by side, and two coefficients on the same cases."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import fields
 from datetime import timedelta
 
@@ -8,14 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from core.agreement.bootstrap import BootstrapResult, bootstrap
-from core.agreement.coefficient_methods import CoefficientMethod
 from core.agreement.differences import Difference, compare, difference
 from core.agreement.krippendorff import KRIPPENDORFF_ALPHA
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection, days_of
 from core.errors import PluralityError
 from core.figures import agreement as titles
-from core.methods import method_named
 from core.text import markdown, number, with_interval
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import visit
@@ -153,7 +152,7 @@ def _side_by_side(whole: Dataset, first: Selection, second: Selection, names: tu
     for name, one in zip(names, (first, second), strict=True):
         st.caption(f"**{markdown(name)}**: {markdown(one.words(whole))}")
     found = job_progress.result_of(
-        (sides[0].content_digest, "compare", sides[1].content_digest, _REPLICATES, _SEED),
+        (sides[0].content_digest, "compare by metric", sides[1].content_digest, _REPLICATES, _SEED),
         "Comparing two selections",
         lambda job: cached.run(
             job,
@@ -162,18 +161,15 @@ def _side_by_side(whole: Dataset, first: Selection, second: Selection, names: tu
             *(side.coded for side in sides),
             n_replicates=_REPLICATES,
             seed=_SEED,
+            # Ordered classes are compared by the ordinal metric, as the first number of the page is.
+            metric="ordinal" if sides[0].ordinal else None,
             seconds=sum(expected.of_resamples(side, _REPLICATES) for side in sides),
         ),
     )
     if found is None:
         return
-    alpha = next(one for one in found if one.first[0] == KRIPPENDORFF_ALPHA)
-    if alpha.value is not None and alpha.ci_low is not None:
-        clear = "is" if alpha.ci_low > 0 or alpha.ci_high < 0 else "is not"
-        st.markdown(
-            f"**α is {number(alpha.first_value)} and {number(alpha.second_value)}. The difference {clear} clear: "
-            f"{with_interval(alpha.value, alpha.ci_low, alpha.ci_high)}.**"
-        )
+    if words := _headline(found):
+        st.markdown(words)
     how = (
         ("Cases in both selections are resampled together")
         if found[0].paired
@@ -195,9 +191,22 @@ def _side_by_side(whole: Dataset, first: Selection, second: Selection, names: tu
     widgets.download(frame, "Differences", "differences", "differences")
 
 
+def _headline(found: Sequence[Difference]) -> str:
+    """Return α of both sides with their difference; empty if they have none."""
+    alpha = next(one for one in found if one.first[0] == KRIPPENDORFF_ALPHA)
+    if alpha.value is None or alpha.ci_low is None or alpha.ci_high is None:
+        return ""
+    clear = "is" if alpha.ci_low > 0 or alpha.ci_high < 0 else "is not"
+    metric = "Ordinal α" if alpha.first[1] == "ordinal metric" else "α"
+    return (
+        f"**{metric} is {number(alpha.first_value)} and {number(alpha.second_value)}. The difference {clear} clear: "
+        f"{with_interval(alpha.value, alpha.ci_low, alpha.ci_high)}.**"
+    )
+
+
 def _row(one: Difference, names: tuple[str, str]) -> dict:
     return {
-        "coefficient": method_named(CoefficientMethod, one.first[0]).title,
+        "coefficient": titles.title_with(*one.first),
         names[0]: one.first_value,
         f"{names[1]} ": one.second_value,
         "difference": one.value,

@@ -79,7 +79,7 @@ def in_use(dataset: Dataset, model: PlausibilityModel, *, waits: bool = False) -
     A page that ``waits`` is redrawn when a result that may change them is ready.
     """
     found, wanted = _opening(dataset, model, waits=waits), visit.reliability
-    if _is_chosen():
+    if is_chosen():
         offer = plausibility_models.method(model.name).reliability
         found = replace(found, reliability=min(max(float(wanted), offer.low), offer.high), reliability_open=False)
     of, mine = visit.rater_model or ("", None)
@@ -88,7 +88,8 @@ def in_use(dataset: Dataset, model: PlausibilityModel, *, waits: bool = False) -
     return replace(found, rater_model=mine, rater_model_open=False)
 
 
-def _is_chosen() -> bool:
+def is_chosen() -> bool:
+    """Return True if the user chose γ, on any page."""
     return visit.reliability not in (None, visit.reliability_opened)
 
 

@@ -14,7 +14,7 @@ from core.errors import PluralityError
 from core.raters.accuracy_threshold import JudgedAccuracy
 from core.text import markdown, plural
 from pages.shared.cache import visit
-from pages.shared.kit import blocks, groups, job_progress, opening, widgets
+from pages.shared.kit import blocks, groups, job_progress, opening, state, widgets
 
 QUANTITIES = {
     "certainty": ("Minimum mean certainty of cases", 0.9),
@@ -62,7 +62,7 @@ def _ask_next(view: Dataset) -> None:
         job_progress.redraw_after(job)
         return
     try:
-        found = pairs_to_ask(judged.averaged, view, options)
+        found = pairs_to_ask(judged.averaged, view, options, [machine.name for machine in state.marked_machines()])
     except PluralityError as error:
         st.info(markdown(error), icon=":material/block:")
         return

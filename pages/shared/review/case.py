@@ -19,7 +19,15 @@ from core.thresholds import PLAUSIBLE_SET
 from pages.shared.cache import access, visit
 from pages.shared.cases import content as case_facts
 from pages.shared.cases import one_case, score_cases
-from pages.shared.kit import gold_of_reviews, opening, plausibility_models, presentation, state, widgets
+from pages.shared.kit import (
+    gold_of_reviews,
+    opening,
+    plausibility_models,
+    presentation,
+    reliability_slider,
+    state,
+    widgets,
+)
 from pages.shared.review import moves as review_moves
 from pages.shared.review import opinion as review_opinion
 from pages.shared.review.moves import Action, CaseOnScreen
@@ -224,9 +232,12 @@ def _plausible(current: CaseOnScreen, model: PlausibilityModel, reliability: flo
     else:
         one_case.plausibilities(people, people.case_index(current.case_id), model, reliability)
     title = plausibility_models.method(model.name).title
-    # A session keeps its reasons; γ may have changed since, on the Cases page or because β was estimated.
-    here = f" Reason at the start of the session: {markdown(queued.removesuffix('.'))}." if queued else ""
-    st.caption(f"Model: {title}, reliability γ = {exact(reliability)}, as set on the Cases page.{here}")
+    # A session keeps its reasons. The model or γ may have changed since, and another number would contradict the bars.
+    own = f"γ = {exact(reliability)})"
+    same = "γ = " not in queued or queued.rstrip(".").endswith((f"({title}, {own}", f"({own}"))
+    here = f" Reason at the start of the session: {markdown(queued.removesuffix('.'))}." if queued and same else ""
+    chosen = ", as chosen on the Cases page" if reliability_slider.is_chosen() else ""
+    st.caption(f"Model: {title}, reliability γ = {exact(reliability)}{chosen}.{here}")
 
 
 def _sentence(current: CaseOnScreen) -> None:
@@ -239,19 +250,25 @@ def _sentence(current: CaseOnScreen) -> None:
     else:
         words = (
             f"Your opinion: **{markdown(own.opinion.words())}**. "
-            f"{_panel(own.opinion, own.panel, current.dataset.classes)}"
+            f"{_panel(own.opinion, own.panel, current.dataset.classes, current.dataset.kind)}"
         )
     st.markdown(words)
     if own is not None and not own.settled and (quick := review_moves.quickly(review, current.desk.reviewer)):
         st.caption(f":material/timer: {quick}")
 
 
-def _panel(own: Opinion, panel: Opinion, classes: Sequence[str]) -> str:
-    """Return the panel's result, and whether the opinion matches; undecided classes are in the order of the data."""
+def _panel(own: Opinion, panel: Opinion, classes: Sequence[str], kind: str = "class") -> str:
+    """Return the panel's result, and whether the opinion matches.
+
+    An undecided panel shows the set that opinions are judged by, in the order of the data. The model may include in it
+    a class that nobody named, so the sentence does not call the panel split.
+    """
     if not panel.decided:
-        names = [f"**{markdown(name)}**" for name in classes if name in panel.first]
-        between = f" between {listed(names)}" if names else ""
-        return f"The panel is split{between}."
+        plausible = panel.plausible_set or ()
+        names = [f"**{markdown(name)}**" for name in classes if name in plausible]
+        if len(names) > 1 and kind != "set":
+            return f"The model cannot decide between {listed(names)}."
+        return f"The panel is undecided.{(names and f' Plausible: {listed(names)}.') or ''}"
     agree = "agree" if own.agrees_with(panel) else "disagree"
     if panel.within is not None:
         digits = score_digits(panel.within[1] - panel.within[0])
@@ -414,7 +431,8 @@ def _to_ask(current: CaseOnScreen) -> list[str]:
     if not opening.is_known(people) or not (averaged := opening.choice(people).averaged).members:
         return []
     review = current.review
-    done = {current.desk.reviewer, *dict(review.asked), *(read.reviewer for read in review.reads)}
+    machines = (machine.name for machine in state.marked_machines())  # who cannot be asked
+    done = {current.desk.reviewer, *machines, *dict(review.asked), *(read.reviewer for read in review.reads)}
     names = raters_for(people, averaged.fit, people.case_index(current.case_id))
     return access.reachable(current.dataset.digest, (name for name in names if name not in done))[:_MOST_PROPOSED]
 
@@ -431,9 +449,10 @@ def _arbitration(current: CaseOnScreen) -> Action:
 def _reopen(current: CaseOnScreen) -> Action:
     form = current.key("reopen")
     review_opinion.remarks(form)
-    return Action(
-        "reopen", "The review will start again. Earlier opinions stay in the record. Enter a reason or a note.", form
-    )
+    told, said = "The review will start again. Earlier opinions stay in the record.", review_opinion.said(form)
+    if not said["reason"] and not said["note"].strip():
+        return Action("reopen", f"{told} Enter a reason or a note first.", form, ready=False)
+    return Action("reopen", told, form)
 
 
 def _read_to_decide(current: CaseOnScreen) -> bool:

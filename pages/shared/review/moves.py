@@ -75,13 +75,15 @@ class CaseOnScreen:
 class Action:
     """Action available to the reviewer: its kind, its consequence, and the form that it uses.
 
-    ``opinion`` is True if the form has an opinion in addition to remarks.
+    ``opinion`` is True if the form has an opinion in addition to remarks. ``ready`` is False while something is
+    missing.
     """
 
     kind: str
     told: str
     form: str | None = None
     opinion: bool = False
+    ready: bool = True
 
 
 def _place(session_id: str, case_id: str) -> str:

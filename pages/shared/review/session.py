@@ -194,7 +194,8 @@ def _progress(desk: Desk, session: Session, lines: tuple[SessionLine, ...], *, l
 def _bar(current: CaseOnScreen, lines: tuple[SessionLine, ...], step: Action | None) -> None:
     """At the bottom edge: what happens next, the step that is due, and the way to other cases.
 
-    The step is never disabled: a quick hand confirms before the page has been drawn with the choice.
+    The step is never disabled: a quick hand confirms before the page has been drawn with the choice. It is only less
+    prominent while something is missing.
     """
     with st.bottom, st.container(key="review_bar"):
         review_keys.listen()
@@ -208,7 +209,7 @@ def _bar(current: CaseOnScreen, lines: tuple[SessionLine, ...], step: Action | N
                     shortcut = "Ctrl+Enter" if step.form else shortcut  # K opens the form in which one decides alone
                     st.button(
                         label,
-                        type="primary",
+                        type="primary" if step.ready else "secondary",
                         icon=f":material/{icon}:",
                         shortcut=shortcut,
                         **noted(review_moves.send, current, step, of=current.place, step=shortcut),

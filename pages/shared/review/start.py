@@ -150,7 +150,7 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
         found = _queue(name, people, model, reliability)
         queue = None if found is None else worklist.among_all(found, people, dataset)
         if queue is not None and name not in _WITHOUT_TRUST:
-            queue = worklist.at_reliability(queue, reliability)
+            queue = worklist.at_reliability(queue, reliability, plausibility_models.method(model.name).title)
         title = (
             QUEUES[name] if name != "certainty" or queue is None or dataset.kind != "score" else queue.name.capitalize()
         )
@@ -158,9 +158,7 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
     if queue is None:
         return
     try:
-        among = np.ones(dataset.n_cases, bool)
-        if wanted is not None:
-            among = matching(dataset, wanted, reviews) & ~_through(desk, dataset, reviews)
+        among = _among(desk, dataset, wanted, reviews)
         elsewhere = _elsewhere(desk)
         cases = queue.batch(dataset, size, among, elsewhere)
     except PluralityError as error:
@@ -172,7 +170,7 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             f"Start with {plural(len(cases), 'case')}", type="primary", icon=":material/play_arrow:",
-            on_click=_start_queue, args=(desk, title, queue, size, among), key="start_session",
+            on_click=_start_queue, args=(desk, title, queue, size, wanted), key="start_session",
         )  # fmt: skip
         listed = (
             f"of {int(among[queue.case].sum()):,} in this queue. The reason for each case appears after you give "
@@ -220,8 +218,16 @@ def _elsewhere(desk: Desk) -> list[str]:
     return desk.in_hand_elsewhere(reviews, time.time_ns() // 1000 - _HELD)
 
 
-def _start_queue(desk: Desk, title: str, queue: worklist.Queue, size: int, among: np.ndarray) -> None:
-    """Begin with cases that are in nobody else's session at this moment, which the page may have been drawn before."""
+def _among(desk: Desk, dataset: Dataset, wanted: Filter | None, reviews: Mapping[str, CaseReview]) -> np.ndarray:
+    """Return the cases that the filter leaves to this reviewer; all for a random sample, which has no filter."""
+    if wanted is None:
+        return np.ones(dataset.n_cases, bool)
+    return matching(dataset, wanted, reviews) & ~_through(desk, dataset, reviews)
+
+
+def _start_queue(desk: Desk, title: str, queue: worklist.Queue, size: int, wanted: Filter | None) -> None:
+    """Begin with cases that are open and in nobody else's session now; the page may have been drawn before."""
+    among = _among(desk, desk.dataset, wanted, desk.store.cases(desk.dataset.digest))
     _start(desk, title, queue.batch(desk.dataset, size, among, _elsewhere(desk)))
 
 

@@ -109,9 +109,25 @@ def test_status_and_certainty_are_those_of_the_leading_class(inputs, evidence):
                 assert row["status"] == "not the leading class" and np.isnan(row["certainty"])
             else:
                 assert row["certainty"] == certain
-                assert row["status"] == ("certain" if certain >= 0.9 else "uncertain")
+                below = "P(correct) below the bar" if row["probability"] < 0.9 else "certain"
+                assert row["status"] == (below if certain >= 0.9 else "uncertain")
         assert sum(found.counts.values()) == len(table) == inputs.dataset.n_cases
     assert {"certain", "uncertain", "one annotation"} <= set(table["status"])
+
+
+def test_a_certain_label_is_confident_only_if_its_p_correct_reaches_the_bar_too(inputs, evidence):
+    before, table = labelled(inputs, evidence)
+    case = table.index[table["status"] == "certain"][0]
+    soft = evidence.average.soft.copy()
+    soft[inputs.dataset.cases.index(case)] = np.where(soft[inputs.dataset.cases.index(case)] > 0.5, 0.7, 0.3)
+    doubted = replace(evidence, average=replace(evidence.average, soft=soft))
+    for rule in ("average", "vote"):
+        found, table = labelled(inputs, doubted, rule=rule)
+        row = table.loc[case]
+        assert row["certainty"] >= 0.9 and row["probability"] == 0.7 and row["status"] == "P(correct) below the bar"
+        assert found.n_ready == before.n_ready - 1
+    words = [block.plain for block in PART.blocks(found, inputs) if hasattr(block, "plain")]
+    assert any(said.endswith("Confident: certainty and P(correct) of at least 90%.") for said in words)
 
 
 def test_what_happens_below_the_bar(inputs, evidence):

@@ -33,11 +33,13 @@ from core.models.majority import MajorityVote
 from core.models.rater_summary import RaterSummary
 from core.models.result import Spread
 from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.ordinal_truth import OrdinalTruth
 from core.text import percent
 from tests.core.analyses.test_contract import every
 from tests.core.figures.fits import fit
 from tests.core.figures.test_checks import check
 from tests.core.models.rows import simulated
+from tests.core.models.test_ordinal import panel
 
 VOTE_ALONE = SimpleNamespace(members=())  # no model can be averaged
 
@@ -271,11 +273,31 @@ def test_certainty_is_set_against_gold_at_the_settings_and_gold_of_a_queue_is_sa
     models = of_fits([fit])
     found = part.answer(data, None, models)
     got = Shown(part.blocks(found, data))
-    assert "Certainty (γ = 2)" in got.words[1] and got.words[2] == "The 3 reviewed cases came from queues."
+    assert (
+        "Certainty (Dirichlet counts, γ = 2)" in got.words[1]
+        and got.words[2] == "The 3 reviewed cases came from queues."
+    )
     whole = annotation_certainty(DirichletCounts(), data, reliability=2.0, max_top=1)
     known = [whole.cases.index(case) for case in data.cases[:120]]
     assert found.numbers[1].mean == pytest.approx(whole.certainty[known, 0].mean())
     assert found.numbers[1].correct.value == pytest.approx((whole.top_class()[known] == data.gold[:120]).mean())
+
+
+def test_calibration_takes_certainty_of_gold_cases_from_a_model_fitted_to_all_cases():
+    rows, _, truth = panel(60, 5, 3, 4)
+    case, rater, answer = np.array(rows).T
+    names = ([f"{kind}{i}" for i in range(n)] for kind, n in (("c", 60), ("r", 5), ("k", 4)))
+    data = Dataset.from_classes("grades", *names, case, rater, answer, ordinal=True)
+    data = replace(data, gold=np.where(np.arange(60) < 20, truth, -1).astype(np.int32))
+    model, alone = OrdinalTruth(), OrdinalTruth().probability(data.select(cases=data.cases[:20]), 1.0)
+    whole = model.probability(data, 1.0)[:20].max(axis=1)
+    models = of_fits([fit_request(request("dawid-skene"), data)])
+    for one in (model, replace(model, fitted=model.fit(data))):
+        part = MODELS.part("calibration").with_options(plausibility=one, reliability=1.0)
+        found = part.answer(data, None, models)
+        assert found.numbers[1].mean == pytest.approx(whole.mean())
+        assert found.numbers[1].mean != pytest.approx(alone.max(axis=1).mean())
+        assert "Certainty (Ordinal truth, γ = 1)" in Shown(part.blocks(found, data)).words[1]
 
 
 def sampled(few, name, pointwise=(-1.0, -1.0), high=0, votes=None, raters=None):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.analyses.raters.scores import over_time
 from core.annotations.dataset import Dataset
 from core.certainty.score_trust import plausible_score, score_trust
 from core.figures import scores as figures
@@ -155,5 +156,13 @@ def test_severity_over_time_has_the_stretches_the_scores_and_where_severity_chan
     band = figure.layout.shapes[1]
     ends = np.array([band.x0, band.x1], "datetime64[s]").astype(int)
     assert ends.tolist() == found[0].time[[found[0].change_low, found[0].change_high]].tolist()
+    assert figure.layout.yaxis.title.text == "scores above the others" and dots.name == "a score"
+    classes = severity_over_time(found[0], LIGHT, "t", "class")
+    assert classes.layout.yaxis.title.text == "classes above the others" and classes.data[0].name == "an annotation"
+    assert "scores" not in classes.data[1].hovertemplate
+    drifts = score_drifts(data, score_raters(data))
+    figures, said = over_time(drifts, 0, 1, "class")
+    assert "classes (" in said.plain and "a reads " in figures.draw(LIGHT).layout.title.text
+    assert " classes higher since about " in figures.draw(LIGHT).layout.title.text.replace("<br>", " ")
     steady = severity_over_time(replace(found[0], before=None, after=None), LIGHT, "t")
     assert len(steady.data) == 2 and len(steady.layout.shapes) == 1

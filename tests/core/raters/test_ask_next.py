@@ -104,6 +104,18 @@ def test_only_uncertain_cases_without_gold_and_active_raters_are_considered(fitt
     assert {pair.rater for pair in found.pairs} <= {data.raters[r] for r in np.argsort(-fit.n_annotations)[:4]}
 
 
+def test_ai_raters_are_not_asked_and_a_gain_below_that_of_any_rater_is_explained(fitted):
+    data, fit, _ = fitted
+    assert "r1" in {pair.rater for pair in ask_next(data, fit, n=12, each=5).pairs}
+    found = ask_next(data, fit, n=12, each=5, without=("r1",))
+    assert "r1" not in {pair.rater for pair in found.pairs} and found.n_raters == data.n_raters - 1
+    part, words = RATERS.part("ask-next"), "If the gain is below that of any rater"
+    for pairs, is_explained in ((found.pairs, True), (found.pairs[:1], False)):
+        pairs = tuple(replace(pair, any_rater=pair.gain + (0.1 if is_explained else -0.1)) for pair in pairs)
+        blocks = part.blocks(replace(found, pairs=pairs), data)
+        assert any(getattr(block, "plain", "").startswith(words) for block in blocks) == is_explained
+
+
 def test_nobody_is_asked_if_everybody_has_annotated_everything_and_costs_are_complete(fitted):
     data, fit, _ = fitted
     crossed = Dataset.from_classes("x", [*"ab"], [*"rs"], [*"yn"], [0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 0, 0])

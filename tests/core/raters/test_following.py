@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.analyses.raters.table import least
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
 from core.raters.flagged_raters import flag_raters
-from core.raters.flags import OF_TRUE_CLASS
+from core.raters.flags import OF_TRUE_CLASS, Flag
 from core.raters.following import can_follow, following_of
 from core.raters.monitoring import monitor
 from core.raters.score_raters import score_raters
@@ -96,6 +97,19 @@ def test_declaring_the_order_changes_what_is_said():
     assert plain.words().startswith("Cannot determine rater accuracy: on the model's class “")
     assert "declare the order of the classes" in plain.words()
     assert ordered.words().startswith("No rater's correlation with the case scores is clearly below 0.3")
+    following = ordered.following
+    assert following.acceptable == pytest.approx(following.mean / 2)
+    limit = f"The limit, {following.acceptable:.2f}, is halfway between 0 and the mean of all annotations"
+    assert ordered.words().count(limit) == 1
+    assert "The limit" not in replace(following, default=False).words()
+
+
+def test_no_sentence_contradicts_a_flag_by_other_evidence():
+    found = flag_raters(monitor(ratings(0)[0]))
+    assert not found.against() and least(found).startswith("No rater clearly follows")
+    flagged = replace(found, flags=(*found.flags, Flag(2, "spam", 0.001, "Evidence.")))
+    assert f"By other evidence, {found.raters[2]} is flagged." in flagged.words()
+    assert least(flagged) == "Correlation with the case of each rater"
 
 
 def test_who_does_not_look_at_the_case_is_flagged_and_costs_most():

@@ -9,6 +9,7 @@ from core.review.opinions import UNDETERMINED, Opinion
 from core.review.review_errors import ConflictError, NotAllowedError
 from core.review.reviewer_session import Desk, new_token
 from core.review.sessions import ARBITRATION, Queued, still_to_read
+from core.review.states import STATES
 
 X, Y = Opinion.of_class("x"), Opinion.of_class("y")
 CASES = ["case 3", "case 0", "case 4"]
@@ -171,17 +172,38 @@ def test_a_case_in_a_session_of_arbitration_is_done_when_it_is_decided_not_when_
     assert cem.list == [("case 1", "begun")]
 
 
+def test_a_case_is_not_done_after_its_reviewer_reopened_it_until_it_is_read_again(page):
+    ann, bob = page("Ann"), page("Bob")
+    ann.start(["case 1", "case 2"])
+    ann.review("case 1", X)
+    ann.do("reopen", "case 1", note="look again")
+    assert ann.list == [("case 1", "begun"), ("case 2", "left")]
+    ann.do("opinion", "case 1", opinion=X)
+    assert ann.desk.case("case 1").reads[0].visible == "open"
+    assert "blind" not in STATES[ann.desk.case("case 1").state]
+    ann.do("reveal", "case 1", panel=X, model="m", settings={})
+    ann.do("keep", "case 1")
+    assert ann.list == [("case 1", "done"), ("case 2", "left")]
+    ann.do("reopen", "case 1", note="once more")
+    bob.review("case 1", X)
+    assert ann.list == [("case 1", "elsewhere"), ("case 2", "left")]
+
+
 def test_the_time_of_a_case_is_the_median_of_what_is_done_in_the_session(page):
     ann, bob = page("Ann"), page("Bob")
-    ann.start()
-    assert ann.desk.seconds_per_case(ann.session, ann.desk.lines(ann.session)) is None
+    ann.start([*CASES, "case 1"])
     bob.review("case 0")
     ann.review("case 3")
+    ann.review("case 4")
     ann.do("opinion", "case 0", opinion=X, seconds=900.0)
-    assert ann.desk.seconds_per_case(ann.session, ann.desk.lines(ann.session)) == 20.0
+    assert ann.desk.seconds_per_case(ann.session, ann.desk.lines(ann.session)) is None, "two cases are too few"
     ann.do("reveal", "case 0", panel=X, model="m", settings={})
     ann.do("keep", "case 0", seconds=60.0)
-    assert ann.desk.seconds_per_case(ann.session, ann.desk.lines(ann.session)) == 490.0
+    assert ann.desk.seconds_per_case(ann.session, ann.desk.lines(ann.session)) == 20.0
+    ann.do("opinion", "case 1", opinion=X, seconds=100.0)
+    ann.do("reveal", "case 1", panel=X, model="m", settings={})
+    ann.do("keep", "case 1")
+    assert ann.desk.seconds_per_case(ann.session, ann.desk.lines(ann.session)) == 60.0
 
 
 def test_what_others_have_still_to_read_comes_last_and_in_the_opposite_order(page):

@@ -7,7 +7,9 @@ import pytest
 
 from core.agreement.coefficients import percent_agreement
 from core.annotations.dataset import Dataset
+from core.annotations.ordering import with_class_order
 from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.ordinal_truth import OrdinalTruth
 from core.review.adjudicated import with_opinions
 from core.review.decisions import n_quick
 from core.review.opinions import UNDETERMINED, Opinion
@@ -195,6 +197,16 @@ def test_certainty_counts_each_opinion_once_also_of_those_in_dispute(dataset, re
         assert value == pytest.approx(np.mean([np.bincount(one).max() / one.size for one in first]), abs=0.02)
     assert found.n == 3
     assert mean_certainty(DirichletCounts(), dataset, dataset, reliability=1.0) is None
+
+
+def test_certainty_of_reviewed_cases_comes_from_a_model_of_all_cases(dataset, reviews):
+    graded = with_class_order(dataset, dataset.classes)
+    grown = with_opinions(graded, summarise_reviews(graded, reviews.found).decided)
+    added = np.flatnonzero(np.diff(grown.case_ptr) > np.diff(graded.case_ptr))
+    want = [OrdinalTruth().probability(one, 1.0)[added].max(axis=1).mean() for one in (graded, grown)]
+    for model in (OrdinalTruth(), OrdinalTruth(fitted=OrdinalTruth().fit(graded))):
+        found = mean_certainty(model, graded, grown, reliability=1.0)
+        assert [found.before, found.after] == pytest.approx(want) and found.n == added.size < graded.n_cases
 
 
 def test_a_reviewer_called_like_a_rater_is_another_rater(dataset, reviews_of):

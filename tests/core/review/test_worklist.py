@@ -29,6 +29,7 @@ def test_the_least_certain_comes_first_and_what_is_unknown_is_left_out():
 def test_a_reason_says_at_which_trust_its_numbers_are_as_part_of_its_last_sentence():
     queue = worklist.lowest_certainty(CERTAINTY)
     assert worklist.at_reliability(queue, 0.5).why[0] == "certainty 40% (γ = 0.5)"
+    assert worklist.at_reliability(queue, 0.5, "Counts").why[0] == "certainty 40% (Counts, γ = 0.5)"
     sentences = worklist.Queue("gain", queue.case, ("Certainty is 40% now.",) * 5)
     assert worklist.at_reliability(sentences, 2.0).why[0] == "Certainty is 40% now (γ = 2)."
 
