@@ -427,10 +427,10 @@ WINDOW = {
 
 def test_the_class_least_agreed_on_stands_in_the_title_with_its_own_interval(drawn, left):
     found = (coefficient(0.5, 0.4, 0.58), coefficient(0.2, 0.1, 0.35), coefficient(None, None, None))
-    blocks.show(by_class.present(found, SimpleNamespace(classes=("x", "y", "z")), None))
+    blocks.show(by_class.present(found, SimpleNamespace(classes=("x", "y", "z"), compares=False), None))
     assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "Lowest agreement: y, 0.20 (0.10 to 0.35)"
     close = (coefficient(0.5, 0.3, 0.58), coefficient(0.4, 0.3, 0.55), coefficient(None, None, None))
-    blocks.show(by_class.present(close, SimpleNamespace(classes=("x", "y", "z")), None))
+    blocks.show(by_class.present(close, SimpleNamespace(classes=("x", "y", "z"), compares=False), None))
     assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "No class clearly has the lowest agreement"
 
 
@@ -1120,7 +1120,8 @@ def test_a_session_starts_with_the_cases_that_are_there_of_those_in_the_queue(mo
     monkeypatch.setattr(DeltaGenerator, "segmented_control", lambda *_, default, **__: default)
     monkeypatch.setattr(st, "button", lambda label, **_: said.append(label))
     desk = SimpleNamespace(store=SimpleNamespace(cases=lambda digest: {}))
-    review_start.begin(desk, SimpleNamespace(digest="", n_cases=5, kind="class"), None, 1.0)
+    model = SimpleNamespace(name="dirichlet")
+    review_start.begin(desk, SimpleNamespace(digest="", n_cases=5, kind="class"), model, 1.0)
     assert asked == [10] and said[1] == "Start with 2 cases" and said[2].startswith("of 3 in this queue.")
 
 
