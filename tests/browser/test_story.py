@@ -25,13 +25,19 @@ OBSERVERS = re.compile("observer [1-5]")
 
 
 def told(page: Page, number: int, *, presented: bool = False) -> None:
-    """Wait for a step and its sentence; what to try is said to those alone who have the controls."""
+    """Wait for a step and its sentence, or its slide; what to try is said to those alone who have the controls."""
     settled(page)
+    expect(page).to_have_url(re.compile(rf"/{STEPS[number - 1].page}\?.*story={number}\b"))
+    if presented:
+        slide = page.locator(".st-key-slide")
+        expect(slide).to_contain_text(f"{number} of 7 · {STEPS[number - 1].title}")
+        expect(slide.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollHeight") <= page.evaluate("innerHeight") + 1
+        return
     bar = page.locator(".st-key-story_bar")
     expect(bar).to_contain_text(f"Step {number} of 7 · {STEPS[number - 1].title}")
     expect(bar).to_contain_text(re.compile(SAID[number - 1], re.IGNORECASE))
-    expect(bar.get_by_text(STEPS[number - 1].attempt)).to_have_count(0 if presented else 1)
-    expect(page).to_have_url(re.compile(rf"/{STEPS[number - 1].page}\?.*story={number}\b"))
+    expect(bar.get_by_text(STEPS[number - 1].attempt)).to_have_count(1)
 
 
 def on(page: Page) -> None:
@@ -130,7 +136,7 @@ def test_the_story_can_be_presented(dashboard, open_page):
     expect(edge.get_by_role("button")).to_have_count(2)
     on(page)
     told(page, 2, presented=True)
-    page.locator(".st-key-story_bar").get_by_text("Majority vote gives").wait_for()
+    page.locator(".st-key-slide").get_by_text("The majority vote gives").wait_for()
     assert not RATERS.search(page.locator("[data-testid=stMain]").inner_text())
     for key, step in (("ArrowLeft", 1), ("Space", 2)):  # as a presenter's remote sends them
         page.keyboard.press(key)
