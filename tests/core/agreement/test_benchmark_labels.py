@@ -64,7 +64,7 @@ def test_bands_join_without_gaps_from_the_lowest_up():
         (undefined("fleiss_kappa", "identity", "no case has two annotations"), "no case has two annotations"),
         (kappa(0.4, None), "no standard error"),
         (kappa(0.4, 0.0), "same on all cases"),
-        (percent_agreement(counts_of(FLEISS, 5)), "beyond chance"),
+        (percent_agreement(counts_of(FLEISS, 5)), "chance-corrected"),
     ],
 )
 def test_without_an_error_or_beyond_their_purpose_there_are_no_probabilities_but_the_reason(coefficient, why):

@@ -454,7 +454,7 @@ def test_scotts_pi_is_fleiss_kappa_of_two_raters_and_refuses_more(build):
         scott_pi(counts_of([[0, 1, 1]], 2))
     with pytest.raises(NotApplicableError, match="these data have 3"):
         scott_pi(build([(0, 0, 1), (0, 1, 1), (1, 2, 0)], 2))
-    assert "twice" in scott_pi(build([(0, 0, 1), (0, 0, 1), (0, 1, 0)], 2)).note
+    assert "more than once" in scott_pi(build([(0, 0, 1), (0, 0, 1), (0, 1, 0)], 2)).note
 
 
 @pytest.mark.parametrize("coefficient", WITH_SPA)

@@ -151,7 +151,7 @@ def test_anonymous_answers_and_scores_are_refused(build):
     dataset = build(random_rows(3), 3)
     with pytest.raises(NotApplicableError, match="anonymous"):
         pair_matrix(replace(dataset, raters_identified=False))
-    with pytest.raises(NotApplicableError, match="one class per annotation"):
+    with pytest.raises(NotApplicableError, match="not single classes"):
         pair_matrix(as_scores(dataset))
 
 
