@@ -86,7 +86,7 @@ def test_what_is_no_table_of_counts_is_refused_with_its_place(build, table, mess
 
 
 def test_a_contingency_table_must_be_square_and_its_names_must_fit():
-    with pytest.raises(InputError, match="2 rows and 3 columns"):
+    with pytest.raises(InputError, match="2 rows but 3 columns"):
         from_contingency([[1, 2, 3], [4, 5, 6]])
     for classes in (("a",), ("a", "a")):
         with pytest.raises(InputError, match="different names"):

@@ -361,7 +361,7 @@ def test_the_same_rater_twice_is_not_two_raters(build):
 
 
 def test_a_model_that_does_not_take_the_data_says_so(rank, build):
-    with pytest.raises(NotApplicableError, match="one class per annotation"):
+    with pytest.raises(NotApplicableError, match="not single classes"):
         held_out_curve(rank([CASES["ties"]], 3), DirichletCounts())
     with pytest.raises(NotApplicableError, match="not scores"):
         held_out_curve(build([(0, 0, 0), (0, 1, 1)], 2), GaussianScores(0.0, 0.0, 1.0, 2.0, 1.0))

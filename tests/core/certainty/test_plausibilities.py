@@ -105,7 +105,7 @@ def test_the_part_offers_both_tables():
     frames = {one.key: one for one in every(part.blocks(found, inputs)) if isinstance(one, Download)}
     assert len(frames["plausibilities_table"].frame) == 12 and len(frames["soft_labels_by_case"].frame) == 3
     assert frames["soft_labels_by_case"].n_rows == 3
-    (first,) = (one.table for one in part.blocks(found, inputs) if isinstance(one, Grid))
+    *_, first = (one.table for one in part.blocks(found, inputs) if isinstance(one, Grid))
     assert first["case"].tolist() == ["x", "y", "z"] and first["class"].tolist()[:2] == ["a", "c"]
     assert first["plausibility"].tolist() == found.mean.max(axis=1).tolist()
     assert frames["plausibilities_table"].settings["classes"] == ["a", "b", "c", "d"]

@@ -47,7 +47,7 @@ def test_what_is_proposed_for_repeated_annotations_is_what_they_can_be(rows, sai
     """Labels of one annotation differ, rows that were written twice do not; a rater who was asked again is neither."""
     (caution,) = [one for one in reading_of("\n".join(rows)).report.warnings if "on the same case" in one]
     assert said in caution
-    assert ["sets of labels" in caution, "only the first" in caution] == [
+    assert ["A set of labels" in caution, "only the first" in caution] == [
         proposed == "sets of labels",
         proposed == "only the first",
     ]

@@ -45,7 +45,7 @@ def test_images_belong_to_the_case_that_they_or_their_folder_are_named_after():
         "1": {"x/1.png": PNG},
         "2": {"2/front.png": PNG + b"f", "2/side.png": PNG + b"s"},
     }
-    assert any(note.startswith("Could not match 1 image of 4") for note in reading.report.notes)
+    assert any(note.startswith("Could not match 1 of 4 images") for note in reading.report.notes)
 
 
 def test_two_images_that_fit_an_address_equally_well_are_not_guessed():

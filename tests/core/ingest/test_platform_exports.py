@@ -141,7 +141,7 @@ def test_redcap_is_found_by_most_records_and_one_that_was_entered_twice(records,
 
 
 def test_redcap_asked_for_where_there_is_none_is_refused():
-    with pytest.raises(InputError, match="as REDCap"):
+    with pytest.raises(InputError, match="not in the format REDCap"):
         open_source([("a.csv", delimited([["case", "ann", "bob"], ["1", "x", "y"]]))], format="redcap")
 
 

@@ -197,7 +197,7 @@ def test_windows_1252_keeps_its_accents_and_is_told(labels):
     reading = read(("case,rater,class\n" + rows).encode("cp1252"))
     assert set(reading.dataset.classes) == set(labels)
     assert reading.dataset.raters == ("Zoë",)
-    assert any("read as cp1252" in note and "accents" in note for note in reading.report.notes)
+    assert any("read as cp1252" in note and "accented letters" in note for note in reading.report.notes)
 
 
 def test_accents_deep_in_a_large_file_are_found():
