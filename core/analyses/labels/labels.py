@@ -39,8 +39,8 @@ from .evidence import Label, LabelEvidence, of_classes, of_sets
 
 REVIEWED, UNDETERMINED, TIE = "reviewed", "cannot be determined", "tie"
 NOT_LEADING = {False: "not the leading class", True: "not the leading set"}
-BELOW_BAR, NO_LABEL = "below the bar", "(no label)"
-LOW_CORRECT = "P(correct) below the bar"
+BELOW_BAR, NO_LABEL = "below the minimum", "(no label)"
+LOW_CORRECT = "P(correct) below the minimum"
 MOST_SHOWN = 1000
 _ROUNDING = 1e-9
 COLUMNS = (

@@ -109,7 +109,7 @@ def test_status_and_certainty_are_those_of_the_leading_class(inputs, evidence):
                 assert row["status"] == "not the leading class" and np.isnan(row["certainty"])
             else:
                 assert row["certainty"] == certain
-                below = "P(correct) below the bar" if row["probability"] < 0.9 else "certain"
+                below = "P(correct) below the minimum" if row["probability"] < 0.9 else "certain"
                 assert row["status"] == (below if certain >= 0.9 else "uncertain")
         assert sum(found.counts.values()) == len(table) == inputs.dataset.n_cases
     assert {"certain", "uncertain", "one annotation"} <= set(table["status"])
@@ -124,7 +124,7 @@ def test_a_certain_label_is_confident_only_if_its_p_correct_reaches_the_bar_too(
     for rule in ("average", "vote"):
         found, table = labelled(inputs, doubted, rule=rule)
         row = table.loc[case]
-        assert row["certainty"] >= 0.9 and row["probability"] == 0.7 and row["status"] == "P(correct) below the bar"
+        assert row["certainty"] >= 0.9 and row["probability"] == 0.7 and row["status"] == "P(correct) below the minimum"
         assert found.n_ready == before.n_ready - 1
     words = [block.plain for block in PART.blocks(found, inputs) if hasattr(block, "plain")]
     assert any(said.endswith("Confident: certainty and P(correct) of at least 90%.") for said in words)
@@ -146,7 +146,7 @@ def test_what_happens_below_the_bar(inputs, evidence):
 def test_a_bar_that_unanimous_raters_cannot_reach_is_said(inputs, evidence):
     found, table = labelled(inputs, evidence, bar=0.9999)
     assert found.headline(0.9999) == "Certainty cannot reach over 99% with 4 raters per case"
-    assert found.n_ready == 0 and "uncertain" not in set(table["status"]) and "below the bar" in set(table["status"])
+    assert found.n_ready == 0 and "uncertain" not in set(table["status"]) and "below the minimum" in set(table["status"])
 
 
 def test_review_comes_first_by_whoever_decided(inputs, evidence):
