@@ -48,7 +48,7 @@ def test_a_fit_bears_the_name_it_was_asked_for_by(model):
     ("model", "way", "options", "words"),
     [
         ("guess", "em", {}, "Unknown rater model 'guess'"),
-        ("dawid-skene", "nuts", {}, "by 'nuts'"),
+        ("dawid-skene", "nuts", {}, "with the method 'nuts'"),
         ("tap", "em", {"smoothing": "diagonal"}, "It must be one of none, pooled"),
         ("tap", "em", {"n_draws": 5}, "has no option n draws"),
         ("hierarchical", "nuts", {"n_chains": 0}, "from 1 to 64"),

@@ -223,7 +223,7 @@ def test_answers_without_a_time_are_left_out_and_counted():
 def test_what_cannot_be_charted_says_why():
     data, _ = simulated(42, [0.8] * 4, n_cases=60, times=False)
     panel = panel_of(data, MajorityVote().fit(data))
-    with pytest.raises(NotApplicableError, match="no times"):
+    with pytest.raises(NotApplicableError, match="no dates"):
         drift_of(panel, 0)
     assert np.isnan(drift_chances(panel)).all()
     few, _ = simulated(43, [0.8] * 10, n_cases=12, per_case=3)
