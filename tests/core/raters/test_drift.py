@@ -183,7 +183,7 @@ def test_what_is_reported_of_a_change_is_split_at_it_and_dated_by_the_first_answ
     assert f"before about {day(found, found.change)}," in words
     assert (
         words.startswith(f"Correct in {percent(found.before)} of annotations")
-        and f", {percent(found.after)} since." in words
+        and f", and in {percent(found.after)} since then." in words
     )
 
 

@@ -218,7 +218,7 @@ def test_what_cannot_be_planned_is_refused(small):
     data, _, fit = small
     other, _ = simulated(61, [0.8] * 3, n_cases=20, per_case=2)
     goal = Goal("certainty", 0.8)
-    with pytest.raises(NotApplicableError, match="identified"):
+    with pytest.raises(NotApplicableError, match="anonymous"):
         forecast(replace(data, raters_identified=False), fit, goal)
     with pytest.raises(InputError, match="Fit the model"):
         forecast(other, fit, goal)

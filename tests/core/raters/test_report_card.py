@@ -76,7 +76,7 @@ def test_without_times_the_card_says_why_nothing_is_followed():
     data, _ = simulated(1, [0.8] * 4, n_cases=40, times=False)
     table = monitor(data)
     card = report_card(table, flag_raters(table), "r2")
-    assert card.over_time is None and "no times" in card.why_not_over_time
+    assert card.over_time is None and "no dates" in card.why_not_over_time
     assert card.seconds is None and all(one.time is None for one in card.differences)
 
 

@@ -318,7 +318,7 @@ def test_stable_raters_seldom_have_an_alarm_even_where_cases_become_better():
 
 def test_what_cannot_be_followed_is_said_or_left_out():
     data = followed(3)
-    with pytest.raises(NotApplicableError, match="no times"):
+    with pytest.raises(NotApplicableError, match="no dates"):
         drifts(load_sample("essays"))
     time = np.where(data.rater == 1, MISSING_TIME, data.time)
     names = ["s", data.cases, data.raters]

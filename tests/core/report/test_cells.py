@@ -343,7 +343,7 @@ def test_uncertain_cases_stand_with_their_own_certainty_class_risk_and_reason():
     made = Dataset.from_classes("made", *names, case, rater, answer)
     made = replace(made, class_risk=np.array([0, 1, 2], np.int8))
     request = request_of(made, seed=3)
-    (found,) = grids(certainty(request, ["certainty"], None, None))
+    found, *_ = grids(certainty(request, ["certainty"], None, None))
     sweep = reliability_sweep(request.model, made, (request.reliability,), n_draws=60, seed=3)
     values, risk = sweep.certainty[0].certainty[:, 0], sweep.risk[0].level
     order = sorted(range(8), key=lambda case: values[case])
