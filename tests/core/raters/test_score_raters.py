@@ -408,6 +408,6 @@ def test_the_command_tells_severity_as_the_page_does_and_bias_against_gold(capsy
     assert "acceptable accuracy or correlation is 1.7" in capsys.readouterr().err
     (tmp_path / "gold.csv").write_text("case,score\nessay-001,good\n")
     assert main(["raters", "essays", "--gold", str(tmp_path / "gold.csv")]) != 0
-    assert "'good' in row 1 is not a score" in capsys.readouterr().err
+    assert "row 1 contains 'good', which is not a score" in capsys.readouterr().err
     assert main(["raters", "essays", "--threshold", "6"]) == 0
     assert "acceptable" in json.loads(capsys.readouterr().out)
