@@ -149,6 +149,6 @@ def _entries(dataset: Dataset) -> tuple[Sequence[str], np.ndarray, np.ndarray, n
     """Return the names of classes, and the entries of annotations; each score is a class of its own."""
     if dataset.kind != "score":
         return dataset.classes, *dataset.entries()
-    scores, code = np.unique(dataset.score + 0.0, return_inverse=True)  # −0.0 becomes 0.0
+    scores, code = np.unique(dataset.score, return_inverse=True)
     names = [repr(score).removesuffix(".0") for score in scores.tolist()]
     return names, np.arange(len(code) + 1), code, np.zeros(len(code), np.int32)
