@@ -270,6 +270,14 @@ def _partitions() -> click.Option:
     )
 
 
+def _earlier() -> click.Option:
+    return click.Option(
+        ["--earlier"],
+        metavar="FILE",
+        help="Earlier version of FILE, or the digest of a saved dataset. Counts the annotations that changed.",
+    )
+
+
 def _cluster() -> click.Option:
     """Return the option for commands whose work can run on other processes or computers."""
     return click.Option(
@@ -1132,7 +1140,7 @@ _COMMANDS: dict[str, Command] = {
         ".commands.data:describe",
         "Describe the contents of a file.",
         "describe readings.csv",
-        lambda: [*_file(), _partitions()],
+        lambda: [*_file(), _partitions(), _earlier()],
     ),
     "agreement": (
         ".commands.data:agreement",

@@ -162,7 +162,7 @@ def _use(
         groups.take(reading.dataset.raters, question.raw, question.mapping.rater)
     upload_side.let_go(visit.n_uploads)
     upload_files.let_go(upload_files.annotations_key())
-    upload_last.remember(source, question, choices)
+    upload_last.remember(source, question, choices, reading.dataset.digest)
     visit.upload_done = reading.dataset.digest
     visit.n_uploads += 1  # another key empties the drop zone
 
@@ -439,6 +439,7 @@ def _offer(
             key="use",
         )
     upload_report.in_words(reading)
+    upload_last.compare(reading, source, guess)
     if others:
         upload_questions.show(guess.name, reading, others)
     upload_report.classifiers(told)

@@ -1,6 +1,7 @@
 """Commands on samples, files, agreement and requirements: each returns a tree for JSON and a table for CSV."""
 
 from collections.abc import Callable
+from copy import copy
 from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,7 +58,22 @@ def describe(options) -> tuple[dict, Callable[[], "pd.DataFrame"]]:
         "warnings": [*report.warnings, *([] if report.codes else _scale_or_names(dataset, options))],
         **stamp(options, dataset),
     }
+    if options.earlier:
+        answer["compared"] = _compared(options, dataset)
     return answer, lambda: _frame(report.dropped, columns=["line", "reason"])
+
+
+def _compared(options, dataset: "Dataset") -> dict:
+    """Return how many annotations differ from the file of ``--earlier``, and how many cases and raters are new."""
+    from ..annotations.earlier_version import compare_with_earlier  # loads pandas
+
+    before = copy(options)
+    before.file = options.earlier
+    earlier = read_file(before).dataset
+    found = compare_with_earlier(earlier, dataset)
+    counts = {name: getattr(found, name) for name in ("n_changed", "n_added", "n_removed", "n_unchanged")}
+    new = {"n_new_cases": len(found.new_cases), "n_new_raters": len(found.new_raters)}
+    return {"words": f"Compared with {earlier.name}: {found.words}", **counts, **new}
 
 
 def _scale_or_names(dataset: "Dataset", options) -> list[str]:

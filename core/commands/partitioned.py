@@ -97,6 +97,7 @@ def opened(options) -> Iterator["PartitionedDataset"]:
         "risk",
         "predictions",
         "restarts",
+        "earlier",
     ):
         if getattr(options, name, None):
             raise NotApplicableError(f"Could not use --{name}: it is not available for partitioned data.")

@@ -16,6 +16,7 @@ from .formats.source import Question, Source
 
 _FOLDER = "mappings"
 _VERSION = 1
+_MOST_NOTED = 20  # datasets
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +66,7 @@ def remember(source: Source, question: Question, choices: Choices, whose: str = 
         "raters": dict(choices.treatment.raters),
         "unordered": choices.unordered,
     }
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, json.dumps(content, ensure_ascii=True).encode())
-    except OSError as error:
-        raise InputError(
-            f"Could not write to the folder {path.parent}: {error.strerror}.",
-            "Free up disk space, or set PLURALITY_HOME to a writable folder.",
-        ) from None
+    _write(path, json.dumps(content, ensure_ascii=True).encode())
 
 
 def recall(source: Source, question: Question, whose: str = "") -> Choices | None:
@@ -113,6 +107,56 @@ def recall(source: Source, question: Question, whose: str = "") -> Choices | Non
     except (OSError, ValueError, LookupError, TypeError, AttributeError, InputError):
         return None
     return choices
+
+
+def note_dataset(source: Source, question: Question, digest: str, whose: str = "") -> None:
+    """Note that a dataset was made of a file of this shape; see `noted_datasets`.
+
+    Parameters
+    ----------
+    source : Source
+    question : Question
+        One of the source's questions.
+    digest : str
+    whose : str
+        See `remember`.
+
+    Raises
+    ------
+    InputError
+        The home folder cannot be written.
+    """
+    known = noted_datasets(source, question, whose)
+    if digest not in known:
+        _write(_path(source, question, whose).with_suffix(".txt"), "\n".join([*known, digest][-_MOST_NOTED:]).encode())
+
+
+def noted_datasets(source: Source, question: Question, whose: str = "") -> list[str]:
+    """Return the digests of the last datasets that a person made of files of this shape.
+
+    Parameters
+    ----------
+    source : Source
+    question : Question
+        One of the source's questions.
+    whose : str
+        See `remember`.
+    """
+    try:
+        return _path(source, question, whose).with_suffix(".txt").read_text(encoding="ascii").split()
+    except (OSError, ValueError):
+        return []
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content)
+    except OSError as error:
+        raise InputError(
+            f"Could not write to the folder {path.parent}: {error.strerror}.",
+            "Free up disk space, or set PLURALITY_HOME to a writable folder.",
+        ) from None
 
 
 def _path(source: Source, question: Question, whose: str) -> Path:

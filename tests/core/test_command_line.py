@@ -105,6 +105,17 @@ def test_describe_tells_what_was_read_and_what_was_dropped(answer, file):
     assert_stamped(told, read(CSV.encode()).dataset.digest)
 
 
+def test_describe_compares_with_an_earlier_version(answer, run, file, tmp_path):
+    path = tmp_path / "later.csv"
+    path.write_text("case,rater,class\n1,ann,y\n1,bob,y\n2,ann,x\n2,bob,x\n3,ann,y\n4,cy,x\n")
+    found = answer("describe", path, "--earlier", file)["compared"]
+    words = "Compared with readings: 1 annotation changed, 1 added, 1 removed; 1 new case, 1 new rater."
+    counts = {"n_changed": 1, "n_added": 1, "n_removed": 1, "n_unchanged": 4, "n_new_cases": 1, "n_new_raters": 1}
+    assert found == {"words": words, **counts}
+    assert "compared" not in answer("describe", path)
+    assert "--earlier" in run("describe", path, "--earlier", file, "--partitions", 2, status=2)[1]
+
+
 def test_missing_annotations_are_counted_and_not_the_ways_of_writing_them(answer, tmp_path):
     path = tmp_path / "gaps.csv"
     path.write_text("case,rater,class\n1,ann,x\n1,bob,y\n2,ann,\n2,bob,NA\n2,cy,NA\n3,ann,y\n3,bob,y\n")

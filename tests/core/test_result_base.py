@@ -25,6 +25,7 @@ from core.analyses.inputs import Inputs
 from core.analyses.questions import QUESTIONS
 from core.analyses.reliability.relations import relation
 from core.annotations.dataset import Dataset
+from core.annotations.earlier_version import compare_with_earlier
 from core.annotations.paired_items import COMPARED, PairedItems
 from core.annotations.write import long_table
 from core.certainty.label_sets import label_set_certainty
@@ -272,6 +273,8 @@ def results(dataset):
     frame.loc[3, "class"] = None
     listed = [dataset, as_rankings(dataset), as_scores(dataset), as_sets(dataset), read(frame, name=HOSTILE[0])]
     listed.append(CaseFacts({CASES[0]: HOSTILE[0]}))
+    later = replace(dataset, answer=(dataset.answer + dataset.rater % 2) % 3).select(cases=CASES[:90])
+    listed.append(compare_with_earlier(dataset.select(raters=RATERS[:4]), later))
     for of in (_of_agreement, _of_models, _of_plausibilities, _of_labels, _of_raters, _of_machines):
         listed += of(dataset)
     listed += [*_of_studies(), *_of_comparisons()]

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import belongings
+from core import belongings, library
 from core.ingest.formats.detect import open_source
 from core.ingest.saved_mappings import recall
 from core.machines.marks import Machine
+from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from tests.pages.export_files import EXPORTS, HOLDS, label_studio
 from tests.pages.opened import at, done, settle, words
@@ -526,3 +527,34 @@ def test_a_column_without_ids_is_gold_once_its_order_is_confirmed():
     widget(app, "radio", "in_order-").set_value("No, leave this file out").run()
     use(done(app))
     assert cached.registry().get(app.session_state["upload_done"]).dataset.gold is None
+
+
+def test_a_new_version_of_a_saved_dataset_is_compared_with_it():
+    first = b"case,rater,class\n1,ann,x\n1,bob,y\n2,ann,x\n2,bob,x\n"
+    app = dropped(("march.csv", first))
+    assert "Compared with" not in texts(app)
+    reading = cached.registry().get(use(app).session_state["data"])
+    second = b"case,rater,class\n1,ann,y\n1,bob,y\n2,ann,x\n3,cy,x\n"
+    assert "Compared with" not in texts(dropped(("april.csv", second)))  # it is open, but not saved
+    cached.keep(reading)
+    day = library.kept()[0].kept_at[:10]
+    words = "1 annotation changed, 1 added, 1 removed; 1 new case, 1 new rater."
+    app = dropped(("april.csv", second))
+    assert f"Compared with march of {day}: {words}" in texts(app).replace("\\", "")
+    (table,) = [one.value for one in app.dataframe if list(one.value.columns) == ["case", "rater", "before", "now"]]
+    assert table.to_numpy().tolist() == [["1", "ann", "x", "y"]]
+    assert app.button(key="use").label == "Use 4 annotations"
+    assert "Compared with" not in texts(dropped(("march.csv", first)))  # the same version
+    unlike = second.replace(b",x\n", b",q\n").replace(b",y\n", b",r\n")
+    assert "Compared with" not in texts(dropped(("other.csv", unlike)))
+    wide = b"case,ann,bob,cy\n1,x,x,y\n2,x,x,x\n"  # other columns, but the name of the saved dataset
+    assert "1 annotation changed, 2 added, 0 removed; 1 new rater." in texts(dropped(("march.csv", wide)))
+
+
+def test_a_new_version_is_not_compared_with_data_that_this_person_may_not_open(monkeypatch):
+    app = use(dropped(("march.csv", PAIRS)))
+    cached.keep(cached.registry().get(app.session_state["data"]))
+    later = PAIRS.replace(b"bea,1,y", b"bea,1,x")
+    assert "Compared with" in texts(dropped(("march.csv", later)))
+    monkeypatch.setattr(access, "may", lambda address, **_: False)
+    assert "Compared with" not in texts(dropped(("march.csv", later)))

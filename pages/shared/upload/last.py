@@ -1,16 +1,25 @@
-"""What the user said of the last file of the same shape: offered, said in words, and remembered."""
+"""What the user said of the last file of the same shape: offered, said in words, and remembered; and what changed."""
 
+from contextlib import suppress
+
+import pandas as pd
 import streamlit as st
 
+from core import library
+from core.annotations.earlier_version import compare_with_earlier
 from core.errors import PluralityError
 from core.ingest import saved_mappings
 from core.ingest.formats.source import Question, Source
+from core.ingest.read_files import Reading
 from core.ingest.saved_mappings import Choices
 from core.text import markdown, plural, shorten
+from pages.shared.cache import datasets as cached
 from pages.shared.cache import sign_in, visit
+from pages.shared.kit import job_progress, widgets
 from pages.shared.upload.mapping import KINDS, REPEATS, ROLES, TITLES
 
 _MOST_NAMED = 4
+_MOST_CHANGED = 500
 
 
 def offered(source: Source, question: Question, stamp: str) -> Choices:
@@ -26,8 +35,10 @@ def offered(source: Source, question: Question, stamp: str) -> Choices:
     return last if again else guessed
 
 
-def remember(source: Source, question: Question, choices: Choices) -> None:
-    """Save the user's choices if they differ from the guess; an error of a full folder is shown later."""
+def remember(source: Source, question: Question, choices: Choices, digest: str) -> None:
+    """Save the digest, and the user's choices if they differ from the guess; show an error of a full folder later."""
+    with suppress(PluralityError):
+        saved_mappings.note_dataset(source, question, digest, sign_in.name())
     guessed = Choices(question.mapping)
     if not _differences(guessed, choices) and saved_mappings.recall(source, question, sign_in.name()) is None:
         return
@@ -35,6 +46,40 @@ def remember(source: Source, question: Question, choices: Choices) -> None:
         saved_mappings.remember(source, question, choices, sign_in.name())
     except PluralityError:
         visit.upload_not_remembered = True
+
+
+def compare(reading: Reading, source: Source, question: Question) -> None:
+    """Show what changed since the last saved dataset from a file of this shape or name that the user may open."""
+    now = reading.dataset
+    noted = {*map(library.present_digest, saved_mappings.noted_datasets(source, question, sign_in.name()))}
+    earlier = next((one for one in cached.kept() if one.digest in noted or one.name == now.name), None)
+    if earlier is None or earlier.digest == now.digest:
+        return
+    try:
+        before = cached.open_dataset(earlier.digest).dataset
+    except PluralityError:  # damaged: Home says so
+        return
+    found = job_progress.result_of(
+        ("build", "compared", before.digest, now.digest),
+        "Comparing with the saved dataset",
+        lambda job: compare_with_earlier(before, now),
+    )
+    if found is None or not found.n_unchanged:  # other data with the same columns
+        return
+    st.markdown(markdown(f"Compared with {earlier.name} of {earlier.kept_at[:10]}: {found.words}"))
+    if not len(found.change):
+        return
+    with st.expander(plural(found.n_changed, "changed annotation"), key="compared"):
+        n_shown = min(found.n_changed, _MOST_CHANGED)
+        table = pd.DataFrame({name: getattr(found, name)[:n_shown] for name in found.COLUMNS[1:]})
+        if n_shown < found.n_changed:
+            st.caption(f"First {n_shown} of {found.n_changed:,}.")
+        if n_shown:
+            st.dataframe(table.dropna(axis=1, how="all"), hide_index=True, key="changed_annotations")
+        about = {"data": now.name, "name": now.name, "digest": now.digest, "select": "", "selected": "all annotations"}
+        about |= {"rows": "differences", "earlier": earlier.digest}
+        label, n_rows = "All changed, added and removed", len(found.change)
+        widgets.download(found.to_frame, label, "compared", "compared_table", n_rows=n_rows, settings=about)
 
 
 def said() -> None:
