@@ -111,6 +111,11 @@ def add_selection(address: str, name: str, text: str) -> None:
     _change(address, lambda told, _: told.setdefault("selections", {}).__setitem__(name, text))
 
 
+def remove_selection(address: str, name: str) -> None:
+    """Remove the selection saved under a name, if there is one."""
+    _change(address, lambda told, _: told.get("selections", {}).pop(name, None))
+
+
 def machines_of(address: str, told_by_file: Iterable[Machine] = ()) -> tuple[Machine, ...]:
     """Return raters who are marked as AI raters.
 

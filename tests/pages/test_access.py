@@ -554,7 +554,7 @@ def test_a_right_to_read_has_no_way_to_write():
         "set_draft",
     }  # asked by functions of the door, or of the command line
     writes = {"add_predictions", "remove_predictions", "add_selection", "mark_machines", "choose", "set_link"}
-    writes |= {"add_study", "remove_studies", "set_questions"}
+    writes |= {"add_study", "remove_studies", "set_questions", "remove_selection"}
     reads = {"predictions_of", "studies_of", "selections_of", "machines_of", "has_marks", "chosen_for", "link_of"}
     reads |= {"questions_of"}
     assert public == of_door | writes | reads, "a new function: is it a read or a write?"

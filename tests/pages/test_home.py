@@ -9,13 +9,14 @@ from streamlit.testing.v1 import AppTest
 
 from core import library
 from core.analysis_settings import compute_settings
+from core.annotations.named_selection import Selection
 from core.ingest.samples import SAMPLES, load_sample
 from core.methods import method_named
 from core.plausibility.protocol import PlausibilityMethod
 from core.settings import current_settings
 from pages.shared.home import known as home_known
 from tests.core.models.rows import rules
-from tests.pages.opened import APP, kept, opened, settle, words
+from tests.pages.opened import APP, at, done, kept, kept_small, opened, settle, words
 
 SCORES = "case,rater,score\n" + "".join(f"{i // 3},{i % 3},{i * 0.7 % 5 + i // 3:.1f}\n" for i in range(60))
 
@@ -235,3 +236,15 @@ def test_a_kept_dataset_whose_description_is_damaged_is_listed_and_can_only_be_f
     app.button(key=f"forget-{digest}").click().run()
     assert not app.exception and "Damaged dataset" not in words(app)
     assert [entry.digest for entry in library.kept() if entry.digest == digest] == []
+
+
+def test_data_stay_open_with_their_filter_until_others_are_chosen():
+    """The choice of data is a dialog with saved data, samples and a way to close; `tests/browser` opens some."""
+    first, second = kept_small(4), kept_small(5)
+    text = Selection(raters=("r0", "r1")).to_text()
+    app = done(at("home", data=first, select=text).run())
+    app.button(key="change_data").click().run()
+    assert (app.session_state["data"], app.session_state["select"]) == (first, text)
+    offered = {button.key.removeprefix("change_to-") for button in app.button if "change_to-" in (button.key or "")}
+    assert offered == {second, *(sample.name for sample in SAMPLES)}
+    assert app.button(key="close_data")

@@ -167,6 +167,7 @@ def test_a_change_that_cannot_be_recorded_is_not_made(hers, as_, home):
         lambda: right.mark_machines([]),
         lambda: right.choose({"model": "prirn"}),
         lambda: right.add_selection("three", "{}"),
+        lambda: right.remove_selection("two"),
         lambda: right.set_questions({"q1": hers.digest}),
         lambda: access.share(hers.digest, []),
         lambda: cached.rename(hers.digest, "x"),

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core import belongings, library
 from core.annotations.named_selection import Selection
-from tests.pages.opened import at, done
+from tests.pages.opened import at, done, kept_small
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 
@@ -47,3 +48,18 @@ def test_a_selection_that_does_not_fit_is_said_and_let_go(text, said):
     assert not app.exception
     assert any(said in entry.value for entry in app.error)
     assert "select" not in app.query_params
+
+
+def test_a_saved_filter_is_named_above_the_pages_and_listed_in_the_dialog():
+    """The line shows the name, escaped, instead of the description; `tests/browser` opens and deletes the filter."""
+    data, chosen = kept_small(4), Selection(least=2, most=3)
+    belongings.add_selection(data, "some *more*", chosen.to_text())
+    app = opened("home", data=data, select=chosen.to_text())
+    assert any("**some \\*more\\*** ·" in entry.value for entry in app.markdown)
+    described = chosen.words(library.reopen(data))
+    assert not any(described in entry.value for entry in app.markdown)
+    app.button(key="open_selection").click().run()
+    assert any(described in entry.value for entry in app.markdown)
+    assert {"named-0", "delete_named-0"} <= {button.key for button in app.button}
+    belongings.remove_selection(data, "some *more*")
+    assert any(described in entry.value for entry in app.run().markdown)

@@ -153,6 +153,11 @@ class WriteRight(ReadRight):
         self.record("name a selection", name)
         belongings.add_selection(self._place, name, text)
 
+    def remove_selection(self, name: str) -> None:
+        """See `core.belongings.remove_selection`."""
+        self.record("remove a selection", name)
+        belongings.remove_selection(self._place, name)
+
     def mark_machines(self, machines: Iterable[Machine]) -> None:
         """See `core.belongings.mark_machines`."""
         marked = tuple(machines)

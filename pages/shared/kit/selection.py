@@ -31,7 +31,9 @@ def line() -> None:
     if now is None or now is whole:
         return
     # A presentation shows no names, and a selection may be one of raters.
-    words = "A selection" if presentation.on() else markdown(shorten(chosen.words(whole.dataset), 160))
+    words = (
+        "A selection" if presentation.on() else markdown(_name_of(chosen) or shorten(chosen.words(whole.dataset), 160))
+    )
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(
             f":material/filter_alt: **{words}** · "
@@ -63,6 +65,12 @@ def named() -> dict[str, Selection]:
     """Return the named selections of the dataset in use; everything comes first."""
     kept = access.ReadRight(visit.data).selections() if visit.data else {}
     return {"Everything": Selection()} | {name: Selection.from_text(text) for name, text in kept.items()}
+
+
+def _name_of(chosen: Selection) -> str:
+    """Return the name under which a selection is saved; empty if it is not."""
+    kept = access.ReadRight(visit.data).selections()
+    return next((name for name, text in kept.items() if text == chosen.to_text()), "")
 
 
 def keep_as(name: str, chosen: Selection) -> None:
@@ -116,11 +124,27 @@ def _dialog(dataset: Dataset) -> None:
                 highest=highest,
             )
             _use(dataset, chosen, name.strip())
+    _saved(dataset)
+
+
+def _saved(dataset: Dataset) -> None:
+    """List the saved filters, each with buttons that open and delete it."""
     kept = {name: chosen for name, chosen in named().items() if not chosen.everything}
+    if kept:
+        st.markdown("**Saved filters**")
     for number, (name, chosen) in enumerate(kept.items()):
-        words = f"{name}: {chosen.words(dataset)}"
-        if st.button(markdown(shorten(words, 90)), icon=":material/bookmark:", type="tertiary", key=f"named-{number}"):
-            _use(dataset, chosen, "")
+        with st.container(horizontal=True, vertical_alignment="center", key=f"saved_filter-{number}"):
+            st.markdown(f"**{markdown(name)}**  \n{markdown(shorten(chosen.words(dataset), 90))}", width="stretch")
+            if st.button("Open", key=f"named-{number}"):
+                _use(dataset, chosen, "")
+            if not access.may_change(visit.data):
+                continue
+            with st.popover("Delete", key=f"deleting_named-{number}"):
+                st.write("This permanently deletes the saved filter. Its annotations stay.")
+                if st.button("Delete", type="primary", key=f"delete_named-{number}"):
+                    with visit.error_in("data_error"):
+                        access.WriteRight(visit.data).remove_selection(name)
+                    st.rerun()
 
 
 def _use(dataset: Dataset, chosen: Selection, name: str) -> None:

@@ -107,6 +107,21 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
   .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; padding-top: 3rem; }
   h1 { font-size: 1.35rem !important; }
 }
+@media (pointer: coarse) {
+  [data-testid="stApp"] button, [data-testid="stApp"] [role="tab"], [data-testid="stPageLink-NavLink"],
+  [data-testid="stLinkButton"] a, [data-testid="stSidebarNavLink"], [role="dialog"] button,
+  [data-testid="stPopoverBody"] button, [data-testid="stCheckbox"] label, [data-testid="stRadio"] label,
+  [data-testid="stExpander"] summary, .chips .who summary,
+  [data-testid="stSelectbox"] input, [data-testid="stTextInputField"] {
+    min-height: 44px !important; }
+  [data-testid="stApp"] button, [role="dialog"] button { min-width: 44px; }
+  [data-testid="stPageLink-NavLink"], [data-testid="stCheckbox"] label, [data-testid="stRadio"] label,
+  [data-testid="stSidebarNavLink"] { align-items: center; }
+  button[aria-label^="Help for"] { margin: -12px -6px; justify-content: center; }
+  button[aria-label^="Help for"] svg { width: 20px; height: 20px; }
+  [data-testid="stHeader"], [data-testid="stSidebarHeader"] { height: 3rem; min-height: 3rem; }
+  .modebar-container { display: none; }
+}
 </style>
 """.replace("@@LOST@@", _LOST).replace("@@AWAY@@", AWAY)
 

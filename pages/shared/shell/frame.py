@@ -10,6 +10,7 @@ from core.annotations.ordering import order_in_words
 from core.errors import PluralityError
 from core.figures.theme import class_colours
 from core.ingest.read_files import Reading
+from core.ingest.samples import SAMPLES
 from core.text import html_text, markdown, plural, shorten, without_controls
 from pages.shared.cache import access, operations, sign_in, visit
 from pages.shared.cache import datasets as cached
@@ -154,7 +155,8 @@ def data_bar() -> None:
         with st.container(horizontal=True, horizontal_alignment="right", gap="small", key="data_actions"):
             selection.button(dataset)
             access.sharing(visit.data)
-            st.button("Change data", icon=":material/swap_horiz:", type="tertiary", on_click=_close, key="close_data")
+            if st.button("Change data", icon=":material/swap_horiz:", type="tertiary", key="change_data"):
+                _change_data()
             if story.step() is None:
                 presentation.button()
             story.entrance("Tour", "tertiary")
@@ -276,6 +278,27 @@ def _keep(reading: Reading) -> None:
         cached.keep(reading)
 
 
-def _close() -> None:
-    state.leave()
+@st.dialog("Change data", width="medium")
+def _change_data() -> None:
+    """Offer other data; those in use stay open until something is chosen."""
+    st.page_link("pages/upload.py", label="Open a file", icon=":material/upload_file:")
+    saved = {entry.digest: entry.name for entry in cached.kept() if not entry.damaged}
+    samples = {sample.name: sample.title for sample in SAMPLES}
+    for title, offered in (("Saved on this computer", saved), ("Sample data", samples)):
+        others = {address: name for address, name in offered.items() if address != visit.data}
+        if not others:
+            continue
+        st.markdown(f"**{title}**")
+        with st.container(horizontal=True, gap="small"):
+            for address, name in others.items():
+                if st.button(f"Open {markdown(shorten(name, 50))}", key=f"change_to-{address}"):
+                    _change_to(address)
+    if st.button("Close this dataset", icon=":material/close:", type="tertiary", key="close_data"):
+        _change_to("")
+
+
+def _change_to(address: str) -> None:
+    """Use another dataset, or none, and turn to Home."""
+    state.use(address) if address else state.leave()
     visit.go_to = "home"
+    st.rerun()
