@@ -146,7 +146,8 @@ def test_what_happens_below_the_bar(inputs, evidence):
 def test_a_bar_that_unanimous_raters_cannot_reach_is_said(inputs, evidence):
     found, table = labelled(inputs, evidence, bar=0.9999)
     assert found.headline(0.9999) == "Certainty cannot reach over 99% with 4 raters per case"
-    assert found.n_ready == 0 and "uncertain" not in set(table["status"]) and "below the minimum" in set(table["status"])
+    statuses = set(table["status"])
+    assert found.n_ready == 0 and "uncertain" not in statuses and "below the minimum" in statuses
 
 
 def test_review_comes_first_by_whoever_decided(inputs, evidence):

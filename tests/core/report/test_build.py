@@ -300,7 +300,7 @@ def test_what_the_data_do_not_allow_is_said():
     ],
 )
 def test_a_report_asks_about_uncertain_cases_alone(monkeypatch, below, words):
-    monkeypatch.setattr(truth_sections, "any_of", lambda *_: SimpleNamespace(possible=False))
+    monkeypatch.setattr(truth_sections, "any_coefficient", lambda *_: SimpleNamespace(possible=False))
     (asked,) = truth_sections._ask_about(None, list("abcdefgh"), shares_with(below))
     assert asked.text == f"Ask for another opinion on {words}"
     assert truth_sections._ask_about(None, list("abc"), shares_with(0)) == []
@@ -396,7 +396,7 @@ def test_the_least_certain_cases_stand_with_their_own_risk():
     made = Dataset.from_classes("made", list("abcdef"), list("rstuvw"), ["mild", "grave"], case, rater, answer)
     made = replace(made, class_risk=np.array([0, 2], np.int8))
     blocks = certainty(request_of(made), ["certainty"], None, None)
-    (listed,) = [block.table for block in blocks if isinstance(block, Grid)]
+    listed, *_ = [block.table for block in blocks if isinstance(block, Grid)]
     assert listed["case"].tolist() == list("edcbaf") and (np.diff(listed["certainty"][:5]) >= 0).all()
     assert np.isnan(listed["certainty"][5]) and listed["more raters"].iloc[-1] == "one annotation"
     assert listed["most plausible"].tolist() == ["grave", "grave", "mild", "grave", "mild", "mild"]
@@ -487,7 +487,7 @@ def test_draws_are_made_once_for_all_sections_and_give_what_each_would_draw(monk
         )
 
     with monkeypatch.context() as patched:
-        patched.setattr(truth_sections, "can_keep", lambda *_: False)
+        patched.setattr(truth_sections, "drawn_once", lambda request: request.part)
         alone = build_report(asked, parts)
     monkeypatch.setattr(truth_sections, "sweep_part", counted := Counted(truth_sections.sweep_part))
     assert build_report(asked, parts, answered=lambda *answer: answers.append(answer)) == alone

@@ -18,7 +18,7 @@ opinions = st.sampled_from(
     [Opinion.of_class("x"), Opinion.of_class("y"), Opinion.of_ranking([["x", "y"]]), UNDETERMINED]
 )
 verdicts = opinions | st.just(Opinion.of_distribution({"x": 0.5, "y": 0.5}))
-ENDS = {"closed": "closed", "arbitration": "goes to arbitration", "adjudicated": "adjudicated"}
+ENDS = {"closed": "close", "arbitration": "goes to arbitration", "adjudicated": "adjudicated"}
 STAYS = ENDS | {"arbitration": "stays in arbitration", "closed": "stays closed"}
 
 
