@@ -60,7 +60,7 @@ def compare(reading: Reading, source: Source, question: Question) -> None:
     except PluralityError:  # damaged: Home says so
         return
     found = job_progress.result_of(
-        ("build", "compared", before.digest, now.digest),
+        ("compared", f"{before.digest} {now.digest}"),
         "Comparing with the saved dataset",
         lambda job: compare_with_earlier(before, now),
     )
