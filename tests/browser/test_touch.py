@@ -54,9 +54,6 @@ def test_every_control_is_44_pixels_high_on_a_touch_screen(touch_page, dashboard
         ):
             page.goto(f"{dashboard.url}/{address}")
             measure(stage)
-        page.get_by_test_id("stExpandSidebarButton").tap()
-        expect(page.get_by_test_id("stSidebarNav").get_by_role("link", name="Home")).to_be_in_viewport()
-        measure("navigation")
         page.goto(review)
         start(page, "Tia")
         measure("blind")
@@ -67,4 +64,7 @@ def test_every_control_is_44_pixels_high_on_a_touch_screen(touch_page, dashboard
         page.keyboard.press("e")
         expect(page.get_by_text("How confident are you?").first).to_be_visible()
         measure("changing")
+        page.get_by_test_id("stExpandSidebarButton").tap()
+        expect(page.get_by_test_id("stSidebarNav").get_by_role("link", name="Home")).to_be_in_viewport()
+        measure("navigation")
     assert not any(found.values()), {stage: low for stage, low in found.items() if low}
