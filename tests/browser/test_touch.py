@@ -47,13 +47,13 @@ def test_every_control_is_44_pixels_high_on_a_touch_screen(touch_page, dashboard
 
     with data_in(dashboard, monkeypatch) as opening:
         dataset, review, _ = opening("touched", fruit_rows("t"))
-        for stage, address in (("first visit", ""), ("Home", f"?data={dataset.digest}"), ("Cases", "cases?data=skin")):
+        for stage, address in (
+            ("first visit", ""),
+            ("Home", f"?data={dataset.digest}"),
+            ("Cases", f"cases?data={dataset.digest}"),
+        ):
             page.goto(f"{dashboard.url}/{address}")
             measure(stage)
-        expect(page.locator(".js-plotly-plot").first).to_be_visible()
-        page.get_by_test_id("stExpandSidebarButton").tap()
-        expect(page.get_by_test_id("stSidebarNav").get_by_role("link", name="Home")).to_be_in_viewport()
-        measure("navigation")
         page.goto(review)
         start(page, "Tia")
         measure("blind")
@@ -64,4 +64,7 @@ def test_every_control_is_44_pixels_high_on_a_touch_screen(touch_page, dashboard
         page.keyboard.press("e")
         expect(page.get_by_text("How confident are you?").first).to_be_visible()
         measure("changing")
+        page.get_by_test_id("stExpandSidebarButton").tap()
+        expect(page.get_by_test_id("stSidebarNav").get_by_role("link", name="Home")).to_be_in_viewport()
+        measure("navigation")
     assert not any(found.values()), {stage: low for stage, low in found.items() if low}
