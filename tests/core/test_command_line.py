@@ -90,6 +90,7 @@ def test_samples_are_listed(answer):
         "essays",
         "replies",
         "toy",
+        "pictures",
     ]
 
 

@@ -223,7 +223,7 @@ GOOD = 'everybody_else = "nobody"\n'
         (f'{GOOD}[groups]\n"a" = [\n  "x",\n  "y z",\n]', 5, "the name 'y z' has a space"),
         (f'{GOOD}[groups]\n"a" = ["x", "x"]', 3, "'x' is repeated"),
         (f'{GOOD}[groups]\n"a" = ["x", "X"]', 3, "'X' is repeated"),
-        (f'{GOOD}[groups]\n"a" = []\n"A" = []', 4, "same name"),
+        (f'{GOOD}[groups]\n"a" = []\n"A" = []', 4, "differ only in case or spacing"),
         (f'{GOOD}[groups]\n" " = []', 3, "no name"),
         (f"{GOOD}groups = 3", 2, "groups is not a table"),
         (f'{GOOD}people = ["a"]', 2, "people is not a table"),

@@ -224,7 +224,7 @@ def test_a_kept_dataset_is_put_in_order_without_its_file(earlier_home, capsys):
     assert now is not None
     assert now.digest == read(file_of("signed.csv", earlier_home)).dataset.digest
     _, _, err = command("agreement", SIGNED, capsys=capsys)
-    assert "Current order: -2 < -1 < 0 < 1 < 2. To update the saved dataset, use the command bring-over" in err
+    assert "Current order: -2 < -1 < 0 < 1 < 2. To update the saved dataset, use the bring-over command" in err
     _, brought, _ = command("bring-over", SIGNED, capsys=capsys)
     assert brought["digest"] == now.digest
     assert reviews.n_reviews(now.digest) == 10
