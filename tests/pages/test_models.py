@@ -255,7 +255,7 @@ def test_where_most_raters_give_one_class_the_smoothed_vote_opens_and_models_are
     assert row.loc["Dawid-Skene", "remark"].startswith("It loses y: ") and row.loc["Dawid-Skene", "flipped"] > 10
     assert f"Flipped: unanimous cases that get a different class (n = {n})" in words(app)
     mine = words(choose(app, "dawid-skene"))
-    assert "Dawid-Skene is unreliable here. It loses y: prevalence under 1%, but" in mine
+    assert "Dawid-Skene is unreliable here. It loses y: the prevalence is under 1%, although" in mine
 
 
 def test_of_two_who_contradict_each_other_the_title_does_not_say_which_is_right():

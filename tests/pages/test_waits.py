@@ -490,7 +490,7 @@ import streamlit as st
 from pages.shared.cache.datasets import jobs
 from pages.shared.shell import story
 st.session_state["data"], st.session_state["select"], st.session_state["story"] = "skin", "kept", "5"
-story.ahead()
+story.ahead("reliability")
 st.session_state["after"] = st.session_state["data"], st.session_state["select"]
 board = jobs()
 st.session_state["begun"] = {key for key in board.all_keys() if board.get(key).title == story.computed.TITLE}

@@ -247,7 +247,7 @@ def _drawn(page, name: str, told, asked) -> None:
         if not slide:  # which has all that it needs
             opening.begin()
         if not presentation.on():
-            story.ahead()
+            story.ahead(name)
         store_away.look_again()
         job_progress.poll()
         _load_what_draws(name)

@@ -198,10 +198,16 @@ def _out() -> None:
         visit.go_to = "home"
 
 
-def ahead() -> None:
-    """Begin what the pages of later steps take, while this one is read."""
+def ahead(page: str) -> None:
+    """Begin what the pages of later steps take, while this one is read.
+
+    Parameters
+    ----------
+    page : str
+        Name of the page on screen.
+    """
     number = step()
-    if number is None or number == len(story.STEPS):
+    if number is None or number == len(story.STEPS) or not _is_at(number, page):
         return
     if number >= 5:
         with state.looking_at(story.STEPS[-1].data):
