@@ -72,7 +72,8 @@ def weigh(numbers: np.ndarray, blank: np.ndarray, columns: Sequence[str], classe
     if len(numbers) < _FEWEST or numbers.max() < 2:
         return Weighed(False, True, "there are too few rows, or no number above 1")
     if low == high >= 2 and (numbers == 0).any() and (len(numbers) >= _FEW or names >= 0):
-        return Weighed(True, True, f"the integers in each row add up to {low}")
+        # A handful of rows can add up alike by chance.
+        return Weighed(True, names > 0 or len(numbers) >= _FEW, f"the integers in each row add up to {low}")
     margin = _competition(numbers)
     # A case without annotations, or zeros next to blanks: these are rather grades, with 0 as one of them.
     as_grades = low == 0 or (bool(blank.any()) and bool(((numbers == 0) & ~blank).any()))
