@@ -19,6 +19,7 @@ from .errors import InputError, NotFoundError, PluralityError
 from .ingest.build_dataset import ImportReport
 from .ingest.case_content import read_case_facts, write_case_facts
 from .ingest.case_facts import CaseFacts
+from .ingest.saved_mappings import forget_dataset
 from .runtime.encoding import DAMAGED, from_bytes, to_bytes
 from .runtime.files import discard, draft_name, erase_whole, put_in_place, sweep_drafts, unkept_folder, write_whole
 from .runtime.result_cache import kept_results
@@ -362,6 +363,7 @@ def forget(digest: str) -> None:
         with suppress(OSError):
             if path.name.startswith(digest) or path.read_text(encoding="utf-8") == digest:
                 discard(path)
+    forget_dataset(digest)
 
 
 def sweep() -> None:

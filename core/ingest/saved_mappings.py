@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from ..annotations.dataset import Kind
 from ..annotations.ordering import sorted_as_now
 from ..errors import InputError
-from ..runtime.files import write_whole
+from ..runtime.files import discard, write_whole
 from ..settings import current_settings
 from .answer_rules import Treatment
 from .column_mapping import Mapping, Repeats, check_mapping
@@ -146,6 +147,17 @@ def noted_datasets(source: Source, question: Question, whose: str = "") -> list[
         return _path(source, question, whose).with_suffix(".txt").read_text(encoding="ascii").split()
     except (OSError, ValueError):
         return []
+
+
+def forget_dataset(digest: str) -> None:
+    """Remove a dataset from all notes; those that cannot be read or written keep it."""
+    for path in (current_settings().home / _FOLDER).glob("*.txt"):
+        with suppress(OSError, ValueError):
+            known = path.read_text(encoding="ascii").split()
+            if known == [digest]:
+                discard(path)
+            elif digest in known:
+                write_whole(path, "\n".join(one for one in known if one != digest).encode())
 
 
 def _write(path: Path, content: bytes) -> None:

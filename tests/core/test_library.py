@@ -10,7 +10,10 @@ import pytest
 from core import library
 from core.annotations.dataset import MISSING_TIME, Dataset
 from core.errors import InputError, NotFoundError
+from core.ingest.formats.detect import open_source
 from core.ingest.read_files import read
+from core.ingest.saved_mappings import note_dataset, noted_datasets
+from core.settings import current_settings
 
 CLASSES = b"case,rater,class,date,site\n1,Zo\xc3\xab,x,2024-01-01,north\n1,bob,y,,north\n2,bob,x,2024-01-02,south\n"
 RANKINGS = b"case,rater,rank,class\n1,ann,1,x\n1,ann,2,y\n1,ann,2,z\n2,bob,1,z\n"
@@ -92,10 +95,18 @@ def test_renaming_keeps_the_digest_and_trims_the_name():
 
 
 def test_a_forgotten_dataset_is_gone_from_the_disk():
-    folder = library.keep(dataset_of())
-    library.forget(dataset_of().digest)
+    folder, digest = library.keep(dataset_of()), dataset_of().digest
+    source = open_source([("march.csv", b"case,rater,class\n1,ann,x\n2,ann,y\n")])
+    wide = open_source([("march.csv", b"case,ann,bob\n1,x,x\n2,x,y\n")])
+    for of, noted in ((source, (digest, "f" * 32)), (wide, (digest,))):
+        for one in noted:
+            note_dataset(of, of.questions[0], one)
+    library.forget(digest)
     assert not folder.exists()
     assert library.kept() == []
+    assert noted_datasets(source, source.questions[0]) == ["f" * 32]
+    home = [path for path in current_settings().home.rglob("*") if path.is_file()]
+    assert not [path for path in home if digest in path.name or digest.encode() in path.read_bytes()]
     with pytest.raises(NotFoundError, match="Could not find the dataset"):
         library.reopen(dataset_of().digest)
 
