@@ -12,6 +12,7 @@ from .formats.headers import HEADERS_JOINED
 
 _MARGIN = 3.0  # standard errors by which sums must vary more or less than those of unrelated columns
 _FEWEST, _FEW = 3, 10
+_BY_CHANCE = 8  # fewer rows of unrelated numbers can add up alike
 _LARGEST_GRADE = 11  # largest grade of common scales of raters
 _UNLIKE = 3.0  # raters of one scale have means nearer to each other than this
 _NAMED = 0.8
@@ -72,8 +73,7 @@ def weigh(numbers: np.ndarray, blank: np.ndarray, columns: Sequence[str], classe
     if len(numbers) < _FEWEST or numbers.max() < 2:
         return Weighed(False, True, "there are too few rows, or no number above 1")
     if low == high >= 2 and (numbers == 0).any() and (len(numbers) >= _FEW or names >= 0):
-        # A handful of rows can add up alike by chance.
-        return Weighed(True, names > 0 or len(numbers) >= _FEW, f"the integers in each row add up to {low}")
+        return Weighed(True, names > 0 or len(numbers) >= _BY_CHANCE, f"the integers in each row add up to {low}")
     margin = _competition(numbers)
     # A case without annotations, or zeros next to blanks: these are rather grades, with 0 as one of them.
     as_grades = low == 0 or (bool(blank.any()) and bool(((numbers == 0) & ~blank).any()))
