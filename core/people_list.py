@@ -265,7 +265,7 @@ def _keys_by_line(lines: list[str]) -> Iterator[tuple[int, set[tuple[str, ...]]]
             try:
                 told = tomllib.loads(attempt)
                 break
-            except tomllib.TOMLDecodeError:
+            except tomllib.TOMLDecodeError:  # a line within a list sets no key
                 continue
         keys = set(_paths(told))
         if line.lstrip().startswith("[") and keys:

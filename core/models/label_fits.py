@@ -64,7 +64,7 @@ def with_label_dependence(
         try:
             data = prepare(dataset.as_classes(label)[0], seed=seed, token=token)
             scores.append(both_temperings(data, model, token=token))
-        except NotApplicableError:
+        except NotApplicableError:  # a label that all or no annotations have says nothing about tempering
             continue
         finally:
             if progress is not None:
