@@ -529,7 +529,7 @@ def test_a_column_without_ids_is_gold_once_its_order_is_confirmed():
     assert cached.registry().get(app.session_state["upload_done"]).dataset.gold is None
 
 
-def test_a_new_version_of_a_saved_dataset_is_compared_with_it():
+def test_a_new_version_of_a_saved_dataset_is_compared_with_it(left):
     first = b"case,rater,class\n1,ann,x\n1,bob,y\n2,ann,x\n2,bob,x\n"
     app = dropped(("march.csv", first))
     assert "Compared with" not in texts(app)
@@ -544,6 +544,8 @@ def test_a_new_version_of_a_saved_dataset_is_compared_with_it():
     (table,) = [one.value for one in app.dataframe if list(one.value.columns) == ["case", "rater", "before", "now"]]
     assert table.to_numpy().tolist() == [["1", "ann", "x", "y"]]
     assert app.button(key="use").label == "Use 4 annotations"
+    frame = left["compared_table"]()
+    assert frame["change"].tolist() == ["changed", "added", "removed"] and frame["case"].tolist() == ["1", "3", "2"]
     assert "Compared with" not in texts(dropped(("march.csv", first)))  # the same version
     unlike = second.replace(b",x\n", b",q\n").replace(b",y\n", b",r\n")
     assert "Compared with" not in texts(dropped(("other.csv", unlike)))

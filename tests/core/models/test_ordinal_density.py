@@ -106,7 +106,7 @@ def test_a_sampled_fit_has_raters_checks_and_leave_one_out_and_is_near_the_mode(
     assert np.abs(found.class_probability - mode.class_probability).mean() < 0.05
     assert found.parameters["severity_low"][0] > 0
     furthest = found.raters[int(np.abs(found.parameters["severity"]).argmax())]
-    assert f"(false discovery rate 0.05): {furthest} reads" in severity_sentence(found)
+    assert f"(false discovery rate 0.05): {furthest} rates" in severity_sentence(found)
     for name in NAMES:  # of the mode, by a short chain on the same posterior
         for end in ("low", "high"):
             assert mode.parameters[f"{name}_{end}"] == pytest.approx(found.parameters[f"{name}_{end}"], abs=0.25)
