@@ -74,7 +74,7 @@ PAGE_LAYERS = (
     ("pages",),
     ("shell",),
     ("review",),
-    ("agreement", "ai_rater", "cases", "home", "models", "raters", "reader_study", "reliability", "upload"),
+    ("agreement", "ai_rater", "cases", "home", "models", "raters", "reliability", "upload"),
     ("kit",),
     ("cache",),
 )
