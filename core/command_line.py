@@ -248,6 +248,11 @@ def _columns() -> list[click.Parameter]:
             metavar="COLUMN",
             help=("Column of the item that is preferred if the annotation is 1 (comparisons coded as 1 and 0)."),
         ),
+        click.Option(
+            ["--dates"],
+            type=click.Choice(("day-first", "month-first")),
+            help="Order in dates such as 02/03/2024, if no date shows it.",
+        ),
     ]
 
 

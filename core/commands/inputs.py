@@ -75,6 +75,7 @@ def read_file(options, kind: Kind | None = None, order: Sequence[str] | None = N
             classes=class_list(options.classes) if order is None else order,
             ordinal=order is not None,
             empty="none" if options.empty_is_none else "unsaid",
+            day_first=None if options.dates is None else options.dates == "day-first",
             treatment=_treatment(options),
             most_columns=options.most_columns,
         )

@@ -140,7 +140,7 @@ def build_dataset(
     tell = progress or (lambda share: None)
     rows, missing = _ROWS_OF[mapping.layout](raw, mapping, tell)
     rows.dropped.extend(raw.dropped)
-    notes, cautions = [*raw.notes, *rows.notes, *merge_raters(rows, treatment)], list[str]()
+    notes, cautions = [*raw.notes, *rows.notes, *merge_raters(rows, treatment)], [*rows.cautions]
     kind, codes = _understood(rows, raw, mapping, kind, classes is not None, treatment, (notes, cautions))
     numbers = _only_answers(rows, raw, kind, classes, cautions)
     first, entry_ptr, again, same = _repeats_treated(rows, raw, kind, repeats, cautions)

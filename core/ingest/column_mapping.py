@@ -146,6 +146,8 @@ class Mapping:
         Long: column that tells annotations apart, where several rows are one.
     empty : str
         Meaning of an empty cell for sets of labels; ``none``: its label does not apply, or none does.
+    day_first : bool or None
+        Order in dates like 02/03/2021; None: as other dates show. If none shows it, the dates are left out.
     why : dict
         Reason of each guess by role, for the screen.
     instead : tuple of Mapping
@@ -172,6 +174,7 @@ class Mapping:
     label_sign: str | None = None
     annotation: str | None = None
     empty: Empty = "unsaid"
+    day_first: bool | None = None
     why: dict[str, str] = field(default_factory=dict, compare=False)
     instead: tuple["Mapping", ...] = field(default=(), compare=False)
     doubt: str = field(default="", compare=False)

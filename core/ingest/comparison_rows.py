@@ -14,7 +14,6 @@ from .column_evidence import ColumnEvidence
 from .column_mapping import SHOWN, Mapping, likeness, words, words_of_name
 from .formats.raw_table import RawTable
 from .long_rows import Rows, drop, number_within, stacked
-from .times import to_seconds
 
 _SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("x", "y"), ("one", "two"))
 _WON = (("winner", "loser"), ("winning", "losing"), ("won", "lost"), ("chosen", "rejected"), ("better", "worse"))
@@ -292,7 +291,7 @@ def comparison_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], Non
                 code)  # fmt: skip
     rows.pairs = PairedItems(items.values, of_case) if len(of_case) else None
     rows.swapped = shown.astype(np.int8) if mapping.answer is not None else None
-    rows.time = to_seconds(raw.table[mapping.time]) if mapping.time is not None else None
+    rows.read_time(raw, mapping)
     unread = prefers < 0
     for bad, reason in (
         ((left < 0) | (right < 0), "an item is missing"),

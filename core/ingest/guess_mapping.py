@@ -473,7 +473,7 @@ def _dates(raw: RawTable, column: str) -> bool:
     if not ColumnEvidence(raw).are_dates(column):
         return False
     given = [text for text in _head(raw, column) if text]
-    return bool((to_seconds(pa.chunked_array([pa.array(given, pa.string())])) != MISSING_TIME).all())
+    return bool((to_seconds(pa.chunked_array([pa.array(given, pa.string())]), day_first=False) != MISSING_TIME).all())
 
 
 def _groups_of_cases(raw: RawTable, guess: Mapping) -> Mapping:

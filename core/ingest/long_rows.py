@@ -8,12 +8,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..annotations.columns import as_numpy, as_texts, of_numpy, of_texts, text
+from ..annotations.dataset import MISSING_TIME
 from ..annotations.none_of_these import NONE_APPLIES, says_none
 from ..annotations.paired_items import PairedItems
 from ..annotations.vocabulary import Coded, encode, one_dictionary, to_numbers
 from .column_mapping import Mapping
 from .formats.raw_table import Dropped, RawTable
-from .times import to_seconds
+from .times import to_seconds, unclear_date
 
 _ROW_ARRAYS = ("row", "case_code", "rater_code", "answer_code", "time", "rank", "annotation", "swapped")
 
@@ -42,6 +43,7 @@ class Rows:
     dropped: list[Dropped] = field(default_factory=list)
     merged: list[tuple[int, int]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    cautions: list[str] = field(default_factory=list)
 
     def keep(self, mask: np.ndarray) -> None:
         """Keep only the rows marked in ``mask``, or in the order of its places."""
@@ -51,6 +53,19 @@ class Rows:
             array = getattr(self, name)
             if array is not None:
                 setattr(self, name, array[mask])
+
+    def read_time(self, raw: RawTable, mapping: Mapping) -> None:
+        """Read the dates; add a caution if nothing shows whether the day or the month comes first."""
+        if mapping.time is None:
+            return
+        column = raw.table[mapping.time]
+        self.time = to_seconds(column, mapping.day_first)
+        if mapping.day_first is None and (example := unclear_date(column)) is not None:
+            self.cautions.append(
+                f"Dates such as {example} may begin with the day or the month, and were left out. "
+                "Choose which comes first (--dates on the command line)."
+            )
+            self.time = None if (self.time == MISSING_TIME).all() else self.time
 
 
 def long_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
@@ -82,8 +97,7 @@ def long_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) ->
         places = tuple(f"answer {place}" for place in range(1, int(number.max(initial=0)) + 2))
         rater = Coded(number.astype(np.int32), places, {})
     rows = Rows(case, rater, answer, np.arange(case.code.size, dtype=np.int32), case.code, rater.code, answer.code)
-    if mapping.time is not None:
-        rows.time = to_seconds(raw.table[mapping.time])
+    rows.read_time(raw, mapping)
     drop(rows, raw, rows.case_code < 0, "no case")
     drop(rows, raw, rows.rater_code < 0, "no rater")
     if (empty := rows.row[rows.answer_code < 0]).size:

@@ -30,6 +30,7 @@ from .formats.tables_beside import perhaps_gold
 from .guess_mapping import likeliest_mapping, mapping_as
 from .machine_columns import told_machines
 from .row_in_words import readings_of
+from .times import unclear_date
 
 _OPENING = 0.6  # share of the time for opening; the rest is building
 
@@ -97,6 +98,7 @@ def read(
     treatment: Treatment | None = None,
     has_header: bool | None = None,
     empty: Empty = "unsaid",
+    day_first: bool | None = None,
     most_columns: int = MOST_COLUMNS,
     progress: Callable[[float], None] | None = None,
 ) -> Reading:
@@ -115,9 +117,8 @@ def read(
         Name of the question or sheet, if the file has several.
     separators : (str, str), optional
         Signs of rankings in a cell: between positions, and between tied classes.
-    kind, ordinal, repeats, treatment, has_header, empty, most_columns, progress
-        See `core.ingest.build_dataset.build_dataset`, `core.ingest.formats.detect.open_source` and, of sets of labels,
-        `core.ingest.column_mapping.Mapping`.
+    kind, ordinal, repeats, treatment, has_header, empty, day_first, most_columns, progress
+        See `core.ingest.build_dataset.build_dataset`, `formats.detect.open_source`, `column_mapping.Mapping`.
     classes : sequence of str or Path, optional
         Closed list, or a file: one name per line, or a class table. See `core.ingest.build_dataset.build_dataset`.
 
@@ -130,7 +131,7 @@ def read(
     if isinstance(classes, Path):
         found, classes = _with_class_list(found, classes)
     asked = _with_given(found, question, (case, rater, answer, rank), layout, separators)
-    mapping = replace(_with_first(asked.mapping, first), empty=empty)
+    mapping = replace(_with_first(asked.mapping, first), empty=empty, day_first=day_first)
     asked = replace(asked, mapping=mapping if group is None else mapping.with_group(group))
     return build_question(
         found, asked, title, kind=kind, classes=classes, ordinal=ordinal, repeats=repeats, treatment=treatment,
@@ -253,6 +254,10 @@ def _digests_before(
     mapping = question.mapping
     mappings = [replace(mapping, rater_names=())] if mapping.rater_names else []
     mappings += [mapping.before] if mapping.before is not None else []
+    # Earlier versions read the month first.
+    dates = question.raw.table[mapping.time] if mapping.time is not None and mapping.day_first is not False else None
+    if dates is not None and unclear_date(dates) is not None:
+        mappings.append(replace(mapping, day_first=False))
     questions = [replace(question, mapping=one) for one in mappings]
     found: list[str] = []
     for asked in (*questions, *([source.before] if source.before is not None else [])):

@@ -95,6 +95,20 @@ def test_cases_and_raters_that_nothing_tells_apart_are_asked_about_before_anythi
     assert "4 cases \u00b7 3 raters" in texts(done(app))
 
 
+def test_dates_that_begin_with_the_day_or_the_month_are_asked_about():
+    app = dropped(("odd.csv", b"case,rater,class,date\n1,ann,x,02/03/2024\n1,bob,y,04/03/2024\n2,ann,x,05/03/2024\n"))
+    assert "may begin with the day or the month" in "".join(one.value for one in app.warning)
+    widget(app, "radio", "day_first").set_value(True).run()
+    assert "may begin" not in "".join(one.value for one in done(app).warning)
+    data = cached.registry().get(use(app).session_state["data"]).dataset
+    days = [str(np.datetime64(int(stamp), "s"))[:10] for stamp in data.time]
+    assert days == ["2024-03-02", "2024-03-04", "2024-03-05"]
+    later = dropped(("later.csv", b"case,rater,class,date\n3,ann,x,07/08/2024\n3,bob,y,07/08/2024\n"))
+    assert "dates begin with the day" in texts(later)
+    widget(later, "toggle", "as_last_time").set_value(True).run()
+    assert "may begin" not in "".join(one.value for one in done(later).warning)
+
+
 def test_answers_may_be_said_to_be_anonymous():
     app = dropped(("few.csv", b"case,class\n1,x\n1,y\n2,x\n"))
     widget(app, "selectbox", "rater_column").set_value("(none: annotations are anonymous)").run()

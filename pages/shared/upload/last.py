@@ -98,6 +98,8 @@ def _differences(guessed: Choices, last: Choices) -> list[str]:
             words.append(f"{title}: **{markdown(shorten(column))}**")
     if new.layout == "long" and new.rater is None and "anonymous" not in old.why:
         words.append("annotations are anonymous")
+    if new.day_first is not None and new.day_first != old.day_first:
+        words.append(f"dates begin with the {'day' if new.day_first else 'month'}")
     for role, title in (("raters", "raters"), ("across", "columns")):
         columns = getattr(new, role)
         if columns and columns != getattr(old, role):

@@ -13,6 +13,7 @@ from core.ingest.long_rows import empty_cells
 from core.ingest.row_in_words import readings_of, row_in_words
 from core.ingest.saved_mappings import Choices
 from core.ingest.several_questions import columns_of_others
+from core.ingest.times import unclear_date
 from core.text import markdown, shorten
 from pages.shared.upload import preview
 from pages.shared.upload.preview import ANONYMOUS, FIRST_WINS, NOBODY, ROW_NUMBER
@@ -145,7 +146,7 @@ def _chosen_by_hand(question: Question, start: Mapping, stamp: str) -> Mapping:
         chosen = _empty(question, _labels_across(pick, guess), start, stamp)
     else:
         chosen = _across(pick, guess, layout)
-    return chosen.chosen_from(guess)
+    return _dated(question, chosen, start, stamp).chosen_from(guess)
 
 
 def lacking(question: Question) -> str | None:
@@ -316,6 +317,24 @@ def _empty(question: Question, chosen: Mapping, start: Mapping, stamp: str) -> M
         "contains a 0, only annotations without any label are left out.",
     )
     return replace(chosen, empty="none" if said else "unsaid")
+
+
+def _dated(question: Question, chosen: Mapping, start: Mapping, stamp: str) -> Mapping:
+    """Ask for the order of day and month if no date shows it; until then the dates are left out."""
+    example = None if chosen.time is None else unclear_date(question.raw.table[chosen.time])
+    if example is None:
+        return replace(chosen, day_first=None)
+    first = st.radio(
+        f"What comes first in dates such as {markdown(example)}?",
+        (True, False),
+        index=None if start.day_first is None else int(not start.day_first),
+        format_func=lambda day: "The day" if day else "The month",
+        key=f"day_first-{stamp}-{chosen.layout}",
+        persist_state="session",
+        horizontal=True,
+        help="Until you choose, the dates are left out.",
+    )
+    return replace(chosen, day_first=first)
 
 
 def _across(pick: _Picker, guess: Mapping, layout: str) -> Mapping:

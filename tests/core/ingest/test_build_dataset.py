@@ -254,6 +254,22 @@ def test_the_day_comes_first_where_some_date_shows_it():
     assert days(mixed) == ["2024-03-02", "2024-03-05", "2024-12-31", "?"]
 
 
+def test_dates_whose_order_nothing_shows_are_left_out_until_it_is_chosen():
+    """The same day and month are clear; so are dates next to a day above 12."""
+    rows = "1,a,x,02/03/2024\n2,a,x,04/03/2024\n3,a,x,\n"
+    left_out = reading_of(rows, TIMES)
+    assert left_out.dataset.time is None
+    assert [words for words in left_out.report.warnings if "02/03/2024" in words]
+    for day_first, month in ((True, "2024-03-0{}"), (False, "2024-0{}-03")):
+        read_so = read((TIMES + rows).encode(), day_first=day_first)
+        stamps = [str(np.datetime64(int(stamp), "s"))[:10] for stamp in read_so.dataset.time[:2]]
+        assert stamps == [month.format(2), month.format(4)]
+        assert not [words for words in read_so.report.warnings if "02/03/2024" in words]
+        # A review on the data as they were read before, with the month first, is still found.
+        assert (read_so.dataset.digest in left_out.earlier) == (not day_first)
+    assert days("1,a,x,03/03/2024\n2,a,x,04/04/2024\n") == ["2024-03-03", "2024-04-04"]
+
+
 def test_annotations_of_a_case_are_ordered_by_their_dates():
     dataset = reading_of("1,a,x,2024-03-01\n1,b,y,2024-01-01\n1,c,z,\n", TIMES).dataset
     assert [dataset.raters[code] for code in dataset.rater] == ["c", "b", "a"]
