@@ -233,7 +233,7 @@ def test_without_names_machines_are_called_machines():
     machines = [name for name, *_ in reading.machines]
     plain, veiled = without_names(reading.dataset), without_names(reading.dataset, machines)
     of = dict(zip(reading.dataset.raters, veiled.raters, strict=True))
-    assert sorted(of[name] for name in machines) == ["Machine 1", "Machine 2"]
+    assert sorted(of[name] for name in machines) == ["AI rater 1", "AI rater 2"]
     assert [one for one in veiled.raters if one.startswith("Rater")] == [
         one for one, name in zip(plain.raters, reading.dataset.raters, strict=True) if name not in machines
     ]
