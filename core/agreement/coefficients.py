@@ -274,7 +274,7 @@ def one_way(found: Coefficient, level: float) -> Coefficient:
     if found.value is None or found.se is None:
         return found
     if n < 2:
-        return replace(found, se=None, ci_low=None, ci_high=None, note="undetermined interval: there is only one case")
+        return replace(found, se=None, ci_low=None, ci_high=None, note="no interval: there is only one case")
     se = found.se * 2**0.5
     half = float(stdtrit(n - 1, (1 + level) / 2)) * se
     low, high = max(found.value - half, -1.0), min(found.value + half, 1.0)

@@ -240,16 +240,16 @@ def test_the_halves_of_the_days_share_no_day_and_hold_all_of_them(monkeypatch):
 @pytest.mark.parametrize(
     ("above", "title"),
     [
-        ((0.3, 0.45, 0.8), "The side of the threshold depends on γ"),
-        ((0.6, 0.7, 0.95), "Same side of the threshold at every γ"),
-        ((0.05, 0.2, 0.3), "Same side of the threshold at every γ"),
-        ((0.3, 0.45, 0.95), "The side of the threshold depends on γ"),
+        ((0.3, 0.45, 0.8), "Whether the score is above the threshold depends on γ"),
+        ((0.6, 0.7, 0.95), "The score is on the same side of the threshold at every γ"),
+        ((0.05, 0.2, 0.3), "The score is on the same side of the threshold at every γ"),
+        ((0.3, 0.45, 0.95), "Whether the score is above the threshold depends on γ"),
         ((0.2, 0.45, 0.8), "Uncertain at every γ"),
     ],
 )
 def test_the_side_of_a_score_is_said_over_all_trusts(above, title):
     one = np.array(above)[:, None]
-    if title == "The side of the threshold depends on γ" and max(above) < 0.9:
+    if title == "Whether the score is above the threshold depends on γ" and max(above) < 0.9:
         one[0] = 0.02  # certain at the lowest trust, on the other side
     curve = ScoreTrust(3.0, np.array([0.5, 1.0, 3.0]), one, one - 1, one + 1, one)
     assert score.side_said(curve.above[:, 0]) == title
@@ -484,13 +484,13 @@ def test_machines_are_drawn_among_those_who_share_errors_and_raters_without_a_pa
     blocks.show(pairs.blocks_of(found, data.n_raters, (Machine("m*"), Machine("n")), "k"))
     assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "c", "m*"]
     assert (
-        "Shown: 3 of 6 raters; the others share fewer than 30 cases with any rater, or have fewer annotations or pairs "
+        "Shown: 3 of 6 raters; the others do not share 30 cases with any rater, or have fewer annotations or pairs "
         "than these. Not shown: the AI raters n."
     ) in said
     monkeypatch.setattr(pairs.figures, "MOST_ROWS", 60)
     blocks.show(pairs.blocks_of(found, data.n_raters, (Machine("m*"), Machine("n")), "k"))
     assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "b", "c", "m*"]
-    assert said[-2].startswith("Shown: 4 of 6 raters; the others share fewer than 30 cases with any rater. ")
+    assert said[-2].startswith("Shown: 4 of 6 raters; the others do not share 30 cases with any rater. ")
 
 
 def test_no_case_below_what_is_certain_is_printed_as_if_it_were_there():

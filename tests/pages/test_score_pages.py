@@ -112,7 +112,7 @@ def test_cases_with_a_threshold_have_the_numbers_of_the_command_line(essays, tmp
     told = json.loads(capsys.readouterr().out)
     below = told["n_below"]["0.9"]
     assert app.title[0].value.startswith(
-        f"{below} of {dataset.n_cases} cases stay uncertain at this γ (is the score above 6?)"
+        f"In {below} of {dataset.n_cases} cases, it is uncertain at this γ whether the score is above 6"
     )
     theirs = pd.read_csv(tmp_path / "cases.csv").set_index("case")
     table = worklist(app).set_index("case")

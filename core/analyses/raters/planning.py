@@ -103,7 +103,7 @@ def present_plans(found: PlanOutcomes, dataset: Dataset, options) -> list[Block]
         f"Median and {percent(found.level)} interval (in brackets) over {found.n_worlds:,} simulated datasets (seed "
         f"{found.seed}): the expected result after you carry out the plan. Uncertain: certainty below "
         f"{percent(UNCERTAIN_BELOW)} with Dirichlet counts, γ = 1. New raters are assumed to resemble the present "
-        "ones: if raters share mistakes, so will new raters. "
+        "ones: if the present raters share mistakes, so will the new ones. "
         + "“Correct” assumes that raters make errors as in the model. Compared with gold, fewer cases may be "
         "correct." * options.right
     )
@@ -320,7 +320,8 @@ def table_of_ask_next(found: NextPairs, dataset: Dataset, options) -> pd.DataFra
 
 
 _BELOW_ANY = (
-    "If the gain is below that of any rater, the raters with a larger gain already have their cases, or a higher cost."
+    "The expected gain is below the mean over raters (“any rater”) if the better raters for a case have reached their "
+    "maximum or cost more."
 )
 
 
@@ -337,8 +338,8 @@ def present_ask_next(found: NextPairs, dataset: Dataset, options) -> list[Block]
         f"{plural(found.n_raters, 'rater')} with the most annotations."
     )
     return [
-        Words(f"Expected gain from these {plural(len(table), 'annotation')}: {proposed} bits. From any raters on the "
-              f"same cases: {anybody} bits."),
+        Words(f"Expected gain from these {plural(len(table), 'annotation')}: {proposed} bits. From randomly chosen "
+              f"raters on the same cases: {anybody} bits."),
         Grid(table, "Whom to ask next.", columns=columns_in(table, ASK_NEXT), key="ask_next", opens_case=True),
         *([Words(_BELOW_ANY, "note")] if (table["gain"] < table["any_rater"]).any() else []),
         Words(said, "note"),

@@ -180,9 +180,13 @@ def follows(found: Following, rater: int) -> list[Block]:
     """Show for ordered classes how closely a rater follows the cases, and how they use the scale."""
     if found.why or not np.isfinite(found.rates.value[rater]):
         why = found.why or "too few annotations"
-        return [Words(("Cannot determine how closely this rater follows the cases: ", Name(why), "."), "note")]
+        return [
+            Words(
+                ("Cannot determine how strongly this rater's annotations depend on the case: ", Name(why), "."), "note"
+            )
+        ]
     said = (
-        f" follows the cases with a correlation of {found.said(rater)}; "
+        f": the annotations have a correlation of {found.said(rater)} with the cases; "
         f"n = {plural(int(found.rates.n[rater]), 'case')}. This rater {found.shift(rater)}."
     )
     return [Words((Strong(Name(found.raters[rater])), said), term="follows")]

@@ -245,7 +245,7 @@ def test_calibration_has_a_curve_with_a_hundred_gold_cases_and_bars_with_wilson_
     (bars,) = [trace for trace in few.figures["calibration_correct"].data if trace.type == "bar"]
     low, high = wilson(right, 99, Z95)
     assert (bars.y[0] - bars.error_y.arrayminus[0], bars.y[0] + bars.error_y.array[0]) == pytest.approx((low, high))
-    assert "No curve is shown: 99 gold cases are too few." in few.words
+    assert "No curve is shown: at least 100 gold cases are needed; n = 99." in few.words
 
 
 def test_p_correct_is_called_too_high_or_too_low_only_beyond_the_interval_of_gold_and_certainty_never():
@@ -439,7 +439,7 @@ def test_gold_prefers_a_model_whose_log_loss_is_clearly_lower_than_that_of_the_o
     found = SimpleNamespace(chosen="a", standings=standings)
     gold = {"a": measured(0.9, 0.7, 1.1), "b": measured(0.6, 0.5, 0.65), "c": measured(0.61, 0.1, 0.62)}
     assert preferred_by_gold(JudgedModels(found, gold, VOTE_ALONE)).startswith(
-        "B fits gold better: log loss 0.60 (0.50 to 0.65) on 77 gold cases; A has 0.90. Gold does not change which"
+        "B fits the gold cases better: log loss 0.60 (0.50 to 0.65), compared with 0.90 for A; n = 77 gold cases. "
     )
     assert preferred_by_gold(JudgedModels(found, gold | {"b": measured(0.6, 0.5, 0.75)}, VOTE_ALONE)) == ""
 

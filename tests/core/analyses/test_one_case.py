@@ -58,7 +58,7 @@ def test_classes_that_draws_do_not_tell_apart_are_a_near_tie_whichever_of_them_t
         assert title(drawn["simplex"]).startswith(said)
     three = np.repeat([[0.6, 0.3, 0.1], [0.3, 0.6, 0.1], [0.1, 0.3, 0.6]], [34, 33, 33], axis=0)
     drawn = triangle(["acne", "mole", "wart"], 0.8 * three, 0.2, "wart")
-    assert title(drawn["simplex"]) == "All three are nearly tied"
+    assert title(drawn["simplex"]) == "The three classes are nearly tied"
 
 
 def test_what_leads_in_all_draws_is_said_without_a_number():
