@@ -319,7 +319,7 @@ METHODS = (
         exactly="(p_a − p_e)/(1 − p_e), with p_e from class shares averaged over cases. Gwet's linearised variance "
         "(Fleiss 1971).",
         sources=("Fleiss, Psychological Bulletin 76 (1971), 378-382", GWET),
-        assumes="assumes exchangeable raters who guess classes in their average proportions.",
+        assumes="assumes that raters are exchangeable and guess classes in the average proportions.",
         formula=_FLEISS,
         place=70,
         beyond_chance=True,

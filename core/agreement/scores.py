@@ -319,7 +319,7 @@ def _absolute(
     # Of cases whose scores differ less than by chance the correlation of k scores is -1/(k - 1) at least.
     single = _few_raters(_one(name, table, what, (value, max(low, min(value, -1 / (k - 1))), high)), k)
     if 1 + (k - 1) * low <= 0:
-        return [single, _one(name, table, what, (mean, None, None), "the lower end is unbounded", k)]
+        return [single, _one(name, table, what, (mean, None, None), "no interval: the lower end is unbounded", k)]
     ends = mean, spearman_brown(low, k), spearman_brown(high, k)
     return [single, _few_raters(_one(name, table, what, ends, k=k), k)]
 

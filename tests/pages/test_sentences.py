@@ -718,7 +718,7 @@ def test_what_changes_without_a_rater_is_of_its_own_whole():
     assert one_rater.without(change).plain == (
         "Without this rater's 11 annotations, the most likely class changes in 3 of 10 cases. "
         "Percent agreement 60% → 70%, Krippendorff α 0.40 → –; 1 case has no other annotation; "
-        "correct compared with gold 81% → 92% of 1,234 cases."
+        "accuracy compared with gold 81% → 92%, n = 1,234 cases."
     )
     less = replace(change, n_without=2, gold=None, n_gold=0)
     assert one_rater.without(less).plain.endswith("2 cases have no other annotation.")

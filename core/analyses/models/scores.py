@@ -19,7 +19,7 @@ from ..blocks import Block, Download, Grid, Heading, Name, Span, Words
 from ..schema import Column, Unit
 
 _MOST_NAMED = 12
-_OPENS = "opens"
+_OPENS = "shown first"
 _ORDER = (
     "model", "weight", "score", "difference", "± difference", "parameters", "β held out", "β shown", "prevalence",
     "flipped", "remark", "accuracy by gold", "log loss by gold", "Brier by gold", "ECE by gold", "classes off by gold",

@@ -353,7 +353,7 @@ def without(change: Influence | None, why_not: str = "") -> Words:
         words += f"; {change.n_without:,} {have} no other annotation"
     if change.gold is not None:
         words += (
-            f"; correct compared with gold {percent(change.gold[0])} → {percent(change.gold[1])} of "
-            f"{plural(change.n_gold, 'case')}"
+            f"; accuracy compared with gold {percent(change.gold[0])} → {percent(change.gold[1])}, "
+            f"n = {plural(change.n_gold, 'case')}"
         )
     return Words(f"{words}.")

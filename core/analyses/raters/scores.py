@@ -280,9 +280,8 @@ def over_time(found: ScoreDrifts, place: int, digits: int, unit: str = "") -> li
     return [
         figure,
         Words(
-            "Higher than the others by {}{u} ({} to {}) before and by {}{u} ({} to {}) since then.".format(
-                *parts, u=f" {unit}es" if unit else ""
-            )
+            "This rater's annotations were higher than the others' by {}{u} ({} to {}) before and by {}{u} "
+            "({} to {}) since then.".format(*parts, u=f" {unit}es" if unit else "")
             + f" A stable rater would vary this much with a probability {p}."
         ),
     ]

@@ -86,4 +86,4 @@ def verdict(result: SetMetrics, by_gold: bool = False) -> str:
     if near:
         other = f"{result.classifiers[second]} ({number(mean[second])})"
         return f"{result.classifiers[best]} and {other} do not clearly differ: Jaccard index {ends}"
-    return f"{said}, {result.classifiers[second]} {number(mean[second])}"
+    return f"{said}, compared with {number(mean[second])} for {result.classifiers[second]}"

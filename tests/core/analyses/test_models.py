@@ -400,7 +400,7 @@ def test_kappa_stands_beside_what_the_model_expects(monkeypatch, caries):
     monkeypatch.setattr(agreement_part, "kappa_check", lambda *_: found)
     tap = replace(caries.shown, request=request("tap"))
     words = shown("agreement", FittedModels((tap,), tap, caries.vote)).words[-1]
-    assert "Observed κ is 0.41 (0.35 to 0.48); the model expects 0.44" in words and "a² is 0.39." in words
+    assert "Observed κ is 0.41 (0.35 to 0.48); expected under the model: 0.44" in words and "a² is 0.39." in words
 
 
 def badge_words(*models):
@@ -468,7 +468,13 @@ def test_held_out_scores_leave_with_what_gold_says_of_each():
     assert who_says_the_same(SimpleNamespace(families=())) == ()
     frame = got.downloads["held_out_scores_download"]
     assert frame.equals(got.tables["held_out_scores"]) and got.words[0].startswith("1,234 annotations were held out.")
-    assert frame.iloc[0][["model", "score", "difference", "parameters", "remark"]].tolist() == ["A", 0, 0, 10, "opens"]
+    assert frame.iloc[0][["model", "score", "difference", "parameters", "remark"]].tolist() == [
+        "A",
+        0,
+        0,
+        10,
+        "shown first",
+    ]
     told = frame.iloc[1]
     assert told[["score", "difference", "± difference", "β held out", "β shown", "remark"]].tolist() == [
         -1, -0.1, 0.01, 0.6, 0.9, "too slow",

@@ -483,7 +483,7 @@ def test_predicted_sets_are_shown_as_a_whole_and_by_label_and_leave_in_one():
 @pytest.mark.parametrize(
     ("low", "by_gold", "said"),
     [
-        ((0.1, 0.56, 0.4), False, "net has a Jaccard index of 0.60 (0.56 to 0.70), tree 0.50"),
+        ((0.1, 0.56, 0.4), False, "net has a Jaccard index of 0.60 (0.56 to 0.70), compared with 0.50 for tree"),
         ((0.1, 0.51, 0.4), False, "net and tree (0.50) do not clearly differ: Jaccard index 0.60 (0.51 to 0.70)"),
         ((0.1, 0.5, 0.4), True, "net and tree (0.50) do not clearly differ: Jaccard index 0.60 (0.50 to 0.70)"),
     ],
