@@ -87,7 +87,7 @@ def test_plans_leave_with_their_cost_which_is_that_of_their_annotations(shown, l
 def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure():
     right, certainty = sentences(outcomes(), 0.5)
     assert right.startswith(
-        "For 60 annotations at a cost of 30.00, **1 new rater on every case** improves the share of correct cases most"
+        "With 60 annotations at a cost of 30.00, **1 new rater on every case** improves the share of correct cases most"
     )
     assert (
         "**1 new rater on every case** improves certainty most" in certainty
@@ -95,7 +95,7 @@ def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure
         and "0.200" in certainty
     )
     second = sentences(outcomes(gain_right=(0.04, 0.2, 0.01)), None)[0]
-    assert second.startswith("For 200 annotations, **50 more cases, 4 annotations each**")
+    assert second.startswith("With 200 annotations, **50 more cases, 4 annotations each**")
     unclear = sentences(outcomes(sure=(False, True, False)), None)
     assert unclear == [
         "No plan clearly improves the share of correct cases the most.",

@@ -175,7 +175,7 @@ def says(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> list
         plan = found.plans[best + 1]
         most = " most" if n.size > 1 else ""
         sentences.append(
-            (f"For {plural(int(n[best]), 'annotation')}{price}, ", Strong(plan.title if plan else ""),
+            (f"With {plural(int(n[best]), 'annotation')}{price}, ", Strong(plan.title if plan else ""),
              f" improves {words}{most}: +{gain}.")
         )  # fmt: skip
     return sentences

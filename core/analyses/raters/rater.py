@@ -296,7 +296,7 @@ def _most_unlike(frame: pd.DataFrame) -> list[Block]:
                 "Largest difference from the other raters: ", Strong(Name(shorten(worst["answered"], 40))),
                 " when they choose ",
                 Name(shorten(worst["class by the others"], 40)),
-                f", {said} against {percent(worst['share of the pool'])}.",
+                f", {said} compared with {percent(worst['share of the pool'])}.",
             )
         )
     ]  # fmt: skip
