@@ -182,7 +182,8 @@ def below_peers_said(found: BelowPeers, dataset: Dataset, case: int, hide_names:
     if not names:
         return ""
     these = "one rater names" if len(names) == 1 else f"{len(names)} raters name"
-    return f" Across all cases, {these} the majority class clearly less often than the others: {', '.join(names.values())}."
+    less = f"{these} the majority class clearly less often than the others"
+    return f" Across all cases, {less}: {', '.join(names.values())}."
 
 
 def few_said(found: OneCase) -> str:

@@ -168,15 +168,15 @@ def says(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> list
         each = [part[1:, quantity] / n for part in (found.gain, found.gain_low, found.gain_high)]
         best = 0 if n.size == 1 else clearly_most(*each)
         if best is None or not sure[best]:
-            sentences.append((f"No plan clearly improves {words} the most.",))
+            sentences.append((f"No plan clearly improves {words} most per annotation.",))
             continue
         gain = number(float(found.gain[best + 1, quantity]), digits)
-        price = f" at a cost of {number(cost * n[best])}" if cost is not None else ""
+        price = f", at a cost of {number(cost * n[best])}" if cost is not None else ""
         plan = found.plans[best + 1]
-        most = " most" if n.size > 1 else ""
+        most = " most per annotation" if n.size > 1 else ""
         sentences.append(
-            (f"With {plural(int(n[best]), 'annotation')}{price}, ", Strong(plan.title if plan else ""),
-             f" improves {words}{most}: +{gain}.")
+            (Strong(plan.title if plan else ""), f" improves {words}{most}: +{gain} with "
+             f"{plural(int(n[best]), 'annotation')}{price}.")
         )  # fmt: skip
     return sentences
 
