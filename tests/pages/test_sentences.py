@@ -637,7 +637,7 @@ def test_what_is_most_unlike_the_pool_is_what_surely_exceeds_its_share_by_most(s
     pool = Answers(*np.array([[[0.8, 0.2], [0.29, 0.71]], [[0.7, 0.1], [0.2, 0.6]], [[0.9, 0.25], [0.4, 0.8]]]), OWN_N)
     blocks.show(one_rater.answers(SimpleNamespace(own=own, pool=pool, classes=("mole", "acne"))))
     assert said[1] == (
-        "Largest difference from the other raters: **acne** when they choose mole, 50% (35% to 70%) against 20%."
+        "Largest difference from the other raters: **acne** when they choose mole, 50% (35% to 70%) compared with 20%."
     )
     assert said[2].startswith("4 rows. For cases of each class (weighted by its probability): share")
 
@@ -657,7 +657,7 @@ def test_of_several_annotations_that_exceed_the_pool_the_one_that_clearly_does_s
         blocks.show(one_rater.answers(SimpleNamespace(own=of_rater, pool=of_pool, classes=classes)))
     named = [one for one in said if one.startswith("Largest difference from the other raters")]
     assert named == [
-        "Largest difference from the other raters: **wart** when they choose acne, 90% (80% to 100%) against 10%."
+        "Largest difference from the other raters: **wart** when they choose acne, 90% (80% to 100%) compared with 10%."
     ]
 
 
