@@ -275,7 +275,7 @@ ASK_NEXT = (
     Column("rater", "ask"),
     Column("uncertainty", "uncertainty now (bits)", "coefficient"),
     Column("gain", "expected gain (bits)", "coefficient"),
-    Column("any_rater", "any rater (bits)", "coefficient"),
+    Column("any_rater", "mean over raters (bits)", "coefficient"),
     Column("cost", unit="amount"),
 )
 
@@ -320,7 +320,7 @@ def table_of_ask_next(found: NextPairs, dataset: Dataset, options) -> pd.DataFra
 
 
 _BELOW_ANY = (
-    "The expected gain is below the mean over raters (“any rater”) if the better raters for a case have reached their "
+    "The expected gain is below the mean over raters if the better raters for a case have reached their "
     "maximum or cost more."
 )
 

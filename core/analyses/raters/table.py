@@ -440,17 +440,17 @@ def _judged(act: FlaggedRaters, by_draws: bool) -> str:
     if n_gold == act.acceptable.n_judged:
         return f"The accuracy of {people} is measured against gold and shrunk towards the mean of all raters."
     return (
-        f"Accuracy is judged by gold for {people} with at least {GOLD_EACH} gold annotations, and for the others by "
+        f"Accuracy is judged by gold for {people} with at least {GOLD_EACH} gold annotations, and for the rest by "
         f"{others}. It is shrunk towards the mean of all raters."
     )
 
 
 def _followed(found: Following) -> str:
-    by = "the other raters of each case, minus their severity"
+    by = "the other raters of each case, adjusted for their severity"
     if n_gold := int(found.by_gold.sum()):
         by = f"gold for {plural(n_gold, 'rater')}" + (f" and, for the rest, by {by}" if n_gold < found.n_judged else "")
     return (
-        f"The correlation of raters with the cases is judged by {by}. It is shrunk towards the mean of all raters. "
+        f"Each rater's correlation with the cases is judged by {by}. It is shrunk towards the mean of all raters. "
         "Higher or more scattered annotations do not count against a rater."
     )
 
