@@ -162,11 +162,11 @@ def check_access() -> tuple[list[Access], list[str]]:
     number, before = (0, BEGINNING) if expired is None else (int(expired.details[0]), expired.details[1])
     for line in lines:
         if line.number != number + 1 or line.previous != before:
-            faults.append(f"line {line.number} does not follow the previous line: lines are missing or have been moved")
+            faults.append(f"lines before line {line.number} are missing or have been moved")
         if line.hash != _hash(line):
             faults.append(f"line {line.number} was changed")
         elif line.personal != _personal(line) if line.token else line.who != PSEUDONYM:
-            faults.append(f"line {line.number} contains names that differ from the recorded names")
+            faults.append(f"the names in line {line.number} were changed")
         number, before = line.number, line.hash
     return lines, faults
 
@@ -206,7 +206,7 @@ def _recording() -> Iterator[Path]:
     except OSError as error:
         raise InputError(
             f"Could not write the access record {path}: {error.strerror or error}.",
-            "Free up disk space, or give this user write access to the file.",
+            "Free up disk space, or give the user that runs Plurality write access to the file.",
         ) from None
 
 

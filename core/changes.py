@@ -138,7 +138,7 @@ def _writing() -> Iterator[Path]:
     except OSError as error:
         raise InputError(
             f"Could not write the record of changes {path}: {error.strerror or error}. Nothing was changed.",
-            "Free up disk space, or give this user write access to the file.",
+            "Free up disk space, or give the user that runs Plurality write access to the file.",
         ) from None
 
 

@@ -115,14 +115,17 @@ def _why_not(dataset: Dataset, n: np.ndarray, usable: np.ndarray, size: list[int
         return "undefined: no case has two annotations in a known order"
     if sum(longer) in (0, sum(size)):
         few = "no" if sum(longer) == 0 else "every"
-        return f"undefined: {few} case has more than two annotations, so selective addition cannot be tested"
+        return (
+            f"undefined: {few} case has more than two annotations, so it cannot be tested whether disagreement led to "
+            "more annotations"
+        )
     if min(size) < LEAST_CASES:
         what = "agree" if size[0] < size[1] else "disagree"
         return (
             f"undefined: the first two annotations {what} on only {min(size)} cases; at least {LEAST_CASES} are needed"
         )
     if dataset.time is None and _sorted_by_answer(dataset, n):
-        return "undefined: equal annotations are adjacent in every case, so their order is not chronological"
+        return "undefined: annotations are grouped by class in every case, so their order is not chronological"
     return ""
 
 

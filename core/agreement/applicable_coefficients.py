@@ -127,7 +127,7 @@ class ApplicableCoefficients(Result):
         return next(one for one in self.coefficients if one.name == KRIPPENDORFF_ALPHA and one.weights == wanted)
 
 
-_PAIRS = {"ranking": "pairs of first choices", "ordinal": "pairs (neighbouring classes count in part)"}
+_PAIRS = {"ranking": "pairs of first choices", "ordinal": "pairs (neighbouring classes count as partial agreement)"}
 _REASONS = {
     "nominal": "α allows any number of raters and missing annotations, and counts only identical classes as agreement",
     "ordinal": "the classes are ordered, so both measures count neighbouring classes as partial agreement",

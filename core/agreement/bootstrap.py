@@ -178,11 +178,11 @@ def percentiles(
     missing = replicates.size - known.size
     note = f"{missing:,} of {replicates.size:,} resamples have no value" if missing else ""
     if n_cases < 2:
-        return None, None, None, "undetermined interval: there is only one case"
+        return None, None, None, "no interval: there is only one case"
     if missing > (1 - level) * replicates.size or known.size < 2:
-        return None, None, None, f"undetermined interval: {note}"
+        return None, None, None, f"no interval: {note}"
     se = float(known.std(ddof=1))
     if se < 1e-12:
-        return se, None, None, "undetermined interval: all cases are equal, so resampling shows no variation"
+        return se, None, None, "no interval: the value is the same in every resample"
     low, high = (float(end) for end in np.quantile(known, ((1 - level) / 2, (1 + level) / 2)))
     return se, low, high, "; ".join(filter(None, (few_cases(n_cases), note)))

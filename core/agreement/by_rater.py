@@ -96,8 +96,8 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
     limit = current_settings().max_model_cells
     if dataset.n_raters * dataset.n_classes > limit:
         raise LimitError(
-            f"Cannot compare {dataset.n_raters:,} raters on {dataset.n_classes:,} classes: this needs more than "
-            f"{limit:,} cells, the limit. Select fewer raters."
+            f"Cannot compare {dataset.n_raters:,} raters on {dataset.n_classes:,} classes: this needs more "
+            f"cells than the limit of {limit:,}. Select fewer raters."
         )
     twice = both_ways(dataset)
     counts, walk = _walk(twice)

@@ -274,7 +274,7 @@ def one_way(found: Coefficient, level: float) -> Coefficient:
     if found.value is None or found.se is None:
         return found
     if n < 2:
-        return replace(found, se=None, ci_low=None, ci_high=None, note="undetermined interval: there is only one case")
+        return replace(found, se=None, ci_low=None, ci_high=None, note="no interval: there is only one case")
     se = found.se * 2**0.5
     half = float(stdtrit(n - 1, (1 + level) / 2)) * se
     low, high = max(found.value - half, -1.0), min(found.value + half, 1.0)
@@ -319,7 +319,7 @@ METHODS = (
         exactly="(p_a − p_e)/(1 − p_e), with p_e from class shares averaged over cases. Gwet's linearised variance "
         "(Fleiss 1971).",
         sources=("Fleiss, Psychological Bulletin 76 (1971), 378-382", GWET),
-        assumes="assumes exchangeable raters who guess classes in their average proportions.",
+        assumes="assumes that raters are exchangeable and guess classes in the average proportions.",
         formula=_FLEISS,
         place=70,
         beyond_chance=True,

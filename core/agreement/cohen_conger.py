@@ -60,7 +60,7 @@ def warn_repeated(found: Coefficient, repeats: int) -> Coefficient:
     if not repeats or found.value is None:
         return found
     count = "counts" if repeats == 1 else "count"
-    note = f"{plural(repeats, 'repeated annotation')} by a rater on the same case {count} as another rater's"
+    note = f"{plural(repeats, 'repeated annotation')} of a case by the same rater {count} as another rater's"
     return replace(found, note="; ".join(filter(None, (found.note, note))))
 
 
@@ -297,8 +297,8 @@ METHODS = (
         conger_kappa,
         _conger,
         plainly="Cohen's kappa for more than two raters.",
-        exactly="(p_a − p_e)/(1 − p_e), with p_e averaged over pairs of raters' margins. Gwet's linearised variance "
-        "(Conger 1980).",
+        exactly="(p_a − p_e)/(1 − p_e), with p_e from the margins of each pair of raters, averaged over pairs. "
+        "Gwet's linearised variance (Conger 1980).",
         sources=("Conger, Psychological Bulletin 88 (1980), 322-328", GWET),
         needs=("overlap", "raters"),
         assumes="assumes that every rater guesses classes in their own proportions.",

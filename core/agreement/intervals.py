@@ -11,7 +11,7 @@ from ..result_base import Result
 NO_ERROR = 1e-12
 Z95 = 1.959963984540054  # Number of standard errors to each end of a 95% interval.
 EVERYTHING = "too few cases: the interval covers the whole range of the coefficient"
-WITHOUT_ERROR = "undetermined interval: the estimated standard error is 0"
+WITHOUT_ERROR = "no interval: the estimated standard error is 0"
 
 
 class IntervalEstimate(NamedTuple):
@@ -142,7 +142,7 @@ def with_t_interval(
             None,
             n_cases,
             n_annotations,
-            "undetermined interval: there is only one case",
+            "no interval: there is only one case",
         )
     value, se = min(1.0, value), float(np.sqrt(variance))
     if se <= NO_ERROR:

@@ -156,7 +156,7 @@ def mean_label_alpha(dataset: Dataset, level: float = 0.95) -> Coefficient:
         found.append(one) if one is not None else left_out.append(label)
     if not found:
         return undefined(
-            MEAN_LABEL_ALPHA, "identity", "in cases with two annotations, every label was chosen always or never"
+            MEAN_LABEL_ALPHA, "identity", "each label was either always or never chosen in cases with two annotations"
         )
     value = float(np.mean([alpha for alpha, _ in found]))
     deviation = np.mean([own for _, own in found], axis=0)

@@ -145,7 +145,7 @@ def with_wilson_interval(
         Name of a unit, for the note.
     """
     if m < 2 or largest >= 1:
-        note = f"undetermined interval: there is only one {unit}"
+        note = f"no interval: there is only one {unit}"
         return Coefficient(name, weights, p, None, None, None, m, n_annotations, note)
 
     from scipy.special import stdtrit
@@ -279,12 +279,12 @@ def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0
     found = _disagreements(counts, weighting)
     value = 1 - found.x / found.y
     if m < 2 or n_cases < 3:
-        why = f"undetermined interval: there {'is only one case' if m < 2 else 'are only two cases'}"
+        why = f"no interval: there {'is only one case' if m < 2 else 'are only two cases'}"
         return Coefficient("spa_corrected", weighting, value, None, None, None, m, n_annotations, why)
     se = _standard_error(found)
     ends = _interval(counts, total, found, weighting, max(2, round(n_annotations / m)), level)
     if ends is None:
-        note = "undetermined interval: chance agreement may be 1"
+        note = "no interval: chance agreement may be 1"
         return Coefficient("spa_corrected", weighting, value, se, None, None, m, n_annotations, note)
     sizes = n[usable]
     own = bool(usable[rated].all() and (sizes == sizes[0]).all())
@@ -413,11 +413,12 @@ METHODS = (
         "SPA beyond chance",
         spa_corrected,
         lambda asked: [spa_corrected(asked.counts, level=asked.level)],
-        plainly="Agreement beyond that between different cases, weighted by the number of annotations.",
+        plainly="How much more annotations agree within a case than between different cases, with cases weighted by "
+        "their number of annotations.",
         exactly="(P − P_e)/(1 − P_e), where P_e is the agreement between annotations of different cases. Fieller "
         "interval on 1 − P and 1 − P_e (jackknife covariance).",
         sources=(SPA_SOURCE,),
-        assumes="like SPA, but corrected for the agreement between different cases.",
+        assumes="like SPA, but corrected for the agreement between annotations of different cases.",
         formula=Formula(beyond_chance, of="other cases", by_size=True),
         place=30,
         beyond_chance=True,

@@ -195,9 +195,9 @@ def _by_components(dataset: Dataset, scored: Scored, n: np.ndarray, level: float
 def _both(name: str, what: str, ends: Ends, k: int, n_scores: int, n_cases: int) -> list[Coefficient]:
     note = few_cases(n_cases)
     if ends[1] is None:
-        note = "undetermined interval: the scores show no random error, or a variance component is 0"
+        note = "no interval: the scores show no random error, or a variance component is 0"
         if what.startswith("Henderson"):
-            note = "undetermined interval: there are too many raters and cases for maximum likelihood"
+            note = "no interval: there are too many raters and cases for maximum likelihood"
     mean = [None if end is None else spearman_brown(end, k) for end in ends]
     return [
         Coefficient(name, what, ends[0], None, ends[1], ends[2], n_cases, n_scores, note),
@@ -319,7 +319,7 @@ def _absolute(
     # Of cases whose scores differ less than by chance the correlation of k scores is -1/(k - 1) at least.
     single = _few_raters(_one(name, table, what, (value, max(low, min(value, -1 / (k - 1))), high)), k)
     if 1 + (k - 1) * low <= 0:
-        return [single, _one(name, table, what, (mean, None, None), "the lower end is unbounded", k)]
+        return [single, _one(name, table, what, (mean, None, None), "no interval: the lower end is unbounded", k)]
     ends = mean, spearman_brown(low, k), spearman_brown(high, k)
     return [single, _few_raters(_one(name, table, what, ends, k=k), k)]
 
@@ -352,7 +352,7 @@ def _few_raters(coefficient: Coefficient, k: int) -> Coefficient:
 
 def _one(name: str, table: np.ndarray, what: str, ends: tuple, why: str = "", k: int = 0) -> Coefficient:
     """Build one coefficient, of the mean of k if k is given; ``why`` it has no interval."""
-    note = f"undetermined interval: {why}" if why else few_cases(len(table))
+    note = f"no interval: {why}" if why else few_cases(len(table))
     name, what = (f"{name}k", f"{what}, mean of {k}") if k else (name, what)
     return Coefficient(name, what, ends[0], None, ends[1], ends[2], len(table), table.size, note)
 

@@ -37,7 +37,7 @@ PAIRS = (
 RATERS = (
     Column("rater"), Column("n", "comparisons", "count"), Column("tied", "ties", "coefficient"),
     *intervals("accuracy", unit="rate", heads=("95% low", "95% high")),
-    Column("followed", "follows the order", "coefficient"),
+    Column("followed", "prefers the stronger item", "coefficient"),
     *intervals("discrimination", unit="coefficient", heads=("95% low ", "95% high ")),
     Column("triads", unit="count"), Column("circular", "circular", "count"), Column("zeta", "ζ", "coefficient"),
     Column("p", "p (fewer by chance)", "error"),
@@ -117,7 +117,7 @@ def agreement_on_pairs(dataset: Dataset, level: float = 0.95) -> tuple[float, fl
 
 
 def _counts(data: Comparisons, fit: ComparisonFit) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return comparisons, ties, and comparisons that follow the order, of each rater."""
+    """Return comparisons, ties, and comparisons that prefer the stronger item, of each rater."""
     higher = fit.strength[data.first] > fit.strength[data.second]
     kept = np.where(higher, data.count[:, 0], data.count[:, 2])
     parts = (data.count.sum(axis=1), data.count[:, 1], kept)
@@ -178,7 +178,7 @@ def _few(found: ItemOrder) -> list[Block]:
     if len(found.n) < 2 or float(found.n.mean()) >= FEW_COMPARISONS:
         return []
     words = (
-        f"Raters made {number(float(found.n.mean()), 1)} comparisons each on average. With fewer than "
+        f"Each rater made {number(float(found.n.mean()), 1)} comparisons on average. With fewer than "
         f"{FEW_COMPARISONS}, probabilities over 90% can be about 4 points too high."
     )
     return [Words(words, "note")]
@@ -193,7 +193,7 @@ def _sides(fit: ComparisonFit) -> list[Block]:
     return [
         Words(
             f"Raters prefer the item shown {which}: between two equal items, they choose the one shown first in "
-            f"{percent_with_interval(share, low, high)} of decided comparisons. The order is corrected for this."
+            f"{percent_with_interval(share, low, high)} of decided comparisons. The ranking is corrected for this."
         )
     ]
 
@@ -324,23 +324,26 @@ def table_of_pairs(found: ItemOrder, dataset: Dataset, options: OrderOptions) ->
 
 
 def lead_of_raters(found: ItemOrder) -> list[Span]:
-    """Return which raters do not clearly follow the order, in a sentence."""
+    """Return which raters do not clearly prefer the stronger items, in a sentence."""
     fit = found.fit
     clear = float(ndtri((1 + fit.level) / 2))
     n, reversed_by = len(fit.raters), [fit.raters[rater] for rater in np.flatnonzero(fit.evidence <= -clear)]
     unclear = [fit.raters[rater] for rater in np.flatnonzero(np.abs(fit.evidence) < clear)]
     if len(unclear) == n:
-        return ["No rater clearly follows the order."]
+        return ["No rater clearly prefers the stronger items."]
     words: list[Span] = []
     if reversed_by:
         prefer = "prefers" if len(reversed_by) == 1 else "prefer"
-        words += [*_listed(reversed_by), f" {prefer} the weaker items: check whether their answers were swapped. "]
+        words += [*_listed(reversed_by), f" {prefer} the weaker items: check whether their annotations were swapped. "]
     if unclear:
         do = "does" if len(unclear) == 1 else "do"
-        words += [f"{len(unclear):,} of {plural(n, 'rater')} {do} not clearly follow the order: ", *_listed(unclear)]
+        words += [
+            f"{len(unclear):,} of {plural(n, 'rater')} {do} not clearly prefer the stronger items: ",
+            *_listed(unclear),
+        ]
         return [*words, "."]
     rest = "All other raters" if reversed_by else "All raters"
-    return [*words, f"{rest} clearly follow the order."]
+    return [*words, f"{rest} clearly prefer the stronger items."]
 
 
 def _listed(names: Sequence[str]) -> list[Span]:
@@ -351,17 +354,17 @@ def _listed(names: Sequence[str]) -> list[Span]:
 
 
 def present_raters(found: ItemOrder, dataset: Dataset, options: OrderOptions) -> list[Block]:
-    """Show how well each rater follows the order, with the rater's circular triads."""
+    """Show how often each rater prefers the stronger item, with the rater's circular triads."""
     table = table_of_raters(found, dataset, options)
     return [
         Heading("Raters and the order", TRIADS),
         Words(lead_of_raters(found), "lead"),
         Grid(table, "Raters, least accurate first.", 60, RATERS, "order_raters"),
         Words(
-            "“Follows the order” is the share of decided comparisons that prefer the stronger item. Accuracy is the "
-            "probability that the rater prefers the stronger item, if the rater prefers one, averaged over the "
-            "pairs that all raters compared. Its interval treats the strengths as known. Discrimination is 1 for "
-            "the average rater and 0 for random answers; raters with few comparisons are treated as average.",
+            "“Prefers the stronger item” is a share of the rater's decided comparisons. Accuracy is the probability "
+            "of this preference, given that the rater prefers one of the items, averaged over the pairs that all "
+            "raters compared. Its interval treats the strengths as known. Discrimination is 1 for the average rater "
+            "and 0 for random answers; raters with few comparisons are treated as average.",
             "note",
         ),
         Download(table, "Raters", "order_raters", "order_raters_table"),

@@ -23,7 +23,7 @@ COLUMNS = (
     Column("named", "differs"),
     Column("n_raters", "raters", "count"),
     Column("of_class", "class"),
-    Column("difference", "difference of means or shares", "coefficient"),
+    Column("difference", "difference in means or shares", "coefficient"),
     Column("difference_low", "95% low", "coefficient"),
     Column("difference_high", "95% high", "coefficient"),
     Column("p_difference", "p of the difference", "difference"),
@@ -92,7 +92,7 @@ def present(found: GroupReview, dataset: Dataset, options: GroupOptions) -> list
     blocks: list[Block] = [
         Heading("Do groups of raters differ?", TERM),
         Words(lead(found), "lead"),
-        _figure(differences, "difference of means" if scores else "difference of shares", 0.0, "groups_difference"),
+        _figure(differences, "difference in means" if scores else "difference in shares", 0.0, "groups_difference"),
     ]
     if ratios:
         blocks.append(_figure(ratios, "agreement within / across", 1.0, "groups_association"))
@@ -150,7 +150,7 @@ def _differs(one: GroupAgreement) -> list[Span]:
         points = _signed(one.difference, 100, 0).replace(" (", " points (", 1)
         return [" choose “", Name(one.of_class), f"” {sign} often than the others: difference {points}"]
     higher = "higher" if one.difference.value > 0 else "lower"
-    return [f" give {higher} values than the others: difference of means {_signed(one.difference)}"]
+    return [f" give {higher} values than the others: difference in means {_signed(one.difference)}"]
 
 
 def _signed(one: IntervalEstimate, factor: int = 1, digits: int = 2) -> str:

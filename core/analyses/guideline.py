@@ -177,7 +177,7 @@ def lead_of_changes(found: GuidelineReview, options: GuidelineOptions) -> str:
     """
     whole, earlier, new = found.changes[0], *_sides(options)
     if isnan(whole.change.value):
-        return f"Cannot compare agreement {earlier} and {new}: one side has no cases."
+        return f"Cannot compare agreement {earlier} and {new}: one of the two groups has no cases."
     said = f"Raters agree on {percent_with_interval(*whole.before)} of annotation pairs {earlier}, and on "
     return f"{said}{percent_with_interval(*whole.after)} {new}; {_difference(whole.change)}."
 
@@ -208,7 +208,8 @@ def _one_pair(found: GuidelineReview, pair: ConfusedPair, dataset: Dataset, opti
     """Show who confuses a pair, what a merger would do, disagreement before and after, and typical cases."""
     whose = [Name(pair.group)] if pair.group else _named(pair.raters)
     words: list[Span] = [_WHO[pair.who], *whose, "." if whose else ""]
-    words.append(f" If they are merged, {percent_with_interval(*pair.lost)} of the information about the truth is lost")
+    lost = percent_with_interval(*pair.lost)
+    words.append(f" If the classes are merged, {lost} of the information about the truth is lost")
     if found.alpha is not None and pair.alpha_merged == pair.alpha_merged:
         words.append(f", and α is {number(pair.alpha_merged)} instead of {number(found.alpha)}")
     blocks: list[Block] = [Words([*words, "."])]
@@ -237,7 +238,7 @@ def _change(pair: ConfusedPair, options: GuidelineOptions) -> str:
     """Compare disagreement between two classes under earlier guidelines with that under the new one."""
     earlier, new = _sides(options)
     if pair.before is None or pair.after is None or pair.change is None or pair.change.value != pair.change.value:
-        return f"Cannot compare disagreement {earlier} and {new}: one side has no cases."
+        return f"Cannot compare disagreement {earlier} and {new}: one of the two groups has no cases."
     before, after = percent_with_interval(*pair.before), percent_with_interval(*pair.after)
     pairs = "Annotation pairs that disagree on these classes"
     return f"{pairs}: {before} {earlier}, {after} {new}; {_difference(pair.change)}."
@@ -276,7 +277,9 @@ def lead(found: GuidelineReview) -> list[Span]:
     elif one.who == "everybody":
         said.append(" No single rater causes this disagreement.")
     if one.advice in ("merge", "rewrite"):
-        said.append(f" Merging them loses {percent_with_interval(*one.lost)} of the information about the truth.")
+        said.append(
+            f" Merging the classes loses {percent_with_interval(*one.lost)} of the information about the truth."
+        )
     counts = [(name, sum(pair.advice == name for pair in found.pairs)) for name in _DO]
     parts = [f"{_DO[name]} {plural(n, 'pair')} of classes" for name, n in counts if n]
     said.append(f" Advice: {'; '.join(parts)}." if parts else " No pair of classes needs a change.")

@@ -19,6 +19,7 @@ from .schema import Column, frame_of
 
 TERM = "panel of AI raters"
 MOST_NAMED = 3
+_NO_CHANGE = "Leaving out any one member or family does not clearly change the accuracy of the vote."
 COLUMNS = (
     Column("name", "rater"),
     Column("kind"),
@@ -134,9 +135,12 @@ def _independence(found: PanelWorth) -> str:
 
 def _people(found: PanelWorth) -> str:
     if found.people_effective is None:
-        return "Cannot determine this for people: no two people have 30 cases with a known truth in common."
+        return (
+            "Cannot determine how many independent raters people count as: no two people have 30 cases with a known "
+            "truth in common."
+        )
     count = with_interval(*found.people_effective, digits=1)
-    said = f"Measured against the same truth, {found.n_people:,} people per case are worth {count} independent raters."
+    said = f"Measured against the same truth, {found.n_people:,} people per case count as {count} independent raters."
     if found.truth == "joint":
         said += " This cannot detect mistakes that people share; compare with gold, or see “Shared errors”."
     return said
@@ -151,7 +155,7 @@ def _without(found: PanelWorth) -> list[str | Name]:
         parts += ["; without " if parts else "Accuracy of the vote without ", Name(one.name), f"{kind}: "]
         parts.append(f"{percent(one.vote_without.value)}, difference {points(one.change)}")
     more = f"; {plural(len(clear) - MOST_NAMED, 'more clear change')}" if len(clear) > MOST_NAMED else ""
-    return [*parts, f"{more}."] if parts else ["Removing any one member or family does not clearly change the vote."]
+    return [*parts, f"{more}."] if parts else [_NO_CHANGE]
 
 
 def _order(found: PanelWorth) -> list[str | Name]:

@@ -21,8 +21,8 @@ _RANKING_FAULTS = (
     "",
     "ranks no class",
     "does not start with block 0",
-    "has blocks that do not ascend by one",
-    "has tied classes that do not ascend by code",
+    "has block numbers that do not increase in steps of one",
+    "has tied classes that are not sorted by code",
     "ranks a class twice",
 )
 

@@ -262,7 +262,7 @@ def test_a_part_gives_the_rows_of_its_table_for_the_rater_and_gold_that_are_name
     assert "Could not find rater 'nobody'" in run(
         "raters", "anaesthesia", "--part", "rater", "--who", "nobody", status=2
     )
-    assert "it takes scores" in run("raters", "anaesthesia", "--part", "score-gold", status=2)
+    assert "it needs scores" in run("raters", "anaesthesia", "--part", "score-gold", status=2)
     scores, gold = tmp_path / "scores.csv", tmp_path / "gold.csv"
     scores.write_text(
         "case,rater,score\n" + "".join(f"c{n},{r},{n + k}.5\n" for n in range(9) for k, r in enumerate("ab"))

@@ -25,11 +25,11 @@ def test_agreement_is_split_and_ratings_are_simulated_as_chosen():
     app = opened("models", "anaesthesia")
     app.session_state["model_tabs"] = "t-a-p"
     said, found = words(settle(app.run())), tap_agreement(load_sample("anaesthesia"))
-    assert f"both know {found.rates.accurate:.0%}" in said and found.test.words in said
+    assert f"both know: {found.rates.accurate:.0%}" in said and found.test.words in said
     app.session_state["model_tabs"] = "Explore t-a-p"
     app = settle(app.run())
     app.number_input(key="explore_a").set_value(0.9)
-    assert "expected at a = 0.9: 0.81; guesses follow the prevalence, so the expected κ is a²" in words(
+    assert "expected at a = 0.9: 0.81; raters guess in proportion to prevalence, so the expected κ is a²" in words(
         settle(app.run())
     )
     app.number_input(key="explore_t").set_value(1.5)

@@ -61,7 +61,7 @@ def test_the_average_of_models_opens_with_its_members_and_any_single_model_is_on
     assert set(members["remark"][used]) == {""} and set(members["remark"][~used]) == {"Its weight is negligible."}
     assert members["beta"][used & (members["model"] != "Smoothed vote")].between(0.2, 1).all()
     scores = next(frame.value for frame in compared(app).dataframe if "difference" in frame.value.columns)
-    assert scores["model"].iloc[0] == "Average of models" and scores["remark"].iloc[0] == "opens"
+    assert scores["model"].iloc[0] == "Average of models" and scores["remark"].iloc[0] == "shown first"
     mine = choose(app, "tap")
     assert "Chosen by you" in words(mine) and title(mine).endswith("(t-a-p)")
     assert "Dawid-Skene, empirical Bayes predicts 225 held-out annotations best of the rater models" in words(mine)
@@ -251,7 +251,7 @@ def test_where_most_raters_give_one_class_the_smoothed_vote_opens_and_models_are
     assert "most accurate:" not in said and "is unreliable here" not in said
     scores = next(frame.value for frame in compared(app).dataframe if "difference" in frame.value.columns)
     row = scores.set_index("model")
-    assert row.loc["Smoothed vote", "remark"] == "opens" and row.loc["Smoothed vote", "flipped"] == 0
+    assert row.loc["Smoothed vote", "remark"] == "shown first" and row.loc["Smoothed vote", "flipped"] == 0
     assert row.loc["Dawid-Skene", "remark"].startswith("It loses y: ") and row.loc["Dawid-Skene", "flipped"] > 10
     assert f"Flipped: unanimous cases that get a different class (n = {n})" in words(app)
     mine = words(choose(app, "dawid-skene"))

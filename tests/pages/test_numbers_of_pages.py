@@ -86,20 +86,17 @@ def test_plans_leave_with_their_cost_which_is_that_of_their_annotations(shown, l
 
 def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure():
     right, certainty = sentences(outcomes(), 0.5)
-    assert right.startswith(
-        "For 60 annotations at a cost of 30.00, **1 new rater on every case** improves the share of correct cases most"
+    assert right == (
+        "**1 new rater on every case** improves the share of correct cases most per annotation: +0.040 with 60 "
+        "annotations, at a cost of 30.00."
     )
-    assert (
-        "**1 new rater on every case** improves certainty most" in certainty
-        and "0.040" in right
-        and "0.200" in certainty
-    )
+    assert certainty.startswith("**1 new rater on every case** improves certainty most per annotation: +0.200 with")
     second = sentences(outcomes(gain_right=(0.04, 0.2, 0.01)), None)[0]
-    assert second.startswith("For 200 annotations, **50 more cases, 4 annotations each**")
+    assert second.startswith("**50 more cases, 4 annotations each** improves") and "with 200 annotations." in second
     unclear = sentences(outcomes(sure=(False, True, False)), None)
     assert unclear == [
-        "No plan clearly improves the share of correct cases the most.",
-        "No plan clearly improves certainty the most.",
+        "No plan clearly improves the share of correct cases most per annotation.",
+        "No plan clearly improves certainty most per annotation.",
     ]
     assert (
         sentences(outcomes(sure=(False, False, False)), None)[0]
@@ -240,16 +237,16 @@ def test_the_halves_of_the_days_share_no_day_and_hold_all_of_them(monkeypatch):
 @pytest.mark.parametrize(
     ("above", "title"),
     [
-        ((0.3, 0.45, 0.8), "The side of the threshold depends on γ"),
-        ((0.6, 0.7, 0.95), "Same side of the threshold at every γ"),
-        ((0.05, 0.2, 0.3), "Same side of the threshold at every γ"),
-        ((0.3, 0.45, 0.95), "The side of the threshold depends on γ"),
+        ((0.3, 0.45, 0.8), "Whether the score is above the threshold depends on γ"),
+        ((0.6, 0.7, 0.95), "The score is on the same side of the threshold at every γ"),
+        ((0.05, 0.2, 0.3), "The score is on the same side of the threshold at every γ"),
+        ((0.3, 0.45, 0.95), "Whether the score is above the threshold depends on γ"),
         ((0.2, 0.45, 0.8), "Uncertain at every γ"),
     ],
 )
 def test_the_side_of_a_score_is_said_over_all_trusts(above, title):
     one = np.array(above)[:, None]
-    if title == "The side of the threshold depends on γ" and max(above) < 0.9:
+    if title == "Whether the score is above the threshold depends on γ" and max(above) < 0.9:
         one[0] = 0.02  # certain at the lowest trust, on the other side
     curve = ScoreTrust(3.0, np.array([0.5, 1.0, 3.0]), one, one - 1, one + 1, one)
     assert score.side_said(curve.above[:, 0]) == title
@@ -484,13 +481,13 @@ def test_machines_are_drawn_among_those_who_share_errors_and_raters_without_a_pa
     blocks.show(pairs.blocks_of(found, data.n_raters, (Machine("m*"), Machine("n")), "k"))
     assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "c", "m*"]
     assert (
-        "Shown: 3 of 6 raters; the others share fewer than 30 cases with any rater, or have fewer annotations or pairs "
+        "Shown: 3 of 6 raters; the others do not share 30 cases with any rater, or have fewer annotations or pairs "
         "than these. Not shown: the AI raters n."
     ) in said
     monkeypatch.setattr(pairs.figures, "MOST_ROWS", 60)
     blocks.show(pairs.blocks_of(found, data.n_raters, (Machine("m*"), Machine("n")), "k"))
     assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "b", "c", "m*"]
-    assert said[-2].startswith("Shown: 4 of 6 raters; the others share fewer than 30 cases with any rater. ")
+    assert said[-2].startswith("Shown: 4 of 6 raters; the others do not share 30 cases with any rater. ")
 
 
 def test_no_case_below_what_is_certain_is_printed_as_if_it_were_there():

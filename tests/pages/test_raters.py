@@ -269,7 +269,10 @@ def test_ordered_classes_are_judged_by_how_they_follow_the_cases_and_who_reads_h
     assert {"follows", "lost", "reads higher"} <= set(table.columns)
     assert not {"accuracy", "expected wrong", "classes off"} & set(table.columns)
     said = words(app)
-    assert "which does not count against them" in said and "No rater clearly follows the cases least" in said
+    assert (
+        "which does not count against them" in said
+        and "No rater clearly has the weakest correlation with the cases" in said
+    )
     higher = data.raters[int(np.nanargmax(found.following.reading("severity")))]
     app.session_state["rater_tabs"] = "One rater"
     app.session_state["rater"] = higher

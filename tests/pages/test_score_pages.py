@@ -112,7 +112,7 @@ def test_cases_with_a_threshold_have_the_numbers_of_the_command_line(essays, tmp
     told = json.loads(capsys.readouterr().out)
     below = told["n_below"]["0.9"]
     assert app.title[0].value.startswith(
-        f"{below} of {dataset.n_cases} cases stay uncertain at this γ (is the score above 6?)"
+        f"In {below} of {dataset.n_cases} cases, it is uncertain at this γ whether the score is above 6"
     )
     theirs = pd.read_csv(tmp_path / "cases.csv").set_index("case")
     table = worklist(app).set_index("case")
@@ -301,7 +301,9 @@ def test_raters_of_dated_scores_are_followed_over_time_and_others_are_not(tmp_pa
     assert found.alarm[0]
     assert app.selectbox(key="score_drift_rater").value == "a"
     before, after = (tuple(f"{end:.2f}" for end in part) for part in (one.before, one.after))
-    said = "Higher than the others by {} ({} to {}) before and by {} ({} to {}) since then.".format(*before, *after)
+    said = "were higher than the others' by {} ({} to {}) before and by {} ({} to {}) since then.".format(
+        *before, *after
+    )
     assert said in words(app)
     file = files["score_drift_file"].set_index("rater")
     assert file["n"].tolist() == [80] * 3 and file["p"].tolist() == found.p.tolist()
@@ -310,7 +312,7 @@ def test_raters_of_dated_scores_are_followed_over_time_and_others_are_not(tmp_pa
     assert file.loc["a", ["after", "after_low", "after_high"]].tolist() == list(one.after)
     steady = int(np.argmax(found.p))
     app = settle(app.selectbox(key="score_drift_rater").set_value(found.raters[steady]).run())
-    assert ("Higher than the others by" in words(app)) == bool(found.alarm[steady])
+    assert ("were higher than the others' by" in words(app)) == bool(found.alarm[steady])
     assert main(["raters", str(path)]) == 0
     told = {row["rater"]: row["drift"] for row in json.loads(capsys.readouterr().out)["raters"]}
     assert told["a"]["alarm"] and told["a"]["since"] == found.day(0)

@@ -622,7 +622,7 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(mon
         (
             [True, True, False],
             3,
-            "Accuracy is judged by gold for 2 raters with at least 20 gold annotations, and for the others by "
+            "Accuracy is judged by gold for 2 raters with at least 20 gold annotations, and for the rest by "
             "OTHERS. It is shrunk towards the mean of all raters",
         ),
     ],
@@ -637,7 +637,7 @@ def test_what_is_most_unlike_the_pool_is_what_surely_exceeds_its_share_by_most(s
     pool = Answers(*np.array([[[0.8, 0.2], [0.29, 0.71]], [[0.7, 0.1], [0.2, 0.6]], [[0.9, 0.25], [0.4, 0.8]]]), OWN_N)
     blocks.show(one_rater.answers(SimpleNamespace(own=own, pool=pool, classes=("mole", "acne"))))
     assert said[1] == (
-        "Largest difference from the other raters: **acne** when they choose mole, 50% (35% to 70%) against 20%."
+        "Largest difference from the other raters: **acne** when they choose mole, 50% (35% to 70%) compared with 20%."
     )
     assert said[2].startswith("4 rows. For cases of each class (weighted by its probability): share")
 
@@ -657,7 +657,7 @@ def test_of_several_annotations_that_exceed_the_pool_the_one_that_clearly_does_s
         blocks.show(one_rater.answers(SimpleNamespace(own=of_rater, pool=of_pool, classes=classes)))
     named = [one for one in said if one.startswith("Largest difference from the other raters")]
     assert named == [
-        "Largest difference from the other raters: **wart** when they choose acne, 90% (80% to 100%) against 10%."
+        "Largest difference from the other raters: **wart** when they choose acne, 90% (80% to 100%) compared with 10%."
     ]
 
 
@@ -694,11 +694,11 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     assert "The table contains 7 more flags." in said
     (honest,) = [words for words in said if "careful rater" in words]
     assert "is at most 2%" in honest
-    assert "for 1 rater with at least 20 gold annotations, and for the others by" in honest
+    assert "for 1 rater with at least 20 gold annotations, and for the rest by" in honest
     table.draws = object()  # of the average of models
     said.clear()
     blocks.show(all_raters.flags(found))
-    assert any("for the others by the average of models over 300 draws of the truth" in words for words in said)
+    assert any("for the rest by the average of models over 300 draws of the truth" in words for words in said)
     labels.pop()
     act.flags = flags[:1]
     blocks.show(all_raters.flags(found))
@@ -718,7 +718,7 @@ def test_what_changes_without_a_rater_is_of_its_own_whole():
     assert one_rater.without(change).plain == (
         "Without this rater's 11 annotations, the most likely class changes in 3 of 10 cases. "
         "Percent agreement 60% → 70%, Krippendorff α 0.40 → –; 1 case has no other annotation; "
-        "correct compared with gold 81% → 92% of 1,234 cases."
+        "accuracy compared with gold 81% → 92%, n = 1,234 cases."
     )
     less = replace(change, n_without=2, gold=None, n_gold=0)
     assert one_rater.without(less).plain.endswith("2 cases have no other annotation.")

@@ -35,7 +35,7 @@ def present(found: tuple[Coefficient, ...], dataset: Dataset, options) -> list[B
             Words(f"Shown: the {figures.MOST_LINES} of {len(known):,} classes with the lowest agreement.", "note")
         )
     if dataset.compares:
-        words = "Which item of a pair is the first one is arbitrary, so both preferences have the same value."
+        words = "The order of the two items in a pair is arbitrary, so both preferences have the same value."
         blocks.append(Words(words, "note"))
     table = table_of(found, dataset, options)
     return [*blocks, Download(table, "Classes", "agreement_by_class", "by_class_table")]

@@ -57,7 +57,7 @@ def present(found: WeightingComparison, dataset: Dataset, options) -> list[Block
         Download(table, "Weightings", "weightings", "weightings_table"),
         Heading("Weights of cases"),
         Selector((control,), curves),
-        Words("Only inv_var_class depends on the class distribution; inv_var and edges give the same results.", "note"),
+        Words("Only inv_var_class depends on the class distribution; inv_var and edges do not.", "note"),
         Download(_curves(found), "Weights by annotations", "weight_curves", "weight_curves_table"),
     ]
 

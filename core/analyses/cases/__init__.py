@@ -58,7 +58,7 @@ def view_of(inputs: Inputs, options):
 
 def model_and_reliability(inputs: Inputs) -> tuple[Any, float]:
     """Return the plausibility model of the settings and its γ."""
-    assert inputs.settings is not None, "the settings name the model"
+    assert inputs.settings is not None, "the settings must name the model"
     return inputs.settings.plausibility, inputs.settings.reliability
 
 

@@ -182,9 +182,8 @@ def below_peers_said(found: BelowPeers, dataset: Dataset, case: int, hide_names:
     if not names:
         return ""
     these = "one rater names" if len(names) == 1 else f"{len(names)} raters name"
-    return (
-        f" Over all cases, {these} the majority class clearly less often than the others: {', '.join(names.values())}."
-    )
+    less = f"{these} the majority class clearly less often than the others"
+    return f" Across all cases, {less}: {', '.join(names.values())}."
 
 
 def few_said(found: OneCase) -> str:
@@ -377,14 +376,14 @@ def _leading_said(names: Sequence[str], corners: np.ndarray, outside: float, top
         return f"{name} leads in {'nearly all' if leading[best] >= 0.995 else f'{percent(leading[best])} of'} draws"
     if len(tied) > 1 and (top not in names or top in tied):
         if len(tied) > 2:
-            return "All three are nearly tied"
+            return "The three classes are nearly tied"
         return f"Near tie: {', '.join(plotly(as_name(shorten(name, 16))) for name in tied)}"
     if not alone:
         return "No class clearly leads"
     if top is not None and top in names:
         return f"{plotly(as_name(shorten(top, 22)))} is the leading class"
     # No share of draws is shown for renormalised draws, because it is not the case's certainty.
-    return f"{name} leads among these three"
+    return f"{name} leads among these three classes"
 
 
 def risk_triangle(found: OneCase, view: Dataset, region: Callable[[np.ndarray], Region] = draws_region) -> Figure:
@@ -397,7 +396,7 @@ def risk_triangle(found: OneCase, view: Dataset, region: Callable[[np.ndarray], 
     region : callable
         Function from the draws to the region that is shaded.
     """
-    assert view.class_risk is not None and found.risk is not None, "each class has a level"
+    assert view.class_risk is not None and found.risk is not None, "each class must have a risk level"
     mass = np.maximum(level_masses(found.draws, view.class_risk)[0], 1e-12)
     mass /= mass.sum(axis=1, keepdims=True)
     level = int(found.risk.level[0])

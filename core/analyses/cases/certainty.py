@@ -58,7 +58,7 @@ class CaseCertainty:
 
     def p_correct(self) -> np.ndarray:
         """Return P(correct) of the leading class of each case, shape (n_cases,); NaN without a leading class."""
-        assert self.correct is not None, "asked for where it is known"
+        assert self.correct is not None, "P(correct) must be known"
         code = {name: place for place, name in enumerate(self.correct.classes)}
         own = np.array([code.get(name, -1) for name in self.certainty.classes] + [-1])
         return self.correct.of(own[self.certainty.top_class()])

@@ -124,9 +124,9 @@ def side_said(above: np.ndarray) -> str:
     if above.min() > 1 - UNCERTAIN_BELOW and above.max() < UNCERTAIN_BELOW:
         return "Uncertain at every γ"
     return (
-        "The side of the threshold depends on γ"
+        "Whether the score is above the threshold depends on γ"
         if above.min() < 0.5 < above.max()
-        else "Same side of the threshold at every γ"
+        else "The score is on the same side of the threshold at every γ"
     )
 
 

@@ -54,8 +54,7 @@ class PlausibleScores:
         if trust.threshold is None:
             return f"{self.known_to()} at this γ"
         below, n = int((trust.certainty[0] < UNCERTAIN_BELOW).sum()), plural(trust.m.shape[1], "case")
-        stay = "stays" if below == 1 else "stay"
-        return f"{below:,} of {n} {stay} uncertain at this γ (is the score above {exact(trust.threshold)}?)"
+        return f"In {below:,} of {n}, it is uncertain at this γ whether the score is above {exact(trust.threshold)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return means over cases and how many are uncertain, as on the command line."""

@@ -109,7 +109,7 @@ class CaseLabels:
         ----------
         inputs : Inputs
         """
-        assert inputs.settings is not None, "the settings name the model"
+        assert inputs.settings is not None, "the settings must name the model"
         own = {method.title: method.name for method in (AVERAGE, SMOOTHED, DAWID_SKENE, MAJORITY)}
         used = [own[by] for by in dict.fromkeys(self.decided_by) if by in own]
         return [*used, inputs.settings.plausibility.name, "certainty"]
@@ -156,7 +156,7 @@ def gather(inputs: Inputs, options, **how: Any) -> LabelEvidence:
         The annotations are scores.
     """
     dataset, settings = inputs.dataset, inputs.settings
-    assert settings is not None, "the settings name the model"
+    assert settings is not None, "the settings must name the model"
     if dataset.kind == "score":
         raise NotApplicableError("Could not make labels: the annotations are scores.")
     if dataset.kind == "set":
@@ -358,7 +358,7 @@ def about(found: CaseLabels, inputs: Inputs, options) -> dict[str, Any]:
     options : LabelsOptions
     """
     settings, evidence = inputs.settings, found.evidence
-    assert settings is not None, "the settings name the model"
+    assert settings is not None, "the settings must name the model"
     return {
         "rule": options.rule,
         "rater_model": evidence.details,

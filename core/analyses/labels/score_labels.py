@@ -128,7 +128,7 @@ def about(found: ScoreLabels, inputs: Inputs, options) -> dict[str, Any]:
     options : ScoreLabelsOptions
     """
     settings = inputs.settings
-    assert settings is not None, "the settings name the model"
+    assert settings is not None, "the settings must name the model"
     counts = {status: found.status.count(status) for status in dict.fromkeys(found.status)}
     model = settings.plausibility
     given = {name: value for name, value in model.settings().items() if value is not None}

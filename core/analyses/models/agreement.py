@@ -99,9 +99,9 @@ def _kappa(found: KappaCheck | None) -> list[Block]:
         Words(
             (
                 "Observed κ is ", Strong(with_interval(found.observed, found.low, found.high)),
-                "; the model expects ", Strong(number(found.expected)),
-                f", and the product of accuracies a² is {number(found.a_squared)}. The two agree if raters guess "
-                "in proportion to prevalence.",
+                "; expected under the model: ", Strong(number(found.expected)),
+                f". The product of accuracies a² is {number(found.a_squared)}. Expected κ equals a² if raters "
+                "guess in proportion to prevalence.",
             )
         ),
     ]  # fmt: skip

@@ -46,7 +46,7 @@ def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
         Details("Models in the average, and models left out", [
             Grid(table, "Models in the average, and models left out.", 40, COLUMNS, "average_members"),
             Words("Plurality chooses the weights that best predict held-out annotations. The smoothed vote has a fixed "
-                "share.",
+                "weight.",
                   "note"),
             Download(table, "Average of models", "average_of_models", "average_download"),
         ]),

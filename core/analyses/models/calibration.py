@@ -31,7 +31,7 @@ COLUMNS = (
 )
 _HIGH, _N_DRAWS = CLEAR_CASE, 1000
 P_CORRECT, CERTAINTY = "P(correct)", "certainty"
-_SHARED = ", and raters who make the same mistake agree on it"
+_SHARED = ", so it can be high on cases where raters share a mistake"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +129,7 @@ def present(found: CaseCalibration, dataset: Dataset, options) -> list[Block]:
         blocks.append(Words((Name(options.origin),), "warning"))
     n = by_model.correct.n
     if n < FEWEST_FOR_CURVE:
-        blocks.append(Words(f"No curve is shown: {plural(n, 'gold case')} are too few.", "note"))
+        blocks.append(Words(f"No curve is shown: at least {FEWEST_FOR_CURVE} gold cases are needed; n = {n}.", "note"))
     stacks = tuple(Stack(1, [_figure(number)]) for number in found.numbers)
     table = table_of(found, dataset, options)
     return [*blocks, Row(stacks, "large"), Download(table, "Calibration", "calibration", "calibration_download")]

@@ -58,7 +58,7 @@ def present(found: ModelCases, dataset: Dataset, options) -> list[Block]:
     name = label(shown)
     blocks: list[Block] = [Heading("Cases" if options.every else f"Cases where {name} and the majority vote differ")]
     if not len(order):
-        return [*blocks, Words("The model and the majority vote choose the same class on every case.")]
+        return [*blocks, Words("The model and the majority vote choose the same class for every case.")]
     ties = f", {found.n_tied:,} tied in the majority vote" if found.n_tied else ""
     first = "least certain first" if options.every else "most certain first"
     listed = _frame(found.models, order[:MOST_ROWS])

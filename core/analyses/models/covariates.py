@@ -68,7 +68,7 @@ def present(found: CovariateFit, dataset: Dataset, options) -> list[Block]:
             "covariate_effects",
         ),
         Grid(
-            table, "Effects of columns on raters and cases, as differences of probabilities.", columns=COLUMNS,
+            table, "Effects of columns on raters and cases, as differences in probability.", columns=COLUMNS,
             key="covariates_table",
         ),
         Words(

@@ -35,8 +35,8 @@ def present(found: FittedModels, dataset: Dataset, options) -> list[Block]:
         blocks += [
             Words(
                 (
-                    f"{'Converged' if fit.converged else 'Stopped'} after {len(fit.objective):,} iterations from "
-                    f"the majority vote; log-likelihood {number(fit.log_likelihood, 3)}; smoothing "
+                    f"{'Converged' if fit.converged else 'Stopped'} after {len(fit.objective):,} iterations, "
+                    f"starting from the majority vote; log-likelihood {number(fit.log_likelihood, 3)}; smoothing "
                     f"{fit.settings.get('smoothing', 'none')}.",
                 ),
                 "note",

@@ -111,7 +111,7 @@ def present(found: Explored, dataset: Dataset, options) -> list[Block]:
     kappa, n = found.coefficients["Fleiss' κ"], len(found.coefficients)
     expected = "undefined" if rates.kappa is None else number(rates.kappa)
     same = (
-        "; guesses follow the prevalence, so the expected κ is a²"
+        "; raters guess in proportion to prevalence, so the expected κ is a²"
         if options.t == options.p and rates.kappa is not None
         else ""
     )
@@ -126,8 +126,8 @@ def present(found: Explored, dataset: Dataset, options) -> list[Block]:
         ),
         Finding(f"Fleiss' κ is {said}; expected at a = {exact(options.a)}: {expected}{same}"),
         Words(
-            f"Expected agreement {percent(rates.total)}: both know {percent(rates.accurate)}, one knows "
-            f"{percent(rates.mixed)}, both guess {percent(rates.inaccurate)}."
+            f"Expected agreement: {percent(rates.total)} (both know: {percent(rates.accurate)}; one knows: "
+            f"{percent(rates.mixed)}; both guess: {percent(rates.inaccurate)})."
         ),
         Heading("Results of measures and models"),
         Grid(table.head(n), "Coefficients.", columns=COLUMNS, key="explored"),

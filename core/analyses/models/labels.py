@@ -143,7 +143,7 @@ def _by_gold(measured: SetMetrics | None) -> list[Block]:
                 f"Compared with the gold sets of {plural(int(measured.n_cases[0]), 'case')} (not used by the fit), "
                 "the most likely sets have a Jaccard index of ",
                 Strong(said["jaccard"]),
-                " and are identical on ",
+                " and are identical for ",
                 Strong(said["exact"]),
                 " of cases.",
             )

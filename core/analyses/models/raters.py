@@ -32,7 +32,7 @@ COLUMNS = {
         Column("ci_high", "to", "rate"),
         Column(
             "dependence",
-            "follows the truth",
+            "depends on the truth",
             "share",
             help="0: annotations do not depend on the truth, like guesses; 1: the truth determines them. Square root "
             "of the score of Raykar and Yu (2012); |sensitivity + specificity − 1| for two classes.",

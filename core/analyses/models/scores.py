@@ -19,7 +19,7 @@ from ..blocks import Block, Download, Grid, Heading, Name, Span, Words
 from ..schema import Column, Unit
 
 _MOST_NAMED = 12
-_OPENS = "opens"
+_OPENS = "shown first"
 _ORDER = (
     "model", "weight", "score", "difference", "± difference", "parameters", "β held out", "β shown", "prevalence",
     "flipped", "remark", "accuracy by gold", "log loss by gold", "Brier by gold", "ECE by gold", "classes off by gold",
@@ -202,7 +202,7 @@ def _gold_columns(gold: GoldMeasures | None) -> dict:
 
 
 def _remark(found: Choice, each: Standing) -> str:
-    """Return whether a vote opens or why a model cannot be averaged, and if it has not converged."""
+    """Return whether a vote is shown first or why a model cannot be averaged, and if it has not converged."""
     words = _OPENS if each.candidate.name == found.chosen and each.by_vote else each.excluded
     if each.fit is None or each.fit.converged:
         return words
@@ -210,7 +210,7 @@ def _remark(found: Choice, each: Standing) -> str:
 
 
 def preferred_by_gold(judged: JudgedModels) -> str:
-    """Return that gold prefers a single model to what opens, if its log loss is lower beyond the intervals.
+    """Return that gold prefers a single model to the one shown first, if its log loss is clearly lower.
 
     Parameters
     ----------
@@ -231,7 +231,8 @@ def preferred_by_gold(judged: JudgedModels) -> str:
     if loss.high >= opened.log_loss.low:
         return ""
     return (
-        f"{rival} fits gold better: log loss {number(loss.value)} ({number(loss.low)} to {number(loss.high)}) on "
-        f"{plural(opened.n, 'gold case')}; {titles[opens]} has {number(opened.log_loss.value)}. Gold does not "
-        f"change which model opens. To use {rival}, choose it above."
+        f"{rival} fits the gold cases better: log loss {number(loss.value)} ({number(loss.low)} to "
+        f"{number(loss.high)}), compared with {number(opened.log_loss.value)} for {titles[opens]}; "
+        f"n = {plural(opened.n, 'gold case')}. Gold cases do not affect which model is shown first. "
+        f"To use {rival}, choose it above."
     )

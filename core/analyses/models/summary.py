@@ -24,7 +24,7 @@ _ALL_ROWS = 100_000  # pixels: the table never scrolls
 _METHODS = {"em": "EM", "map": "posterior mode", "nuts": "full posterior", "vote": "votes", "stacking": "stacking"}
 _PAPER = (
     "Score of Han, Adıgüzel & Carpenter for difficulty models. It leaves out one annotation and ignores the other "
-    "annotations of the case. Our elpd leaves out a whole case and integrates its effects. The two can prefer "
+    "annotations of the case. Plurality's elpd leaves out a whole case and integrates its effects. The two can prefer "
     "different models, and this score prefers some models that fail their checks. Only differences between models "
     "are meaningful. Published values, from sampled effects, are up to 4 lower."
 )

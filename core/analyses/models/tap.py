@@ -44,8 +44,8 @@ def present(found: TapAgreement, dataset: Dataset, options) -> list[Block]:
     most = (table["guesses"] - table["prevalence"]).groupby(table["rater"], sort=False).idxmax()
     return [
         Finding(
-            f"Expected agreement {percent(rates.total)}: both know {percent(rates.accurate)}, one knows "
-            f"{percent(rates.mixed)}, both guess {percent(rates.inaccurate)}"
+            f"Expected agreement: {percent(rates.total)} (both know: {percent(rates.accurate)}; one knows: "
+            f"{percent(rates.mixed)}; both guess: {percent(rates.inaccurate)})"
         ),
         Words((Name(_fit_of(found)),)),
         Words((Name(f"{found.test.words}."),)),
@@ -58,7 +58,7 @@ def present(found: TapAgreement, dataset: Dataset, options) -> list[Block]:
         Heading("Knowledge and guesses of each rater", method_named(RaterModelMethod, "tap")),
         Grid(
             table.loc[most].reset_index(drop=True),
-            "Accuracy of each rater, and the class that they guess most in excess of its prevalence.",
+            "Accuracy of each rater, and the class whose share of guesses most exceeds its prevalence.",
             columns=RATERS,
             key="tap_raters",
         ),
@@ -77,7 +77,7 @@ def _fit_of(found: TapAgreement) -> str:
     expected = "undefined" if found.rates.kappa is None else number(found.rates.kappa)
     return (
         f"Observed agreement: {percent_with_interval(observed.value, observed.ci_low, observed.ci_high)}. Fleiss' "
-        f"κ: {with_interval(kappa.value, kappa.ci_low, kappa.ci_high)}; expected by the model: {expected}."
+        f"κ: {with_interval(kappa.value, kappa.ci_low, kappa.ci_high)}; expected under the model: {expected}."
     )
 
 

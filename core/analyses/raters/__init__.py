@@ -132,7 +132,7 @@ def _of_scores(dataset: Dataset) -> Verdict:
         return Verdict("score raters", "Severity and spread", not why, why)
 
     if dataset.kind != "score":
-        return verdict("it takes scores")
+        return verdict("it needs scores")
     if not dataset.raters_identified:
         return verdict("the raters are anonymous")
     return verdict("all scores are equal, so raters do not differ" if not _differ(dataset) else "")

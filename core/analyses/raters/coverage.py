@@ -71,8 +71,8 @@ def present(found: Coverage, dataset: Dataset, options) -> list[Block]:
         *blocks,
         Heading("Raters"),
         Words(
-            "Shared cases link the raters of a group. If no case has three annotations, models need odd "
-            "cycles of raters.",
+            "Raters within a group are linked by shared cases. If no case has three annotations, models need closed "
+            "chains of an odd number of raters (odd cycles), for example A–B, B–C and C–A.",
             "note",
         ),
         Grid(raters, "Raters and their groups.", 40, RATERS, "rater_coverage", height=_HEIGHT),

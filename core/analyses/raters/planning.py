@@ -103,7 +103,7 @@ def present_plans(found: PlanOutcomes, dataset: Dataset, options) -> list[Block]
         f"Median and {percent(found.level)} interval (in brackets) over {found.n_worlds:,} simulated datasets (seed "
         f"{found.seed}): the expected result after you carry out the plan. Uncertain: certainty below "
         f"{percent(UNCERTAIN_BELOW)} with Dirichlet counts, γ = 1. New raters are assumed to resemble the present "
-        "ones: if raters share mistakes, so will new raters. "
+        "ones: if the present raters share mistakes, so will the new ones. "
         + "“Correct” assumes that raters make errors as in the model. Compared with gold, fewer cases may be "
         "correct." * options.right
     )
@@ -168,15 +168,15 @@ def says(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> list
         each = [part[1:, quantity] / n for part in (found.gain, found.gain_low, found.gain_high)]
         best = 0 if n.size == 1 else clearly_most(*each)
         if best is None or not sure[best]:
-            sentences.append((f"No plan clearly improves {words} the most.",))
+            sentences.append((f"No plan clearly improves {words} most per annotation.",))
             continue
         gain = number(float(found.gain[best + 1, quantity]), digits)
-        price = f" at a cost of {number(cost * n[best])}" if cost is not None else ""
+        price = f", at a cost of {number(cost * n[best])}" if cost is not None else ""
         plan = found.plans[best + 1]
-        most = " most" if n.size > 1 else ""
+        most = " most per annotation" if n.size > 1 else ""
         sentences.append(
-            (f"For {plural(int(n[best]), 'annotation')}{price}, ", Strong(plan.title if plan else ""),
-             f" improves {words}{most}: +{gain}.")
+            (Strong(plan.title if plan else ""), f" improves {words}{most}: +{gain} with "
+             f"{plural(int(n[best]), 'annotation')}{price}.")
         )  # fmt: skip
     return sentences
 
@@ -275,7 +275,7 @@ ASK_NEXT = (
     Column("rater", "ask"),
     Column("uncertainty", "uncertainty now (bits)", "coefficient"),
     Column("gain", "expected gain (bits)", "coefficient"),
-    Column("any_rater", "any rater (bits)", "coefficient"),
+    Column("any_rater", "mean over raters (bits)", "coefficient"),
     Column("cost", unit="amount"),
 )
 
@@ -320,7 +320,8 @@ def table_of_ask_next(found: NextPairs, dataset: Dataset, options) -> pd.DataFra
 
 
 _BELOW_ANY = (
-    "If the gain is below that of any rater, the raters with a larger gain already have their cases, or a higher cost."
+    "The expected gain is below the mean over raters if the better raters for a case have reached their "
+    "maximum or cost more."
 )
 
 
@@ -337,8 +338,8 @@ def present_ask_next(found: NextPairs, dataset: Dataset, options) -> list[Block]
         f"{plural(found.n_raters, 'rater')} with the most annotations."
     )
     return [
-        Words(f"Expected gain from these {plural(len(table), 'annotation')}: {proposed} bits. From any raters on the "
-              f"same cases: {anybody} bits."),
+        Words(f"Expected gain from these {plural(len(table), 'annotation')}: {proposed} bits. From randomly chosen "
+              f"raters on the same cases: {anybody} bits."),
         Grid(table, "Whom to ask next.", columns=columns_in(table, ASK_NEXT), key="ask_next", opens_case=True),
         *([Words(_BELOW_ANY, "note")] if (table["gain"] < table["any_rater"]).any() else []),
         Words(said, "note"),

@@ -180,9 +180,13 @@ def follows(found: Following, rater: int) -> list[Block]:
     """Show for ordered classes how closely a rater follows the cases, and how they use the scale."""
     if found.why or not np.isfinite(found.rates.value[rater]):
         why = found.why or "too few annotations"
-        return [Words(("Cannot determine how closely this rater follows the cases: ", Name(why), "."), "note")]
+        return [
+            Words(
+                ("Cannot determine how strongly this rater's annotations depend on the case: ", Name(why), "."), "note"
+            )
+        ]
     said = (
-        f" follows the cases with a correlation of {found.said(rater)}; "
+        f": the annotations have a correlation of {found.said(rater)} with the cases; "
         f"n = {plural(int(found.rates.n[rater]), 'case')}. This rater {found.shift(rater)}."
     )
     return [Words((Strong(Name(found.raters[rater])), said), term="follows")]
@@ -292,7 +296,7 @@ def _most_unlike(frame: pd.DataFrame) -> list[Block]:
                 "Largest difference from the other raters: ", Strong(Name(shorten(worst["answered"], 40))),
                 " when they choose ",
                 Name(shorten(worst["class by the others"], 40)),
-                f", {said} against {percent(worst['share of the pool'])}.",
+                f", {said} compared with {percent(worst['share of the pool'])}.",
             )
         )
     ]  # fmt: skip
@@ -349,7 +353,7 @@ def without(change: Influence | None, why_not: str = "") -> Words:
         words += f"; {change.n_without:,} {have} no other annotation"
     if change.gold is not None:
         words += (
-            f"; correct compared with gold {percent(change.gold[0])} → {percent(change.gold[1])} of "
-            f"{plural(change.n_gold, 'case')}"
+            f"; accuracy compared with gold {percent(change.gold[0])} → {percent(change.gold[1])}, "
+            f"n = {plural(change.n_gold, 'case')}"
         )
     return Words(f"{words}.")

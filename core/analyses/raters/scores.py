@@ -102,17 +102,21 @@ def present(found: Following, dataset: Dataset, options) -> list[Block]:
         if severe
         else "No rater is clearly more or less severe"
     )
-    scatter = f"{plural(erratic, 'rater')} clearly more scattered" if erratic else "No rater is clearly more scattered"
+    scatter = (
+        f"Scores of {plural(erratic, 'rater')} are clearly more scattered"
+        if erratic
+        else "No rater's scores are clearly more scattered"
+    )
     severity = Figure(_drawn("severities", raters, level), "Severity of each rater with its interval", "severity")
     spread = Figure(_drawn("spreads", raters, scatter), "Spread of each rater with its interval", "spread")
     blocks: list[Block] = [
         Row((Stack(1, [severity]), Stack(1, [spread])), gap="large"),
         Words(
             "Severity: how far a rater scores above the average rater on the same cases (dotted line: 0) · Spread: "
-            "standard deviation of a rater's scores about the case and the rater's own level (dotted line: median "
-            "rater) · With the others: correlation of a rater's scores with the mean of the other raters; clearly "
-            "below 0 suggests a reversed scale · Follows: correlation with the true score of the case, shrunk "
-            "towards the mean of all raters · Lost: number of scores minus the number that an average rater needs "
+            "standard deviation of a rater's scores around the score expected for the case and rater (dotted line: "
+            "median rater) · With the others: correlation of a rater's scores with the mean of the other raters; "
+            "clearly below 0 suggests a reversed scale · Follows: correlation with the true score of the case, shrunk"
+            " towards the mean of all raters · Lost: number of scores minus the number that an average rater needs "
             "for the same information · Crosses: raters who clearly differ; the chance that any typical rater is "
             "among them is at most 5%.",
             "note",
@@ -237,8 +241,9 @@ def present_time(found: tuple[ScoreDrifts, int], dataset: Dataset, options) -> l
         Heading("Over time"),
         Words(
             f"{changed}; the probability that any unchanged rater is among them is at most "
-            f"{percent(drifts.false_alarms)}. Each score is measured from the other scores on the same case, "
-            "so different cases do not appear as drift. A change shared by all raters cannot be detected."
+            f"{percent(drifts.false_alarms)}. Each score is compared with the other scores on the same "
+            "case, so differences between cases do not appear as drift. A change shared by all raters cannot be "
+            "detected."
         ),
         Selector(
             (Control("Rater", names, names, "score_drift_rater", first),),
@@ -275,9 +280,8 @@ def over_time(found: ScoreDrifts, place: int, digits: int, unit: str = "") -> li
     return [
         figure,
         Words(
-            "Higher than the others by {}{u} ({} to {}) before and by {}{u} ({} to {}) since then.".format(
-                *parts, u=f" {unit}es" if unit else ""
-            )
+            "This rater's annotations were higher than the others' by {}{u} ({} to {}) before and by {}{u} "
+            "({} to {}) since then.".format(*parts, u=f" {unit}es" if unit else "")
             + f" A stable rater would vary this much with a probability {p}."
         ),
     ]

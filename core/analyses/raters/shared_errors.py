@@ -73,14 +73,16 @@ def blocks_of(found: SharedErrors, n_raters: int, machines: Sequence[Machine] = 
     if pairs["shares"].any():
         shown = pairs[pairs["shares"]].head(MOST_PAIRS)[[column.name for column in PAIRS]]
         shown["p"] = ["<0.0001" if p < 1e-4 else significant(p, 2) for p in shown["p"]]
-        blocks.append(Grid(shown, "Pairs of raters who share errors, most first.", 20, PAIRS, f"shared-{key}-pairs"))
+        blocks.append(
+            Grid(shown, "Pairs of raters who share errors, strongest first.", 20, PAIRS, f"shared-{key}-pairs")
+        )
     return [
         *blocks,
         Words(
             "From a Dawid-Skene fit to people's annotations that counts raters who copy each other as one. Raters "
             "also share errors on cases that are hard for everyone. If few annotations are copied, the fit may "
-            "follow them and single out other raters. Without gold, errors that all raters share cannot be "
-            "detected.",
+            "be biased towards the copies, so that other raters seem to share errors. Without gold, errors that all "
+            "raters share cannot be detected.",
             "note",
         ),
         Download(pairs, "Pairs", "shared_errors", f"shared-{key}-table"),
@@ -99,7 +101,7 @@ def drawn(found: SharedErrors, families: Sequence[str]) -> list[int]:
 
 
 def _which(found: SharedErrors, order: Sequence[int], n_raters: int) -> tuple:
-    few = f"the others share fewer than {LEAST_CASES} cases with any rater"
+    few = f"the others do not share {LEAST_CASES} cases with any rater"
     if len(order) == figures.MOST_ROWS or n_raters > len(found.raters):
         few += ", or have fewer annotations or pairs than these"
     said = f"Shown: {len(order):,} of {plural(n_raters, 'rater')}; {few}."

@@ -324,7 +324,7 @@ def _against_pool(found: AssessedRaters) -> list[Block]:
         )
     ]
     if n_known > figures.MOST_LINES:
-        lowest = "who follow the cases least closely" if followed else "least accurate"
+        lowest = "have the weakest correlation with the cases" if followed else "least accurate"
         blocks.append(
             Words(f"Shown: the {figures.MOST_LINES} of {n_known:,} raters who are flagged or {lowest}.", "note")
         )
@@ -348,7 +348,7 @@ _HEADS: dict[str, tuple[str, Unit]] = {
 
 
 def least(act: FlaggedRaters, escape: Callable[[str], str] = plotly) -> str:
-    """Return a title with the rater who is clearly the least accurate, or follows the cases least.
+    """Return a title with the rater who is clearly the least accurate, or has the weakest correlation with the cases.
 
     Parameters
     ----------
@@ -359,12 +359,13 @@ def least(act: FlaggedRaters, escape: Callable[[str], str] = plotly) -> str:
     judged, followed = act.judged, act.following is not None
     one = clearly_least(judged.rates.value, judged.rates.low, judged.rates.high)
     if one is not None:
-        what = "Follows the cases least closely" if followed else "Least accurate"
+        what = "Weakest correlation with the cases" if followed else "Least accurate"
         return f"{what}: {escape(shorten(act.raters[one], 20))}, {judged.said(one)}"
     if np.isfinite(judged.rates.value).sum() > 1 and act.against():  # "No rater" would seem to contradict a flag.
         return f"{judged.measure.capitalize()} of each rater"
     if np.isfinite(judged.rates.value).sum() > 1:
-        return f"No rater {'clearly follows the cases least closely' if followed else 'is clearly the least accurate'}"
+        what = "clearly has the weakest correlation with the cases" if followed else "is clearly the least accurate"
+        return f"No rater {what}"
     return f"{judged.measure.capitalize()} of the rater"
 
 
@@ -373,7 +374,7 @@ def _caption(found: AssessedRaters) -> str:
     if not found.ranked:
         return "Raters; these annotations do not allow a ranking."
     if found.act.following is None:
-        return "Raters, most expected wrong annotations first."
+        return "Raters, highest expected number of wrong annotations first."
     return (
         "Raters, most annotations lost first. Lost: how many fewer annotations an average rater needs for the same "
         "information. Severity: number of classes above the average rater. Spread: variation about the case, in "
@@ -439,17 +440,17 @@ def _judged(act: FlaggedRaters, by_draws: bool) -> str:
     if n_gold == act.acceptable.n_judged:
         return f"The accuracy of {people} is measured against gold and shrunk towards the mean of all raters."
     return (
-        f"Accuracy is judged by gold for {people} with at least {GOLD_EACH} gold annotations, and for the others by "
+        f"Accuracy is judged by gold for {people} with at least {GOLD_EACH} gold annotations, and for the rest by "
         f"{others}. It is shrunk towards the mean of all raters."
     )
 
 
 def _followed(found: Following) -> str:
-    by = "the other raters of each case, minus their severity"
+    by = "the other raters of each case, adjusted for their severity"
     if n_gold := int(found.by_gold.sum()):
         by = f"gold for {plural(n_gold, 'rater')}" + (f" and, for the rest, by {by}" if n_gold < found.n_judged else "")
     return (
-        f"The correlation of raters with the cases is judged by {by}. It is shrunk towards the mean of all raters. "
+        f"Each rater's correlation with the cases is judged by {by}. It is shrunk towards the mean of all raters. "
         "Higher or more scattered annotations do not count against a rater."
     )
 

@@ -147,8 +147,8 @@ def _by_gold(inputs: Inputs, metric: str) -> list[Block]:
         return []
     table, words = found.to_frame(), found.words()
     return [
-        Heading(f"Top-{top} accuracy by gold", "gold"),
-        Grid(table, "Share of gold cases, with Wilson's interval.", columns=BY_GOLD, key="gold_accuracy"),
+        Heading(f"Top-{top} accuracy compared with gold", "gold"),
+        Grid(table, "Accuracy on gold cases, with Wilson's interval.", columns=BY_GOLD, key="gold_accuracy"),
         *([Words((Name(words),))] if words else []),
         Download(table, "Accuracy by gold", "gold_accuracy", "gold_accuracy_table"),
     ]

@@ -46,9 +46,9 @@ def present(found: tuple[ClassifierPrior, ...], inputs: Inputs, options) -> list
     blocks += [Words((Name(f"{verdict(one)}."),)) for one in found if one is not best]
     blocks.append(
         Words(
-            f"By counts at γ = {exact(best.reliability)}, judged by {plural(best.n_held_out, 'held-out annotation')}. "
-            "Mistakes that the classifier shares with the raters remain undetected. Do not evaluate the classifier by "
-            "these plausibilities.",
+            f"Based on counts at γ = {exact(best.reliability)} and {plural(best.n_held_out, 'held-out annotation')}. "
+            "Mistakes that the classifier shares with the raters remain undetected. Do not use these plausibilities "
+            "to evaluate the classifier.",
             "note",
         )
     )

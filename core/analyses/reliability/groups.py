@@ -5,7 +5,7 @@ import pandas as pd
 from ...figures.estimates import estimates
 from ...raters.group_views import GroupRates, rate_classifiers
 from ...raters.groups import FEWEST_RATERS
-from ...text import number, percent
+from ...text import number, percent, plural
 from ..blocks import Block, Download, Figure, Grid, Heading, Name, Span, Words
 from ..groups import TERM, GroupOptions
 from ..inputs import Inputs
@@ -40,9 +40,9 @@ def present(found: GroupRates, inputs: Inputs, options: GroupOptions) -> list[Bl
     ]
     worse = sum(one.difference.high < 0 for one in found.rates)
     title = (
-        f"{worse:,} of {len(found.rates):,} clearly below the others"
+        f"Agreement is clearly lower in {worse:,} of {plural(len(found.rates), 'comparison')}"
         if worse
-        else "No group is clearly below the others"
+        else "Agreement is not clearly lower with any group"
     )
     return [
         Heading("Does a classifier agree less with a group of raters?", TERM),
@@ -79,7 +79,7 @@ def sentence(found: GroupRates, classifier: str) -> list[Span]:
     if one.difference.high < 0:
         return [Name(classifier), " agrees least with ", Name(f"{one.fact}: {one.group}"), f": {both}."]
     return [
-        Name(classifier), " does not clearly agree less with any group than with the others; lowest: ",
+        Name(classifier), " does not clearly agree less with any group than with the others; lowest agreement: ",
         Name(f"{one.fact}: {one.group}"), f": {both}.",
     ]  # fmt: skip
 

@@ -75,7 +75,7 @@ def shape(found: Plausibilities) -> list[Block]:
             f"more at γ = {exact(found.reliability)}"
         ),
         Grid(table, "Cases by the mean plausibility of their leading class.", columns=SHAPE, key="plausibility_shape"),
-        Words("Effective classes: exponential of the entropy; 1 if one class has all plausibility.", "note"),
+        Words("Effective classes: exponential of the entropy; 1 if one class has all the plausibility.", "note"),
     ]
 
 

@@ -250,7 +250,10 @@ def conditional(sets: PredictionSets, reliability: float) -> list[Block]:
         return []
     below = [f"{one.by} {one.value}" for one in sets.groups if one.aggregated.high < 1 - sets.alpha]
     note = "The guarantee is for all cases together." if not sets.strata else "The guarantee is for each stratum."
-    note += f" Coverage is clearly below it for: {', '.join(below)}." if below else " No group is clearly below it."
+    if below:
+        note += f" Coverage is clearly below the guaranteed share for: {', '.join(below)}."
+    else:
+        note += " Coverage is not clearly below the guaranteed share in any group."
     title = f"Coverage by stratum at γ = {exact(reliability)}"
     rows = (
         (one.by, one.value, one.n, one.mean_size, one.aggregated.value, one.aggregated.low, one.aggregated.high,

@@ -49,7 +49,7 @@ def present(found: ScoreTrust, inputs: Inputs, options) -> list[Block]:
         "score_widths",
     )
     legend = Words("Line: median case · Band: middle half of the cases", "legend")
-    side: Block = Words("Set a threshold to see how certain it is that each case is above it.", "note")
+    side: Block = Words("Set a threshold to see how certain it is that each score is above it.", "note")
     if found.above is not None:
         side = Figure(
             lambda theme: figures.sides(

@@ -55,8 +55,8 @@ def present(found: SetMetrics, inputs: Inputs, options) -> list[Block]:
         Words(
             "“With cases” adds the error from sampling cases. Gold is certain, so “from” and “to” equal the mean."
             if by_gold
-            else "From and to: 95% of draws; “with cases” adds the error from sampling cases. Labels count as "
-            "independent; “none of these” applies if no other label does. If the truth is uncertain, no classifier "
+            else "From and to: 95% of draws; “with cases” adds the error from sampling cases. Labels are treated "
+            "as independent; “none of these” applies if no other label does. If the truth is uncertain, no classifier "
             "reaches 1.",
             "note",
         ),
@@ -86,4 +86,4 @@ def verdict(result: SetMetrics, by_gold: bool = False) -> str:
     if near:
         other = f"{result.classifiers[second]} ({number(mean[second])})"
         return f"{result.classifiers[best]} and {other} do not clearly differ: Jaccard index {ends}"
-    return f"{said}, {result.classifiers[second]} {number(mean[second])}"
+    return f"{said}, compared with {number(mean[second])} for {result.classifiers[second]}"

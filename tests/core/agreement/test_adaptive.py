@@ -91,7 +91,7 @@ def test_where_the_question_cannot_be_put_there_is_no_answer_but_the_reason(case
 def test_answers_sorted_by_class_tell_nothing_of_what_came_first():
     cases = [sorted(case) for case in simulated(np.random.default_rng(2), 400, adaptive=False)[0]]
     assert (
-        "undefined: equal annotations are adjacent in every case, so their order is not chronological"
+        "undefined: annotations are grouped by class in every case, so their order is not chronological"
         in adaptive_collection(panel(cases)).note
     )
 

@@ -193,8 +193,8 @@ def test_the_percentage_beside_the_quoted_one_is_of_its_kind():
     assert (ordered.percentage.name, ordered.percentage.weights) == ("percent", "ordinal")
     assert ordered.percentage.value > plain.percentage.value
     assert (
-        "pairs (neighbouring classes count in part)" in ordered.words()
-        and "pairs (neighbouring classes count in part)" not in plain.words()
+        "pairs (neighbouring classes count as partial agreement)" in ordered.words()
+        and "pairs (neighbouring classes count as partial agreement)" not in plain.words()
     )
     for found in (plain, ordered):
         assert (
@@ -212,7 +212,7 @@ def test_an_interval_without_width_is_none_and_says_why():
         for one in agreement_table(counts_of(cases, 2)):
             assert one.ci_low is None or one.ci_high - one.ci_low > 1e-9
             if one.value is not None and one.ci_low is None and one.name in ("percent", "krippendorff_alpha"):
-                assert one.se is None and one.note == "undetermined interval: the estimated standard error is 0"
+                assert one.se is None and one.note == "no interval: the estimated standard error is 0"
 
 
 def test_scores_of_which_agreement_is_not_shown_are_not_said_to_agree():

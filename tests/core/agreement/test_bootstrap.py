@@ -114,7 +114,7 @@ def test_one_class_only_is_undefined_with_the_reason_and_percent_agreement_shows
         assert of[name].value is None and "raw agreement is 1" in of[name].note
         assert found.n_undefined[found.position(name)] == 40
     assert of["percent"].value == 1 and of["percent"].ci_low is None
-    assert "all cases are equal" in of["percent"].note
+    assert "the value is the same in every resample" in of["percent"].note
 
 
 def test_without_a_pair_of_annotations_all_is_undefined():
@@ -131,7 +131,7 @@ def test_resamples_without_a_value_are_counted_and_too_many_leave_the_interval_u
     lost = int(found.n_undefined[found.position("fleiss_kappa")])
     assert lost / 1000 == pytest.approx((29 / 30) ** 30, abs=0.05)
     assert fleiss.value is not None and fleiss.ci_low is None
-    assert fleiss.note == f"undetermined interval: {lost} of 1,000 resamples have no value"
+    assert fleiss.note == f"no interval: {lost} of 1,000 resamples have no value"
     more = bootstrap(counts_of([[0, 0]] * 35 + [[0, 1], [1, 1], [1, 1], [0, 1], [1, 1]], 2))
     place = more.position("fleiss_kappa")
     assert 0 < more.n_undefined[place] < 50

@@ -123,7 +123,7 @@ def test_where_chance_may_be_1_the_interval_is_undetermined_and_says_why():
     found = spa_corrected(counts_of(cases, 2))
     assert found.value is not None and found.se is not None
     assert found.ci_low is None and found.ci_high is None
-    assert found.note == "undetermined interval: chance agreement may be 1"
+    assert found.note == "no interval: chance agreement may be 1"
     _, y, v, t2 = slow_fieller(cases, 0.5)
     assert y * y > t2 * v[1, 1]
     assert spa_corrected(counts_of(cases, 2), level=0.5).ci_low is not None

@@ -279,7 +279,7 @@ def test_each_pair_shows_who_confuses_it_what_a_merger_does_and_its_votes():
                 name: n for name, n in counts.items() if n
             }
     one = next(place for place, pair in enumerate(found.pairs) if pair.who == "one rater")
-    assert selector.then(one)[0].plain.startswith("These classes are confused mostly by R0. If they are merged")
+    assert selector.then(one)[0].plain.startswith("These classes are confused mostly by R0. If the classes are merged")
 
 
 def test_before_and_after_are_said_as_a_change_only_if_it_is_clear():
@@ -294,7 +294,7 @@ def test_before_and_after_are_said_as_a_change_only_if_it_is_clear():
         assert wanted in selector.then(place)[1].plain and "20 Feb 1970" in selector.then(place)[1].plain
     part = GUIDELINE.parts[0].with_options(since=10**9)
     (selector,) = (block for block in part.blocks(part.answer(same), same) if isinstance(block, Selector))
-    assert "one side has no cases" in selector.then(0)[1].plain
+    assert "one of the two groups has no cases" in selector.then(0)[1].plain
 
 
 def test_a_class_that_everybody_confuses_with_several_is_named_to_be_split():

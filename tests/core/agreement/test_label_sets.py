@@ -153,7 +153,7 @@ def test_unanimity_and_single_annotations_are_undefined_in_words():
     assert "only one set of labels was used" in alpha_of_sets(same).note
     lone = Dataset.from_sets(*names, [0, 1], [0, 1], [0, 2, 3], [0, 1, 1])
     assert alpha_of_sets(lone).value is None
-    assert mean_label_alpha(lone).note.startswith("undefined: in cases with two annotations, every label")
+    assert mean_label_alpha(lone).note.startswith("undefined: each label was either always or never chosen")
 
 
 def test_what_is_no_set_and_what_is_too_much_is_refused(ordinary, several, monkeypatch):

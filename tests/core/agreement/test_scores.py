@@ -141,7 +141,7 @@ def test_names_order_and_scale_do_not_matter(seed):
 def test_wrong_by_a_constant_is_perfect_consistency_without_an_interval_and_imperfect_agreement():
     found = by_name(intraclass(scored(rows_of(np.arange(8.0)[:, None] + [0, 1, 5]))))
     assert found["icc_3"].value == pytest.approx(1)
-    assert found["icc_3"].ci_low is None and "undetermined" in found["icc_3"].note
+    assert found["icc_3"].ci_low is None and "no interval" in found["icc_3"].note
     assert 0 < found["icc_2"].value < 1
 
 
@@ -160,7 +160,7 @@ def test_scores_that_are_all_the_same_are_undefined(rows):
 def test_scores_of_a_case_that_never_differ_are_1_without_an_interval():
     rows = [(i, j, float(i)) for i in range(6) for j in range(4) if (i, j) != (0, 0)]
     for one in intraclass(scored(rows)):
-        assert one.value == pytest.approx(1, abs=1e-6) and one.ci_low is None and "undetermined" in one.note
+        assert one.value == pytest.approx(1, abs=1e-6) and one.ci_low is None and "no interval" in one.note
 
 
 def test_cases_of_one_mean_have_a_negative_correlation_of_one_and_none_of_the_mean():

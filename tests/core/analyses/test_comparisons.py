@@ -65,28 +65,28 @@ def test_the_side_shown_first_is_said_when_it_matters(side, which):
 def test_a_rater_who_reverses_the_order_and_one_at_random_are_named():
     dataset = simulated(4, 6_000, CLEAR, [1.2, 1.2, 1.2, 1.2, -1.2, 0.0])
     found, _, said = answered(dataset, "raters")
-    assert "rater 4 prefers the weaker items: check whether their answers were swapped." in said
-    assert "1 of 6 raters does not clearly follow the order: rater 5." in said
+    assert "rater 4 prefers the weaker items: check whether their annotations were swapped." in said
+    assert "1 of 6 raters does not clearly prefer the stronger items: rater 5." in said
     table = ORDER.part("raters").frame(found, dataset)
     assert table["rater"].iloc[0] == "rater 4" and table["followed"].iloc[0] < 0.3 < table["followed"].iloc[-1]
     assert table["n"].sum() == dataset.n_annotations
 
 
-def test_raters_that_follow_the_order_are_not_named():
+def test_raters_who_prefer_the_stronger_items_are_not_named():
     found, *_ = answered(simulated(5, 4_000, CLEAR, np.ones(5)), "raters")
-    assert lead_of_raters(found) == ["All raters clearly follow the order."]
+    assert lead_of_raters(found) == ["All raters clearly prefer the stronger items."]
 
 
-def test_nobody_is_said_to_follow_an_order_that_noise_has_made():
+def test_nobody_clearly_prefers_stronger_items_in_noise():
     for seed in range(5):
         found, *_ = answered(simulated(seed, 60, np.zeros(4), np.ones(4)), "raters")
-        assert "All raters clearly follow the order." not in lead_of_raters(found)
+        assert "All raters clearly prefer the stronger items." not in lead_of_raters(found)
 
 
-def test_a_rater_with_one_comparison_does_not_clearly_follow_the_order():
+def test_a_rater_with_one_comparison_does_not_clearly_prefer_the_stronger_items():
     rows = [f"{a},{b},{rater}" for a, b in ("ab", "ac", "bc", "ad", "bd", "cd") for rater in "rst" for _ in range(3)]
     _, _, said = answered(made([*rows, "a,d,once"]), "raters")
-    assert said.startswith("1 of 4 raters does not clearly follow the order: once.")
+    assert said.startswith("1 of 4 raters does not clearly prefer the stronger items: once.")
 
 
 def test_groups_that_no_comparison_connects_are_not_ordered():

@@ -245,7 +245,7 @@ def test_calibration_has_a_curve_with_a_hundred_gold_cases_and_bars_with_wilson_
     (bars,) = [trace for trace in few.figures["calibration_correct"].data if trace.type == "bar"]
     low, high = wilson(right, 99, Z95)
     assert (bars.y[0] - bars.error_y.arrayminus[0], bars.y[0] + bars.error_y.array[0]) == pytest.approx((low, high))
-    assert "No curve is shown: 99 gold cases are too few." in few.words
+    assert "No curve is shown: at least 100 gold cases are needed; n = 99." in few.words
 
 
 def test_p_correct_is_called_too_high_or_too_low_only_beyond_the_interval_of_gold_and_certainty_never():
@@ -400,7 +400,7 @@ def test_kappa_stands_beside_what_the_model_expects(monkeypatch, caries):
     monkeypatch.setattr(agreement_part, "kappa_check", lambda *_: found)
     tap = replace(caries.shown, request=request("tap"))
     words = shown("agreement", FittedModels((tap,), tap, caries.vote)).words[-1]
-    assert "Observed κ is 0.41 (0.35 to 0.48); the model expects 0.44" in words and "a² is 0.39." in words
+    assert "Observed κ is 0.41 (0.35 to 0.48); expected under the model: 0.44" in words and "a² is 0.39." in words
 
 
 def badge_words(*models):
@@ -439,7 +439,7 @@ def test_gold_prefers_a_model_whose_log_loss_is_clearly_lower_than_that_of_the_o
     found = SimpleNamespace(chosen="a", standings=standings)
     gold = {"a": measured(0.9, 0.7, 1.1), "b": measured(0.6, 0.5, 0.65), "c": measured(0.61, 0.1, 0.62)}
     assert preferred_by_gold(JudgedModels(found, gold, VOTE_ALONE)).startswith(
-        "B fits gold better: log loss 0.60 (0.50 to 0.65) on 77 gold cases; A has 0.90. Gold does not change which"
+        "B fits the gold cases better: log loss 0.60 (0.50 to 0.65), compared with 0.90 for A; n = 77 gold cases. "
     )
     assert preferred_by_gold(JudgedModels(found, gold | {"b": measured(0.6, 0.5, 0.75)}, VOTE_ALONE)) == ""
 
@@ -468,7 +468,13 @@ def test_held_out_scores_leave_with_what_gold_says_of_each():
     assert who_says_the_same(SimpleNamespace(families=())) == ()
     frame = got.downloads["held_out_scores_download"]
     assert frame.equals(got.tables["held_out_scores"]) and got.words[0].startswith("1,234 annotations were held out.")
-    assert frame.iloc[0][["model", "score", "difference", "parameters", "remark"]].tolist() == ["A", 0, 0, 10, "opens"]
+    assert frame.iloc[0][["model", "score", "difference", "parameters", "remark"]].tolist() == [
+        "A",
+        0,
+        0,
+        10,
+        "shown first",
+    ]
     told = frame.iloc[1]
     assert told[["score", "difference", "± difference", "β held out", "β shown", "remark"]].tolist() == [
         -1, -0.1, 0.01, 0.6, 0.9, "too slow",

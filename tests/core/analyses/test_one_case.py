@@ -39,10 +39,10 @@ def test_a_triangle_of_classes_has_each_mean_at_the_corner_of_its_name():
     drawn = triangle(["acne", "mole", "wart"], 0.8 * MANY, 0.2)
     found = means_at_corners(drawn["simplex"])
     assert found == pytest.approx({"acne": 0.5, "mole": 0.275, "wart": 0.225})
-    assert title(drawn["simplex"]) == "acne leads among these three"  # renormalised: no share of draws
+    assert title(drawn["simplex"]) == "acne leads among these three classes"  # renormalised: no share of draws
     for top, said in (
         ("wart", "wart is the leading class"),
-        ("burn", "acne leads among these three"),
+        ("burn", "acne leads among these three classes"),
     ):
         drawn = triangle(["acne", "mole", "wart"], 0.8 * MANY, 0.2, top)  # as the worklist calls it
         assert title(drawn["simplex"]) == said
@@ -58,7 +58,7 @@ def test_classes_that_draws_do_not_tell_apart_are_a_near_tie_whichever_of_them_t
         assert title(drawn["simplex"]).startswith(said)
     three = np.repeat([[0.6, 0.3, 0.1], [0.3, 0.6, 0.1], [0.1, 0.3, 0.6]], [34, 33, 33], axis=0)
     drawn = triangle(["acne", "mole", "wart"], 0.8 * three, 0.2, "wart")
-    assert title(drawn["simplex"]) == "All three are nearly tied"
+    assert title(drawn["simplex"]) == "The three classes are nearly tied"
 
 
 def test_what_leads_in_all_draws_is_said_without_a_number():

@@ -355,9 +355,8 @@ def test_a_promise_is_broken_only_where_the_whole_interval_lies_below_it():
         SetGroup("risk", "high", 13, share(0.74), share(0.8), 2.4),
     )
     figure, note, download = prediction_sets.conditional(some_sets(groups=groups), 3.0)
-    assert (
-        note.plain == "The guarantee is for all cases together. Coverage is clearly below it for: group far, risk high."
-    )
+    all_cases = "The guarantee is for all cases together. "
+    assert note.plain == f"{all_cases}Coverage is clearly below the guaranteed share for: group far, risk high."
     frame = download.table
     assert frame.columns.tolist() == [
         "by", "value", "n", "mean_size", "aggregated", "aggregated_low", "aggregated_high", "voted",
@@ -365,7 +364,10 @@ def test_a_promise_is_broken_only_where_the_whole_interval_lies_below_it():
     assert frame.iloc[1].tolist() == ["group", "far", 12, 2.3, 0.6, 0.5, 0.6 + 0.05, 0.7]
     assert figure.draw(LIGHT).layout.title.text.endswith("at γ = 3")
     _, note, _ = prediction_sets.conditional(some_sets(groups=groups[:1], strata=("a",)), 3.0)
-    assert note.plain == "The guarantee is for each stratum. No group is clearly below it."
+    assert (
+        note.plain
+        == "The guarantee is for each stratum. Coverage is not clearly below the guaranteed share in any group."
+    )
 
 
 @pytest.mark.parametrize(
@@ -456,7 +458,7 @@ def test_accuracy_by_gold_of_classifiers_is_of_the_lists_of_the_metric(metric, t
     inputs = Inputs(data, predictions=(net,), settings=AnalysisSettings(DirichletCounts(), 1.0))
     found = reliability_sweep(DirichletCounts(), data, [1.0], classifiers=[net], n_draws=20)
     blocks = list(every(RELIABILITY.part("classifiers").blocks(found, inputs, SweepOptions((1.0,), metric=metric))))
-    assert f"Top-{top} accuracy by gold" in [block.text for block in blocks if isinstance(block, Heading)]
+    assert f"Top-{top} accuracy compared with gold" in [block.text for block in blocks if isinstance(block, Heading)]
     left = tables(blocks)
     assert left["gold_accuracy_table"].equals(gold_accuracy(data, (net,), top).to_frame())
     assert left["gold_accuracy"]["right_by_gold"].tolist() == [pytest.approx(right)]
@@ -481,7 +483,7 @@ def test_predicted_sets_are_shown_as_a_whole_and_by_label_and_leave_in_one():
 @pytest.mark.parametrize(
     ("low", "by_gold", "said"),
     [
-        ((0.1, 0.56, 0.4), False, "net has a Jaccard index of 0.60 (0.56 to 0.70), tree 0.50"),
+        ((0.1, 0.56, 0.4), False, "net has a Jaccard index of 0.60 (0.56 to 0.70), compared with 0.50 for tree"),
         ((0.1, 0.51, 0.4), False, "net and tree (0.50) do not clearly differ: Jaccard index 0.60 (0.51 to 0.70)"),
         ((0.1, 0.5, 0.4), True, "net and tree (0.50) do not clearly differ: Jaccard index 0.60 (0.50 to 0.70)"),
     ],

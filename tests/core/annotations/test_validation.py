@@ -141,9 +141,9 @@ def test_rankings_that_are_none_are_refused(changed, found):
     ("changed", "found"),
     [
         ({"entry_block": [1, 2, 2, 0, 0]}, "Annotation 0 does not start with block 0"),
-        ({"entry_block": [0, 2, 2, 0, 0]}, "Annotation 0 has blocks that do not ascend by one"),
-        ({"entry_block": [0, 1, 0, 0, 0]}, "Annotation 0 has blocks that do not ascend by one"),
-        ({"entry_class": [1, 2, 0, 0, 1]}, "Annotation 0 has tied classes that do not ascend by code"),
+        ({"entry_block": [0, 2, 2, 0, 0]}, "Annotation 0 has block numbers that do not increase in steps of one"),
+        ({"entry_block": [0, 1, 0, 0, 0]}, "Annotation 0 has block numbers that do not increase in steps of one"),
+        ({"entry_class": [1, 2, 0, 0, 1]}, "Annotation 0 has tied classes that are not sorted by code"),
         ({"entry_class": [1, 0, 1, 0, 1]}, "Annotation 0 ranks a class twice"),
         ({"entry_class": [1, 0, 2, 1, 1]}, "Annotation 1 ranks a class twice"),
         ({"entry_ptr": [0, 0, 5]}, "Annotation 0 ranks no class"),

@@ -269,10 +269,10 @@ def test_the_note_names_only_those_without_whom_the_vote_clearly_changes():
         words = [
             one for one in present(replace(found, members=members), dataset, PanelOptions()) if isinstance(one, Words)
         ]
-        return next(one.plain for one in words if "without" in one.plain or "Removing" in one.plain)
+        return next(one.plain for one in words if "without" in one.plain or "Leaving out" in one.plain)
 
     none = ("a", False, (0.02, -0.01, 0.05))
-    assert said(none) == "Removing any one member or family does not clearly change the vote."
+    assert said(none) == "Leaving out any one member or family does not clearly change the accuracy of the vote."
     assert said(none, ("b", False, (0.04, 0.01, 0.07)), ("F", True, (-0.1, -0.2, -0.05))) == (
         "Accuracy of the vote without F (family): 80%, difference −10 points (−20 to −5); without b: 80%, difference "
         "4 points (1 to 7)."

@@ -268,8 +268,8 @@ def test_the_part_says_what_the_numbers_are():
     (finding,) = [one for one in blocks if isinstance(one, Finding)]
     rates = found.rates
     assert finding.text == (
-        f"Expected agreement {rates.total:.0%}: both know {rates.accurate:.0%}, one knows {rates.mixed:.0%}, "
-        f"both guess {rates.inaccurate:.0%}"
+        f"Expected agreement: {rates.total:.0%} (both know: {rates.accurate:.0%}; one knows: {rates.mixed:.0%}; "
+        f"both guess: {rates.inaccurate:.0%})"
     )
     assert any(f"{found.test.words}." == one.plain for one in blocks if isinstance(one, Words))
     frame = part.frame(found, dataset)

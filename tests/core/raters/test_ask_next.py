@@ -109,7 +109,7 @@ def test_ai_raters_are_not_asked_and_a_gain_below_that_of_any_rater_is_explained
     assert "r1" in {pair.rater for pair in ask_next(data, fit, n=12, each=5).pairs}
     found = ask_next(data, fit, n=12, each=5, without=("r1",))
     assert "r1" not in {pair.rater for pair in found.pairs} and found.n_raters == data.n_raters - 1
-    part, words = RATERS.part("ask-next"), "If the gain is below that of any rater"
+    part, words = RATERS.part("ask-next"), "The expected gain is below the mean over raters"
     for pairs, is_explained in ((found.pairs, True), (found.pairs[:1], False)):
         pairs = tuple(replace(pair, any_rater=pair.gain + (0.1 if is_explained else -0.1)) for pair in pairs)
         blocks = part.blocks(replace(found, pairs=pairs), data)

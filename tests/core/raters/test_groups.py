@@ -145,8 +145,8 @@ def test_kinds_that_cannot_be_compared_are_refused():
 def test_the_sentence_states_the_difference_that_names_a_group():
     """Higher scores, a class chosen more often, or agreement with each other, each only where it is so."""
     for how, wanted in (
-        ({"shift": 0.5}, "Raters with region “a” give higher values than the others: difference of means 0."),
-        ({"shift": -0.5}, "Raters with region “a” give lower values than the others: difference of means −0."),
+        ({"shift": 0.5}, "Raters with region “a” give higher values than the others: difference in means 0."),
+        ({"shift": -0.5}, "Raters with region “a” give lower values than the others: difference in means −0."),
         ({"apart": 1.2}, "Raters with region “a” agree more with each other than with the others: ratio 2."),
         (
             {"shift": 1.0, "kind": "class"},
