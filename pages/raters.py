@@ -128,7 +128,9 @@ def _looked_at(view: Dataset, found: AssessedRaters, chosen: list[str]) -> None:
     places = [raters.index(name) for name in names]
     widgets.heading(markdown(names[0]) if len(names) == 1 else plural(len(names), "rater"))
     if len(names) == 1:
-        blocks.show([one.numbers(found, places[0]), *(one.flags(found, places[0]) or [Words("No flag.")])])
+        blocks.show(
+            [one.numbers(found, places[0]), *(one.flags(found, places[0], advise=False) or [Words("No flag.")])]
+        )
     else:
         st.markdown(markdown(", ".join(names)))
     if presentation.on():

@@ -54,7 +54,7 @@ def test_the_average_of_models_opens_with_its_members_and_any_single_model_is_on
     assert app.session_state["models_chosen"] == ["model-average"]
     assert "Average of Dawid-Skene (30%), Dawid-Skene, empirical Bayes (24%), " in said
     assert "and the Smoothed vote (8%).".lower() in said.lower() and "Chosen by you" not in said
-    assert "It keeps the class of all 16 unanimous cases." in said and "agree on every case." in said
+    assert "unanimous cases" not in said and "agree on every case." in said
     members = next(frame.value for frame in app.dataframe if "beta_low" in frame.value.columns)
     assert members["weight"].sum() == pytest.approx(1)
     used = members["weight"] > 0
@@ -243,7 +243,6 @@ def test_where_most_raters_give_one_class_the_smoothed_vote_opens_and_models_are
         "Smoothed vote opens because 10 of 10 raters" in said
         and "Then only their choice of cases is informative" in said
     )
-    n = re.search(r"Smoothed vote keeps the class of all (\d+) unanimous cases\.", said)[1]
     assert (
         not any("annotations, spread equally over" in warning.value for warning in app.warning)
         and "annotations, spread equally over" in said
@@ -253,7 +252,7 @@ def test_where_most_raters_give_one_class_the_smoothed_vote_opens_and_models_are
     row = scores.set_index("model")
     assert row.loc["Smoothed vote", "remark"] == "shown first" and row.loc["Smoothed vote", "flipped"] == 0
     assert row.loc["Dawid-Skene", "remark"].startswith("It loses y: ") and row.loc["Dawid-Skene", "flipped"] > 10
-    assert f"Flipped: unanimous cases that get a different class (n = {n})" in words(app)
+    assert re.search(r"Flipped: unanimous cases that get a different class \(n = \d\d+\)", words(app))
     mine = words(choose(app, "dawid-skene"))
     assert "Dawid-Skene is unreliable here. It loses y: the prevalence is under 1%, although" in mine
 

@@ -62,7 +62,7 @@ def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
 
 
 def flips(averaged: AveragedModels, subject: str = "It") -> str:
-    """Count the unanimous cases to which the average gives another class; empty without unanimous cases.
+    """Count the unanimous cases to which the average gives another class; empty if there are none.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def flips(averaged: AveragedModels, subject: str = "It") -> str:
     subject : str
         Words for the average, at the start of the sentence.
     """
-    if not averaged.n_unanimous:
+    if not averaged.flipped:
         return ""
     return f"{subject} {flipped_in_words(averaged.flipped, averaged.n_unanimous)}."
 

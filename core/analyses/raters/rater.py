@@ -145,12 +145,12 @@ def present(found: OneRater, dataset: Dataset, options) -> list[Block]:
     ]
 
 
-def flags(found: AssessedRaters, place: int) -> list[Block]:
-    """Show the flags of a rater and what to do about each, and remarks that are not against them."""
+def flags(found: AssessedRaters, place: int, *, advise: bool = True) -> list[Block]:
+    """Show the flags of a rater, remarks that are not against them, and what to do about each if ``advise``."""
     blocks: list[Block] = []
     for flag in (flag for flag in found.act.flags if flag.rater == place):
         against = "This does not count against the rater. " if flag.neutral else ""
-        said = Strong(flag.title), ": ", Name(flag.words), f" {against}{flag.advice}"
+        said = Strong(flag.title), ": ", Name(flag.words), f" {against}{flag.advice if advise else ''}".rstrip()
         blocks.append(Words(said, icon="info" if flag.neutral else "flag"))
     return blocks
 

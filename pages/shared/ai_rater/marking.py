@@ -111,8 +111,9 @@ def _details(machines: Sequence[Machine]) -> None:
         }
     )
     edited = st.data_editor(
-        frame, hide_index=True, disabled=["machine"], key=f"machine_details-{machines}", width="stretch"
-    )
+        frame, hide_index=True, disabled=["machine"], key=f"machine_details-{machines}", width="stretch",
+        column_config={"machine": "AI rater"},
+    )  # fmt: skip
     told = tuple(
         Machine(row.machine, str(row.family or "").strip(), str(row.version or "").strip())
         for row in edited.itertuples()

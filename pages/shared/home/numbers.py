@@ -159,9 +159,9 @@ def by_gold(views: home_known.Views) -> None:
 
 
 def flips(views: home_known.Views) -> None:
-    """How many unanimous cases the model that opens gives another class; nothing until it is known."""
+    """Show how many unanimous cases the initial model gives another class, if any."""
     averaged = views.settings.averaged
-    if averaged is not None and averaged.n_unanimous:
+    if averaged is not None and averaged.flipped:
         subject = "The average of rater models" if averaged.members else "The smoothed vote"
         st.caption(markdown(unanimous_flips(averaged, subject)))
 

@@ -11,6 +11,7 @@ from core.agreement.intervals import Z95, IntervalEstimate, wilson
 from core.analyses.blocks import Badges, Download, Figure, Grid, Selector, Words
 from core.analyses.models import MODELS
 from core.analyses.models import agreement as agreement_part
+from core.analyses.models.average import flips
 from core.analyses.models.cases import effects, why
 from core.analyses.models.checks import predicts_best, who_reproduces
 from core.analyses.models.covariates import lead as covariate_lead
@@ -442,6 +443,11 @@ def test_gold_prefers_a_model_whose_log_loss_is_clearly_lower_than_that_of_the_o
         "B fits the gold cases better: log loss 0.60 (0.50 to 0.65), compared with 0.90 for A; n = 77 gold cases. "
     )
     assert preferred_by_gold(JudgedModels(found, gold | {"b": measured(0.6, 0.5, 0.75)}, VOTE_ALONE)) == ""
+
+
+def test_only_unanimous_cases_that_change_their_class_are_said():
+    kept, changed = (SimpleNamespace(n_unanimous=16, flipped=n) for n in (0, 2))
+    assert flips(kept) == "" and flips(changed, "The vote") == "The vote changes the class of 2 of 16 unanimous cases."
 
 
 def test_held_out_scores_leave_with_what_gold_says_of_each():
