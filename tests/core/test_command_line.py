@@ -117,6 +117,19 @@ def test_describe_compares_with_an_earlier_version(answer, run, file, tmp_path):
     assert "--earlier" in run("describe", path, "--earlier", file, "--partitions", 2, status=2)[1]
 
 
+def test_the_order_of_day_and_month_is_given(answer, run, tmp_path):
+    path = tmp_path / "dated.csv"
+    path.write_text("case,rater,class,date\n1,ann,x,02/03/2024\n1,bob,y,04/03/2024\n2,ann,x,05/03/2024\n")
+    digests = {
+        order: answer("describe", path, *order)["digest"]
+        for order in ((), ("--dates", "day-first"), ("--dates", "month-first"))
+    }
+    expected = {None: (), True: ("--dates", "day-first"), False: ("--dates", "month-first")}
+    for day_first, order in expected.items():
+        assert digests[order] == read(path, day_first=day_first).dataset.digest
+    assert len(set(digests.values())) == 3
+
+
 def test_missing_annotations_are_counted_and_not_the_ways_of_writing_them(answer, tmp_path):
     path = tmp_path / "gaps.csv"
     path.write_text("case,rater,class\n1,ann,x\n1,bob,y\n2,ann,\n2,bob,NA\n2,cy,NA\n3,ann,y\n3,bob,y\n")

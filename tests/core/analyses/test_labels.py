@@ -9,7 +9,7 @@ import pytest
 
 from core.analyses.inputs import Inputs
 from core.analyses.labels import LABELS
-from core.analyses.labels.labels import NO_LABEL, labels_of
+from core.analyses.labels.labels import NO_LABEL, labels_of, why_no_average
 from core.analysis_settings import AnalysisSettings, compute_settings
 from core.command_line import main
 from core.ingest.read_files import read
@@ -81,6 +81,17 @@ def test_the_average_gives_the_most_probable_class_of_the_averaged_models(inputs
         assert table["probability"][case] == table["weight"][case] == p.max()
         assert table["soft_label"][case] == p.tolist()
     assert set(table["decided_by"]) == {"Average of models"}
+
+
+@pytest.mark.parametrize(
+    ("annotations", "reason"),
+    [("AA", "all annotations name the same class"), ("AB", "these data do not allow raters to be compared")],
+)
+def test_the_reason_for_no_average_is_that_of_the_data(annotations, reason):
+    """Sets of labels have no rater model of their classes."""
+    rows = [f"{case},{rater},{label}" for case, rater, label in zip("1122", "abab", annotations * 2, strict=True)]
+    dataset = read("\n".join(["case,rater,class", *rows]).encode(), kind="set").dataset
+    assert why_no_average(dataset) == reason
 
 
 def test_majority_vote_counts_annotations_and_leaves_a_tie_open(inputs, evidence):

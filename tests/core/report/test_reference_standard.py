@@ -75,6 +75,7 @@ def test_cases_without_a_majority_are_counted_with_an_interval():
         in said["undetermined"]
     )
     assert "No case was settled by review" in said["process"]
+    assert "0 cases have no annotation; 1 has only one." in said["cases"]
 
 
 def test_reviews_give_blinding_adjudication_and_changes():
