@@ -1204,7 +1204,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "raters": (
         ".commands.raters:raters",
-        "Compare each rater with an acceptable accuracy, and flag raters.",
+        "Compare each rater's accuracy with the lowest acceptable one, and flag raters.",
         "raters caries --acceptable 0.8",
         _raters,
     ),
@@ -1252,7 +1252,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "relations": (
         ".commands.sets:relations",
-        "Compare certainty with that under another plausibility model, or with a classifier as evidence.",
+        "Compare certainty under different plausibility models, or with and without a classifier as evidence.",
         "relations dirichlet knees --part evidence",
         _relations,
     ),

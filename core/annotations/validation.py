@@ -21,8 +21,8 @@ _RANKING_FAULTS = (
     "",
     "ranks no class",
     "does not start with block 0",
-    "has blocks that do not ascend by one",
-    "has tied classes that do not ascend by code",
+    "has block numbers that do not increase in steps of one",
+    "has tied classes that are not sorted by code",
     "ranks a class twice",
 )
 
@@ -480,7 +480,7 @@ def one_dimensional(values, what: str) -> np.ndarray:
     except Exception:  # a foreign object may raise any error when its values are read
         _refuse_shape(what, type(values).__name__)
     if array.ndim != 1:
-        _refuse_shape(what, f"an array of {array.ndim} axes" if array.ndim else f"{_shown(values)}")
+        _refuse_shape(what, f"an array with {array.ndim} axes" if array.ndim else f"{_shown(values)}")
     return np.ascontiguousarray(array)
 
 

@@ -78,7 +78,7 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
         "versions": _versions(dataset, names, told, people, options),
         "notes": notes,
         "note": "The test rewards agreement with the majority of people, so an AI rater that makes the same "
-        "errors passes.",
+        "errors as they do passes.",
         **stamp(options, dataset),
     }
     return answer, _table(found, worth)
