@@ -1156,7 +1156,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "guideline": (
         ".commands.data:guideline",
-        "Find classes to merge, split or rewrite, and raters to train.",
+        "Find classes to merge, split or rewrite in the guideline, and raters to train.",
         "guideline readings.csv --merge benign unsure --out merged.csv",
         _guideline,
     ),
@@ -1276,7 +1276,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "reliability": (
         ".commands.reliability:reliability",
-        "Show which reliability γ held-out raters and gold suggest.",
+        "Show the reliability γ that held-out raters and gold suggest.",
         "reliability dirichlet readings.csv --gold truth.csv",
         _reliability,
     ),

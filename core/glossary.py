@@ -73,7 +73,8 @@ GLOSSARY: dict[str, Term] = {
     "circular triad": Term(
         "Three items that are preferred in a circle: A to B, B to C, but C to A. Raters with a clear order have "
         "few circular triads. By chance, a quarter of all triads are circular.",
-        "d of T complete triads; mean T/4, variance 3T/16 by chance. ζ = 1 − 24d/(n³ − n) for odd n, "
+        "d is the number of circular triads among T complete ones; by chance, its mean is T/4 and its variance 3T/16. "
+        "ζ = 1 − 24d/(n³ − n) for odd n, "
         "1 − 24d/(n³ − 4n) for even n (Kendall and Babington Smith).",
     ),
     "guideline": Term(
@@ -150,8 +151,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "leave-one-case-out": Term(
         "Which model best predicts the annotations of a new case?",
-        "Expected log predictive density for one case with all its annotations, with effects integrated out, by "
-        "Pareto-smoothed importance sampling (Vehtari, Gelman & Gabry 2017).",
+        "Expected log predictive density for one case with all its annotations, with effects integrated out, computed "
+        "by Pareto-smoothed importance sampling (Vehtari, Gelman & Gabry 2017).",
     ),
     "model agreement": Term(
         "Do the models choose the same class? If they differ, the class depends on the assumptions.",
@@ -165,7 +166,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "calibration": Term(
         "If the model gives a probability of 80%, is it correct 8 times out of 10?",
-        "Share of correct gold cases by bins of the probability, with Wilson intervals and the log loss.",
+        "Share of gold cases in which the model is correct, by bins of the probability, with Wilson intervals and "
+        "log loss.",
     ),
     "soft labels": Term(
         "Probability of each class for training, instead of a single class.",

@@ -270,9 +270,9 @@ def present_size(found: tuple[NextStudy, ...], study: ReadingStudy, options: Siz
     return [
         *blocks,
         Words(
-            "Based on this study's variance between readers, cases and draws of the truth, and its share of cases "
-            f"with the condition. Two-sided significance level {number(1 - options.level, 2)}. The estimate is rough "
-            "if the study has few readers.",
+            "The numbers are based on this study's variances between readers, cases and draws of the truth, and on its "
+            "share of cases with the condition. The two-sided significance level is "
+            f"{number(1 - options.level, 2)}. The numbers are rough if the study has few readers.",
             "note",
         ),
         Grid(table, "Minimum number of cases by number of readers.", 60, SIZES, "study_sizes"),

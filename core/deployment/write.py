@@ -162,7 +162,7 @@ class Deployment:
         for folder in (self.home, self.program, self.certificate):
             if not _FOLDER.fullmatch(folder) or ".." in PurePosixPath(folder).parts:
                 raise InputError(
-                    f"Could not use {folder!r}: the path must be valid in all generated files.",
+                    f"Could not use {folder!r}: the path is not valid in all generated files.",
                     "Use an absolute path with letters and digits only, such as /srv/plurality.",
                 )
         if self.database and not re.fullmatch(r"postgresql(?:\+psycopg)?://[^\s\"'\\$#{}]+", self.database):
