@@ -1198,7 +1198,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "choose": (
         ".commands.choices:choose",
-        "Compare rater models by held-out scores, and average them.",
+        "Compare rater models by held-out scores, and average the models.",
         "choose skin --gold truth.csv",
         _choose,
     ),
@@ -1288,13 +1288,13 @@ _COMMANDS: dict[str, Command] = {
     ),
     "qualify": (
         ".commands.qualify:qualify",
-        "Check this installation and write a record to sign (exit status 1 if a check fails).",
+        "Check this installation, and write a record for signature (exit status 1 if a check fails).",
         "qualify readings.csv --out qualification.html",
         _qualify,
     ),
     "verify": (
         ".commands.record:verify",
-        "Verify the audit trail of reviews (exit status 1 if it fails).",
+        "Verify the audit trail of reviews (exit status 1 if verification fails).",
         "verify --head HASH",
         _verify,
     ),

@@ -147,7 +147,7 @@ GLOSSARY: dict[str, Term] = {
     "predictive check": Term(
         "Could the model have produced data like these? Outlines show your data, bands show simulated data.",
         "Posterior predictive check with min(p, 1 − p) for each of S statistics. The smallest value is shown, and "
-        "the check fails if it is below 0.025/S. It is not a p-value (Gelman et al. 1996; Han et al., 6.1).",
+        "the check fails if it is below 0.025/S. This value is not a p-value (Gelman et al. 1996; Han et al., 6.1).",
     ),
     "leave-one-case-out": Term(
         "Which model best predicts the annotations of a new case?",

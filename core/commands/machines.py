@@ -164,7 +164,7 @@ def _missing(reading) -> list[str]:
 
 
 def _row(one: MachineStanding) -> dict:
-    why = None if one.raters else "no person annotated enough cases that the AI rater and another person also annotated"
+    why = None if one.raters else "no person has enough cases in common with both the AI rater and another person"
     return {
         "machine": one.machine,
         "omega": one.omega,
