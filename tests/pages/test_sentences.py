@@ -993,7 +993,7 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
     found.n_timed, found.decided, found.settled = 2, [decided_in(None)], Settled(0, 0, 0, 0)
     after.figures(store, SimpleNamespace(digest="", cases=()), None, 1.0)
     assert said[1] == "No case is settled yet."
-    assert said[-2:] == ["Median time per case: 62 s; measured 2 times.", "how certain"]
+    assert said[-2:] == ["Median time per case: 62 s, measured in 2 reviews.", "how certain"]
 
 
 @pytest.mark.parametrize(
