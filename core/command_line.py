@@ -1161,7 +1161,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "guideline": (
         ".commands.data:guideline",
-        "Find classes to merge, split or rewrite, and raters to train.",
+        "Find classes to merge, split or rewrite in the guideline, and raters to train.",
         "guideline readings.csv --merge benign unsure --out merged.csv",
         _guideline,
     ),
@@ -1203,13 +1203,13 @@ _COMMANDS: dict[str, Command] = {
     ),
     "choose": (
         ".commands.choices:choose",
-        "Compare rater models by held-out scores, and average them.",
+        "Compare rater models by held-out scores, and average the models.",
         "choose skin --gold truth.csv",
         _choose,
     ),
     "raters": (
         ".commands.raters:raters",
-        "Compare each rater with an acceptable accuracy, and flag raters.",
+        "Compare each rater's accuracy with the lowest acceptable one, and flag raters.",
         "raters caries --acceptable 0.8",
         _raters,
     ),
@@ -1257,7 +1257,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "relations": (
         ".commands.sets:relations",
-        "Compare certainty with that under another plausibility model, or with a classifier as evidence.",
+        "Compare certainty under different plausibility models, or with and without a classifier as evidence.",
         "relations dirichlet knees --part evidence",
         _relations,
     ),
@@ -1281,7 +1281,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "reliability": (
         ".commands.reliability:reliability",
-        "Show which reliability γ held-out raters and gold suggest.",
+        "Show the reliability γ that held-out raters and gold suggest.",
         "reliability dirichlet readings.csv --gold truth.csv",
         _reliability,
     ),
@@ -1293,13 +1293,13 @@ _COMMANDS: dict[str, Command] = {
     ),
     "qualify": (
         ".commands.qualify:qualify",
-        "Check this installation and write a record to sign (exit status 1 if a check fails).",
+        "Check this installation, and write a record for signature (exit status 1 if a check fails).",
         "qualify readings.csv --out qualification.html",
         _qualify,
     ),
     "verify": (
         ".commands.record:verify",
-        "Verify the audit trail of reviews (exit status 1 if it fails).",
+        "Verify the audit trail of reviews (exit status 1 if verification fails).",
         "verify --head HASH",
         _verify,
     ),

@@ -32,9 +32,9 @@ GLOSSARY: dict[str, Term] = {
     "panel of AI raters": Term(
         "How many independent raters are the models worth together? Models that make the same mistakes are worth "
         "only a few raters, and their vote may be no better than the best model.",
-        "n_eff = n / (1 + (n − 1) ρ̄), where ρ̄ is the mean φ of the errors of two raters. The truth comes from "
-        "people's annotations and the panel's annotations, which count together as one rater with an unrestricted "
-        "table, by EM (Dawid & Skene 1979). Intervals resample cases.",
+        "n_eff = n / (1 + (n − 1) ρ̄), where ρ̄ is the mean φ of the errors of two raters. EM (Dawid & Skene 1979) "
+        "estimates the truth from people's annotations and from the panel's, which together count as one rater with "
+        "an unrestricted table. Intervals resample cases.",
     ),
     "reader study": Term(
         "Readers score the same cases in two modalities. Do they perform better with one of them? The interval allows "
@@ -45,7 +45,7 @@ GLOSSARY: dict[str, Term] = {
     ),
     "quality gate": Term(
         "Requirements for the data, such as agreement of at least 0.6. They are checked each time new data arrive.",
-        "Over several checks, shares of dated cases have a betting confidence sequence (Waudby-Smith & Ramdas 2024). "
+        "Over repeated checks, shares of dated cases have a betting confidence sequence (Waudby-Smith & Ramdas 2024). "
         "Coefficients and other shares have an interval at level 1 − 6 (1 − level) / (π² k²) at check k.",
     ),
     "groups of raters": Term(
@@ -73,14 +73,15 @@ GLOSSARY: dict[str, Term] = {
     "circular triad": Term(
         "Three items that are preferred in a circle: A to B, B to C, but C to A. Raters with a clear order have "
         "few circular triads. By chance, a quarter of all triads are circular.",
-        "d of T complete triads; mean T/4, variance 3T/16 by chance. ζ = 1 − 24d/(n³ − n) for odd n, "
+        "d is the number of circular triads among T complete ones; by chance, its mean is T/4 and its variance 3T/16. "
+        "ζ = 1 − 24d/(n³ − n) for odd n, "
         "1 − 24d/(n³ − 4n) for even n (Kendall and Babington Smith).",
     ),
     "guideline": Term(
         "Which two classes do raters confuse? If all raters confuse them, change the guideline or merge the "
         "classes. If only one rater does, talk to that rater.",
-        "Share of off-diagonal coincidences that involve these two classes. The loss of a merger is the share of the "
-        "mutual information between P(z) and the annotation that is lost. Percentile intervals resample cases.",
+        "Share of off-diagonal coincidences that involve these two classes. The loss from merging them is the share of "
+        "the mutual information between P(z) and the annotation that disappears. Percentile intervals resample cases.",
     ),
     "versions": Term(
         "Versions of one model on the same cases: does a newer version agree more with people, and on how many "
@@ -97,7 +98,7 @@ GLOSSARY: dict[str, Term] = {
         "remain undetected.",
     ),
     "worth in readers": Term(
-        "How many raters together predict another rater's annotation as well as the model does.",
+        "Number of raters who together predict another rater's annotation as well as the model does.",
         "Survey equivalence: the k with c(k) = s_f, where c is the mean score of panels of k raters, interpolated "
         "between whole k (Resnick et al. 2021). Intervals resample cases.",
     ),
@@ -135,7 +136,7 @@ GLOSSARY: dict[str, Term] = {
         "but cannot detect mistakes that raters share.",
         "Mean log probability of held-out annotations, with at most one per case in each of five folds. Differences "
         "are paired by annotation, and standard errors are clustered by case. Each model uses its own β, which also "
-        "lowers the weight of the prevalence if that is better by more than one standard error. These scores "
+        "lowers the weight of the prevalence if this improves the score by more than one standard error. These scores "
         "determine the weights in the average of models.",
     ),
     "full posterior": Term(
@@ -146,12 +147,12 @@ GLOSSARY: dict[str, Term] = {
     "predictive check": Term(
         "Could the model have produced data like these? Outlines show your data, bands show simulated data.",
         "Posterior predictive check with min(p, 1 − p) for each of S statistics. The smallest value is shown, and "
-        "the check fails if it is below 0.025/S. It is not a p-value (Gelman et al. 1996; Han et al., 6.1).",
+        "the check fails if it is below 0.025/S. This value is not a p-value (Gelman et al. 1996; Han et al., 6.1).",
     ),
     "leave-one-case-out": Term(
         "Which model best predicts the annotations of a new case?",
-        "Expected log predictive density for one case with all its annotations, with effects integrated out, by "
-        "Pareto-smoothed importance sampling (Vehtari, Gelman & Gabry 2017).",
+        "Expected log predictive density for one case with all its annotations, with effects integrated out, computed "
+        "by Pareto-smoothed importance sampling (Vehtari, Gelman & Gabry 2017).",
     ),
     "model agreement": Term(
         "Do the models choose the same class? If they differ, the class depends on the assumptions.",
@@ -160,12 +161,13 @@ GLOSSARY: dict[str, Term] = {
     ),
     "gold": Term(
         "Classes known from another source, such as a biopsy. Raters, models and certainty are compared with gold.",
-        "Reference classes that no fit has used. Shares have Wilson intervals over gold cases, with ties split "
+        "Reference classes that are not used in any fit. Shares have Wilson intervals over gold cases, with ties split "
         "equally.",
     ),
     "calibration": Term(
         "If the model gives a probability of 80%, is it correct 8 times out of 10?",
-        "Share of correct gold cases by bins of the probability, with Wilson intervals and the log loss.",
+        "Share of gold cases in which the model is correct, by bins of the probability, with Wilson intervals and "
+        "log loss.",
     ),
     "soft labels": Term(
         "Probability of each class for training, instead of a single class.",
@@ -178,22 +180,22 @@ GLOSSARY: dict[str, Term] = {
     ),
     "acceptable": Term(
         "The lowest accuracy you accept. Raters clearly below it are flagged.",
-        "By default, the mean accuracy over annotations − 0.10, but at least half-way from blind annotation to this "
-        "mean. Flags are the longest list whose mean P(accuracy ≥ acceptable) stays within the stated false discovery "
-        "rate. Raters are sorted by expected wrong annotations, n (1 − accuracy).",
+        "By default, the mean accuracy over annotations − 0.10, but at least half-way between the accuracy of blind "
+        "annotation and this mean. Flags are the longest list whose mean P(accuracy ≥ acceptable) stays within the "
+        "stated false discovery rate. Raters are sorted by expected wrong annotations, n (1 − accuracy).",
     ),
     "follows": Term(
         "How closely a rater's values rise and fall with the case: 1 means perfectly, 0 not at all. Consistently "
         "high or low values do not matter.",
         "Correlation with the true score of the case. It is derived from the correlation with the severity-adjusted "
         "mean of the other raters, by Fisher's z and pooling over raters. By default, half of the mean is acceptable. "
-        "Lost annotations: n minus the number of annotations of the average rater with the same information, by ρ² / "
-        "(1 − ρ²).",
+        "Lost annotations: n minus the number of the average rater's annotations that carry the same information, "
+        "which is ρ² / (1 − ρ²) per annotation.",
     ),
     "planning": Term(
         "Simulates the plan many times with annotations like yours, and shows the likely result with its uncertainty.",
         "The average of rater models gives draws of the truth and, given these, of the raters. Data are simulated from "
-        "both. The chart shows median and interval over simulations after each step.",
+        "both. The chart shows the median and an interval over simulations after each step.",
     ),
     "expected gain": Term(
         "How much an annotation is expected to reduce the uncertainty about the class. 1 bit decides between two "
@@ -239,7 +241,7 @@ GLOSSARY: dict[str, Term] = {
         "Plurality hides one rater at a time. At which γ do the other raters predict this rater best? This measures "
         "opinions, not the truth.",
         "Mean log predictive probability of a rater's annotation given the other annotations of the case, at "
-        "exponent 1, for each γ. Differences to the best γ are paired, and standard errors are clustered by case "
+        "exponent 1, for each γ. Differences from the best γ are paired, and standard errors are clustered by case "
         "(as in Grünwald & van Ommen 2017).",
     ),
     "certainty against gold": Term(
@@ -272,7 +274,7 @@ GLOSSARY: dict[str, Term] = {
     ),
     "better": Term(
         "Probability that one classifier is better than the other, over draws (simulated plausible truths).",
-        "Mean over common draws of P(the row's metric is larger over all cases like these), with ties counted one "
+        "Mean over common draws of P(the row's metric is larger over all cases like these), with ties counted as one "
         "half, on the cases that both predict. Draws cover uncertainty about the truth, and Student's t covers the "
         "sampling of cases.",
     ),
@@ -284,8 +286,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "more raters": Term(
         "If the number of raters doubled (at least three more), would the case probably become certain?",
-        "P(certainty reaches 90% with max(3, n) more raters drawn from the posterior of the case). More raters would "
-        "help from 0.5 on. Up to 0.25, they would hardly help (inherent ambiguity).",
+        "P(certainty reaches 90% with max(3, n) more raters drawn from the posterior of the case). At 0.5 or more, "
+        "more raters would help. At 0.25 or less, they would hardly help (inherent ambiguity).",
     ),
     "p correct": Term(
         "Probability that the class is the true one, from rater models that weight raters by their accuracy.",

@@ -85,7 +85,7 @@ def present(found: ReviewFigures, inputs: Inputs, options) -> list[Block]:
         *([Words((Name(options.by.words()),), "note", "sample or queue")] if options.by else []),
         Heading("Reviewers"),
         Grid(table, "Opinions of each reviewer.", columns=REVIEWERS, key="review_people"),
-        Words("Only blind opinions are compared; 95% Wilson intervals over cases.", "note"),
+        Words("Only blind opinions are compared. Intervals are 95% Wilson intervals over cases.", "note"),
         _counted(summary),
         *(Words(words, "note") for words in (_time(summary), quick_words(summary.decided)) if words),
     ]
@@ -145,7 +145,7 @@ def _time(summary: Summary) -> str:
         return ""
     low, middle, high = summary.seconds
     spread = f" (middle half: {duration(low)} to {duration(high)})" if summary.n_timed > 2 else ""
-    return f"Median time per case: {duration(middle)}{spread}; measured {plural(summary.n_timed, 'time')}."
+    return f"Median time per case: {duration(middle)}{spread}, measured in {plural(summary.n_timed, 'review')}."
 
 
 REVIEWS = Analysis(

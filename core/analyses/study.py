@@ -183,16 +183,19 @@ def present_modalities(found: AnalysedStudy, study: ReadingStudy, options: Modal
         blocks.append(
             Words(("If the panel's majority counts as the truth, as is common: ", *said(found.analysis.taken)))
         )
-    title, axis = _title(best), f"difference of {_measure(best)}"
+    title, axis = _title(best), f"difference in {_measure(best)}"
     blocks.append(
         Figure(
             lambda theme: lines_of(_differences(found.analysis), theme, title, axis, 0.0, len(best.differences)),
-            "Difference of each pair of modalities with its interval",
+            "Difference between the modalities of each pair, with its interval",
             "study_differences",
         )
     )
     blocks += [Words(design(found), "note"), *(Words(note, "note") for note in _notes(found.analysis))]
-    caption = f"{_measure(best, capital=True)} of modalities, and differences; {percent(options.level)} intervals."
+    caption = (
+        f"{_measure(best, capital=True)} of each modality, and differences between modalities, with "
+        f"{percent(options.level)} intervals."
+    )
     return [
         *blocks,
         Grid(table, caption, 60, MODALITIES, "study_modalities"),
@@ -206,7 +209,7 @@ def present_readers(found: AnalysedStudy, study: ReadingStudy, options: Modality
     shown = (*best.modalities, *best.readers)
     title = f"{_measure(best, capital=True)} of each reader"
     beyond = (
-        f" Shown: the first {MOST_READERS} of {len(study.readers):,} readers."
+        f" Only the first {MOST_READERS} of {len(study.readers):,} readers are shown."
         if len(study.readers) > MOST_READERS
         else ""
     )
@@ -219,8 +222,8 @@ def present_readers(found: AnalysedStudy, study: ReadingStudy, options: Modality
             "study_readers",
         ),
         Words(
-            "Intervals for readers cover variation over cases. Intervals for means cover variation over readers "
-            f"and cases.{beyond}",
+            "Intervals for readers account for variation between cases. Intervals for means account for variation "
+            f"between readers and between cases.{beyond}",
             "note",
         ),
         Grid(table, f"{title}; {percent(options.level)} intervals over cases.", 60, READERS, "study_reader_table"),
@@ -245,7 +248,7 @@ def present_roc(curves: RocCurves, study: ReadingStudy, options: ModalityOptions
         Words(
             f"Line: mean sensitivity of readers at each specificity · {marks}."
             + (
-                " Each case counts as a case with and as a case without the condition, weighted by probability."
+                " Each case counts both as having and as not having the condition, weighted by the probability of each."
                 if in_doubt
                 else ""
             ),
@@ -267,9 +270,9 @@ def present_size(found: tuple[NextStudy, ...], study: ReadingStudy, options: Siz
     return [
         *blocks,
         Words(
-            "Based on this study's variance between readers, cases and draws of the truth, and its share of cases "
-            f"with the condition. Two-sided significance level {number(1 - options.level, 2)}. The estimate is rough "
-            "if the study has few readers.",
+            "The numbers are based on this study's variances between readers, cases and draws of the truth, and on its "
+            "share of cases with the condition. The two-sided significance level is "
+            f"{number(1 - options.level, 2)}. The numbers are rough if the study has few readers.",
             "note",
         ),
         Grid(table, "Minimum number of cases by number of readers.", 60, SIZES, "study_sizes"),
@@ -347,8 +350,9 @@ def said(found: StudyEstimates) -> list[Span]:
         return [*_pair(found, one, clear=_is_clear(found, one)), *_for_these_readers(found, one)]
     clear = set(holm(np.array([one.p for one in found.differences]), 1 - found.level).tolist())
     words: list[Span] = [
-        f"{len(clear):,} of {plural(len(found.differences), 'pair')} of modalities clearly differ in {_measure(found)} "
-        f"(Holm over {plural(len(found.differences), 'test')}). "
+        f"{len(clear):,} of {plural(len(found.differences), 'pair')} of modalities clearly "
+        f"{'differs' if len(clear) == 1 else 'differ'} in {_measure(found)} (after Holm's correction for "
+        f"{plural(len(found.differences), 'test')}). "
     ]
     order = sorted(range(len(found.differences)), key=lambda place: (place not in clear, place))
     for place in order[:MOST_PAIRS_NAMED]:
@@ -368,8 +372,8 @@ def design(found: AnalysedStudy) -> str:
     about = "about " if best.truth == "drawn" else ""
     return (
         f"{plural(len(found.study.readers), 'reader')} and {plural(n, 'case')}, {about}{round(best.n_with):,} with "
-        f"the condition. {METHOD_TITLES[best.method]} with random readers and cases: the result applies to similar "
-        f"readers and cases.{FEW_READERS if len(found.study.readers) < ENOUGH_READERS else ''}"
+        f"the condition. {METHOD_TITLES[best.method]} with random readers and cases, so the result applies to "
+        f"similar readers and cases.{FEW_READERS if len(found.study.readers) < ENOUGH_READERS else ''}"
     )
 
 
@@ -381,7 +385,7 @@ def _pair(found: StudyEstimates, one: StudyEstimate, *, clear: bool) -> list[Spa
     if one.low != one.low:
         return [
             "Cannot determine whether ", Name(first), " and ", Name(second),
-            f" differ in {_measure(found)} ({both}), without variation between readers and cases.",
+            f" differ in {_measure(found)} ({both}): there is no variation between readers and cases.",
         ]  # fmt: skip
     ends = f"{_said(found, low, True)} to {_said(found, high, True)}"
     difference = f"difference {_said(found, between, True)} ({percent(found.level)} interval {ends}), p {_p(one.p)}"
@@ -420,7 +424,7 @@ def _title(found: StudyEstimates) -> str:
     if len(found.differences) == 1:
         return "The modalities clearly differ" if _is_clear(found, found.differences[0]) else "No clear difference"
     n = holm(np.array([one.p for one in found.differences]), 1 - found.level).size
-    return f"{n:,} of {plural(len(found.differences), 'pair')} clearly differ"
+    return f"{n:,} of {plural(len(found.differences), 'pair')} clearly {'differs' if n == 1 else 'differ'}"
 
 
 def _differences(found: StudyAnalysis) -> list[tuple[str, float, float, float]]:
@@ -455,13 +459,15 @@ def _by_reader(found: StudyEstimates) -> list[Span]:
         )
         both = [name for name in first if name in second]
         better = sum(second[name] > first[name] for name in both)
-        words += [f"{better:,} of {plural(len(both), 'reader')} do better in ", Name(found.modalities[1].modality), "."]
+        perform = "performs" if better == 1 else "perform"
+        count = f"{better:,} of {plural(len(both), 'reader')} {perform} better in "
+        words += [count, Name(found.modalities[1].modality), "."]
     return words
 
 
 def _size(found: tuple[NextStudy, ...], study: ReadingStudy, options: SizeOptions) -> list[Span]:
     if not found:
-        return ["Cannot determine the size of the next study: readers and cases do not vary in this one."]
+        return ["Cannot determine the size of the next study: this study shows no variation between readers and cases."]
     words: list[Span] = []
     for each in found[:MOST_PAIRS_NAMED]:
         if len(found) > 1:
@@ -470,17 +476,19 @@ def _size(found: tuple[NextStudy, ...], study: ReadingStudy, options: SizeOption
         finds = f"a difference of {number(each.effect, 2)} with a power of {percent(each.target)}"
         enough = next(((size.n_readers, size.n_cases) for size in each.sizes if size.n_cases is not None), None)
         if one.n_cases is not None:
-            words.append(f"{plural(one.n_readers, 'reader')} and {plural(one.n_cases, 'case')} can detect {finds}. ")
+            words.append(
+                f"A study with {plural(one.n_readers, 'reader')} and {plural(one.n_cases, 'case')} can detect {finds}. "
+            )
             more = next((size for size in each.sizes if size.n_readers > max(one.n_readers, ENOUGH_READERS)), None)
             if one.n_readers < ENOUGH_READERS and more is not None and more.n_cases is not None:
                 words.append(f"{plural(more.n_readers, 'reader')} need {plural(more.n_cases, 'case')}. ")
         elif enough is not None:
             words.append(
                 f"{plural(one.n_readers, 'reader')} are too few to detect {finds}; {plural(enough[0], 'reader')} "
-                f"with {plural(enough[1], 'case')} can. "
+                f"with {plural(enough[1], 'case')} are enough. "
             )
         else:
-            words.append(f"Up to {N_READERS[-1]} readers cannot detect {finds} with any number of cases. ")
+            words.append(f"Even {N_READERS[-1]} readers cannot detect {finds}, however many cases they read. ")
     return words
 
 

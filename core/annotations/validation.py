@@ -480,7 +480,7 @@ def one_dimensional(values, what: str) -> np.ndarray:
     except Exception:  # a foreign object may raise any error when its values are read
         _refuse_shape(what, type(values).__name__)
     if array.ndim != 1:
-        _refuse_shape(what, f"an array of {array.ndim} axes" if array.ndim else f"{_shown(values)}")
+        _refuse_shape(what, f"an array with {array.ndim} axes" if array.ndim else f"{_shown(values)}")
     return np.ascontiguousarray(array)
 
 

@@ -167,7 +167,7 @@ def _by_beta(dataset: Dataset, beta: float) -> str:
     if beta >= 1:
         return "γ = 1: held-out annotations suggest that annotations of a case are practically independent (β = 1)."
     n = round(float(np.median(np.diff(dataset.case_ptr))))
-    so = f"; {n} annotations of a case count as about {_g(beta * n)}." if n > 1 else "."
+    so = f". A case with {n} annotations counts as if it had about {_g(beta * n)}." if n > 1 else "."
     return f"γ = β = {_g(beta)}: raters share mistakes, or there are too few annotations per rater{so}"
 
 
@@ -197,8 +197,8 @@ def _readers(model: PlausibilityModel, readers: HeldOutCurve | None) -> Reliabil
         return None
     unsaid = "close the panel is to the truth" if isinstance(model, GaussianScores) else "certain the leading class is"
     sentence = (
-        f"Raters: γ = {_g(readers.best)} ({_reach(readers)}) best predicts another rater. This does not show how "
-        f"{unsaid}."
+        f"Raters: γ = {_g(readers.best)} ({_reach(readers)}) best predicts another rater's annotations. This does not "
+        f"show how {unsaid}."
     )
     return ReliabilityAnchor("readers", readers.best, readers.low, readers.high, sentence, readers.open_ends)
 
@@ -222,6 +222,6 @@ def _prior(
             f"α = {significant(alpha, 2)}. Both estimate α/γ, which depends on how often raters of a case agree."
         )
     return alpha, (
-        f"Prior α = {_g(alpha)} with γ = {_g(value)} best predicts another rater (γ/α = {_g(ratio)}). α is the "
-        "prior of each class, not a reliability."
+        f"Prior α = {_g(alpha)} with γ = {_g(value)} best predicts another rater's annotations (γ/α = {_g(ratio)}). "
+        "α is the prior of each class, not a reliability."
     )

@@ -50,7 +50,7 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
         sentence = f"{_count(named, 'annotation')} {'names one' if named == 1 else 'name the same'} class first"
     else:
         split = " to ".join(str(votes_of) for _, votes_of in votes.most_common())
-        sentence = f"{_count(n_answers, 'annotation')} are split {split} over {_word(len(votes))} classes"
+        sentence = f"{_count(n_answers, 'annotation')} are split {split} between {_word(len(votes))} classes"
     left_out = n_answers - n_used
     n_open = sum(any(len(block) > 1 for block in blocks) for blocks in rankings)
     if not left_out and n_open:

@@ -493,7 +493,7 @@ def _note(model: PlausibilityModel, at_end: str, n_cases: int) -> str:
     elif isinstance(model, PrIRN):
         stands = f"The curve depends only on ε/γ; it is shown for ε = {exact(model.epsilon)}. "
     ends = {
-        "lowest": "Other raters' annotations do not help to predict a rater's annotations: the lowest γ is best. ",
+        "lowest": "Other raters' annotations do not help to predict a rater's annotations, so the lowest γ is best. ",
         "highest": "Raters agree so often that the highest γ is best. ",
     }.get(at_end, "")
     few = "There is only one case, so there is no standard error. " if n_cases < 2 else ""

@@ -136,14 +136,15 @@ def why_they_differ(
     if best != leading:
         name, chance = as_name(found.classes[best]), probability(float(p[best]))
         if votes[best] >= votes[leading]:
-            reason = f"the models favour {name} ({chance}), which has just as many annotations"
+            many = "just as many" if votes[best] == votes[leading] else "more"
+            reason = f"the models favour {name} ({chance}), which has {many} annotations"
         elif votes[best]:
             who = "" if hide_names else _who_weigh_most(found, dataset, case, best, leading)
             reason = f"the raters who chose {name} are more accurate{who}. P(correct) of {name} is {chance}"
         else:
             reason = f"no rater chose {name}, but its P(correct) is still {chance}"
     elif lower and found.beta is not None and found.beta < SHARED_MISTAKES_BELOW:
-        reason = "raters make similar mistakes, so their agreement proves less"
+        reason = "raters make similar mistakes, so their agreement is weaker evidence"
     elif answer.size <= _FEW:
         reason = "the case has few annotations"
     else:

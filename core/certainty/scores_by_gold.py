@@ -62,8 +62,8 @@ class ScoresByGold(Result):
         off = f"{number(self.error[place], digits)}{ends}"
         return (
             f"At γ = {exact(self.reliability[place])}, plausible scores are on average {off} away from gold, and "
-            f"{held} of their {percent(INTERVAL_LEVEL)} intervals contain it; n = {plural(self.n, 'case')} with "
-            "gold."
+            f"{held} of their {percent(INTERVAL_LEVEL)} intervals contain the gold score; n = "
+            f"{plural(self.n, 'case')} with gold."
         )
 
 

@@ -112,9 +112,8 @@ class CertaintyShares(Result):
         if not self.any_known:
             return f"{self.why_none} for {plural(n, 'case')}."
         if not self.within_reach:
-            return f"{self.why_none}: unanimous cases reach {percent(self.reach)}. Compare cases by rank" + (
-                f"; {one}." if one else "."
-            )
+            single = f" {plural(n_single, 'case has', 'cases have')} one annotation." if n_single else ""
+            return f"{self.why_none}: unanimous cases reach {percent(self.reach)}. Compare cases by rank.{single}"
         return f"{self.n_uncertain:,} of {n:,} uncertain" + (f", {one}" if one else "")
 
     def states(self) -> np.ndarray:

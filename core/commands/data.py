@@ -273,7 +273,8 @@ def read_chosen_facts(options, dataset: "Dataset") -> "tuple[RaterFacts, RaterFa
         facts = with_case_group(facts, dataset) if noun == "case" else facts
         for name in names:
             if name not in facts.names:
-                known = f"Columns: {', '.join(facts.names)}." if facts.names else "The table has no columns of facts."
+                names_known = ", ".join(facts.names)
+                known = f"Columns: {names_known}." if facts.names else f"The table has no facts about {noun}s."
                 raise NotFoundError(f"Could not find the {noun} column {name!r} in {dataset.name}. {known}")
         found.append(facts.only(names))
     return found[0], found[1]

@@ -78,7 +78,7 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
         "versions": _versions(dataset, names, told, people, options),
         "notes": notes,
         "note": "The test rewards agreement with the majority of people, so an AI rater that makes the same "
-        "errors passes.",
+        "errors as they do passes.",
         **stamp(options, dataset),
     }
     return answer, _table(found, worth)
@@ -164,7 +164,7 @@ def _missing(reading) -> list[str]:
 
 
 def _row(one: MachineStanding) -> dict:
-    why = None if one.raters else "no person annotated enough cases that the AI rater and another person also annotated"
+    why = None if one.raters else "no person has enough cases in common with both the AI rater and another person"
     return {
         "machine": one.machine,
         "omega": one.omega,

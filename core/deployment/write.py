@@ -157,12 +157,12 @@ class Deployment:
         if not 1 <= self.processes <= MOST_PROCESSES:
             raise InputError(
                 f"The number of processes must be between 1 and {MOST_PROCESSES}; got {self.processes}.",
-                "Use about one per core.",
+                "Use about one process per core.",
             )
         for folder in (self.home, self.program, self.certificate):
             if not _FOLDER.fullmatch(folder) or ".." in PurePosixPath(folder).parts:
                 raise InputError(
-                    f"Could not use {folder!r}: the path must be valid in all generated files.",
+                    f"Could not use {folder!r}: the path is not valid in all generated files.",
                     "Use an absolute path with letters and digits only, such as /srv/plurality.",
                 )
         if self.database and not re.fullmatch(r"postgresql(?:\+psycopg)?://[^\s\"'\\$#{}]+", self.database):
@@ -224,7 +224,7 @@ def write_deployment(asked: Deployment, folder: Path) -> tuple[Part, ...]:
             text = templates.get_template(_template(part)).render(known, part=part)
             _write(folder / part.file, text, 0o600 if part.secret else 0o755 if part.file.endswith(".sh") else 0o644)
     except OSError as error:
-        raise InputError(f"Could not write {folder}: {error.strerror}.", "Choose another folder.") from None
+        raise InputError(f"Could not write to {folder}: {error.strerror}.", "Choose another folder.") from None
     return PARTS
 
 

@@ -32,7 +32,7 @@ HOLDS = {
         "The labelled cases may come from any source."
     ),
 }
-FEW_DIFFER = "Few labels differ, so the interval allows for errors that are not in the sample."
+FEW_DIFFER = "The labels hardly differ, so the interval allows for errors that do not appear in the sample."
 WHOLE = "Every case is labelled, so the AI rater is not used. The interval is for similar new cases."
 
 
@@ -383,7 +383,7 @@ def _interval(estimate: float, se: float, n: int, level: float, careful: bool) -
 def _notes(method: str, n: int, n_rest: int, found: list, careful: bool) -> tuple[str, ...]:
     notes = [HOLDS[method] if n_rest else WHOLE]
     if careful and n < T_BELOW:
-        notes.append(f"{plural(n, 'label')}: the interval uses Student's t.")
+        notes.append(f"With only {plural(n, 'label')}, the interval uses Student's t.")
     if any(one[3] for one in found):
         notes.append(FEW_DIFFER)
     return tuple(notes)

@@ -86,6 +86,7 @@ class FurtherMetrics:
 
 def metrics_of(top: int, target: int) -> tuple[FurtherMetric, ...]:
     """Return what is computed for lists of ``top`` classes and a target of ``target``."""
+    leading = "the leading class is" if target == 1 else f"the {target} leading classes are all"
     return (
         FurtherMetric(
             f"kendall_tau_{top}",
@@ -102,7 +103,7 @@ def metrics_of(top: int, target: int) -> tuple[FurtherMetric, ...]:
         FurtherMetric(
             f"top{target}_within_top{top}",
             f"Target top-{target} within top-{top}",
-            f"How often the {target} leading classes are all among the first {top} predicted classes.",
+            f"How often {leading} among the first {top} predicted classes.",
             True,
         ),
         FurtherMetric("cross_entropy", "Cross entropy", "In nats, 0 or more; lower is better.", False),

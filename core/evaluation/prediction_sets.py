@@ -26,7 +26,7 @@ from ..plausibility.protocol import PlausibilityModel
 from ..reducers.mean_shares import MeanShares
 from ..result_base import Columns, Result, rows
 from ..runtime.seeds import case_seeds
-from ..text import exact, number, plural
+from ..text import exact, number, percent, plural
 from ._set_kernels import draw_labels, mean_scores
 from .predictions import Predictions
 
@@ -243,13 +243,13 @@ class PredictionSets(Result):
             return f"{self._why_all(share, reliability)} Every set contains {_all_of(self.n_classes)}."
         given = f"if the truth follows the plausibilities at γ = {exact(reliability)}"
         whole = [one.value for one in self.strata if one.threshold == -np.inf]
-        given += f". Strata with too few cases get sets of all classes: {', '.join(whole)}" if whole else ""
+        given += f". Sets contain all classes in strata with too few cases: {', '.join(whole)}" if whole else ""
         if self.corrected:
             slack = np.sqrt(np.log(2 / _DELTA) / (2 * (self.n_calibration // 2)))
             least = _rounded(max(0.0, 1 - self.alpha - slack))
             return (
                 f"About {share} of the sets for new cases like these contain the truth, {given}. With "
-                f"{number(1 - _DELTA)} probability, the share is at least {least}."
+                f"{percent(1 - _DELTA)} probability, the share is at least {least}."
             )
         if self.n_labels > 1:
             least = _rounded(max(0.0, 1 - 2 * self.alpha))
@@ -504,7 +504,7 @@ def prediction_sets(
     _check(predictions, dataset)
     groups = _groups(dataset, kept)
     if how.within:
-        check_choice(how.within, "What a threshold is for", tuple(groups))
+        check_choice(how.within, "The variable that defines the strata", tuple(groups))
     scores = _Scores(predictions, dataset.n_classes)
     calibration = _calibration(predictions, dataset, kept.means, scores, groups.get(how.within), how)
     plan = _in_folds(calibration, how.folds) if how.folds else _in_parts(calibration, how.calibrate)

@@ -32,7 +32,7 @@ from ..ingest.formats.reshaped import objects_as_columns
 from ..ingest.formats.tables import open_table
 from ..ingest.machine_answers import MACHINES, read_answers
 from ..result_base import Columns, Result
-from ..text import plural
+from ..text import plural, was_or_were
 
 SUM_TOLERANCE = 1e-3
 
@@ -324,7 +324,10 @@ def match_matrix(dataset: Dataset, matrix: np.ndarray, name: str, *, whole: Data
     names = np.tile(np.array(whole.classes, object), len(kept))
     scores = matrix[np.ix_(rows[kept], columns)].ravel()
     found = match_predictions(dataset, case_ids.tolist(), names.tolist(), scores, name, probabilities=True)
-    said = f"{name}: {n_rows:,} rows × {n_columns:,} columns without names, read as cases and classes in order."
+    said = (
+        f"{name}: {plural(n_rows, 'row')} and {plural(n_columns, 'column')} without names were read as cases and "
+        "classes, in the order of the data."
+    )
     return replace(found, notes=(said, *found.notes))
 
 
@@ -440,7 +443,7 @@ def _answers(raw: RawTable, roles: dict[str, str], name: str) -> tuple[_Columns,
     columns, notes = _long(raw, roles, name)
     if pd.DataFrame({"who": columns[0], "case": columns[1]}).duplicated().any():
         raise InputError(
-            f"Could not read {name}: it has no column of scores or ranks.", "Add one, named score or rank."
+            f"Could not read {name}: it has no column of scores or ranks.", "Add a column named score or rank."
         )
     return columns, [*notes, f"{name}: one class per case, without scores."]
 
@@ -462,7 +465,7 @@ def _wide(raw: RawTable, roles: dict[str, str], class_columns: list[str], name: 
         parts.append((who[rows], case_ids[rows], np.full(len(rows), column, object), scores[rows]))
     notes = []
     if n_empty:
-        notes.append(f"{name}: {plural(n_empty, 'empty cell')}; these classes count as not predicted.")
+        notes.append(f"{name}: classes with empty cells count as not predicted ({plural(n_empty, 'cell')}).")
     if n_rows := int((~usable).sum()):
         notes.append(
             f"{name}: {plural(n_rows, 'row')} without a case or a classifier {'was' if n_rows == 1 else 'were'} "
@@ -556,11 +559,15 @@ def match_rows(
             "Use one row per case.",
         )
     left_out = {
-        "left out {} of cases that are not in the data": (int((code < 0).sum()), "row"),
-        "left out {} without a number": (int(((code >= 0) & ~usable).sum()), "row"),
-        "no prediction for {}": (int((n_predicted == 0).sum()), "case"),
+        "{rows} for cases that are not in the data {were} left out": int((code < 0).sum()),
+        "{rows} without a number {were} left out": int(((code >= 0) & ~usable).sum()),
+        "no prediction for {cases}": int((n_predicted == 0).sum()),
     }
-    notes = tuple(f"{name}: {words.format(plural(n, of))}." for words, (n, of) in left_out.items() if n)
+    notes = tuple(
+        f"{name}: {words.format(rows=plural(n, 'row'), cases=plural(n, 'case'), were=was_or_were(n))}."
+        for words, n in left_out.items()
+        if n
+    )
     return rows, code[rows], notes
 
 

@@ -351,7 +351,7 @@ def leads_by_part(found: Sequence[SubgroupDifference], epsilon: float, theme: Th
         150 + max(24, 9 * len(machines)) * max(3, len(parts)),
         xaxis={
             "title": (
-                f"how much more often the rater is closer to the others than the AI rater is (ε = {exact(epsilon)})"
+                f"how much more often the rater agrees with the others than the AI rater does (ε = {exact(epsilon)})"
             )
         },
         yaxis=rows([plotly(shorten(value, 28)) for _, value in parts], theme),

@@ -348,7 +348,7 @@ def severities(found: ScoreRaters, theme: Theme, title: str) -> go.Figure:
     title : str
     """
     ends = found.severity, found.severity_low, found.severity_high
-    return _of_raters(found, ends, found.severe, theme, title, "scores above the average rater", 0.0)
+    return _of_raters(found, ends, found.severe, theme, title, "score relative to the average rater", 0.0)
 
 
 def spreads(found: ScoreRaters, theme: Theme, title: str) -> go.Figure:
@@ -432,7 +432,7 @@ def severity_over_time(found: ScoreDrift, theme: Theme, title: str, unit: str = 
                     hovertemplate=f"{name}: %{{y:0.4~g}} ({score_between(part[1], part[2])})<extra></extra>",
                 )
             )
-    axis = f"{unit}es above the others" if unit else "scores above the others"
+    axis = f"{unit}es above the others" if unit else "score relative to the others"
     return figure_of(theme, data, title, 380, yaxis={"title": axis}, shapes=shapes, legend_below=True)
 
 

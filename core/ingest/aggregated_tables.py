@@ -166,7 +166,7 @@ def _counts_of_shares(raw: RawTable, mapping: Mapping) -> np.ndarray | None:
     counts = shares * _counts(raw, mapping.count)[:, None]
     if np.abs(counts - np.round(counts)).max() > _ROUNDED * max(1.0, counts.max()):
         raise InputError(
-            f"Could not use {mapping.count!r}: multiplying the shares by it does not give integers.",
+            f"Could not use {mapping.count!r}: multiplying the shares by this column does not give integers.",
             "Use counts of annotations, or open the columns as scores of raters (--format wide).",
         )
     return np.round(counts).astype(np.int64)

@@ -403,7 +403,7 @@ def _check_raters(mapping: Mapping, listed: str) -> None:
         )
     if mapping.layout == "patterns" and mapping.count is None:
         raise InputError(
-            "Could not read the table: no column contains the number of cases that have these annotations.",
+            "Could not read the table: no column contains the number of cases for each row of annotations.",
             f"Choose it from {listed}.",
         )
 

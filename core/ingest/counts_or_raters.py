@@ -78,7 +78,10 @@ def weigh(numbers: np.ndarray, blank: np.ndarray, columns: Sequence[str], classe
     # A case without annotations, or zeros next to blanks: these are rather grades, with 0 as one of them.
     as_grades = low == 0 or (bool(blank.any()) and bool(((numbers == 0) & ~blank).any()))
     if margin <= -_MARGIN:
-        why = f"the integers in each row add up to {low} to {high}, and are high in one column and low in the others"
+        why = (
+            f"the integers in each row add up to between {low} and {high}, and are high in one column and low in the "
+            "others"
+        )
         return Weighed(True, not as_grades and (names >= 0 or margin <= -2 * _MARGIN), why)
     if margin >= _MARGIN:
         return Weighed(

@@ -197,8 +197,8 @@ def contradictions(dataset: Dataset, wide: bool) -> list[str]:
     if wide and dataset.kind == "class" and dataset.n_raters > 1 and (alone := _share_no_answer(dataset)):
         names = ", ".join(map(repr, alone[:5]))
         found.append(
-            f"These columns were read as raters but have no annotation in common with other columns: {names}. Check "
-            "the column roles, and whether the table has one row per annotation."
+            f"These columns were read as raters, but their annotations do not occur in other columns: {names}. "
+            "Check the column roles, and whether the table has one row per annotation."
         )
     return found
 

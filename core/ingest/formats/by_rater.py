@@ -20,8 +20,8 @@ from .source import Question, Source
 # Names of files for annotators: such a file has raters outside and cases inside.
 _NAMED_BY_RATERS = re.compile(r"(?<![a-z])(humans?|people|llms?|raters?|annotators?|readers?)(?![a-z])", re.IGNORECASE)
 NAME, TITLE = "by-rater", "Annotations by rater (JSON)"
-_WHY = "an object of raters, each an object of cases and annotations"
-_ONE = "an object of cases and annotations by one rater, whose name is the file name"
+_WHY = "an object with one entry per rater, which contains the rater's annotation of each case"
+_ONE = "an object with one annotation per case, all by the rater after whom the file is named"
 _LEAST = 10  # single classes; an object of one rater has so many and they repeat: a record of a table has fewer names
 _QUESTION = "annotations"
 _WORDS_OF_TEXT = 4  # names of people have fewer

@@ -14,7 +14,7 @@ from .source import Source
 
 TOLOKA, TOLOKA_TITLE = "toloka", "Toloka (assignments TSV)"
 APPEN, APPEN_TITLE = "appen", "Appen (report CSV)"
-_ONE_EACH = "This is an aggregated {what}: it has one answer per {unit} instead of each rater's annotation."
+_ONE_EACH = "This is an aggregated {what}: it has one answer per {unit} instead of the raters' annotations."
 
 
 def recognise_toloka(columns: Sequence[str]) -> str | None:

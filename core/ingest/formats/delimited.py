@@ -97,8 +97,8 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
             return replace(found, notes=(*notes[:-2], "The delimiter is white space.", *found.notes[1:]))
         raise OneColumnError(
             f"Could not read the table: only one column was found ({names[0]!r}).",
-            "Use a table with at least a case and an annotation; separate columns with commas, semicolons, tabs or "
-            "bars.",
+            "Use a table with at least a case column and an annotation column, separated by commas, semicolons, tabs "
+            "or bars.",
         )
     if indices.size == 0:
         raise InputError("Could not read the table: it has a header but no rows.", "Add at least one row of data.")
@@ -113,7 +113,7 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
     del span
     if has_header:
         again = repeats_header(table, header)
-        dropped += [Dropped(int(place), "the header again") for place in line[again]]
+        dropped += [Dropped(int(place), "a repeated header") for place in line[again]]
         table, line = (table.filter(pa.array(~again)), line[~again]) if again.any() else (table, line)
     return RawTable(table, line, tuple(dropped), tuple(notes), has_header, dialect.delimiter == ";")
 

@@ -293,7 +293,7 @@ def _without_others(files: list[tuple[str, bytes]], notes: list[str]) -> list[tu
             others.setdefault(found[0], []).append(shorten(name, 60))
     for what, names in others.items():
         more = f" and {plural(len(names) - 1, 'other file')}" if len(names) > 1 else ""
-        notes.append(f"{names[0]}{more}: {what}, left out.")
+        notes.append(f"{names[0]}{more} {was_or_were(len(names))} left out: {what}.")
     return rest
 
 

@@ -100,12 +100,12 @@ def _who(files: Sequence[JsonFile]) -> tuple[str | None, str]:
         return None, _ALONE
     for key, names in named.items():
         if not unnamed[key] and all(len(names[case]) == n for case, n in times.items()) and max(times.values()) > 1:
-            return key, f"Raters are read from {key!r}, because records of the same text differ in this field."
+            return key, f"Raters were read from {key!r}, because records of the same text differ in this field."
     given = [key for key in _WHO if unnamed[key] < times.total()]
     if given:
         return None, (
-            f"{given[0]!r} was not read as the rater: doccano writes uploaded fields there, and records of the "
-            f"same text do not differ in this field. {_ALONE}"
+            f"{given[0]!r} was not read as the rater: records of the same text do not differ in this field, so it may "
+            f"come from the uploaded data. {_ALONE}"
         )
     return None, _ALONE
 

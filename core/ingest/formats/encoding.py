@@ -97,7 +97,8 @@ def _refuse_mixed(content: bytes, first_odd_byte: int) -> None:
     western = all(letter < "\u0250" or letter in "€…‘’“”„‚–—" for _, line in utf8 for letter in line)
     if utf8 and western and _looks_western(b"".join(line for _, line in others)):
         raise InputError(
-            f"Could not read the file: line {utf8[0][0]:,} is UTF-8, but line {others[0][0]:,} has another encoding.",
+            f"Could not read the file: line {utf8[0][0]:,} is UTF-8, but line {others[0][0]:,} has a different "
+            "encoding.",
             "Two files may have been joined. Save the whole file as UTF-8, and open the new file.",
             line=others[0][0],
         )

@@ -211,7 +211,7 @@ def _value(name: str, record: bytes, line: int, long_numbers: bool) -> object:
         inside = getattr(error, "lineno", 1) - 1
         reason = getattr(error, "msg", "a number or letter that cannot be read")
         raise InputError(
-            f"Could not read the JSON of {name}: {reason}.",
+            f"Could not read the JSON in {name}: {reason}.",
             "The file may be damaged; export it again.",
             line=line + inside,
         ) from None

@@ -22,7 +22,7 @@ def recognise(files: Sequence[JsonFile]) -> str | None:
         fitting = [isinstance(case, dict) and {"annotators", "annotations"} <= case.keys() for case in cases]
         if 2 * sum(fitting) <= len(fitting):
             return None
-    return "an object of cases with annotators and annotations"
+    return "an object with one entry per case, which contains annotators and annotations"
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:

@@ -198,7 +198,7 @@ def as_text(table: pa.Table, progress: Callable[[float], None] | None = None) ->
     if len(names) < 2:
         raise InputError(
             "Could not read the table: it has fewer than two columns of plain values.",
-            "Use a table with at least a case and an annotation.",
+            "Use a table with at least a case column and an annotation column.",
         )
     return RawTable(pa.table(columns, names=names), line, tuple(dropped), tuple(notes), places=places)
 

@@ -184,7 +184,7 @@ def _as_parts(tables: Sequence[tuple[str, RawTable]]) -> tuple[list[RawTable], b
         one, columns = _same_columns(found[0], raw)
         if one is None:
             return [], False
-        told = tuple(f"column {old!r} read as {new!r}" for old, new in columns.items() if old != new)
+        told = tuple(f"Column {old!r} was read as {new!r}." for old, new in columns.items() if old != new)
         table = raw.table.rename_columns([columns.get(column, column) for column in raw.columns])
         part = replace(raw, table=table, notes=(*raw.notes, *told))
         keys = [column for column in (one.case, one.rater) if column is not None]

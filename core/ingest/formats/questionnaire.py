@@ -253,7 +253,8 @@ class Questionnaire:
             notes = (*notes, labels_merged(asked.n_twice))
         if kind == "set":
             share = f"{asked.n_several:,} of {plural(asked.n_answers, 'annotation')}"
-            notes = (*notes, f"Annotations are sets of labels. With more than one label: {share}.")
+            have = "has" if asked.n_several == 1 else "have"
+            notes = (*notes, f"Annotations were read as sets of labels. {share} {have} more than one label.")
         numbers = tuple(number[annotation] for number in places.numbers)
         at = RowLocations(self._words, numbers, self._files, file[annotation])
         roles: dict[str, Any] = {role: role for role in ("time", "group", "rank") if role in columns}

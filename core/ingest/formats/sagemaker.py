@@ -58,7 +58,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
                 asked.answer(name, [block] if block else [])
     if n_consolidated and n_consolidated == asked.n_annotations:
         raise InputError(
-            "Could not read raters: this output manifest of SageMaker Ground Truth has one consolidated label per "
+            "Could not read raters: this SageMaker Ground Truth output manifest has one consolidated label per "
             "data object.",
             "Open the worker responses (annotations/worker-response/…) in one zip, or the consolidation request.",
         )

@@ -68,7 +68,7 @@ def read_side_file(name: str, content: bytes, kind: SideKind) -> SideFiles:
             "gold": "a case and its gold class, each case once",
         }[kind]
         raise InputError(
-            f"Could not use {name}: it has no suitable columns ({', '.join(map(repr, raw.columns[:8]))}).",
+            f"Could not use {name}: none of its columns is suitable (found: {', '.join(map(repr, raw.columns[:8]))}).",
             f"It needs {needs}.",
         )
     return side

@@ -73,7 +73,7 @@ def read_workbook(name: str, content: bytes, *, has_header: bool | None = None) 
     if not found:
         raise InputError(
             f"Could not read {name}: no sheet has a table. {' '.join(reasons[:3])}",
-            "Use a table with at least a case and an annotation.",
+            "Use a table with at least a case column and an annotation column.",
         )
     return found
 
@@ -217,7 +217,7 @@ def _table(rows: list[list[str]], has_header: bool | None, n_filled: int = 0) ->
         notes.append("The columns have no names and were numbered.")
     if not numbered:
         raise InputError("It has a header but no rows.")
-    dropped = tuple(Dropped(line, "the header again") for line, row in numbered if has_header and row == header)
+    dropped = tuple(Dropped(line, "a repeated header") for line, row in numbered if has_header and row == header)
     kept = [(line, row) for line, row in numbered if not (has_header and row == header)]
     columns = [strings(row[place] for _, row in kept) for place in range(width)]
     lines = np.array([line for line, _ in kept], np.int64)

@@ -53,7 +53,9 @@ def test_the_sentence_says_what_the_interval_says(analysed):
     assert ("Cannot determine whether" in words) == (kind == "perfect")
     assert ("is higher in M2 than in M1" in words) == (kind in ("clear", "missing", "panel"))
     if kind == "three":
-        assert words.startswith("2 of 3 pairs of modalities clearly differ in AUC (Holm over 3 tests).")
+        assert words.startswith(
+            "2 of 3 pairs of modalities clearly differ in AUC (after Holm's correction for 3 tests)."
+        )
     if kind in ("clear", "missing"):
         (one,) = best.differences
         assert one.high < 0 and headline(needed) == "AUC is higher in M2 than in M1"
@@ -92,7 +94,7 @@ def test_readers_who_do_better_are_counted():
     words = next(block.plain for block in part.blocks(found, study) if isinstance(block, Words))
     value = {(one.modality, one.reader): one.value for one in found.analysis.taken.readers}
     better = sum(value["M2", reader] > value["M1", reader] for reader in study.readers)
-    assert words.endswith(f"{better} of 4 readers do better in M2.")
+    assert words.endswith(f"{better} of 4 readers {'performs' if better == 1 else 'perform'} better in M2.")
 
 
 def test_the_area_below_the_curve_of_a_panel_is_that_with_its_doubt():
@@ -111,13 +113,13 @@ def test_the_area_below_the_curve_of_a_panel_is_that_with_its_doubt():
 def test_more_readers_are_advised_only_if_cases_do_not_help():
     study = world("clear")
     part = STUDY.part("size")
-    for effect, words in ((0.4, "4 readers and "), (0.001, "are too few to detect")):
+    for effect, words in ((0.4, "A study with 4 readers and "), (0.001, "are too few to detect")):
         options = part.resolve(effect=effect)
         found = part.answer(study, options)
         said = next(block.plain for block in part.blocks(found, study, options) if isinstance(block, Words))
         one = next(size for size in found[0].sizes if size.n_readers == 4)
         assert (one.n_cases is None) == ("too few" in words)
-        assert words in said or (one.n_cases is None and "with any number of cases" in said)
+        assert words in said or (one.n_cases is None and "however many cases" in said)
 
 
 def test_an_unusable_study_is_refused_with_the_reason():

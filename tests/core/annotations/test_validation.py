@@ -63,7 +63,7 @@ def of_rankings(**changed) -> Dataset:
         ({"answer": ["x", "y", "y"]}, "answer has type <U1"),
         ({"answer": [0, None, 1]}, "answer has type object"),
         ({"answer": [0, 1]}, "it has 2 entries for 3 annotations. Provide one entry for each"),
-        ({"answer": [[0, 1, 1]]}, "it is an array of 2 axes, not a list"),
+        ({"answer": [[0, 1, 1]]}, "it is an array with 2 axes, not a list"),
         ({"answer": [[0], [1, 1]]}, "answer: it is .*, not a list"),
         ({"answer": 1}, "answer: it is 1, not a list"),
         ({"answer": np.ma.array([0, 1, 1], mask=[0, 1, 0])}, "answer: it has masked entries"),

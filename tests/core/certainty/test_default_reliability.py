@@ -67,7 +67,7 @@ def test_it_takes_a_hundred(crowd, n, source):
 def test_counts_open_at_the_exponent_of_dependence(crowd, beta, gamma):
     opening = default_reliability(crowd, DirichletCounts(), beta=beta)
     assert (opening.reliability, opening.source) == (gamma, "beta")
-    shared = "4 annotations of a case count as about 0.8." in opening.reason
+    shared = "A case with 4 annotations counts as if it had about 0.8." in opening.reason
     assert shared == ("raters share mistakes, or there are too few annotations per rater" in opening.reason)
     assert shared == (beta < 1)
     assert ("practically independent" in opening.reason) == (beta >= 1)
@@ -150,7 +150,7 @@ def test_beta_is_told_for_the_annotations_of_the_typical_case(build):
     """Three cases of two annotations and one of ten: a case has two, not the mean of four."""
     rows = [(case, rater, rater % 2) for case, n in enumerate((2, 2, 2, 10)) for rater in range(n)]
     opening = default_reliability(build(rows, 2), DirichletCounts(), beta=0.5)
-    assert "2 annotations of a case count as about 1." in opening.reason
+    assert "A case with 2 annotations counts as if it had about 1." in opening.reason
 
 
 def test_counts_with_a_learned_prior_open_at_one_whatever_gold_and_dependence_say(crowd):

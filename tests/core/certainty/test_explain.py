@@ -18,11 +18,11 @@ from tests.benchmarks.equal_raters import panel, share_named
         ([0, 1, 2], "Three annotations, and no class is named twice."),
         ([1, 1], "Both annotations name the same class."),
         ([0, 1], "Only two annotations, and no class is named twice."),
-        ([0, 0, 1], "Three annotations are split 2 to 1 over two classes."),
+        ([0, 0, 1], "Three annotations are split 2 to 1 between two classes."),
         ([0] * 10, "All ten annotations name the same class."),
         ([0] * 11, "All 11 annotations name the same class."),
-        ([0] * 11 + [1], "12 annotations are split 11 to 1 over two classes."),
-        ([0, 1, 2, 1, 2, 2], "Six annotations are split 3 to 2 to 1 over three classes."),
+        ([0] * 11 + [1], "12 annotations are split 11 to 1 between two classes."),
+        ([0, 1, 2, 1, 2, 2], "Six annotations are split 3 to 2 to 1 between three classes."),
     ],
 )
 def test_classes_are_told_by_how_they_split(answers, sentence, build):
@@ -97,7 +97,7 @@ def test_tied_first_choices_are_told_as_left_out(annotations, sentence):
         ),
         (
             ([(0, 1)], [(0, 1), (1, 2), (2, 2)], [(1, 1)]),
-            "Three annotations are split 2 to 1 over two classes; one has tied classes.",
+            "Three annotations are split 2 to 1 between two classes; one has tied classes.",
         ),
         (
             ([(0, 1), (1, 1)], [(0, 1), (1, 1)]),

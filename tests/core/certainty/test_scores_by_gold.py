@@ -43,7 +43,7 @@ def test_error_and_share_held_are_those_by_hand(marked):
     assert found.words(0, 1).startswith(
         f"At γ = 1, plausible scores are on average 1.0 (0.0 to {1 + reach:.1f}) away from gold"
     )
-    assert "67% (21% to 94%) of their 95% intervals contain it; n = 3 cases" in found.words(0, 1)
+    assert "67% (21% to 94%) of their 95% intervals contain the gold score; n = 3 cases" in found.words(0, 1)
     low, high = (float(end) for end in wilson(1 / 3, 3, 1.959963984540054))
     assert f"33% ({100 * low:.0f}% to {100 * high:.0f}%) of their 95% intervals" in found.words(1, 1)
 

@@ -79,7 +79,7 @@ def test_a_hundred_labels_without_an_error_do_not_give_an_interval_of_nothing():
     y = np.ones(30)
     for found in (ppi_rate(y, y, np.ones(300)), ppi_rate(y, y, np.ones(300), weight=0.0)):
         assert found.estimate == 1 and 0.75 < found.ci_low < 0.95
-        assert any("errors that are not in the sample" in note for note in found.notes)
+        assert any("errors that do not appear in the sample" in note for note in found.notes)
     xi = np.arange(300) < 30
     found = sampled_rate(np.ones(300), xi, np.ones(300), np.full(300, 0.1))
     assert found.ci_low < 0.95

@@ -228,7 +228,7 @@ def test_the_promise_is_said_under_its_trust_and_not_said_where_it_cannot_be_kep
     ten = prediction_sets(predictions, dataset, kept, alpha=0.1, n_labels=10)
     assert "At least 0.80 is guaranteed" in ten.promise(3.0)
     corrected = prediction_sets(predictions, dataset, kept, alpha=0.1, n_labels=10, corrected=True)
-    assert "With 0.95 probability, the share is at least 0.764" in corrected.promise(3.0)  # 0.9 - sqrt(ln 40 / 200)
+    assert "With 95% probability, the share is at least 0.764" in corrected.promise(3.0)  # 0.9 - sqrt(ln 40 / 200)
     few = prediction_sets(predictions, dataset, kept, alpha=0.004)
     assert few.too_few and few.all_classes
     assert few.mean_size == 3 and few.aggregated.value == 1

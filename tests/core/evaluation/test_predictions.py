@@ -189,7 +189,7 @@ def test_wide_and_long_tables_of_the_same_scores_give_the_same(dataset):
 def test_an_empty_cell_of_a_wide_table_is_no_prediction_and_is_told(dataset):
     (found,) = read(dataset, "case,class 2,class 0,class 4\ncase 1,0.5,,0.1\ncase 3,,,1\n")
     assert [blocks_of(found, case) for case in (1, 3)] == [[[2], [4]], [[4]]]
-    assert "file: 3 empty cells; these classes count as not predicted." in found.notes
+    assert "file: classes with empty cells count as not predicted (3 cells)." in found.notes
 
 
 def test_a_cell_of_a_wide_table_that_says_nan_is_refused(dataset):

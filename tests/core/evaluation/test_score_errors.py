@@ -151,7 +151,7 @@ def test_columns_are_predictors_and_what_is_left_out_is_told(data):
     net, tree = open_score_predictions("file", content.encode(), data)
     assert (net.name, tree.name, net.score[1], tree.score[2]) == ("net", "tree", 2.0, 4.0)
     assert net.predicted.sum() == 1
-    assert any("1 row of cases that are not in the data" in note for note in net.notes)
+    assert any("1 row for cases that are not in the data was left out" in note for note in net.notes)
     assert any("no prediction for 39 cases" in note for note in net.notes)
 
 

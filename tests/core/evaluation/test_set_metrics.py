@@ -134,7 +134,7 @@ def test_rows_of_other_cases_and_rows_without_a_number_are_counted_apart(small):
     assert found.applies.tolist() == [[True, True, False], [False] * 3, [False] * 3]
     assert found.predicted.tolist() == [True, False, False]
     assert found.notes == (
-        "f: left out 3 rows of cases that are not in the data.",
-        "f: left out 1 row without a number.",
+        "f: 3 rows for cases that are not in the data were left out.",
+        "f: 1 row without a number was left out.",
         "f: no prediction for 2 cases.",
     )

@@ -156,7 +156,7 @@ def test_severity_over_time_has_the_stretches_the_scores_and_where_severity_chan
     band = figure.layout.shapes[1]
     ends = np.array([band.x0, band.x1], "datetime64[s]").astype(int)
     assert ends.tolist() == found[0].time[[found[0].change_low, found[0].change_high]].tolist()
-    assert figure.layout.yaxis.title.text == "scores above the others" and dots.name == "a score"
+    assert figure.layout.yaxis.title.text == "score relative to the others" and dots.name == "a score"
     classes = severity_over_time(found[0], LIGHT, "t", "class")
     assert classes.layout.yaxis.title.text == "classes above the others" and classes.data[0].name == "an annotation"
     assert "scores" not in classes.data[1].hovertemplate

@@ -81,7 +81,9 @@ def test_label_studio_and_doccano_say_several_labels(tmp_path):
     reading = of_file(tmp_path, label_studio(tasks), "t.json")
     expected = {"1": {"u1": ["drama", "war"], "u2": ["drama"]}, "2": {"u1": ["comedy"], "u2": ["comedy", "war"]}}
     assert labels_of(reading.dataset) == expected
-    assert "Annotations are sets of labels. With more than one label: 2 of 4 annotations." in reading.report.notes
+    assert (
+        "Annotations were read as sets of labels. 2 of 4 annotations have more than one label." in reading.report.notes
+    )
     for name, own in (("ann", (["drama", "war"], ["war"])), ("bo", (["drama"], ["comedy", "war"]))):
         lines = [json.dumps({"id": case, "text": "t", "label": labels}) for case, labels in enumerate(own, 1)]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
@@ -322,7 +324,7 @@ def test_labels_twice_none_and_unknown_of_multiple_choices_are_told(tmp_path, wr
     assert [one.reason.split(": ")[1] for one in reading.report.dropped] == ["no answer to this question"]
     notes = reading.report.notes
     assert notes.count("2 repeated labels were merged, because a label counts once per annotation.") == 1
-    assert "Annotations are sets of labels. With more than one label: 2 of 3 annotations." in notes
+    assert "Annotations were read as sets of labels. 2 of 3 annotations have more than one label." in notes
     declared = of_file(tmp_path, text, name, kind="set", classes=["drama", "war"])
     assert [labels for own in labels_of(declared.dataset).values() for labels in own.values()] == [sets[0], sets[2]]
     why = "the annotation is not in the declared list of classes"
@@ -373,7 +375,7 @@ def test_known_sets_go_with_their_data(tmp_path):
     in_part = np.array([[1, -1, 0]] * 3)
     for wrong, said in (
         (np.zeros((2, 3)), "shape"),
-        (np.full((3, 3), 2), "-1 of a case"),
+        (np.full((3, 3), 2), "-1 if the set of the case is unknown"),
         (in_part, "some labels are missing"),
     ):
         with pytest.raises(InputError, match=said):

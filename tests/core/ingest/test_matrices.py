@@ -62,7 +62,7 @@ def test_a_matrix_dropped_with_the_rankings_is_a_classifier(scores, how):
         assert (
             found.class_code[own].tolist() == np.argsort(-np.round(scores[row], 4 if how == "comma" else 16)).tolist()
         )
-    assert "5 rows × 7 columns" in found.notes[0]
+    assert "5 rows and 7 columns" in found.notes[0]
 
 
 def test_a_selection_of_cases_keeps_its_own_rows(scores):

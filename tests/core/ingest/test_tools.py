@@ -159,7 +159,7 @@ def test_names_in_the_records_of_one_doccano_file_are_raters_where_they_tell_rec
     who = [labelled(1, "a") | {"username": "ann"}, labelled(1, "b") | {"username": "bob"}]
     reading = opened(("all.jsonl", lines(*who, labelled(2, "b") | {"username": "ann"})))
     assert answers(reading.dataset) == [("1", "ann", "a"), ("1", "bob", "b"), ("2", "ann", "b")]
-    assert any("Raters are read from 'username'" in note for note in reading.report.notes)
+    assert any("Raters were read from 'username'" in note for note in reading.report.notes)
     for records in (
         [labelled(1, "a") | {"username": "ann"}, labelled(2, "b") | {"username": "bob"}],  # authors of texts, it may be
         [labelled(1, "a") | {"username": "ann"}, labelled(1, "b") | {"username": "ann"}],

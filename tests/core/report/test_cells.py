@@ -137,7 +137,7 @@ def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
     blocks = list(page.printed(blocks))
     first, second = grids(blocks)
     severity, spread = (block.draw(LIGHT).layout.xaxis.title.text for block in blocks if isinstance(block, Figure))
-    assert severity.startswith("scores above") and spread.startswith("spread")
+    assert severity.startswith("score relative to") and spread.startswith("spread")
     names = ["n", *(f"{of}{end}" for of in ("severity", "spread", "with_others") for end in ("", "_low", "_high"))]
     order = following.order()
     assert order.tolist() != list(range(order.size))

@@ -217,7 +217,7 @@ def test_the_line_that_excel_writes_about_its_delimiter_is_no_row():
 
 def test_a_header_that_comes_again_is_no_answer():
     reading = read((SMALL + HEADER + "3,ann,x\n").encode())
-    assert reading.report.dropped == ((6, "the header again"),)
+    assert reading.report.dropped == ((6, "a repeated header"),)
     assert reading.dataset.classes == ("x", "y")
 
 
@@ -375,4 +375,4 @@ def test_a_large_table_is_read_as_a_small_one(quote, monkeypatch):
     large = read(content)
     assert text_of(large) == text_of(small)
     assert large.report == small.report
-    assert {one.reason for one in large.report.dropped} >= {"the header again", "no rater", "no annotation ('n/a')"}
+    assert {one.reason for one in large.report.dropped} >= {"a repeated header", "no rater", "no annotation ('n/a')"}

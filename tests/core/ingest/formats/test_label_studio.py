@@ -83,7 +83,7 @@ def test_several_choices_are_a_set_of_labels_and_told():
     reading = opened(("a", json.dumps([task(1, happy(1, 1, "a", "b"), happy(2, 2, "b"))])))
     assert answers(reading.dataset) == [("1", "1", [["a", "b"]]), ("1", "2", [["b"]])]
     assert reading.dataset.kind == "set"
-    assert any("more than one label: 1 of 2 annotations" in note for note in reading.report.notes)
+    assert any("1 of 2 annotations has more than one label" in note for note in reading.report.notes)
 
 
 def kinds():

@@ -133,8 +133,8 @@ def test_among_several_files_each_kind_that_cannot_be_read_is_one_note():
     scans = [(f"{number}.dcm", b"\x00" * 128 + b"DICM" + ZERO) for number in range(30)]
     source = open_source([TABLE, *scans, ("paper.pdf", b"%PDF-1.7")])
     assert source.notes == (
-        "0.dcm and 29 other files: a DICOM image, left out.",
-        "paper.pdf: a PDF document, left out.",
+        "0.dcm and 29 other files were left out: a DICOM image.",
+        "paper.pdf was left out: a PDF document.",
     )
 
 
@@ -241,7 +241,7 @@ def test_lines_of_two_encodings_are_refused_with_a_line_of_each(place, odd_one_i
     lines = ["case,rater,class", "1,a,café", "1,b,naïve", "2,a,Überbein", "2,b,café"]
     one, other = ("utf-8", "latin-1") if odd_one_is_utf8 else ("latin-1", "utf-8")
     content = b"\n".join(line.encode(one if number == place else other) for number, line in enumerate(lines))
-    with pytest.raises(InputError, match="has another encoding") as caught:
+    with pytest.raises(InputError, match="has a different encoding") as caught:
         read(content)
     assert caught.value.line == (place + 1 if not odd_one_is_utf8 else 2 + (place == 1))
 

@@ -37,7 +37,7 @@ def test_a_title_above_the_table_and_empty_rows_are_passed_over():
     rows = [["Our study"], [], *LONG[:2], [None, None], *LONG[2:], ["case", "rater", "class"]]
     reading = read(workbook(answers=rows))
     assert reading.report.n_kept == 3
-    assert reasons(reading) == [(8, "the header again")]
+    assert reasons(reading) == [(8, "a repeated header")]
     assert "1 row above the table was left out." in reading.report.notes
 
 
