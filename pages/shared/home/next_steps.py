@@ -29,21 +29,16 @@ def show(
         flagged = len(act.flagged())
         _line(f"{plural(flagged, 'rater')} flagged", f"{plural(len(flags), 'flag')} with evidence", "raters", "Open")
     if not len(gold_cases(views.classes)):
-        _line("No gold", "Review a sample to estimate how often the leading class is correct", "review", "Start")
+        _line("No gold", "Review a sample to estimate accuracy", "review", "Start")
     if views.classifiers:
-        _line(
-            plural(len(views.classifiers), "classifier"),
-            "Compare them with uncertain ground truth",
-            "reliability",
-            "Compare",
-        )
+        _line(plural(len(views.classifiers), "classifier"), "", "reliability", "Compare")
     else:
         _line("No predictions", "Add a file to compare classifiers", "reliability", "Add")
-    _line("Labels", "One row per case", "labels", "Export")
-    _line("Report", "All results in one file", "report", "Export")
+    _line("Labels", "", "labels", "Export")
+    _line("Report", "", "report", "Export")
 
 
 def _line(what: str, why: str, page: str, label: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-        st.markdown(f"**{what}**  \n:small[{why}]", width="stretch")
+        st.markdown(f"**{what}**" + (f"  \n:small[{why}]" if why else ""), width="stretch")
         st.page_link(f"pages/{page}.py", label=label, icon=":material/arrow_forward:", width="content")
