@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.analyses.blocks import Words
 from core.analyses.inputs import Inputs
 from core.analyses.labels import LABELS
 from core.analyses.labels.labels import NO_LABEL, labels_of, why_no_average
@@ -20,6 +21,7 @@ from core.review.opinions import Opinion
 from core.review.rules import admit
 from core.review.states import CaseReview, review_of
 from core.tables import to_json_lines
+from core.text import percent_with_interval
 
 PART = LABELS.part("labels")
 # Agreement, a majority, a tie, one annotation; raters a to d.
@@ -186,6 +188,12 @@ def test_gold_confirms_the_share_of_labels_that_equal_it(inputs, evidence):
     assert (found.by_gold.value, found.by_gold.n) == (np.mean(list(right.values())), 60)
     certain = [right[case] for case in right if table["status"][case] == "certain"]
     assert (found.certain_by_gold.value, found.certain_by_gold.n) == (np.mean(certain), len(certain))
+    said = [block.plain for block in PART.blocks(found, inputs) if isinstance(block, Words)]
+    shares = [percent_with_interval(one.value, one.low, one.high) for one in (found.by_gold, found.certain_by_gold)]
+    assert said[0] == (
+        f"Compared with gold, {shares[0]} of 60 labels are correct (95% interval); of {len(certain)} confident "
+        f"labels, {shares[1]}."
+    )
     words = " ".join(block.plain for block in PART.blocks(found, inputs) if hasattr(block, "plain"))
     assert "of 60 labels are correct" in words
 
