@@ -41,7 +41,7 @@ def test_two_reviewers_on_the_same_cases_lose_and_double_nothing(open_page, open
     bo.reload()
     sign_again = bo.get_by_role("button", name="Bo", exact=True)
     sign_again.click()
-    click(bo, "Go on")
+    click(bo, "Continue")
     arrive(bo, other_than=first)
     click(bo, "All cases")
     click(bo, f"Open {first}")

@@ -82,7 +82,12 @@ def test_the_mean_score_of_one_case_has_no_interval():
     ("threshold", "first", "second", "least"),
     [
         (None, "Median 95% interval: ± {half}", "at most this wide, γ = 2", "wide"),
-        (5.0, "Uncertain cases: 50%", "2 of 4 cases with certainty below 90% (score above 5 or not), γ = 2", "near"),
+        (
+            5.0,
+            "Uncertain cases: 50%",
+            "2 of 4 cases with certainty below 90% about whether the score is above 5 (γ = 2)",
+            "near",
+        ),
     ],
 )
 def test_home_of_scores_counts_cases_uncertain_of_their_side_and_shows_the_one_known_least(

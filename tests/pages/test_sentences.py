@@ -123,8 +123,8 @@ def test_home_counts_uncertain_cases_in_the_right_number(values, ends):
 @pytest.mark.parametrize(
     ("values", "single", "reach", "ends"),
     [
-        ((1.0, 0.4, 0.6), (2,), 0.99, "and 1 of 3 cases is uncertain, 1 has one annotation"),
-        ((1.0, 0.6, 0.6), (1, 2), 0.99, "and no case is uncertain, 2 have one annotation"),
+        ((1.0, 0.4, 0.6), (2,), 0.99, "and 1 of 3 cases is uncertain; 1 has only one annotation"),
+        ((1.0, 0.6, 0.6), (1, 2), 0.99, "and no case is uncertain; 2 have only one annotation"),
         ((0.6, 0.6), (0, 1), None, "and no case has two annotations, so certainty is not available"),
         ((0.87, 0.5), (), 0.875, "and certainty cannot reach 90% with 2 raters per case"),
     ],
@@ -196,10 +196,10 @@ def test_the_model_that_opens_and_the_majority_vote_have_each_their_own_accuracy
     for judged in (None, (chosen, {"other": model}), (chosen, {"em": model})):
         monkeypatch.setattr(home_numbers.opening, "choice", lambda view, judged=judged: judged)
         home_numbers.by_gold(SimpleNamespace(classes=None, settings=settings))
-    by_vote = ["Correct by gold: 71%", "61% to 76%, judged by majority vote; n = 1,234 cases with gold"]
+    by_vote = ["Correct by gold: 71%", "61% to 76% (majority vote); n = 1,234 cases with gold"]
     assert said[:4] == by_vote * 2
     assert said[4:] == [
-        "Correct by gold: 86%", "76% to 91%, judged by Dawid-Skene; majority vote 71%; n = 1,200 cases with gold",
+        "Correct by gold: 86%", "76% to 91% (Dawid-Skene); majority vote 71%; n = 1,200 cases with gold",
     ]  # fmt: skip
 
 
@@ -216,8 +216,8 @@ def test_the_leading_classifier_stands_with_its_own_accuracy_by_gold():
     views = SimpleNamespace(plausible=data, classifiers=tuple(found))
     by_gold = [home_numbers._classifier_by_gold(views, name, "top1_accuracy") for name in ("tree", "net")]
     assert by_gold == [
-        "; compared with gold 75% (30% to 95%) on 4 cases",
-        "; compared with gold 33% (10% to 70%) on 6 cases",
+        "; against gold 75% (30% to 95%), n = 4 cases",
+        "; against gold 33% (10% to 70%), n = 6 cases",
     ]
 
 
@@ -365,7 +365,7 @@ def test_two_selections_differ_where_the_interval_leaves_out_nothing(monkeypatch
     one, other = (SimpleNamespace(words=lambda whole, name=name: name) for name in ("of the first", "of the second"))
     compare._side_by_side(None, one, other, ("early", "late"), None)
     assert said[:2] == ["**early**: of the first", "**late**: of the second"]
-    assert said[2] == f"**α is 0.61 and 0.48. {words}"
+    assert said[2] == f"**α is 0.61 in the first selection and 0.48 in the second. {words}"
     together = (
         ("Cases in both selections are resampled together")
         if found.paired
@@ -453,7 +453,7 @@ def test_two_raters_differ_on_some_of_their_pairs_of_answers(monkeypatch, said):
     monkeypatch.setattr(DeltaGenerator, "selectbox", lambda *a, key, **_: a[2][key == "pair_second"])
     monkeypatch.setattr(widgets, "open_case_table", lambda frame, *_, **__: said.append(frame.values.tolist()))
     agreement_pairs.two(view, view.raters)
-    assert said[0] == "**r** and **s** differ on 4 of 6 pairs of annotations (3 cases). Choose a row to open the case."
+    assert said[0] == "**r** and **s** differ in 4 of 6 pairs of annotations (3 cases). Choose a row to open the case."
     assert said[1] == [["a", "y", "x"], ["b", "y", "x"], ["e", "y", "x"], ["e", "y", "x"]]
 
 
@@ -807,10 +807,10 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
 def test_review_says_what_another_page_sent_before_anybody_has_written_a_name(said):
     st.session_state.update({"data": "d", "review_proposed": ("d", "m* differs", ("a", "b"))})
     review_start._put_forward()
-    assert said == ["2 cases: m* differs. These cases come first, once you have entered your name."]
+    assert said == ["2 cases: m* differs. These cases will come first once you have entered your name."]
     st.session_state.update({"data": "other", "queue": "sample"})
     review_start._put_forward()
-    assert said[1:] == ["The random sample is drawn here, once you have entered your name."]
+    assert said[1:] == ["The random sample will be drawn here once you have entered your name."]
     del st.session_state["queue"]
     review_start._put_forward()
     assert len(said) == 2
@@ -1177,7 +1177,7 @@ def test_what_waits_says_what_is_done_of_mine_and_what_is_left_of_what_i_assigne
     home_waiting._line(SimpleNamespace(**{**vars(mine), "kind": "second_opinion", "at": 2}), "Skin")
     assert said == [
         "**Skin**  \n:small[first look, assigned by Ada · 5 of 7 cases done]",
-        "**Skin**  \n:small[2 second opinions, asked by Ada]",
+        "**Skin**  \n:small[2 second opinions requested by Ada]",
     ]
     cases = tuple("abcdefghijk")
     given = SimpleNamespace(
@@ -1187,7 +1187,7 @@ def test_what_waits_says_what_is_done_of_mine_and_what_is_left_of_what_i_assigne
     home_waiting._late(SimpleNamespace(assignment=given, left=left, members_known=True), "Skin")
     each = ", ".join(f"reader {n}: {n} of 11 cases left" for n in range(10, 2, -1))
     assert said[-1] == (
-        "**Skin**  \n:small[hard ones · :red[overdue since 9 Mar 2020] · 11 cases to the group night shift, "
+        "**Skin**  \n:small[hard ones · :red[overdue since 9 Mar 2020] · 11 cases assigned to the group night shift, "
         f"{each}, 2 more people have cases left]"
     )
 

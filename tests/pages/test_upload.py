@@ -339,8 +339,8 @@ def test_gold_is_held_fixed_on_request_and_gold_of_more_cases_can_be_brought_aft
     ]
     app = use(dropped(("crowd.csv", "\n".join(["case,rater,class,gold", *rows]).encode())))
     app = done(app.switch_page("pages/models.py").run())
-    (hold,) = [each for each in app.toggle if each.label.startswith("Fix the class")]
-    assert hold.label == "Fix the class of 4 gold cases" and not hold.value
+    (hold,) = [each for each in app.toggle if each.label.startswith("Treat the gold class")]
+    assert hold.label == "Treat the gold class as known (4 gold cases)" and not hold.value
     app = done(hold.set_value(True).run())
     app = done(app.switch_page("pages/upload.py").run())
     gold = "\n".join(["case,class", *(f"{case},{'xy'[case % 2]}" for case in range(10))])
@@ -350,8 +350,8 @@ def test_gold_is_held_fixed_on_request_and_gold_of_more_cases_can_be_brought_aft
     app = done(use_it.click().run())
     assert "10 gold cases" in texts(app)
     app = done(app.switch_page("pages/models.py").run())
-    (hold,) = [each for each in app.toggle if each.label.startswith("Fix the class")]
-    assert hold.label == "Fix the class of 10 gold cases" and hold.value
+    (hold,) = [each for each in app.toggle if each.label.startswith("Treat the gold class")]
+    assert hold.label == "Treat the gold class as known (10 gold cases)" and hold.value
 
 
 @pytest.mark.parametrize(

@@ -199,7 +199,8 @@ def _headline(found: Sequence[Difference]) -> str:
     clear = "is" if alpha.ci_low > 0 or alpha.ci_high < 0 else "is not"
     metric = "Ordinal α" if alpha.first[1] == "ordinal metric" else "α"
     return (
-        f"**{metric} is {number(alpha.first_value)} and {number(alpha.second_value)}. The difference {clear} clear: "
+        f"**{metric} is {number(alpha.first_value)} in the first selection and {number(alpha.second_value)} in the "
+        f"second. The difference {clear} clear: "
         f"{with_interval(alpha.value, alpha.ci_low, alpha.ci_high)}.**"
     )
 

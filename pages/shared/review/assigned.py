@@ -146,7 +146,7 @@ def overview(desk: Desk) -> None:
             format_func={one.number: _named(one) for one in standing}.get,
             key="assignment_back",
         )
-        st.button("Take it back", on_click=_withdraw, args=(desk,), key="withdraw")
+        st.button("Withdraw", on_click=_withdraw, args=(desk,), key="withdraw")
 
 
 def _of_groups(table: pd.DataFrame, *, all_members: bool) -> str:

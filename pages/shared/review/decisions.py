@@ -17,7 +17,7 @@ _HISTORY = {
     "at": "at (UTC)", "reviewer": "by", "event": "step", "visible": "read", "old": "before", "new": "after",
     "panel": "the panel said", "reason": "reason", "note": "note", "undone": "undone",
 }  # fmt: skip
-_STEPS = {"second_opinion": "second opinion asked", "arbitration": "sent to arbitration", "adjudication": "decided"}
+_STEPS = {"second_opinion": "second opinion requested", "arbitration": "sent to arbitration", "adjudication": "decided"}
 
 
 def show(desk: Desk) -> None:

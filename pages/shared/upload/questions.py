@@ -29,7 +29,8 @@ def in_parts(source: Source, files: str) -> Source | None:
         return source
     answers = {True: "One table in parts", False: "Different questions"}
     chosen = st.radio(
-        "**Are these files parts of one table?** They share columns, but also cases and raters, or differ in classes.",
+        "**Are these files parts of one table?** Their columns match, but they have the same cases and raters, or "
+        "different classes.",
         list(answers),
         index=None,
         format_func=answers.__getitem__,
@@ -57,7 +58,8 @@ def choose_question(source: Source, files: str) -> tuple[Question, bool]:
         value=True,
         key=f"all_questions-{files}",
         persist_state="session",
-        help="Each question has its own agreement, raters and reviews. Switch between questions above each page.",
+        help="Each question has its own agreement, raters and reviews. Switch between questions at the top of each "
+        "page.",
     )
     held = f"The file contains {plural(len(names), 'question')}"
     chosen = st.selectbox(

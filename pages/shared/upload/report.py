@@ -85,7 +85,7 @@ def facts(reading: Reading) -> None:
     per_case = np.diff(dataset.case_ptr)
     low, high = int(per_case.min()), int(per_case.max())
     words.append(
-        f"{plural(high, 'annotation')} a case"
+        f"{plural(high, 'annotation')} per case"
         if low == high
         else f"{number(per_case.mean(), 1)} annotations per case ({low:,} to {high:,})"
     )

@@ -17,9 +17,9 @@ from pages.shared.kit import job_progress, own_predictions
 from pages.shared.upload import files
 
 _CARDS: dict[SideKind, tuple[str, str]] = {
-    "gold": ("Gold", "A table with case and gold class, labels or score."),
-    "classes": ("Class table", "A table with class and display name, order or risk (low, medium, high)."),
-    "cases": ("Case table", "A table with case and text, image, group or date."),
+    "gold": ("Gold", "A table with the columns case and gold (class, labels or score)."),
+    "classes": ("Class table", "A table with the column class, and display name, order or risk (low, medium, high)."),
+    "cases": ("Case table", "A table with the column case, and text, image, group or date."),
 }
 _SAME_ORDER = "Yes, use it as gold"
 _IMAGES = "A zip of PNG, JPEG, GIF or WebP files, named after the cases or as in the case table."
