@@ -400,7 +400,8 @@ def test_two_selections_of_ordered_classes_are_compared_by_the_ordinal_metric(mo
     ordinal, nominal = ([krippendorff_alpha(side, metric=metric).value for side in sides]
                         for metric in ("ordinal", "nominal"))  # fmt: skip
     assert ordinal[0] != pytest.approx(nominal[0], abs=0.01)
-    assert said[2].startswith(f"**Ordinal α is {number(ordinal[0])} and {number(ordinal[1])}. ")
+    ends = f"{number(ordinal[0])} in the first selection and {number(ordinal[1])} in the second"
+    assert said[2].startswith(f"**Ordinal α is {ends}. ")
     assert "Krippendorff α, ordinal metric" in left["differences"]["coefficient"].tolist()
 
 
@@ -757,7 +758,7 @@ def test_raters_who_pass_are_counted_among_those_who_could_be_tested(said, drawn
     everybody = (in_the_test("ann", True, 0.71, 0.9), in_the_test("bob", False, 0.3, 0.1), in_the_test("cem", None))
     test = SimpleNamespace(machines=(in_the_test("m", True, 0.5, 0.7),), people=("ann", "bob", "cem", "dan"))
     ai_parts.people(SimpleNamespace(test=test, people=everybody), LIGHT)
-    assert "**1 of 2 pass**" in said[0]
+    assert "**1 of 2 passes**" in said[0]
     frame = left["people_table"]
     assert frame[["who", "machine", "ω", "ρ"]].values.tolist() == [
         ["m", True, 0.7, 0.5], ["ann", False, 0.9, 0.71], ["bob", False, 0.1, 0.3],

@@ -45,8 +45,12 @@ _LABELS = {
     "ten": "Ten labels per case: steadier, approximate guarantee",
     "corrected": "Ten labels with ECDF correction",
 }
-_WITHIN = {"": "same threshold for all cases", "group": "separate threshold per group", "risk": "separate threshold per risk level",
-           "certainty": "separate threshold per quarter of certainty"}  # fmt: skip
+_WITHIN = {
+    "": "same threshold for all cases",
+    "group": "separate threshold per group",
+    "risk": "separate threshold per risk level",
+    "certainty": "separate threshold per quarter of certainty",
+}
 _SETTINGS: dict[str, dict[str, Any]] = {
     "half": {}, "folds": {"folds": 10},
     "one": {}, "ten": {"n_labels": 10}, "corrected": {"n_labels": 10, "corrected": True},
