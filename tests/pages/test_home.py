@@ -68,7 +68,7 @@ def test_flips_of_unanimous_cases_and_a_prevalence_that_no_model_has_lost_are_on
     said = words(app)
     assert re.search(r"The smoothed vote keeps the class of all \d+ unanimous cases\.", said)
     share = float(figures(app)["Prevalence of y"].removesuffix("%")) / 100
-    assert abs(share - truth.mean()) < 0.06 and "by majority vote" in said
+    assert abs(share - truth.mean()) < 0.06 and "(majority vote)" in said
     assert re.search(
         r"The average of rater models keeps the class of all 16 unanimous cases\.", words(home("anaesthesia"))
     )
@@ -199,7 +199,7 @@ def test_scores_have_their_own_agreement_and_mean_and_need_no_threshold():
     assert app.number_input(key="threshold").value is None
     assert "of score variance" in app.title[0].value
     app = settle(app.number_input(key="threshold").set_value(9.0).run())
-    assert "score above 9 or not" in words(app) and figures(app)["Uncertain cases"].endswith("%")
+    assert "about whether the score is above 9" in words(app) and figures(app)["Uncertain cases"].endswith("%")
 
 
 def test_large_data_wait_until_somebody_asks(monkeypatch):

@@ -437,9 +437,9 @@ def test_what_was_said_last_time_is_told_in_its_parts():
     renamed = Treatment(renamed={f"k{n}": f"K{n}" for n in range(3)}, missing=frozenset("qpr"))
     words = _plain(upload_last._differences(Choices(old), Choices(old, treatment=renamed)))
     assert words[-5:] == [
-        "“k0” is “K0”",
-        "“k1” is “K1”",
-        "“k2” is “K2”",
+        "“k0” is renamed “K0”",
+        "“k1” is renamed “K1”",
+        "“k2” is renamed “K2”",
         "“p” means a missing annotation",
         "2 more classes",
     ]

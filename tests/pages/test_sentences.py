@@ -788,7 +788,9 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     assert said[1] == "Review 2 cases"
     assert listed["differs-m"].values.tolist() == [["c", "x", "y", 0.97, 4], ["b", "y", "x", 0.85, 3]]
     assert left["differs_table"]["case"].tolist() == ["c", "b"]
-    assert shown["by-Confident cases, by the panel's class"].values.tolist() == [["x", 2, 0.5, 0.1, 0.9, 0.75]]
+    assert shown["by-Cases with a confident panel, by the panel's class"].values.tolist() == [
+        ["x", 2, 0.5, 0.1, 0.9, 0.75]
+    ]
     nobody = replace(one, certainty=np.array([0.7, 0.6, 0.5, 0.5, 0.6]), by_class=())
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: (nobody,))
     ai_parts.differs(None, 2.0)

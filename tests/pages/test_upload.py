@@ -516,7 +516,7 @@ def test_a_column_without_ids_is_gold_once_its_order_is_confirmed():
     matrix = "\n".join(f"{known} {known} {truth[n - 1]} cat" for n, known in enumerate(truth)).encode()
     app = dropped(("answers.txt", matrix), ("column.txt", "\n".join(truth).encode()))
     question = widget(app, "radio", "in_order-")
-    assert "have the same order as the cases" in question.label
+    assert "in the same order as the cases" in question.label
     assert app.button(key="use").proto.type == "secondary"
     question.set_value("Yes, use it as gold").run()
     assert done(app).button(key="use").proto.type == "primary"

@@ -413,7 +413,7 @@ def _which(known: Sequence[Differences]) -> Differences:
 def _in_groups(one: Differences) -> None:
     """Compare the AI rater with the panel by class, by certainty and by group of cases."""
     for title, groups in (
-        ("Confident cases, by the panel's class", one.by_class),
+        ("Cases with a confident panel, by the panel's class", one.by_class),
         ("All cases, by the panel's certainty", one.by_quartile),
         ("All cases, by group", one.by_group),
     ):

@@ -31,7 +31,7 @@ def show(desk: Desk) -> None:
     if hidden:
         st.caption(
             f"Hidden: {plural(hidden, 'decision')} by other reviewers on cases that you have not reviewed, so that "
-            "you can still review them blind."
+            "you can still review these cases blind."
         )
         st.toggle("Show these decisions and count the cases as seen", key="decisions_all")
     if not found:

@@ -110,7 +110,7 @@ def _differences(guessed: Choices, last: Choices) -> list[str]:
         words.append("fewer columns")
     words += [title for title, kind in KINDS.items() if kind is not None and kind == last.kind]
     words += [title for title, way in REPEATS.items() if way == last.repeats != guessed.repeats]
-    renamed = [f"“{markdown(a)}” is “{markdown(b)}”" for a, b in last.treatment.renamed.items()]
+    renamed = [f"“{markdown(a)}” is renamed “{markdown(b)}”" for a, b in last.treatment.renamed.items()]
     missing = [f"“{markdown(name)}” means a missing annotation" for name in sorted(last.treatment.missing)]
     kept = [f"“{markdown(name)}” is an annotation" for name in sorted(last.treatment.kept)]
     raters = [

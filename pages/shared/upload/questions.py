@@ -182,6 +182,7 @@ def show(name: str, reading: Reading, others: Sequence[QuestionReading]) -> None
     with st.expander(f"The {plural(len(every), 'question')} in this upload", key="questions_read"):
         st.caption(
             "All questions have the same cases, raters and codes for missing annotations. Changes to the kind of "
-            "annotation and to the classes apply only to the first question. To set up another question, show it first."
+            "annotation and to the classes apply only to the first question. To set up a different question, choose "
+            "it as the first one."
         )
         st.dataframe(table, hide_index=True, column_config=counts, placeholder="–", key="questions_table")

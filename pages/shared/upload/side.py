@@ -110,7 +110,7 @@ def gold_in_order(source: Source, question: Question, stamp: str) -> tuple[Sourc
         if (gold := tables_beside.gold_in_order(question, values)) is None:
             continue
         answer = st.radio(
-            f"**Do the rows of {markdown(name)} have the same order as the cases?** The file has one value for each of "
+            f"**Are the rows of {markdown(name)} in the same order as the cases?** The file has one value for each of "
             f"{plural(len(gold), 'case')}, and no case IDs.",
             (_SAME_ORDER, "No, leave this file out"),
             index=None,
