@@ -540,7 +540,7 @@ def test_a_new_version_of_a_saved_dataset_is_compared_with_it(left):
     day = library.kept()[0].kept_at[:10]
     words = "1 annotation changed, 1 added, 1 removed; 1 new case, 1 new rater."
     app = dropped(("april.csv", second))
-    assert f"Compared with march of {day}: {words}" in texts(app).replace("\\", "")
+    assert f"Compared with march, saved {day}: {words}" in texts(app).replace("\\", "")
     (table,) = [one.value for one in app.dataframe if list(one.value.columns) == ["case", "rater", "before", "now"]]
     assert table.to_numpy().tolist() == [["1", "ann", "x", "y"]]
     assert app.button(key="use").label == "Use 4 annotations"
