@@ -41,7 +41,7 @@ def _sessions() -> None:
 
 
 def _record() -> None:
-    st.subheader("Record of access", anchor=False)
+    st.subheader("Access record", anchor=False)
     lines, faults = access.access_record()
     if faults:
         st.error(f"The access record is incomplete: {markdown(faults[0])}.", icon=":material/error:")

@@ -68,7 +68,7 @@ def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
         click(page, re.compile("Another session|^Leave|^logout"))
         click(page, "Switch reviewer")
         sign(page, name)
-        click(page, "Give it" if name == "Bo" else "Decide")
+        click(page, "Give opinion" if name == "Bo" else "Decide")
         if name == "Bo":
             expect(page.get_by_text("Annotations by raters")).to_have_count(0)
             choose(page, "pear")

@@ -638,7 +638,7 @@ def test_undo_stays_with_the_case_whose_row_was_chosen(monkeypatch):
     assert heading in [one.value for one in app.subheader]
     history = next(table for table in app.dataframe if "step" in table.value)
     wide = json.loads(history.proto.columns)
-    for name in ("step", "before", "after", "the panel said"):  # nothing of them is cut
+    for name in ("step", "before", "after", "panel's result"):  # nothing of them is cut
         assert wide[name]["width"] >= 7 * history.value[name].str.len().max()
     press(app, "Undo my last step")
     assert [one.value for one in app.subheader if one.value.startswith("Case ")] == [heading]

@@ -144,11 +144,11 @@ def remarks(key: str) -> None:
             persist_state="session",
         )
         st.selectbox(
-            "Why not certain",
+            "Reason for uncertainty",
             list(REASONS),
             index=None,
             format_func=REASONS.get,
-            placeholder="Why not certain",
+            placeholder="Reason for uncertainty",
             width=190,
             label_visibility="collapsed",
             key=f"reason-{key}",

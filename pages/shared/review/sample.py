@@ -15,7 +15,7 @@ from pages.shared.kit import plausibility_models, state
 def queue(place, dataset: Dataset, people: Dataset, model, reliability: float) -> Queue | None:
     """Return a sample by budget, seed and target; None while certainty is computed."""
     budget = place.number_input(
-        "About how many", 1, dataset.n_cases, min(50, dataset.n_cases), key="sample_budget", persist_state="session"
+        "Approximate number", 1, dataset.n_cases, min(50, dataset.n_cases), key="sample_budget", persist_state="session"
     )
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     target = left.selectbox(

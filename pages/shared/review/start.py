@@ -139,7 +139,7 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
     people = state.people_of(dataset)  # machines rank no cases
     offered = _offered(people)
     queues = QUEUES | (_OF_SCORES if isinstance(model, GaussianScores) and model.threshold is None else {})
-    name = left.selectbox("Which cases first", offered, format_func=queues.get, key="queue", persist_state="session")
+    name = left.selectbox("Case order", offered, format_func=queues.get, key="queue", persist_state="session")
     if name == "sample":
         size, queue = dataset.n_cases, sample.queue(right, dataset, people, model, reliability)
         title = "" if queue is None else queue.name
@@ -254,7 +254,7 @@ def _asked(desk: Desk, reviews: Mapping[str, CaseReview]) -> None:
     if asked:
         queued = [Queued(case_id, f"{how} second opinion") for case_id, how in asked.items()]
         words = f"You have been asked for a second opinion on {plural(len(asked), 'case')}."
-        _waits(words, desk, queued, {"Give it": "Second opinions"})
+        _waits(words, desk, queued, {"Give opinion": "Second opinions"})
     for party in (False, True):
         queued = [
             Queued(review.case_id, "in arbitration")

@@ -141,7 +141,11 @@ def left_out(reading: Reading) -> None:
             file = {"data": reading.dataset.name, "name": reading.dataset.name, "digest": reading.dataset.digest}
             everything = {"select": "", "selected": "all annotations"}
             widgets.download(
-                table, "All of them", "left_out", "dropped_table", settings={**file, **everything, "rows": "left out"}
+                table,
+                "All rows left out",
+                "left_out",
+                "dropped_table",
+                settings={**file, **everything, "rows": "left out"},
             )
 
 
