@@ -127,10 +127,10 @@ STEPS = (
     StoryStep(
         "The ranking of classifiers depends on γ",
         "reliability",
-        "Choose top-1 accuracy above the figure: for first guesses, one classifier leads at every γ.",
+        "Choose top-1 accuracy above the figure: by this metric, one classifier leads at every γ.",
     ),
     StoryStep(
-        "One AI model can replace a rater, another cannot",
+        "One AI model can replace a rater; another cannot",
         "ai_rater",
         "Open “Shared errors”: two versions of the same model make the same mistakes, so they are worth less than two "
         "raters.",

@@ -79,7 +79,7 @@ def _gate(dataset: Dataset) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.toggle("The whole interval must meet the requirement", key="gate_confident", persist_state="session")
         st.number_input(
-            "Look at growing data", 1, None, None, key="gate_look", width=200, placeholder="Only this one",
+            "Look number", 1, None, None, key="gate_look", width=200, placeholder="Only this one",
             persist_state="session",
             help="Number of this look at the data (1, 2, …), if you check growing data repeatedly. The intervals "
                  "are then valid over all looks.",
@@ -132,9 +132,10 @@ def _repeats(dataset: Dataset) -> None:
     n_repeats = cached_agreement.n_repeats(dataset)
     if n_repeats and dataset.kind != "score":
         st.caption(
-            f":material/repeat: {plural(n_repeats, 'annotation')} of {dataset.n_annotations:,} repeat an earlier "
-            "annotation by the same rater on the same case. This page treats them as annotations by another rater. "
-            "“By rater” shows how far raters agree with themselves."
+            f":material/repeat: {n_repeats:,} of {plural(dataset.n_annotations, 'annotation')} "
+            f"{'repeats' if n_repeats == 1 else 'repeat'} an earlier annotation by the same rater on the same case. "
+            "This page treats repeats as annotations by a different rater. “By rater” shows how far raters agree "
+            "with themselves."
         )
 
 

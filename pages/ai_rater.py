@@ -25,7 +25,7 @@ def _settings(dataset: Dataset, marked: tuple[Machine, ...]) -> tuple[float, str
             persist_state="session", width="content",
         )  # fmt: skip
         with st.popover("More", icon=":material/tune:", key="machine_more"):
-            own = st.checkbox("Another ε", key="own_epsilon")
+            own = st.checkbox("Custom ε", key="own_epsilon")
             epsilon = st.slider("ε", 0.0, 0.5, EPSILON, 0.01, key="epsilon") if own else EPSILONS[who]
             scores = {"class": ["accuracy"], "score": ["rmse", "accuracy"], "ranking": ["overlap"]}[dataset.kind]
             if dataset.kind == "class" and (dataset.ordinal or all(name.isdigit() for name in dataset.classes)):
@@ -43,7 +43,7 @@ def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machine
             "predictions on the Reliability page, which does not need names.",
             icon=":material/block:",
         )
-        st.page_link("pages/reliability.py", label="Judge its predictions", icon=":material/trending_up:")
+        st.page_link("pages/reliability.py", label="Evaluate its predictions", icon=":material/trending_up:")
         return None
     machines = computed.with_classifiers(dataset, tuple(one.name for one in marked))
     if not machines.names:
@@ -63,7 +63,7 @@ def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machine
 
 def _too_few_people(n: int) -> None:
     """Explain which other raters the test needs, and where to add their annotations."""
-    found = "there is only one person among the raters" if n else "every rater is marked as an AI rater"
+    found = "only one rater is a person" if n else "every rater is marked as an AI rater"
     st.info(
         f"The test needs at least two people in addition to the AI rater, but {found}. Open a file that also "
         "contains people's annotations of these cases.",

@@ -258,7 +258,7 @@ def _cases(dataset: Dataset, title) -> None:
                 case_correct.calibration(dataset)
         order = _order(view, dataset, found, find)
         if not len(order):
-            narrow.info("No case matches. Search for part of a case ID or class, or a whole rater name.")
+            narrow.info("No case matches. Search for part of a case ID or class, or for a rater's full name.")
             order = _order(view, dataset, found, "")
         with narrow:
             order = _between(found, order)

@@ -136,7 +136,7 @@ def _keep(reading) -> None:
     if any(sample.name == visit.data for sample in SAMPLES):
         return
     if library.is_kept(reading.dataset.digest):
-        st.caption("Saved on this computer. The dataset keeps its address.")
+        st.caption("Saved on this computer. The link to this dataset will keep working.")
 
 
 def _kept() -> None:
@@ -160,8 +160,8 @@ def _kept() -> None:
                 access.sharing(entry.digest)
             with st.popover("Forget", key=f"forgetting-{entry.digest}"):
                 reviews = steps.get(entry.digest)
-                erased = f" with {plural(reviews, 'step')} of reviews" if reviews else ""
-                st.write(f"This permanently deletes the dataset{erased}, its predictions and all results.")
+                erased = f", {plural(reviews, 'review step')}" if reviews else ""
+                st.write(f"This permanently deletes the dataset, its predictions{erased} and all results.")
                 st.button(
                     "Delete", type="primary", key=f"forget-{entry.digest}", on_click=_forget, args=(entry.digest,)
                 )

@@ -69,8 +69,8 @@ def _restarts(shown: Fitted, n_restarts: int) -> Fitted:
         return shown
     which = st.segmented_control(
         "Show",
-        ["Start from the majority vote", "Best restart"],
-        default="Start from the majority vote",
+        ["Fit from the majority vote", "Best restart"],
+        default="Fit from the majority vote",
         required=True,
         key="which",
     )

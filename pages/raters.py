@@ -299,7 +299,7 @@ def _trust(dataset: Dataset) -> None:
     """Draw the estimated reliability of each rater with its interval, or the cost of estimating it."""
     model = trusted_raters.default_model(dataset)
     view = plausibility_models.data_for(model.name, dataset, quietly=True)
-    widgets.heading("How closely does each rater follow the cases?", plausibility_models.method(model.name))
+    widgets.heading("How much should each rater count?", plausibility_models.method(model.name))
     model = trusted_raters.asked_for(view, model)
     if model is not None:
         blocks.show(RATERS.part("trust").blocks(model.trusted, view))

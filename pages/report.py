@@ -225,7 +225,7 @@ def _page() -> None:
             "Hide names",
             key="report_hides_names",
             persist_state="session",
-            help="Raters, AI raters, readers and reviewers are numbered. Notes of reviewers are left out.",
+            help="Raters, AI raters, readers and reviewers are numbered. Reviewers' notes are left out.",
         )
         sections = _sections(dataset)
         standard = st.container()
@@ -310,8 +310,8 @@ def _reference_standard(request: ReportRequest) -> None:
     with st.expander("Reference standard"):
         st.markdown(
             "How the reference standard was established: raters, process, blinding, agreement before adjudication and "
-            "cases without a determinable truth. Includes checklists of STARD 2015, CLAIM 2024 and GRRAS 2011. "
-            f"Items that the data cannot fill are marked “{TO_WRITE}”."
+            "cases without a determinable truth. Includes the STARD 2015, CLAIM 2024 and GRRAS 2011 checklists. "
+            f"Items that cannot be completed from the data are marked “{TO_WRITE}”."
         )
         with st.container(horizontal=True):
             for ending, (label, mime) in _DOCUMENTS.items():

@@ -32,7 +32,7 @@ def _administration() -> None:
 def _sessions() -> None:
     st.subheader("Open sessions", anchor=False)
     found = access.open_sign_ins()
-    st.caption(f"{plural(len(found), 'sign-in')}. Ending a session closes it in all tabs at the next click.")
+    st.caption(f"{plural(len(found), 'sign-in')}. Ending a session signs the user out of all tabs at their next click.")
     for one in found[:_SESSIONS]:
         who, when, end = st.columns([3, 4, 2], vertical_alignment="center")
         who.text(f"{one.name}, {one.role}")
@@ -41,7 +41,7 @@ def _sessions() -> None:
 
 
 def _record() -> None:
-    st.subheader("Record of access", anchor=False)
+    st.subheader("Access record", anchor=False)
     lines, faults = access.access_record()
     if faults:
         st.error(f"The access record is incomplete: {markdown(faults[0])}.", icon=":material/error:")
@@ -91,7 +91,7 @@ if elsewhere(settings.cluster):
     leaves = (
         f"{leaves} except data sent to the cluster"
         if leaves.endswith("computer")
-        else f"{leaves}, and data sent to the cluster"
+        else f"{leaves} and data sent to the cluster"
     )
 st.markdown(f"**Plurality {__version__}** · {leaves}, and no usage statistics are sent.")
 st.subheader("Running computations", anchor=False)

@@ -90,7 +90,7 @@ def _overruled(files: tuple[str, ...]) -> tuple[str | None, bool | None]:
             persist_state="session",
         )
         header = st.radio(
-            "Tables: the first row must contain column names",
+            "Tables: does the first row contain column names?",
             list(_HEADER),
             key=f"header-{stamp}",
             persist_state="session",
@@ -174,12 +174,14 @@ def _done(digest: str) -> None:
     st.success(f"{markdown(reading.dataset.name)} is open.", icon=":material/check_circle:")
     upload_report.counts(reading.dataset)
     if several := cached.questions(digest):
-        st.caption(f"One of {len(several):,} questions in this upload: switch between them above the page.")
+        st.caption(
+            f"This is one of {len(several):,} questions in this upload. Switch between them at the top of the page."
+        )
     left, right, third = st.columns(3)
     left.page_link("pages/agreement.py", label="How much do the raters agree?", icon=":material/handshake:")
     right.page_link("pages/cases.py", label="Which cases are uncertain?", icon=":material/view_list:")
     if library.is_kept(digest):
-        third.caption("Saved on this computer. The dataset keeps its address.")
+        third.caption("Saved on this computer. The link to this dataset will keep working.")
     _perhaps_machines(reading.dataset.raters)
     upload_last.said()
     if reading.report is not None:

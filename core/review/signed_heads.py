@@ -99,7 +99,9 @@ def sign_heads(key_file: Path, heads: Mapping[str, Head], now: datetime | None =
             target.flush()
             os.fsync(target.fileno())
     except OSError as error:
-        raise InputError(f"Could not write {path}: {error.strerror}.", "Give this user write access to it.") from None
+        raise InputError(
+            f"Could not write {path}: {error.strerror}.", "Give the user that runs Plurality write access to it."
+        ) from None
     return told
 
 
@@ -155,7 +157,7 @@ def missing_heads(signed: Iterable[SignedHeads], held: Iterable[str], erased: Ma
     for one in signed:
         for dataset, head in one.heads.items():
             if head.hash not in known and head.number > erased.get(dataset, 0):
-                what = f"the record does not contain event {head.number} as signed on {one.at}"
+                what = f"event {head.number}, signed on {one.at}, is missing from the record or was changed"
                 faults.append(Fault(dataset, head.number, what))
     return faults
 

@@ -131,7 +131,7 @@ class Summary:
 
 
 _NOT_COMPARED = {
-    "set": "no two blind sets of labels on a case",
+    "set": "no case has two blind sets of labels",
     "score": "two scores are rarely equal, so the share of equal scores is not informative",
 }
 
@@ -291,7 +291,7 @@ def _minds(blind: Mapping[str, list[ReviewerOpinion]]) -> Minds:
             if read.opinion != read.first:
                 directions[_direction(read)] += 1
     n, n_changed = sum(map(len, changed.values())), sum(map(sum, changed.values()))
-    share = _share("changed", changed, "no blind reviewer has finished a case after seeing the panel")
+    share = _share("changed", changed, "no reviewer has given a blind opinion, seen the panel and finished the case")
     return Minds(n, n_changed, share, directions)
 
 

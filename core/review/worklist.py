@@ -147,7 +147,7 @@ def least_known(trust: ScoreTrust) -> Queue:
         return _ordered(
             "least certain side",
             certainty,
-            lambda case: f"certainty about the side of {t}: {percent(float(certainty[case]))}",
+            lambda case: f"certainty about whether the score is above {t}: {percent(float(certainty[case]))}",
         )
     width = trust.width[0]
     digits = score_digits(float(np.median(width)))
@@ -236,8 +236,8 @@ def classifier_against_panel(
         said[case] = " or ".join(classes[code] for code in firsts)
 
     def why(case: int) -> str:
-        panel = f"the panel's certainty is {percent(certainty[case])} for {classes[top_class[case]]}"
-        return f"{panel}, {predictions.name} predicts {said[case]}"
+        panel = f"the panel's certainty for {classes[top_class[case]]} is {percent(certainty[case])}"
+        return f"{panel}, but {predictions.name} predicts {said[case]}"
 
     return _ordered("classifier disagrees with a confident panel", -certainty, why, against)
 

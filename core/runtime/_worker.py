@@ -107,6 +107,6 @@ def _work(folder: Path, watch: Watch) -> None:
 if __name__ == "__main__":
     place = Path(sys.argv[1])
     if not place.name.startswith(FOLDER_PREFIX):  # the folder is deleted when the parent goes
-        sys.exit("Could not start: only the dashboard can start this program, with a folder that it creates.")
+        sys.exit("Could not start: only the dashboard can start this program.")
     stand_back()
     main(place)

@@ -48,7 +48,8 @@ def begin_running() -> None:
         handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise InputError(
-            f"Could not write {place}: {error.strerror}.", "Give this user write access to the folder."
+            f"Could not write {place}: {error.strerror}.",
+            "Give the user that runs Plurality write access to the folder.",
         ) from None
     _erase_alone(handle)
     fcntl.flock(handle, fcntl.LOCK_SH)

@@ -31,7 +31,7 @@ DIFFERENCE_COLUMNS = ("modality", "other_modality", "value", "se", "df", "low", 
 COLUMNS = dict(zip(TABLES, (DIFFERENCE_COLUMNS, MODALITY_COLUMNS, READER_COLUMNS), strict=True))
 ASSUMED_PANEL = "These intervals assume that panellists err independently of each other given the truth."
 MAJORITY = "The majority of the panel counts as the truth, so these intervals do not include the panel's errors."
-NO_VARIANCE = "Some rows have no interval, because readers and cases do not vary."
+NO_VARIANCE = "Some rows have no interval, because there is no variation between readers or between cases."
 
 
 @dataclass(frozen=True, slots=True)

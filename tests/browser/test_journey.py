@@ -44,7 +44,7 @@ def test_a_file_with_other_column_names_is_understood_kept_and_reopened_after_a_
         expect(page.get_by_text("readings is open.")).to_be_visible()
         page.get_by_test_id("stMain").get_by_role("button", name="Save on this computer").click()
         settled(page)
-        expect(page.get_by_text("Saved on this computer. The dataset keeps its address.")).to_be_visible()
+        expect(page.get_by_text("Saved on this computer. The link to this dataset will keep working.")).to_be_visible()
         digest = re.search(r"data=([0-9a-f]{32})", page.url).group(1)
 
         dashboard.stop()

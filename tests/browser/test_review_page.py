@@ -419,7 +419,7 @@ def test_nothing_that_the_browser_receives_tells_the_panels_opinion_before_ones_
     click(page, f"Open {case_id}")
     arrive(page, case_id)
     click(page, "Leave")
-    click(page, "Go on")
+    click(page, "Continue")
     arrive(page, case_id)
     click(page, "Next")
     arrive(page, other_than=case_id)

@@ -41,7 +41,7 @@ def test_two_reviewers_on_the_same_cases_lose_and_double_nothing(open_page, open
     bo.reload()
     sign_again = bo.get_by_role("button", name="Bo", exact=True)
     sign_again.click()
-    click(bo, "Go on")
+    click(bo, "Continue")
     arrive(bo, other_than=first)
     click(bo, "All cases")
     click(bo, f"Open {first}")
@@ -68,7 +68,7 @@ def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
         click(page, re.compile("Another session|^Leave|^logout"))
         click(page, "Switch reviewer")
         sign(page, name)
-        click(page, "Give it" if name == "Bo" else "Decide")
+        click(page, "Give opinion" if name == "Bo" else "Decide")
         if name == "Bo":
             expect(page.get_by_text("Annotations by raters")).to_have_count(0)
             choose(page, "pear")

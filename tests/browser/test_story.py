@@ -87,7 +87,7 @@ def test_the_story_is_left_and_resumed_anywhere(dashboard, open_page):
     told(page, 2)
     go_to(page, "Raters")
     expect(page.locator(".st-key-story_bar")).to_contain_text("Guided tour, step 2 of 7")
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     told(page, 2)
     page.get_by_role("button", name="Leave the tour").click()
     settled(page)

@@ -95,7 +95,7 @@ def test_two_classes_are_renamed_into_one_and_stay_so(open_page, dashboard):
     expect(page.get_by_text("All supported formats")).to_be_visible()
     drop(page, [("spots.csv", SPELLED)])
     expect(page.get_by_text("27 annotations · 3 classes")).to_be_visible()
-    expect(page.get_by_text("“Laesion” is “lesion”")).to_be_visible()
+    expect(page.get_by_text("“Laesion” is renamed “lesion”")).to_be_visible()
     until(
         page,
         lambda: page.get_by_text("Use the same choices as last time").click(timeout=SOON),

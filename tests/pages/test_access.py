@@ -202,7 +202,7 @@ def test_who_the_data_are_shared_with_looks_and_reviews_and_changes_nothing(anns
     right = access.ReadRight(anns.digest)
     assert (right.link(), right.selections(), right.machines(), right.chosen()) == ("", {}, (), {})
     assert list(right.predictions()) == ["model-7f3"]
-    with pytest.raises(NotYoursError, match="the role manager"):
+    with pytest.raises(NotYoursError, match="the manager role"):
         cached.bring(Reading(anns.renamed("another"), None, None))
     as_(ANN)
     access.share(anns.digest, [])

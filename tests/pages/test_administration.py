@@ -45,7 +45,7 @@ def test_an_administrator_ends_a_session_and_it_is_in_the_record(page):  # noqa:
 
 def test_nobody_else_sees_the_record_or_the_sessions(page, as_):  # noqa: F811
     app = page(claims(ANN), "settings")
-    assert "Record of access" not in said(app) and "Open sessions" not in said(app)
+    assert "Access record" not in said(app) and "Open sessions" not in said(app)
     for role in ("reviewer", "manager"):
         as_(Person(ANN, role, 2e9))
         for ask in (access.access_record, access.open_sign_ins, lambda: access.end_sign_in("x", ANN)):

@@ -89,7 +89,7 @@ def test_few_cases_are_no_ground_to_explain_a_difference():
 
 
 def test_repeated_answers_are_counted_and_said():
-    assert "90 annotations of 315 repeat an earlier annotation by the same rater" in words(
+    assert "90 of 315 annotations repeat an earlier annotation by the same rater" in words(
         opened("agreement", "anaesthesia")
     )
     assert "repeat an earlier one" not in words(opened("agreement", "caries"))
@@ -108,12 +108,12 @@ def test_raters_who_hardly_met_are_not_compared_two_by_two():
 
 def test_two_raters_are_compared_without_a_click():
     rows = [f"{case},{rater},{int(case % 3 == 0 and rater == 'b')}" for case in range(12) for rater in "ab"]
-    assert "differ on 4 of 12 pairs of annotations (4 cases)" in words(pairs_of(kept(table(rows))))
+    assert "differ in 4 of 12 pairs of annotations (4 cases)" in words(pairs_of(kept(table(rows))))
 
 
 def test_a_rater_named_like_a_column_of_the_table_breaks_nothing():
     rows = [f"{case},{rater},{int(case % 3 == 0 and rater == 'b')}" for case in range(12) for rater in ("case", "b")]
-    assert "differ on 4 of 12" in words(pairs_of(kept(table(rows))))
+    assert "differ in 4 of 12" in words(pairs_of(kept(table(rows))))
 
 
 def test_a_value_and_its_interval_have_the_same_digits_and_counts_have_separators():

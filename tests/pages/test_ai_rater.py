@@ -40,7 +40,7 @@ def address(made):
 def test_where_nobody_is_left_to_compare_with_the_page_says_whose_annotations_are_missing():
     for people, missing in (
         ((), "every rater is marked as an AI rater"),
-        (("a",), "there is only one person among the raters"),
+        (("a",), "only one rater is a person"),
     ):
         rows = [f"{c},{r},{'xy'[c % 2]}" for c in range(4) for r in (*people, "gpt-4", "gpt-5")]
         data = kept("\n".join(["case,rater,class", *rows]))

@@ -67,7 +67,7 @@ def test_a_prevalence_that_no_model_has_lost_is_on_home():
     app = home(kept("\n".join(["case,rater,class", *(f"{c},r{r},{'ny'[a]}" for c, r, a in rows)])))
     said = words(app)
     share = float(figures(app)["Prevalence of y"].removesuffix("%")) / 100
-    assert abs(share - truth.mean()) < 0.06 and "by majority vote" in said
+    assert abs(share - truth.mean()) < 0.06 and "(majority vote)" in said
 
 
 def test_next_to_the_uncertain_cases_stands_what_to_do_with_them():
@@ -94,7 +94,7 @@ def test_where_raters_contradict_each_other_home_says_so_and_no_model_gives_the_
     ]
     said = words(home(kept("\n".join(["case,rater,class", *rows, ""]))))
     assert "**Raters contradict each other**" in said and "may be chance" not in said
-    assert "Dawid-Skene" not in said and "by majority vote; n = 120 cases" in said
+    assert "Dawid-Skene" not in said and "(majority vote); n = 120 cases" in said
 
 
 @pytest.mark.parametrize("sample", ["skin", "anaesthesia"])
@@ -145,7 +145,7 @@ def test_with_predictions_the_best_classifier_stands_there_and_without_them_the_
     assert any("classifier" in label for label in figures(home("skin")))
     app = home("anaesthesia")
     assert any(label.startswith("Prevalence of ") for label in figures(app))
-    assert "judged by Average of models" in words(app)
+    assert "(Average of models); n = " in words(app)
     assert "add a predictions file" in words(app)
 
 
@@ -166,7 +166,7 @@ def test_of_two_classes_the_rarer_is_told_by_the_model_that_home_names():
     share = compute_settings(caries).weigh(caries).prevalence.min()
     (said,) = [value for label, value in figures(app).items() if label.startswith("Prevalence of ")]
     assert said == f"{share:.0%}" == "20%"
-    assert re.search(r"1\d% to 2\d%, judged by Average of models; n = 3,869 cases", words(app))
+    assert re.search(r"1\d% to 2\d% \(Average of models\); n = 3,869 cases", words(app))
 
 
 def test_with_one_answer_a_case_home_says_that_nothing_can_be_compared():
@@ -195,7 +195,7 @@ def test_scores_have_their_own_agreement_and_mean_and_need_no_threshold():
     assert app.number_input(key="threshold").value is None
     assert "of score variance" in app.title[0].value
     app = settle(app.number_input(key="threshold").set_value(9.0).run())
-    assert "score above 9 or not" in words(app) and figures(app)["Uncertain cases"].endswith("%")
+    assert "about whether the score is above 9" in words(app) and figures(app)["Uncertain cases"].endswith("%")
 
 
 def test_large_data_wait_until_somebody_asks(monkeypatch):

@@ -99,7 +99,7 @@ def test_no_headline_stands_while_rater_models_are_scored(monkeypatch):
     assert "Which cases are uncertain?" not in report and opening.CHOOSING_RATERS in report
     assert opening.CHOOSING not in report
     home, report = words(opened("home", "anaesthesia")), words(opened("report", "anaesthesia"))
-    assert uncertain in home and "Computing" not in home and "by Average of models; n = 45 cases" in home
+    assert uncertain in home and "Computing" not in home and "(Average of models); n = 45 cases" in home
     assert "No rater is flagged" in home
     assert "16 of 45 cases are uncertain at γ = 1." in report and "Computing" not in report
     app = opened("models", "anaesthesia")

@@ -82,7 +82,12 @@ def test_the_mean_score_of_one_case_has_no_interval():
     ("threshold", "first", "second", "least"),
     [
         (None, "Median 95% interval: ± {half}", "at most this wide, γ = 2", "wide"),
-        (5.0, "Uncertain cases: 50%", "2 of 4 cases with certainty below 90% (score above 5 or not), γ = 2", "near"),
+        (
+            5.0,
+            "Uncertain cases: 50%",
+            "2 of 4 cases with certainty below 90% about whether the score is above 5 (γ = 2)",
+            "near",
+        ),
     ],
 )
 def test_home_of_scores_counts_cases_uncertain_of_their_side_and_shows_the_one_known_least(
@@ -432,9 +437,9 @@ def test_what_was_said_last_time_is_told_in_its_parts():
     renamed = Treatment(renamed={f"k{n}": f"K{n}" for n in range(3)}, missing=frozenset("qpr"))
     words = _plain(upload_last._differences(Choices(old), Choices(old, treatment=renamed)))
     assert words[-5:] == [
-        "“k0” is “K0”",
-        "“k1” is “K1”",
-        "“k2” is “K2”",
+        "“k0” is renamed “K0”",
+        "“k1” is renamed “K1”",
+        "“k2” is renamed “K2”",
         "“p” means a missing annotation",
         "2 more classes",
     ]

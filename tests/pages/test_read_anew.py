@@ -42,7 +42,7 @@ def asked(app: AppTest) -> list[str]:
     return [
         one
         for one in words
-        if "**Reuse what you saved when an older version read this file?** Found" in one
+        if "**Reuse work that you saved with an older version of Plurality?** Found" in one
         or "**Update this dataset" in one
     ]
 

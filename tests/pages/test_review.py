@@ -273,7 +273,7 @@ def test_reviews_of_a_sample_can_be_erased():
     """After saying how many steps there are; then nothing is left of them."""
     app = press(through_one_case(signed("anaesthesia"), "Cannot be determined"), "Leave")
     tab(app, "Export")
-    assert "This permanently deletes 3 steps on 1 case by all reviewers" in words(app)
+    assert "This permanently deletes 3 review steps by all reviewers on 1 case" in words(app)
     press(app, "Delete all reviews of these data")
     assert app.info[0].value == "No reviews yet. Review a case to export results."
 
@@ -356,7 +356,7 @@ def test_a_case_that_another_window_has_finished_stays_on_screen_as_it_is_now():
     dataset = kept("windows", _SPLIT)
     one, other = (signed(dataset.digest) for _ in range(2))
     first = case_of(press(one, "Start with 3"))
-    assert case_of(press(other.run(), "Go on")) == first
+    assert case_of(press(other.run(), "Continue")) == first
     for step in ("x", "Record my opinion", "Keep my opinion"):
         press(one, step)
     assert case_of(one) != first == case_of(other.run())
@@ -638,7 +638,7 @@ def test_undo_stays_with_the_case_whose_row_was_chosen(monkeypatch):
     assert heading in [one.value for one in app.subheader]
     history = next(table for table in app.dataframe if "step" in table.value)
     wide = json.loads(history.proto.columns)
-    for name in ("step", "before", "after", "the panel said"):  # nothing of them is cut
+    for name in ("step", "before", "after", "panel's result"):  # nothing of them is cut
         assert wide[name]["width"] >= 7 * history.value[name].str.len().max()
     press(app, "Undo my last step")
     assert [one.value for one in app.subheader if one.value.startswith("Case ")] == [heading]

@@ -123,8 +123,8 @@ def test_home_counts_uncertain_cases_in_the_right_number(values, ends):
 @pytest.mark.parametrize(
     ("values", "single", "reach", "ends"),
     [
-        ((1.0, 0.4, 0.6), (2,), 0.99, "and 1 of 3 cases is uncertain, 1 has one annotation"),
-        ((1.0, 0.6, 0.6), (1, 2), 0.99, "and no case is uncertain, 2 have one annotation"),
+        ((1.0, 0.4, 0.6), (2,), 0.99, "and 1 of 3 cases is uncertain; 1 has only one annotation"),
+        ((1.0, 0.6, 0.6), (1, 2), 0.99, "and no case is uncertain; 2 have only one annotation"),
         ((0.6, 0.6), (0, 1), None, "and no case has two annotations, so certainty is not available"),
         ((0.87, 0.5), (), 0.875, "and certainty cannot reach 90% with 2 raters per case"),
     ],
@@ -196,10 +196,10 @@ def test_the_model_that_opens_and_the_majority_vote_have_each_their_own_accuracy
     for judged in (None, (chosen, {"other": model}), (chosen, {"em": model})):
         monkeypatch.setattr(home_numbers.opening, "choice", lambda view, judged=judged: judged)
         home_numbers.by_gold(SimpleNamespace(classes=None, settings=settings))
-    by_vote = ["Correct by gold: 71%", "61% to 76%, judged by majority vote; n = 1,234 cases with gold"]
+    by_vote = ["Correct by gold: 71%", "61% to 76% (majority vote); n = 1,234 cases with gold"]
     assert said[:4] == by_vote * 2
     assert said[4:] == [
-        "Correct by gold: 86%", "76% to 91%, judged by Dawid-Skene; majority vote 71%; n = 1,200 cases with gold",
+        "Correct by gold: 86%", "76% to 91% (Dawid-Skene); majority vote 71%; n = 1,200 cases with gold",
     ]  # fmt: skip
 
 
@@ -216,8 +216,8 @@ def test_the_leading_classifier_stands_with_its_own_accuracy_by_gold():
     views = SimpleNamespace(plausible=data, classifiers=tuple(found))
     by_gold = [home_numbers._classifier_by_gold(views, name, "top1_accuracy") for name in ("tree", "net")]
     assert by_gold == [
-        "; compared with gold 75% (30% to 95%) on 4 cases",
-        "; compared with gold 33% (10% to 70%) on 6 cases",
+        "; against gold 75% (30% to 95%), n = 4 cases",
+        "; against gold 33% (10% to 70%), n = 6 cases",
     ]
 
 
@@ -365,7 +365,7 @@ def test_two_selections_differ_where_the_interval_leaves_out_nothing(monkeypatch
     one, other = (SimpleNamespace(words=lambda whole, name=name: name) for name in ("of the first", "of the second"))
     compare._side_by_side(None, one, other, ("early", "late"), None)
     assert said[:2] == ["**early**: of the first", "**late**: of the second"]
-    assert said[2] == f"**α is 0.61 and 0.48. {words}"
+    assert said[2] == f"**α is 0.61 in the first selection and 0.48 in the second. {words}"
     together = (
         ("Cases in both selections are resampled together")
         if found.paired
@@ -400,7 +400,8 @@ def test_two_selections_of_ordered_classes_are_compared_by_the_ordinal_metric(mo
     ordinal, nominal = ([krippendorff_alpha(side, metric=metric).value for side in sides]
                         for metric in ("ordinal", "nominal"))  # fmt: skip
     assert ordinal[0] != pytest.approx(nominal[0], abs=0.01)
-    assert said[2].startswith(f"**Ordinal α is {number(ordinal[0])} and {number(ordinal[1])}. ")
+    ends = f"{number(ordinal[0])} in the first selection and {number(ordinal[1])} in the second"
+    assert said[2].startswith(f"**Ordinal α is {ends}. ")
     assert "Krippendorff α, ordinal metric" in left["differences"]["coefficient"].tolist()
 
 
@@ -453,7 +454,7 @@ def test_two_raters_differ_on_some_of_their_pairs_of_answers(monkeypatch, said):
     monkeypatch.setattr(DeltaGenerator, "selectbox", lambda *a, key, **_: a[2][key == "pair_second"])
     monkeypatch.setattr(widgets, "open_case_table", lambda frame, *_, **__: said.append(frame.values.tolist()))
     agreement_pairs.two(view, view.raters)
-    assert said[0] == "**r** and **s** differ on 4 of 6 pairs of annotations (3 cases). Choose a row to open the case."
+    assert said[0] == "**r** and **s** differ in 4 of 6 pairs of annotations (3 cases). Choose a row to open the case."
     assert said[1] == [["a", "y", "x"], ["b", "y", "x"], ["e", "y", "x"], ["e", "y", "x"]]
 
 
@@ -757,7 +758,7 @@ def test_raters_who_pass_are_counted_among_those_who_could_be_tested(said, drawn
     everybody = (in_the_test("ann", True, 0.71, 0.9), in_the_test("bob", False, 0.3, 0.1), in_the_test("cem", None))
     test = SimpleNamespace(machines=(in_the_test("m", True, 0.5, 0.7),), people=("ann", "bob", "cem", "dan"))
     ai_parts.people(SimpleNamespace(test=test, people=everybody), LIGHT)
-    assert "**1 of 2 pass**" in said[0]
+    assert "**1 of 2 passes**" in said[0]
     frame = left["people_table"]
     assert frame[["who", "machine", "ω", "ρ"]].values.tolist() == [
         ["m", True, 0.7, 0.5], ["ann", False, 0.9, 0.71], ["bob", False, 0.1, 0.3],
@@ -787,7 +788,9 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     assert said[1] == "Review 2 cases"
     assert listed["differs-m"].values.tolist() == [["c", "x", "y", 0.97, 4], ["b", "y", "x", 0.85, 3]]
     assert left["differs_table"]["case"].tolist() == ["c", "b"]
-    assert shown["by-Confident cases, by the panel's class"].values.tolist() == [["x", 2, 0.5, 0.1, 0.9, 0.75]]
+    assert shown["by-Cases with a confident panel, by the panel's class"].values.tolist() == [
+        ["x", 2, 0.5, 0.1, 0.9, 0.75]
+    ]
     nobody = replace(one, certainty=np.array([0.7, 0.6, 0.5, 0.5, 0.6]), by_class=())
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: (nobody,))
     ai_parts.differs(None, 2.0)
@@ -807,10 +810,10 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
 def test_review_says_what_another_page_sent_before_anybody_has_written_a_name(said):
     st.session_state.update({"data": "d", "review_proposed": ("d", "m* differs", ("a", "b"))})
     review_start._put_forward()
-    assert said == ["2 cases: m* differs. These cases come first, once you have entered your name."]
+    assert said == ["2 cases: m* differs. These cases will come first once you have entered your name."]
     st.session_state.update({"data": "other", "queue": "sample"})
     review_start._put_forward()
-    assert said[1:] == ["The random sample is drawn here, once you have entered your name."]
+    assert said[1:] == ["The random sample will be drawn here once you have entered your name."]
     del st.session_state["queue"]
     review_start._put_forward()
     assert len(said) == 2
@@ -1177,7 +1180,7 @@ def test_what_waits_says_what_is_done_of_mine_and_what_is_left_of_what_i_assigne
     home_waiting._line(SimpleNamespace(**{**vars(mine), "kind": "second_opinion", "at": 2}), "Skin")
     assert said == [
         "**Skin**  \n:small[first look, assigned by Ada · 5 of 7 cases done]",
-        "**Skin**  \n:small[2 second opinions, asked by Ada]",
+        "**Skin**  \n:small[2 second opinions requested by Ada]",
     ]
     cases = tuple("abcdefghijk")
     given = SimpleNamespace(
@@ -1187,7 +1190,7 @@ def test_what_waits_says_what_is_done_of_mine_and_what_is_left_of_what_i_assigne
     home_waiting._late(SimpleNamespace(assignment=given, left=left, members_known=True), "Skin")
     each = ", ".join(f"reader {n}: {n} of 11 cases left" for n in range(10, 2, -1))
     assert said[-1] == (
-        "**Skin**  \n:small[hard ones · :red[overdue since 9 Mar 2020] · 11 cases to the group night shift, "
+        "**Skin**  \n:small[hard ones · :red[overdue since 9 Mar 2020] · 11 cases assigned to the group night shift, "
         f"{each}, 2 more people have cases left]"
     )
 

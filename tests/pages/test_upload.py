@@ -353,8 +353,8 @@ def test_gold_is_held_fixed_on_request_and_gold_of_more_cases_can_be_brought_aft
     ]
     app = use(dropped(("crowd.csv", "\n".join(["case,rater,class,gold", *rows]).encode())))
     app = done(app.switch_page("pages/models.py").run())
-    (hold,) = [each for each in app.toggle if each.label.startswith("Fix the class")]
-    assert hold.label == "Fix the class of 4 gold cases" and not hold.value
+    (hold,) = [each for each in app.toggle if each.label.startswith("Treat the gold class")]
+    assert hold.label == "Treat the gold class as known (4 gold cases)" and not hold.value
     app = done(hold.set_value(True).run())
     app = done(app.switch_page("pages/upload.py").run())
     gold = "\n".join(["case,class", *(f"{case},{'xy'[case % 2]}" for case in range(10))])
@@ -364,8 +364,8 @@ def test_gold_is_held_fixed_on_request_and_gold_of_more_cases_can_be_brought_aft
     app = done(use_it.click().run())
     assert "10 gold cases" in texts(app)
     app = done(app.switch_page("pages/models.py").run())
-    (hold,) = [each for each in app.toggle if each.label.startswith("Fix the class")]
-    assert hold.label == "Fix the class of 10 gold cases" and hold.value
+    (hold,) = [each for each in app.toggle if each.label.startswith("Treat the gold class")]
+    assert hold.label == "Treat the gold class as known (10 gold cases)" and hold.value
 
 
 @pytest.mark.parametrize(
@@ -530,7 +530,7 @@ def test_a_column_without_ids_is_gold_once_its_order_is_confirmed():
     matrix = "\n".join(f"{known} {known} {truth[n - 1]} cat" for n, known in enumerate(truth)).encode()
     app = dropped(("answers.txt", matrix), ("column.txt", "\n".join(truth).encode()))
     question = widget(app, "radio", "in_order-")
-    assert "have the same order as the cases" in question.label
+    assert "in the same order as the cases" in question.label
     assert app.button(key="use").proto.type == "secondary"
     question.set_value("Yes, use it as gold").run()
     assert done(app).button(key="use").proto.type == "primary"
@@ -554,7 +554,7 @@ def test_a_new_version_of_a_saved_dataset_is_compared_with_it(left):
     day = library.kept()[0].kept_at[:10]
     words = "1 annotation changed, 1 added, 1 removed; 1 new case, 1 new rater."
     app = dropped(("april.csv", second))
-    assert f"Compared with march of {day}: {words}" in texts(app).replace("\\", "")
+    assert f"Compared with march, saved {day}: {words}" in texts(app).replace("\\", "")
     (table,) = [one.value for one in app.dataframe if list(one.value.columns) == ["case", "rater", "before", "now"]]
     assert table.to_numpy().tolist() == [["1", "ann", "x", "y"]]
     assert app.button(key="use").label == "Use 4 annotations"

@@ -111,7 +111,7 @@ def test_reliability_draws_what_is_done_and_says_nothing_of_the_whole():
         job.state, job.partial = "running", reliability_sweep(DirichletCounts(), dataset.coded, (1.0,), **told)
         app.run()
         assert not app.exception and len(app.get("plotly_chart")) == figures
-        assert re.search(r"\n1 of \d+ reliabilities computed\.", words(app))
+        assert re.search(r"\n1 of \d+ values of γ computed\.", words(app))
     assert "net" in str(app.get("plotly_chart")[0].proto)
     scores = {"net": {metric: value.point for metric, value in job.partial.evaluation[0].values["net"].items()}}
     job.partial = scores
@@ -119,7 +119,7 @@ def test_reliability_draws_what_is_done_and_says_nothing_of_the_whole():
     (figure,) = [json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart")]
     line, cross = figure
     assert line["name"] == "net" and cross["y"] == [scores["net"]["top1_accuracy"]]
-    assert re.search(r"\n0 of \d+ reliabilities computed\. ×: score against a single label per case", words(app))
+    assert re.search(r"\n0 of \d+ values of γ computed\. ×: score against a single label per case", words(app))
     assert app.title[0].value == "How does certainty change with γ?"
 
 

@@ -28,8 +28,8 @@ _RESPECTS = {
     "groups": "groups of cases",
     "first_day": "dates",
     "last_day": "dates",
-    "least": "annotations a case",
-    "most": "annotations a case",
+    "least": "annotations per case",
+    "most": "annotations per case",
 }
 _REPLICATES = 1000
 _SEED = 0
@@ -131,7 +131,7 @@ def _offered(whole: Dataset) -> dict[str, Selection]:
     offered = dict(selection.named())
     now = state.selection()
     if not now.everything and now not in offered.values():
-        offered["Now selected"] = now
+        offered["Current selection"] = now
     if (days := days_of(whole)) and (days[1] - days[0]).days > 1:
         middle = days[0] + (days[1] - days[0]) / 2
         offered["First half of the period"] = Selection(last_day=middle.isoformat())
@@ -199,7 +199,8 @@ def _headline(found: Sequence[Difference]) -> str:
     clear = "is" if alpha.ci_low > 0 or alpha.ci_high < 0 else "is not"
     metric = "Ordinal α" if alpha.first[1] == "ordinal metric" else "α"
     return (
-        f"**{metric} is {number(alpha.first_value)} and {number(alpha.second_value)}. The difference {clear} clear: "
+        f"**{metric} is {number(alpha.first_value)} in the first selection and {number(alpha.second_value)} in the "
+        f"second. The difference {clear} clear: "
         f"{with_interval(alpha.value, alpha.ci_low, alpha.ci_high)}.**"
     )
 

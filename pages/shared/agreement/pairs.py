@@ -46,7 +46,7 @@ def two(view: Dataset, raters: tuple[str, ...]) -> None:
         return
     cases = len(np.unique(found.case))
     st.markdown(
-        f"**{markdown(first)}** and **{markdown(second)}** differ on {len(found.case):,} of "
+        f"**{markdown(first)}** and **{markdown(second)}** differ in {len(found.case):,} of "
         f"{plural(found.n, 'pair')} of annotations ({plural(cases, 'case')}). Choose a row to open the case."
     )
     frame = pd.DataFrame(

@@ -15,8 +15,8 @@ from pages.shared.cache.datasets import machine_answers
 from pages.shared.kit import own_predictions, presentation, state, widgets
 
 _FILES = (
-    "A table with case and annotation, or with case, class and score; JSON by rater; or a log from promptfoo, "
-    "Inspect, DeepEval or the lm-evaluation-harness. Case names must match those of the annotations"
+    "A table with the columns case and annotation, or case, class and score; JSON grouped by rater; or a log from "
+    "promptfoo, Inspect, DeepEval or the lm-evaluation-harness. Case names must match those in the annotations"
 )
 
 
@@ -98,7 +98,7 @@ def _choice(whole: Dataset, machines: Sequence[Machine]) -> None:
     st.caption(
         "Marked AI raters are saved with the dataset. Other pages leave them out, unless you include them there. "
         "This page also compares classifiers whose predictions you added on the Reliability or Upload page. "
-        "Predictions with the name of a marked AI rater count as that rater's probabilities."
+        "Predictions under the name of a marked AI rater count as that rater's probabilities."
     )
 
 

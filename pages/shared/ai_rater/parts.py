@@ -65,7 +65,9 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
     if known:
         n = sum(bool(one.passes) for one in known)
         ends = " to ".join(dict.fromkeys(number(end(one.rho for one in known)) for end in (min, max)))
-        said.append(f"In the same test, {n:,} of {plural(len(known), 'rater')} pass, with ρ {ends}.")
+        said.append(
+            f"In the same test, {n:,} of {plural(len(known), 'rater')} {'passes' if n == 1 else 'pass'}, with ρ {ends}."
+        )
     said.append("The test rewards agreement with most raters, so an AI rater that shares their errors can pass.")
     st.caption(" ".join(said))
     if silences:
@@ -195,8 +197,8 @@ def over_epsilon(found: AlternativeTest, theme) -> None:
         st.info("Not available: no AI rater could be tested.", icon=":material/info:")
         return
     widgets.plot(
-        figures.over_epsilon(known, found.epsilon, theme, "An AI rater passes above the horizontal line · Vertical "
-                                                          "line: ε"),
+        figures.over_epsilon(known, found.epsilon, theme, "AI raters above the horizontal line pass the test · "
+                                                          "Vertical line: ε"),
         "epsilon_curve", "Winning rate at each ε",
     )  # fmt: skip
     st.dataframe(
@@ -230,7 +232,7 @@ def people(computed: Computed, theme) -> None:
         st.info(f"Not available: {why}.", icon=":material/info:")
         return
     n = sum(bool(one.passes) for one in known)
-    passed = "all pass" if n == len(known) else f"{n} of {len(known):,} pass"
+    passed = "all pass" if n == len(known) else f"{n} of {len(known):,} {'passes' if n == 1 else 'pass'}"
     st.markdown(
         f"Here, each rater in turn takes the place of the AI rater, and the other raters are the panel: **{passed}**. "
         "A rater who does not pass agrees less with the panel than the test requires of an AI rater."
@@ -411,7 +413,7 @@ def _which(known: Sequence[Differences]) -> Differences:
 def _in_groups(one: Differences) -> None:
     """Compare the AI rater with the panel by class, by certainty and by group of cases."""
     for title, groups in (
-        ("Confident cases, by the panel's class", one.by_class),
+        ("Cases with a confident panel, by the panel's class", one.by_class),
         ("All cases, by the panel's certainty", one.by_quartile),
         ("All cases, by group", one.by_group),
     ):

@@ -68,7 +68,9 @@ def _family(one: VersionDrift, place: int, theme) -> None:
         | columns.counts("nearer", "farther", "cases") | pictures,
     )  # fmt: skip
     m = len(one.changes)
-    allowed = f" Intervals allow for {m} comparisons ({percent(1 - (1 - one.level) / m, 1)} each)." if m > 1 else ""
+    allowed = (
+        f" Intervals are corrected for {m} comparisons ({percent(1 - (1 - one.level) / m, 1)} each)." if m > 1 else ""
+    )
     among = ""
     if one.people is not None:
         far = one.score == "rmse"

@@ -628,7 +628,7 @@ def sharing(address: str) -> None:
         )
         listed, groups = list(listed_groups()), list(groups_with(address))
         st.multiselect(
-            "Groups who may",
+            "Groups with access",
             dict.fromkeys((*listed, *groups)),
             groups,
             accept_new_options=True,

@@ -27,7 +27,7 @@ class _Numbers:
         self.refused = Counter("refused", "Number of refused requests.", ["kind"], **own)
         self.sessions = Gauge("sessions", "Number of connected browsers.", **own)
         self.jobs = Gauge("jobs", "Number of unfinished computations.", ["state"], **own)
-        self.memory = Gauge("results_memory_bytes", "Number of results in memory.", **own)
+        self.memory = Gauge("results_memory_bytes", "Memory used by results, in bytes.", **own)
         Gauge("info", "Version of Plurality.", ["version"], **own).labels(__version__).set(1)
 
 

@@ -79,7 +79,7 @@ def ask_for(role: Role) -> Person | None:
     """
     found = person()
     if found is not None and not found.may_act_as(role):
-        raise NotYoursError(f"You need the role {role} to do this. Ask the administrator for it.")
+        raise NotYoursError(f"You need the {role} role to do this. Ask the administrator for it.")
     return found
 
 

@@ -38,7 +38,7 @@ def show(dataset: Dataset, title) -> None:
     order = worklist.found_by(dataset, found.order(), find)
     narrow, wide = st.container(key="panes").columns([3, 7], gap="medium")
     if not len(order):
-        narrow.info("No case matches. Search for part of a case ID, or a whole rater name.")
+        narrow.info("No case matches. Search for part of a case ID, or for a rater's full name.")
         order = found.order()
     case = worklist.opened(dataset, "the first case in the list")
     if case is None:

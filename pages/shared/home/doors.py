@@ -154,7 +154,9 @@ def _accuracies(act: FlaggedRaters, theme) -> None:
             _title("No rater is flagged")
         else:
             lowest, form = (
-                ("least accurate", percent) if act.following is None else ("follows the cases least closely", number)
+                ("least accurate", percent)
+                if act.following is None
+                else ("weakest correlation with the case scores", number)
             )
             name = markdown(shorten(act.raters[least], 20))
             _title(f"No rater is flagged; {lowest}: {name}, {form(float(value[least]))}")
@@ -177,7 +179,7 @@ def _shares(views: home_known.Views, theme) -> None:
     view = views.classes
     if not view.n_annotations:
         _title("Classes")
-        st.write("No annotation names a single class.")
+        st.write("No annotation names exactly one class.")
     else:
         shares = cached_home.vote_shares(view)
         order = highest_first([share.value for share in shares])[: figures.MOST_LINES]

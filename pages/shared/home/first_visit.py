@@ -32,7 +32,7 @@ _POLL_SECONDS = 1.0
 _QUESTIONS = (
     ("How much do raters agree?", "Agreement with 95% intervals, by rater, class and time"),
     ("Which raters are accurate?", "Rater accuracy, with or without a gold standard, and flags with evidence"),
-    ("Which cases are uncertain?", "Certainty of every case, and a list of those to review"),
+    ("Which cases are uncertain?", "Certainty of every case, and a list of cases to review"),
     ("Is one classifier really better?", "Classifier metrics that account for uncertain ground truth"),
 )
 _MOST_BESIDE = 4  # cards of samples in a row
@@ -52,7 +52,7 @@ def show(story: Callable[[], None], drop_zone: Callable[[], None], saved: Callab
         st.title("See where your raters agree, and where they do not")
         st.markdown(
             "A majority vote hides disagreement. Plurality shows how much raters agree, which raters are "
-            f"accurate, which cases are uncertain, and how confident each answer is.{stays}"
+            f"accurate, which cases are uncertain, and how certain each result is.{stays}"
         )
         st.html(
             '<dl class="questions">'
@@ -146,5 +146,5 @@ def says(dataset: Dataset, certain: CertaintyResult, guess: tuple[str, str, floa
     value = simulated(float(certain.certainty[0, 0]), float(certain.se[0, 0]))
     return (
         f"At this γ, the leading class is **{markdown(top)}** (certainty **{value}**). Classifier {markdown(name)} "
-        f"predicts {markdown(named)}; it is correct with **{probability(right)}** probability."
+        f"predicts {markdown(named)}; this is correct with **{probability(right)}** probability."
     )

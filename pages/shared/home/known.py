@@ -209,6 +209,6 @@ def _wanted(dataset: Dataset, what: str, size: int, most: int) -> bool:
     key = f"home-{what}-{dataset.content_digest}"
     if size <= most or visit.flag[key]:
         return True
-    st.caption("This takes longer with data of this size.")
+    st.caption("This takes a while with data of this size.")
     st.button("Compute", on_click=visit.flag.__setitem__, args=(key, True), key=f"ask-{key}")
     return False

@@ -35,7 +35,8 @@ def _lacking(dataset: Dataset, n_classifiers: int) -> list[tuple[str, str]]:
     if undated == dataset.n_annotations:
         found.append(("Drift, speed and agreement over time", "the annotations have no dates."))
     elif undated:
-        found.append(("Drift and speed for some annotations", f"{plural(undated, 'annotation')} have no date."))
+        without = f"{plural(undated, 'annotation has', 'annotations have')} no date."
+        found.append(("Drift and speed for some annotations", without))
     if not n_classifiers:
         found.append(("Classifiers with uncertain ground truth", "add a predictions file on the Reliability page."))
     if dataset.class_risk is None or (dataset.class_risk < 0).any():

@@ -22,7 +22,7 @@ def show(
     below = certain.shares.n_uncertain if certain is not None else 0
     unsettled = certain is not None and certain.shares.unsettled
     if unsettled and agreement is not None and (first := before_opinions(agreement.quoted)):
-        _line(*first, "agreement", "Look")
+        _line(*first, "agreement", "Open")
     elif below:
         _line(plural(below, "uncertain case"), "Review them, least certain first", "review", "Start review")
     if act is not None and (flags := act.against()):

@@ -66,7 +66,7 @@ def _uncertain_said(shares: CertaintyShares, dataset: Dataset) -> str:
     n, n_cases, n_single = shares.n_uncertain, shares.uncertain.size, int(shares.single.sum())
     if shares.why_none:
         return f"{shares.why_none[0].lower()}{shares.why_none[1:]}"
-    one = f", {n_single:,} {'has' if n_single == 1 else 'have'} one annotation" if n_single else ""
+    one = f"; {n_single:,} {'has' if n_single == 1 else 'have'} only one annotation" if n_single else ""
     if not n:
         return f"no case is uncertain{about}{one}"
     every = {1: "the one case", 2: "both cases"}.get(n, f"all {n:,} cases")
@@ -153,9 +153,7 @@ def by_gold(views: home_known.Views) -> None:
     right = measures.accuracy
     st.metric("Correct by gold", percent(right.value), help=widgets.explained("gold"))
     beside = "" if measures is vote else f"; majority vote {percent(vote.accuracy.value)}"
-    st.caption(
-        f"{percent_range(right.low, right.high)}, judged by {title}{beside}; n = {plural(measures.n, 'case')} with gold"
-    )
+    st.caption(f"{percent_range(right.low, right.high)} ({title}){beside}; n = {plural(measures.n, 'case')} with gold")
 
 
 def flips(views: home_known.Views) -> None:
@@ -211,7 +209,7 @@ def _classifier_by_gold(views: home_known.Views, name: str, metric: str) -> str:
     if not found.n[0]:
         return ""
     ends = percent_with_interval(float(found.value[0]), float(found.low[0]), float(found.high[0]))
-    return f"; compared with gold {ends} on {plural(int(found.n[0]), 'case')}"
+    return f"; against gold {ends}, n = {plural(int(found.n[0]), 'case')}"
 
 
 def prevalence(views: home_known.Views) -> None:
@@ -219,7 +217,7 @@ def prevalence(views: home_known.Views) -> None:
     view = views.classes
     if not view.n_annotations:
         st.metric("Prevalence", "–", help=widgets.explained("prevalence"))
-        st.caption("No annotation has a single first class.")
+        st.caption("No annotation has exactly one first class.")
         return
     place = st.container()
     found = home_known.prevalence(views)
@@ -235,7 +233,7 @@ def prevalence(views: home_known.Views) -> None:
         name = markdown(as_name(shorten(view.classes[code], 28)))
         st.metric(f"Prevalence of {name}", percent(share.value), help=widgets.explained("prevalence"))
         ends = "no interval" if np.isnan(share.low) else percent_range(share.low, share.high)
-        st.caption(f"{ends[0].upper()}{ends[1:]}, judged by {source}; n = {plural(share.n, 'case')}")
+        st.caption(f"{ends[0].upper()}{ends[1:]} ({source}); n = {plural(share.n, 'case')}")
 
 
 def mean_score(dataset: Dataset) -> None:

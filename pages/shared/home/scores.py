@@ -60,8 +60,8 @@ def _least_known(dataset: Dataset, model, cards, theme) -> None:
                 "Uncertain cases", percent(below / dataset.n_cases), help=widgets.explained("annotation certainty")
             )
             st.caption(
-                f"{below:,} of {plural(dataset.n_cases, 'case')} with certainty below {percent(UNCERTAIN_BELOW)} "
-                f"(score above {exact(trust.threshold)} or not), γ = {exact(reliability)}"
+                f"{below:,} of {plural(dataset.n_cases, 'case')} with certainty below {percent(UNCERTAIN_BELOW)} about "
+                f"whether the score is above {exact(trust.threshold)} (γ = {exact(reliability)})"
             )
     known = -trust.width[0] if trust.above is None else trust.certainty[0]
     case = int(lowest_first(known)[0])

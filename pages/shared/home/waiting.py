@@ -56,7 +56,7 @@ def _more(n: int) -> None:
 
 def _line(one: Waiting, name: str) -> None:
     what = (
-        f"{plural(len(one.left), 'second opinion')}, asked by {markdown(shorten(one.by, 60))}"
+        f"{plural(len(one.left), 'second opinion')} requested by {markdown(shorten(one.by, 60))}"
         if one.kind == "second_opinion"
         else f"{markdown(shorten(one.title, 60))}, assigned by {markdown(shorten(one.by, 40))} · "
         f"{one.total - len(one.left)} of {plural(one.total, 'case')} done"
@@ -77,7 +77,7 @@ def _late(one: Overdue, name: str) -> None:
         left.append(f"{plural(len(one.left) - MOST, 'more person has', 'more people have')} cases left")
     if given.group:
         known = "" if one.members_known else " (only members who have started are known)"
-        left.insert(0, f"{total} to the group {markdown(shorten(given.whom, 40))}{known}")
+        left.insert(0, f"{total} assigned to the group {markdown(shorten(given.whom, 40))}{known}")
     what = f"{markdown(shorten(given.title, 60))} · :red[{due_words(given.due)}] · {', '.join(left)}"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{markdown(shorten(name, 50))}**  \n:small[{what}]", width="stretch")

@@ -59,7 +59,7 @@ def show(
         st.code(methods_text(parts), language=None, wrap_lines=True)
         st.markdown("**Settings**")
         st.code(json.dumps(whole, indent=1, ensure_ascii=False), language="json")
-        st.markdown("**The same on the command line**")
+        st.markdown("**On the command line**")
         st.code(line, language="bash", wrap_lines=True)
         if _source() not in _COMPLETE and not library.is_kept(visit.data):
             st.caption("Replace FILE with the name of your file. For a saved dataset, you can use its ID (see Home).")

@@ -140,7 +140,7 @@ def _saved(dataset: Dataset) -> None:
             if not access.may_change(visit.data):
                 continue
             with st.popover("Delete", key=f"deleting_named-{number}"):
-                st.write("This permanently deletes the saved filter. Its annotations stay.")
+                st.write("This permanently deletes the saved filter. The annotations stay.")
                 if st.button("Delete", type="primary", key=f"delete_named-{number}"):
                     with visit.error_in("data_error"):
                         access.WriteRight(visit.data).remove_selection(name)

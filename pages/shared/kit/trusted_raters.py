@@ -101,7 +101,7 @@ def _offer(view: Dataset, model: PlausibilityModel, n_reliabilities: int, wanted
         )
         seconds = job_progress.result_of(
             ("price", *_key(view, model), n_reliabilities),
-            "Estimating how long it takes",
+            "Estimating the computing time",
             lambda job: model.expected_seconds(
                 view.coded,
                 reliability=model.default_reliability,

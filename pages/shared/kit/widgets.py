@@ -85,7 +85,7 @@ def _say_of_the_split(scores: np.ndarray, view: Dataset) -> None:
             icon=":material/warning:",
         )
         return
-    said = f"This page splits scores into two classes: {at_most:,} at most {at}, {above:,} above."
+    said = f"This page splits scores into two classes: {at_most:,} at or below {at}, {above:,} above."
     if visit.threshold_opened is not None:
         said += " This threshold is the median of all scores. Set the threshold that matters to you."
     st.caption(

@@ -175,7 +175,7 @@ def _more(view: Dataset) -> tuple[dict, dict, int]:
     )  # fmt: skip
     n_gold = len(gold_cases(view))
     use_gold = bool(n_gold) and st.toggle(
-        f"Fix the class of {plural(n_gold, 'gold case')}", key="use_gold", persist_state="session"
+        f"Treat the gold class as known ({plural(n_gold, 'gold case')})", key="use_gold", persist_state="session"
     )
     evidence.ask(view)
     left, right = st.columns(2)

@@ -105,7 +105,8 @@ class _Queue:
         if not self.waiting:
             return
         names = [job.title.removeprefix(self.prefix) for job in self.waiting]
-        st.caption(f"{plural(len(names), 'computation is', 'computations are')} waiting for it: {_listed(names)}.")
+        waiting = plural(len(names), "computation is", "computations are")
+        st.caption(f"{waiting} waiting for the running one to finish: {_listed(names)}.")
         st.button(
             f"Cancel the running computation and {plural(len(names), 'waiting one')}",
             on_click=job_progress.cancel,

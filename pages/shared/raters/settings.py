@@ -82,7 +82,7 @@ def _judge(view: Dataset) -> str | None:
     if not n_gold:
         return None
     return st.segmented_control(
-        f"Judge accuracy by (gold: {plural(n_gold, 'case')})",
+        f"Accuracy measured against (gold: {plural(n_gold, 'case')})",
         list(_JUDGES),
         default=default_judge(view),
         required=True,

@@ -42,7 +42,7 @@ _OWN: dict[str, dict] = {
     "classes off": {"width": 84, "help": "Mean distance from the true class, in classes, judged by the other raters."},
     "right by gold": {"label": "by gold", "width": 92, "help": "Share of correct annotations on cases with gold."},
     "with others": {
-        "label": "agreement", "width": 92, "help": "Share of pairs with other raters' annotations that agree."
+        "label": "agreement", "width": 92, "help": "How often annotations agree with those of other raters."
     },
     _ENDS[0]: {"label": "95% from"}, _ENDS[1]: {"label": "to"},
     "blind reads agree, lower end": {"label": "95% from"}, "blind reads agree, upper end": {"label": "to"},

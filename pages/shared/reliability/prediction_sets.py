@@ -45,8 +45,12 @@ _LABELS = {
     "ten": "Ten labels per case: steadier, approximate guarantee",
     "corrected": "Ten labels with ECDF correction",
 }
-_WITHIN = {"": "one for all", "group": "separate threshold per group", "risk": "separate threshold per risk level",
-           "certainty": "separate threshold per quarter of certainty"}  # fmt: skip
+_WITHIN = {
+    "": "same threshold for all cases",
+    "group": "separate threshold per group",
+    "risk": "separate threshold per risk level",
+    "certainty": "separate threshold per quarter of certainty",
+}
 _SETTINGS: dict[str, dict[str, Any]] = {
     "half": {}, "folds": {"folds": 10},
     "one": {}, "ten": {"n_labels": 10}, "corrected": {"n_labels": 10, "corrected": True},
@@ -173,7 +177,7 @@ def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> N
         st.caption(markdown(error))
         return
     if len(draws.classes) < 3:
-        st.caption("Not available: a triangle needs at least three classes, and raters named fewer on this case.")
+        st.caption("Not available: a triangle needs at least three classes, and raters named fewer for this case.")
         return
     places = np.argsort(-draws.share.mean(axis=0), kind="stable")[:3][[1, 2, 0]]
     corners = draws.share[:, places]
@@ -195,6 +199,6 @@ def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> N
     rest = f" Classes outside the triangle have {percent(outside)} of the plausibility." if outside > 0.005 else ""
     st.caption(
         f"Dashed line: boundary of the region, where the classifier's mean score is {significant(sets.region, 3)} "
-        f"or more. {percent(share.value)} of the regions of test cases contain the plausibility (guarantee "
+        f"or more. In {percent(share.value)} of test cases, the region contains the plausibility (guarantee: "
         f"{percent(1 - sets.alpha)}).{rest}"
     )

@@ -146,9 +146,9 @@ def _erasing(store: ReviewStore, dataset: Dataset, n_cases: int) -> None:
     widgets.heading("Erase")
     with st.popover("Erase these reviews", icon=":material/delete:"):
         st.write(
-            f"This permanently deletes {plural(store.count(dataset.digest), 'step')} on {plural(n_cases, 'case')} "
-            "by all reviewers, and their sessions. The annotations stay. This cannot be undone, so export the "
-            "audit trail first."
+            f"This permanently deletes {plural(store.count(dataset.digest), 'review step')} by all reviewers on "
+            f"{plural(n_cases, 'case')}, and their sessions. The annotations stay. This cannot be undone, so export "
+            "the audit trail first."
         )
         st.button("Delete all reviews of these data", type="primary", on_click=_erase, args=(dataset,), key="erase")
 

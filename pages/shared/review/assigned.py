@@ -17,7 +17,7 @@ from pages.shared.kit import widgets
 
 _COLUMNS = {
     "at": "assigned (UTC)", "by": "by", "whom": "to", "title": "queue", "n_cases": "cases", "n_done": "done",
-    "done_by": "by whom", "due": "due", "days_overdue": "days overdue", "withdrawn": "taken back",
+    "done_by": "by whom", "due": "due", "days_overdue": "days overdue", "withdrawn": "withdrawn",
 }  # fmt: skip
 
 
@@ -146,7 +146,7 @@ def overview(desk: Desk) -> None:
             format_func={one.number: _named(one) for one in standing}.get,
             key="assignment_back",
         )
-        st.button("Take it back", on_click=_withdraw, args=(desk,), key="withdraw")
+        st.button("Withdraw", on_click=_withdraw, args=(desk,), key="withdraw")
 
 
 def _of_groups(table: pd.DataFrame, *, all_members: bool) -> str:
@@ -162,7 +162,7 @@ def _of_groups(table: pd.DataFrame, *, all_members: bool) -> str:
 
 
 def _named(one: Assignment) -> str:
-    return f"{one.whom}: {one.title}, {plural(len(one.cases), 'case')} ({due_words(one.due) or 'no day'})"
+    return f"{one.whom}: {one.title}, {plural(len(one.cases), 'case')} ({due_words(one.due) or 'no due date'})"
 
 
 def _withdraw(desk: Desk) -> None:

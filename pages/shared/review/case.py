@@ -37,8 +37,8 @@ _ALONE = 860  # pixels of a decision that stands alone
 _DUE = "Give your opinion first. The panel's annotations appear after you record it."
 _MOST_PROPOSED = 8
 _OF_CLASSES = (
-    f"The smallest set of classes whose probabilities of leading add up to at least {percent(PLAUSIBLE_SET)}, or all "
-    "named classes if their total is lower."
+    "The smallest set of classes whose probabilities of being the leading class add up to at least "
+    f"{percent(PLAUSIBLE_SET)}, or all named classes if they add up to less."
 )
 _PLAUSIBLE = {
     "class": _OF_CLASSES,
@@ -59,7 +59,7 @@ def facts(dataset: Dataset, case_id: str) -> None:
         linked = case_facts.link(case_id)
         if not shown and not linked:
             st.caption(
-                "No text or image for this case. Open it in your own viewer.",
+                "No text or image for this case. Open the case in your own viewer.",
                 width="content",
             )
         if not shown or linked:
@@ -412,7 +412,7 @@ def _second_opinion(current: CaseOnScreen) -> Action:
             help=widgets.explained("expected gain"),
         )
     st.segmented_control(
-        "They read it",
+        "Type of second opinion",
         ["blind", "open"],
         default="blind",
         required=True,
@@ -501,7 +501,7 @@ def _ending(current: CaseOnScreen, form: str) -> Opinion | None:
     if current.dataset.kind == "set":
         return review_opinion.ask(current.dataset, form, _named(current))
     how = st.segmented_control(
-        "It ends with",
+        "Record it as",
         ["a class or a ranking", review_opinion.DISTRIBUTION],
         default="a class or a ranking",
         required=True,

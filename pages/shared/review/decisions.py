@@ -15,9 +15,9 @@ from pages.shared.review import days as review_days
 
 _HISTORY = {
     "at": "at (UTC)", "reviewer": "by", "event": "step", "visible": "read", "old": "before", "new": "after",
-    "panel": "the panel said", "reason": "reason", "note": "note", "undone": "undone",
+    "panel": "panel's result", "reason": "reason", "note": "note", "undone": "undone",
 }  # fmt: skip
-_STEPS = {"second_opinion": "second opinion asked", "arbitration": "sent to arbitration", "adjudication": "decided"}
+_STEPS = {"second_opinion": "second opinion requested", "arbitration": "sent to arbitration", "adjudication": "decided"}
 
 
 def show(desk: Desk) -> None:
@@ -31,7 +31,7 @@ def show(desk: Desk) -> None:
     if hidden:
         st.caption(
             f"Hidden: {plural(hidden, 'decision')} by other reviewers on cases that you have not reviewed, so that "
-            "you can still review them blind."
+            "you can still review these cases blind."
         )
         st.toggle("Show these decisions and count the cases as seen", key="decisions_all")
     if not found:
@@ -105,7 +105,7 @@ def _history(desk: Desk, review: CaseReview) -> None:
     st.dataframe(
         shown,
         hide_index=True,
-        column_config=columns.whole(shown, "step", "before", "after", "the panel said"),
+        column_config=columns.whole(shown, "step", "before", "after", "panel's result"),
         key="decision_history",
     )
     with st.container(horizontal=True):
@@ -134,5 +134,5 @@ def _undo(desk: Desk, review: CaseReview) -> None:
 
 def _open(desk: Desk, case_id: str) -> None:
     with visit.error_in("review_error"):
-        visit.review_session = desk.start("Looked at again", [Queued(case_id)]).id
+        visit.review_session = desk.start("Viewed again", [Queued(case_id)]).id
         visit.review_case = case_id

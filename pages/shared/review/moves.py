@@ -148,8 +148,8 @@ _DONE = {
     "opinion": "opinion recorded",
     "keep": "opinion kept",
     "change": "opinion changed",
-    "skip": "skipped, returns at the end",
-    "second_opinion": "second opinion asked",
+    "skip": "skipped until the end",
+    "second_opinion": "second opinion requested",
     "arbitration": "sent to arbitration",
     "adjudication": "decided",
 }

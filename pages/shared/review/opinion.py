@@ -144,11 +144,11 @@ def remarks(key: str) -> None:
             persist_state="session",
         )
         st.selectbox(
-            "Why not certain",
+            "Reason for uncertainty",
             list(REASONS),
             index=None,
             format_func=REASONS.get,
-            placeholder="Why not certain",
+            placeholder="Reason for uncertainty",
             width=190,
             label_visibility="collapsed",
             key=f"reason-{key}",
@@ -279,7 +279,7 @@ def _chosen(state: dict, key: str, several: bool) -> None:
         st.markdown(f"Your opinion: **{words}**")
         if several:
             st.button(
-                "Remove the last",
+                "Remove the last class",
                 icon=":material/backspace:",
                 shortcut="Backspace",
                 **noted(_take_out, key, choice=True, of=_case(key)),
@@ -288,7 +288,7 @@ def _chosen(state: dict, key: str, several: bool) -> None:
         if len(blocks[-1]) > 1 or len(blocks) > 1:
             tied = len(blocks[-1]) > 1
             st.button(
-                "Untie the last" if tied else "Tie the last two classes",
+                "Untie the last class" if tied else "Tie the last two classes",
                 icon=":material/link_off:" if tied else ":material/link:",
                 shortcut="T",
                 **noted(_tie, key, choice=True, of=_case(key)),

@@ -15,7 +15,7 @@ from pages.shared.kit import plausibility_models, state
 def queue(place, dataset: Dataset, people: Dataset, model, reliability: float) -> Queue | None:
     """Return a sample by budget, seed and target; None while certainty is computed."""
     budget = place.number_input(
-        "About how many", 1, dataset.n_cases, min(50, dataset.n_cases), key="sample_budget", persist_state="session"
+        "Approximate number", 1, dataset.n_cases, min(50, dataset.n_cases), key="sample_budget", persist_state="session"
     )
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     target = left.selectbox(
@@ -25,8 +25,8 @@ def queue(place, dataset: Dataset, people: Dataset, model, reliability: float) -
     )  # fmt: skip
     seed = right.number_input(
         "Seed", 0, 2**31 - 1, 0, key="sample_seed", persist_state="session",
-        help="The same seed with a larger number adds cases to the sample. A different seed draws a separate sample "
-        "that cannot be combined with it.",
+        help="The same seed with a larger number of cases extends the sample. A different seed draws a separate "
+        "sample that cannot be combined with it.",
     )  # fmt: skip
     if target[0] == "any":
         return random_sample(dataset, budget, seed)

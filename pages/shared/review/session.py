@@ -275,7 +275,7 @@ def _list(desk: Desk, lines: tuple[SessionLine, ...], progress: SessionProgress)
     with st.container(horizontal=True):
         if left:
             st.button(
-                "Go on",
+                "Continue",
                 type="primary",
                 icon=":material/play_arrow:",
                 **noted(review_moves.go, progress.current),

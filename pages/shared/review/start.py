@@ -139,7 +139,7 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
     people = state.people_of(dataset)  # machines rank no cases
     offered = _offered(people)
     queues = QUEUES | (_OF_SCORES if isinstance(model, GaussianScores) and model.threshold is None else {})
-    name = left.selectbox("Which cases first", offered, format_func=queues.get, key="queue", persist_state="session")
+    name = left.selectbox("Case order", offered, format_func=queues.get, key="queue", persist_state="session")
     if name == "sample":
         size, queue = dataset.n_cases, sample.queue(right, dataset, people, model, reliability)
         title = "" if queue is None else queue.name
@@ -201,7 +201,7 @@ def _given(desk: Desk) -> None:
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             st.markdown(review_assigned.words(one), width="stretch")
             st.button(
-                "Go on" if begun else "Start", type="primary" if place == 0 else "secondary",
+                "Continue" if begun else "Start", type="primary" if place == 0 else "secondary",
                 key=f"assigned-{one.at}-{place}", on_click=_take, args=(desk, one, begun),
             )  # fmt: skip
 
@@ -254,7 +254,7 @@ def _asked(desk: Desk, reviews: Mapping[str, CaseReview]) -> None:
     if asked:
         queued = [Queued(case_id, f"{how} second opinion") for case_id, how in asked.items()]
         words = f"You have been asked for a second opinion on {plural(len(asked), 'case')}."
-        _waits(words, desk, queued, {"Give it": "Second opinions"})
+        _waits(words, desk, queued, {"Give opinion": "Second opinions"})
     for party in (False, True):
         queued = [
             Queued(review.case_id, "in arbitration")
@@ -278,11 +278,11 @@ def _put_forward() -> None:
     data, title, cases = visit.review_proposed
     said = ""
     if cases and data == visit.data:
-        said = f"{plural(len(cases), 'case')}: {markdown(title)}. These cases come first"
+        said = f"{plural(len(cases), 'case')}: {markdown(title)}. These cases will come first"
     elif visit.choice["queue"] == "sample":
-        said = "The random sample is drawn here"
+        said = "The random sample will be drawn here"
     if said:
-        st.info(f"{said}, once you have entered your name.", icon=":material/rate_review:")
+        st.info(f"{said} once you have entered your name.", icon=":material/rate_review:")
 
 
 def _proposed(desk: Desk, dataset: Dataset) -> None:
@@ -342,7 +342,7 @@ def _earlier(desk: Desk) -> None:
                 f"started {time_of(session.at)[:16].replace('T', ' ')} UTC",
                 width="stretch",
             )
-            word = "Go on" if progress.current else "See the list"
+            word = "Continue" if progress.current else "See the list"
             st.button(
                 word, key=f"resume-{session.id}", on_click=visit.set, kwargs={"review_session": session.id},
                 type="primary" if progress.current and session is sessions[0] else "secondary",

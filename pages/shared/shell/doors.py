@@ -102,7 +102,7 @@ def refusal(scope: dict[str, Any]) -> str:
     host, origin, site, mode, into = (_one(headers.get(name)) for name in _HEADERS)
     path = "/" + scope["path"].lstrip("/")
     if any(part in path for part in _CLOSED):
-        return "This address is closed."
+        return "This address is not available."
     if not is_here(_address(scope)) and not (sign_in.is_on() or current_settings().open_to_anybody):
         return "This server accepts connections from its own computer only, because sign-in is not set up."
     if host is None or not is_host_allowed(host):

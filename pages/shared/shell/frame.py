@@ -40,13 +40,13 @@ def _ask_about_earlier(reading: Reading | None) -> None:
         return
     if found := cached.kept_before(reading):
         words = "; ".join(one.words for one in found)
-        said = f"**Reuse what you saved when an older version read this file?** Found: {words}."
+        said = f"**Reuse work that you saved with an older version of Plurality?** Found: {words}."
         n_others = len(cached.questions(reading.dataset.digest)) - 1
         only = f" {_ONLY_THIS.format(plural(n_others, 'question'))}" if n_others > 0 else ""
-        _question(said, _SINCE + only, ("Bring over", "Keep separate"), [one.digest for one in found], reading)
+        _question(said, _SINCE + only, ("Reuse", "Keep separate"), [one.digest for one in found], reading)
     elif (now := cached.read_now(reading)) is not None:
         said = f"**Update this dataset?** {markdown(read_anew.differences(reading.dataset, now.dataset))}"
-        why = "Reviews, predictions, settings and access rights stay."
+        why = "Reviews, predictions, settings and access rights are kept."
         _question(said, why, ("Update dataset", "Keep as saved"), [reading.dataset.digest], now)
 
 
@@ -268,7 +268,7 @@ def _unkept(reading: Reading) -> None:
     """Warn that the data will be deleted with the server, with a button to keep them."""
     if cached.is_lasting(visit.data):
         return
-    st.caption(":material/hourglass_bottom: Not saved: deleted when the server stops.", width="content")
+    st.caption(":material/hourglass_bottom: Not saved: will be deleted when the server stops.", width="content")
     if access.may_change(visit.data):
         st.button("Save on this computer", icon=":material/save:", on_click=_keep, args=(reading,), key="keep_in_bar")
 

@@ -115,7 +115,7 @@ def _way_back(number: int) -> None:
         st.markdown(
             f"Guided tour, step {number} of {len(story.STEPS)}: **{story.STEPS[number - 1].title}**", width="content"
         )
-        st.button("Go on", icon=":material/arrow_forward:", on_click=go, args=(number,), key="story_return")
+        st.button("Continue", icon=":material/arrow_forward:", on_click=go, args=(number,), key="story_return")
         if not presentation.on():
             st.button("Leave the tour", type="tertiary", on_click=leave, key="story_leave")
 

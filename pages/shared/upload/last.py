@@ -66,7 +66,7 @@ def compare(reading: Reading, source: Source, question: Question) -> None:
     )
     if found is None or not found.n_unchanged:  # other data with the same columns
         return
-    st.markdown(markdown(f"Compared with {earlier.name} of {earlier.kept_at[:10]}: {found.words}"))
+    st.markdown(markdown(f"Compared with {earlier.name}, saved {earlier.kept_at[:10]}: {found.words}"))
     if not len(found.change):
         return
     with st.expander(plural(found.n_changed, "changed annotation"), key="compared"):
@@ -78,7 +78,7 @@ def compare(reading: Reading, source: Source, question: Question) -> None:
             st.dataframe(table.dropna(axis=1, how="all"), hide_index=True, key="changed_annotations")
         about = {"data": now.name, "name": now.name, "digest": now.digest, "select": "", "selected": "all annotations"}
         about |= {"rows": "differences", "earlier": earlier.digest}
-        label, n_rows = "All changed, added and removed", len(found.change)
+        label, n_rows = "All changed, added and removed annotations", len(found.change)
         widgets.download(found.to_frame, label, "compared", "compared_table", n_rows=n_rows, settings=about)
 
 
@@ -112,7 +112,7 @@ def _differences(guessed: Choices, last: Choices) -> list[str]:
         words.append("fewer columns")
     words += [title for title, kind in KINDS.items() if kind is not None and kind == last.kind]
     words += [title for title, way in REPEATS.items() if way == last.repeats != guessed.repeats]
-    renamed = [f"“{markdown(a)}” is “{markdown(b)}”" for a, b in last.treatment.renamed.items()]
+    renamed = [f"“{markdown(a)}” is renamed “{markdown(b)}”" for a, b in last.treatment.renamed.items()]
     missing = [f"“{markdown(name)}” means a missing annotation" for name in sorted(last.treatment.missing)]
     kept = [f"“{markdown(name)}” is an annotation" for name in sorted(last.treatment.kept)]
     raters = [

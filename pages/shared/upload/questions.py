@@ -29,7 +29,8 @@ def in_parts(source: Source, files: str) -> Source | None:
         return source
     answers = {True: "One table in parts", False: "Different questions"}
     chosen = st.radio(
-        "**Are these files parts of one table?** They share columns, but also cases and raters, or differ in classes.",
+        "**Are these files parts of one table?** Their columns match, but they have the same cases and raters, or "
+        "different classes.",
         list(answers),
         index=None,
         format_func=answers.__getitem__,
@@ -57,7 +58,8 @@ def choose_question(source: Source, files: str) -> tuple[Question, bool]:
         value=True,
         key=f"all_questions-{files}",
         persist_state="session",
-        help="Each question has its own agreement, raters and reviews. Switch between questions above each page.",
+        help="Each question has its own agreement, raters and reviews. Switch between questions at the top of each "
+        "page.",
     )
     held = f"The file contains {plural(len(names), 'question')}"
     chosen = st.selectbox(
@@ -180,6 +182,7 @@ def show(name: str, reading: Reading, others: Sequence[QuestionReading]) -> None
     with st.expander(f"The {plural(len(every), 'question')} in this upload", key="questions_read"):
         st.caption(
             "All questions have the same cases, raters and codes for missing annotations. Changes to the kind of "
-            "annotation and to the classes apply only to the first question. To set up another question, show it first."
+            "annotation and to the classes apply only to the first question. To set up a different question, choose "
+            "it as the first one."
         )
         st.dataframe(table, hide_index=True, column_config=counts, placeholder="–", key="questions_table")

@@ -85,7 +85,7 @@ def facts(reading: Reading) -> None:
     per_case = np.diff(dataset.case_ptr)
     low, high = int(per_case.min()), int(per_case.max())
     words.append(
-        f"{plural(high, 'annotation')} a case"
+        f"{plural(high, 'annotation')} per case"
         if low == high
         else f"{number(per_case.mean(), 1)} annotations per case ({low:,} to {high:,})"
     )
@@ -141,7 +141,11 @@ def left_out(reading: Reading) -> None:
             file = {"data": reading.dataset.name, "name": reading.dataset.name, "digest": reading.dataset.digest}
             everything = {"select": "", "selected": "all annotations"}
             widgets.download(
-                table, "All of them", "left_out", "dropped_table", settings={**file, **everything, "rows": "left out"}
+                table,
+                "All rows left out",
+                "left_out",
+                "dropped_table",
+                settings={**file, **everything, "rows": "left out"},
             )
 
 

@@ -17,9 +17,9 @@ from pages.shared.kit import job_progress, own_predictions
 from pages.shared.upload import files
 
 _CARDS: dict[SideKind, tuple[str, str]] = {
-    "gold": ("Gold", "A table with case and gold class, labels or score."),
-    "classes": ("Class table", "A table with class and display name, order or risk (low, medium, high)."),
-    "cases": ("Case table", "A table with case and text, image, group or date."),
+    "gold": ("Gold", "A table with the columns case and gold (class, labels or score)."),
+    "classes": ("Class table", "A table with the column class, and display name, order or risk (low, medium, high)."),
+    "cases": ("Case table", "A table with the column case, and text, image, group or date."),
 }
 _SAME_ORDER = "Yes, use it as gold"
 _IMAGES = "A zip of PNG, JPEG, GIF or WebP files, named after the cases or as in the case table."
@@ -110,7 +110,7 @@ def gold_in_order(source: Source, question: Question, stamp: str) -> tuple[Sourc
         if (gold := tables_beside.gold_in_order(question, values)) is None:
             continue
         answer = st.radio(
-            f"**Do the rows of {markdown(name)} have the same order as the cases?** The file has one value for each of "
+            f"**Are the rows of {markdown(name)} in the same order as the cases?** The file has one value for each of "
             f"{plural(len(gold), 'case')}, and no case IDs.",
             (_SAME_ORDER, "No, leave this file out"),
             index=None,

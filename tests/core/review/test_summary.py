@@ -168,7 +168,7 @@ def test_blind_sets_of_labels_agree_where_they_are_equal_not_where_those_of_one_
     assert found.value == pytest.approx(2 / 3) and found.n_annotations == 6
 
 
-@pytest.mark.parametrize(("kind", "why"), [("set", "no two blind sets"), ("score", "scores are rarely equal")])
+@pytest.mark.parametrize(("kind", "why"), [("set", "no case has two blind sets"), ("score", "scores are rarely equal")])
 def test_why_blind_reads_are_not_compared_fits_what_they_are(dataset, kind, why):
     who = (dataset.name, dataset.cases, dataset.raters, dataset.case_of_annotation, dataset.rater)
     scores = Dataset.from_scores(*who, dataset.rater + 0.5)

@@ -66,7 +66,7 @@ def test_a_classifier_is_against_the_panel_only_where_the_panel_is_certain(datas
     predictions = match_predictions(dataset, names, said, np.array([1, 1, 1, 1, 0.5, 0.5, 1.0]), "B")
     queue = worklist.classifier_against_panel(certainty, top, predictions, dataset.classes)
     assert queue.case.tolist() == [1]  # 4 is a tie that holds the panel's class, 5 has no named top class
-    assert queue.why == ("the panel's certainty is 95% for y, B predicts z",)
+    assert queue.why == ("the panel's certainty for y is 95%, but B predicts z",)
     assert worklist.classifier_against_panel(certainty, top, predictions, dataset.classes, 0.4).case.tolist() == [1, 2]
     readers = np.array([2, 2, 1, 2, 2, 2])  # one reader is no panel
     queue = worklist.classifier_against_panel(certainty, top, predictions, dataset.classes, 0.4, readers)
