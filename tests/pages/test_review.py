@@ -144,7 +144,7 @@ def test_a_score_that_a_colleague_might_have_given_closes_the_case_and_becomes_a
     assert "counts as one more annotation, the mean width of the 95% intervals is" in words(app)
 
 
-@pytest.mark.parametrize(("sample", "how"), [("essays", "type a score"), ("street", "set a label or clear it")])
+@pytest.mark.parametrize(("sample", "how"), [("essays", "type a score"), ("street", "set or clear a label")])
 def test_how_a_review_goes_is_said_for_scores_and_for_sets(sample, how):
     assert f"You read each case blind**: {how}" in words(open_page("review", sample)).replace("keys 1 to 9 ", "")
 
@@ -156,7 +156,7 @@ def test_the_first_screen_says_what_waits_before_anybody_has_written_a_name():
     assert {card.label: card.value for card in app.metric} == {
         "Uncertain cases": "–", "Waiting for a second reviewer": "0", "Settled": "0"
     }  # fmt: skip
-    assert "You read each case blind**: keys 1 to 9 choose a class, and Ctrl+Enter" in words(app)
+    assert "You read each case blind**: keys 1 to 9 choose a class by its position, and Ctrl+Enter" in words(app)
     through_one_case(signed(dataset.digest), "x")
     app = open_page("review", dataset.digest)
     (review,) = ReviewStore().cases(dataset.digest).values()

@@ -266,9 +266,8 @@ def _chosen(state: dict, key: str, several: bool) -> None:
         st.markdown("Your opinion: **cannot be determined**")
         return
     if not blocks:
-        how = (
-            "Choose every label that applies." if state["is_set"] else "Put the most likely class first; one is enough."
-        )
+        how = "Put the most likely class first; one is enough." if several else "Choose a class."
+        how = "Choose every label that applies." if state["is_set"] else how
         st.caption(f"You have not chosen anything yet. {how}")
         return
     if state["is_set"]:

@@ -56,9 +56,9 @@ HOW = """
 Every step is added to the record, and none is overwritten.
 """
 _BY_KIND = {
-    "class": "keys 1 to 9 choose a class",
-    "ranking": "keys 1 to 9 choose classes, first choice first",
-    "set": "keys 1 to 9 set a label or clear it",
+    "class": "keys 1 to 9 choose a class by its position",
+    "ranking": "keys 1 to 9 choose classes by position, first choice first",
+    "set": "keys 1 to 9 set or clear a label by its position",
     "score": "type a score",
 }
 _HELD = 24 * 3_600_000_000  # microseconds for which a session that was begun holds its cases

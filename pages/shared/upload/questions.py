@@ -54,7 +54,7 @@ def choose_question(source: Source, files: str) -> tuple[Question, bool]:
         return source.questions[0], False
     names, joint = [question.name for question in source.questions], joint_questions(source)
     together = len(joint) > 1 and st.toggle(
-        f"Open all {plural(len(joint), 'question')} together",
+        f"Open {'all ' if len(joint) == len(names) else ''}{plural(len(joint), 'question')} together",
         value=True,
         key=f"all_questions-{files}",
         persist_state="session",
