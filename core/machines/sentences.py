@@ -78,8 +78,8 @@ def in_detail(one: MachineStanding, epsilon: float) -> str:
     """Describe the test of one AI rater with its numbers, in sentences."""
     if one.omega is None or one.rho is None or one.pass_share is None:
         return (
-            f"{one.machine}: not tested, because no rater shares 30 cases with it and another rater "
-            f"({plural(one.n_cases, 'case')} with it and two raters)."
+            f"{one.machine}: not tested, because no rater has 30 cases that this AI rater and another rater also "
+            f"annotated (annotated by it and at least two raters: {plural(one.n_cases, 'case')})."
         )
     share = percent(one.pass_share)
     words = (
@@ -93,9 +93,7 @@ def in_detail(one: MachineStanding, epsilon: float) -> str:
     if one.n_to_pass is None:
         return f"{words} More cases like these would not make it pass."
     if one.n_to_pass > one.n_cases:
-        return (
-            f"{words} If more cases like these were added, {one.n_to_pass:,} would be enough to pass in 80% of samples."
-        )
+        return f"{words} With {one.n_to_pass:,} cases like these in total, it would pass in 80% of samples."
     return words
 
 

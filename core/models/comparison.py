@@ -300,7 +300,7 @@ class VoteChanges:
         weighing = f"The model, with {self.classifier} as evidence," if self.classifier else "Weighing raters"
         if self.n_decided and not self.n_changed:
             return f"{weighing} decides {plural(self.n_decided, 'tie')} and changes no majority in {cases}"
-        words = f"{weighing} changes the majority class of {self.n_changed:,} of {cases}"
+        words = f"{weighing} changes the majority class in {self.n_changed:,} of {cases}"
         return words + (f" and decides {plural(self.n_decided, 'tie')}" if self.n_decided else "")
 
 

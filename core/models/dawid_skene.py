@@ -110,9 +110,9 @@ METHOD = RaterModelMethod(
     place=30,
     opens=lambda dataset: True,
     n_parameters=_n_parameters,
-    sentence="The accuracy of raters and the probability of each class on each case were estimated by the Dawid-Skene "
-    "model, by expectation-maximisation from the shares of votes; it assumes that raters err independently given the "
-    "true class.",
+    sentence="The accuracy of raters and the probability of each class on each case were estimated with the "
+    "Dawid-Skene model, fitted by expectation-maximisation starting from the vote shares; the model assumes that "
+    "raters err independently given the true class.",
     warm=True,
 )
 EMPIRICAL = RaterModelMethod(

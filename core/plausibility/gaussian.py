@@ -349,5 +349,6 @@ METHOD = PlausibilityMethod(
         published="Published value: 1, which counts each score once.",
     ),
     on_pages=False,
-    sentence="The mean score of a case was taken as the posterior of a normal model with a conjugate prior.",
+    sentence="The distribution of the mean score of a case was taken as its posterior under a normal model with a "
+    "conjugate prior.",
 )

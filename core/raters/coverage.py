@@ -153,8 +153,8 @@ def _notes(dataset: Dataset, n_components: int, n_scarce: int, n_pairs: int, few
     notes = []
     if n_components > 1:
         notes.append(
-            f"Raters form {n_components:,} groups with no cases in common. Comparisons across groups assume similar "
-            "cases."
+            f"Raters form {n_components:,} groups with no cases in common. Comparisons across groups assume that "
+            "their cases are similar."
         )
     if n_scarce:
         notes.append(f"{n_scarce:,} of {plural(n_pairs, 'pair')} of raters share fewer than {few:,} cases.")

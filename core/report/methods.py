@@ -46,8 +46,8 @@ SENTENCES = {
         COMPARISONS,
     ),
     "machines": (
-        "AI raters were compared with each rater by the alternative annotator test (one-sided t-tests, "
-        "Benjamini-Yekutieli procedure over raters), and their worth was expressed as a number of raters by survey "
+        "AI raters were compared with each rater in the alternative annotator test (one-sided t-tests, "
+        "Benjamini-Yekutieli procedure over raters), and their worth was expressed as a number of raters using survey "
         "equivalence; intervals come from resampling cases.",
         (ALTERNATIVE_TEST, SURVEY_EQUIVALENCE),
     ),
@@ -58,10 +58,10 @@ SENTENCES = {
         (DAWID_SKENE_1979,),
     ),
     "study": (
-        "Modalities were compared by the method of Obuchowski and Rockette with Hillis' degrees of freedom for "
-        "complete designs, and by U-statistics for other designs; readers and cases were treated as random. If a "
+        "Modalities were compared with the method of Obuchowski and Rockette with Hillis' degrees of freedom for "
+        "complete designs, and with U-statistics for other designs; readers and cases were treated as random. If a "
         "panel provided the truth, true classes were drawn from their posterior given the panel and all readings, "
-        "and the estimates were combined by Rubin's rules.",
+        "and the estimates were combined with Rubin's rules.",
         MRMC,
     ),
     "rater models": (
@@ -90,7 +90,8 @@ SENTENCES = {
         (UGT,),
     ),
     "classifiers": (
-        "Classifiers were scored against every draw of the truth of all cases; means and intervals are over draws.",
+        "Classifiers were scored against every draw of the truth of all cases; means and intervals are taken over "
+        "draws.",
         (UGT,),
     ),
     "sets": (

@@ -33,7 +33,7 @@ def _summary(card: ReportCard) -> list[Block]:
         ("annotations", f"{card.n_annotations:,} on {plural(card.n_cases, 'case')}"),
         (
             "annotations judged by the other raters",
-            f"{card.n_judged:,}, of which {card.n_clear:,} on cases about which they are confident",
+            f"{card.n_judged:,}, of which {card.n_clear:,} on cases about which the others are confident",
         ),
         (f"accuracy, judged by {'gold' if card.judged_by == 'gold' else 'the model'}", _triple(card.accuracy)),
         ("accuracy of the other raters, median and middle half", _triple(card.pool_accuracy)),

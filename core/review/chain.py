@@ -264,7 +264,7 @@ def check_chain(
         where = _named(row)
         if number <= head.number:
             faults.append(
-                Fault(dataset, number, f"{where} should be deleted, but is present or appears more than once")
+                Fault(dataset, number, f"{where} should have been deleted, but is present or appears more than once")
             )
             continue
         if number > head.number + 1:

@@ -108,8 +108,8 @@ class ReviewedBy:
         if not self.n_queue:
             return self.words()
         return (
-            f"{len(self.chance):,} of the reviewed cases came from a random sample and are used for its rates; "
-            f"{self._others()} and are not used.{self._left()}"
+            f"{len(self.chance):,} of the reviewed cases came from a random sample and are used to estimate rates "
+            f"among all cases; the others ({self._others()}) are not used.{self._left()}"
         )
 
     def _left(self) -> str:

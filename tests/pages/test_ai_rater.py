@@ -241,7 +241,10 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
         desk.send(desk.draft(one.case_id, "opinion", opinion=Opinion.of_class("x")), seen=0, token=one.case_id)
     app = settle(app.run())
     app = settle(next(box for box in app.segmented_control if box.key == "rates_source").set_value("sample").run())
-    assert "20 of the reviewed cases came from a random sample and are used for its rates; 1 from queues" in words(app)
+    assert (
+        "20 of the reviewed cases came from a random sample and are used to estimate rates among all cases; the others "
+        "(1 from queues) are not used." in words(app)
+    )
     assert table(app, "corrected")["rate of"].tolist()[0] == "being right"
     assert "Of 60 cases that the AI rater labelled, 20 have a label in the random sample" in words(app)
     assert "Not yet reviewed: " in words(app) and "in the sample. The order is random" in words(app)

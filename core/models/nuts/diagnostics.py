@@ -131,7 +131,7 @@ def quantity_name(name: str, index: tuple[int, ...], dataset: Dataset) -> str:
         return words
     rater = dataset.raters[index[0]]
     if len(index) == 3:
-        answer = "rightly" if index[1] == index[2] else f"as {dataset.classes[index[2]]}"
+        answer = "correctly" if index[1] == index[2] else f"as {dataset.classes[index[2]]}"
         return f"how often rater {rater} annotates {dataset.classes[index[1]]} {answer}"
     return f"the {words} of rater {rater}"
 

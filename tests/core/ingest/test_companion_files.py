@@ -87,7 +87,7 @@ def test_a_side_file_may_be_given_by_its_kind():
     assert read_side_file("k", b"name,risk\nx,low\n", "classes").classes.risk == ("low",)
     assert read_side_file("k", b"id,text\n1,hello\n", "cases").cases.text == ("hello",)
     for kind in ("gold", "classes", "cases"):
-        with pytest.raises(InputError, match="it has no suitable columns"):
+        with pytest.raises(InputError, match="none of its columns is suitable"):
             read_side_file("k", b"p,q,r\n1,2,3\n1,3,4\n", kind)
 
 

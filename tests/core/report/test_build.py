@@ -263,7 +263,7 @@ def test_the_policy_of_the_file_allows_its_own_scripts_and_no_request():
 def test_scores_are_reported_by_their_threshold():
     rows = b"".join(b"%d,%d,%.2f\n" % (i // 4, i % 4, i * 0.37 % 5) for i in range(80))
     text = " ".join(parsed(build_report(request_of(read(b"case,rater,score\n" + rows).dataset, threshold=2.5))).text)
-    assert "at most 2.5, and above" in text and "--threshold 2.5" in text
+    assert "at most 2.5, and above 2.5" in text and "--threshold 2.5" in text
 
 
 def test_scores_without_a_threshold_are_reported_as_scores_and_never_as_two_classes():

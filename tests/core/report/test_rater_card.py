@@ -87,7 +87,7 @@ def test_every_number_of_the_summary_stands_in_its_own_line(card):
     assert [one.text for one in signs] == ["Became less accurate over time: since May.", "Much faster: 2 seconds."]
     lines = {
         "annotations": "1,234 on 1,100 cases",
-        "annotations judged by the other raters": "987, of which 654 on cases about which they are confident",
+        "annotations judged by the other raters": "987, of which 654 on cases about which the others are confident",
         "accuracy, judged by the model": "71% (62% to 79%)",
         "accuracy of the other raters, median and middle half": "84% (81% to 90%)",
         "agreement with others": "55% (44% to 66%)",
