@@ -101,8 +101,8 @@ METHOD = RaterModelMethod(
     "Dawid-Skene, Bayesian",
     BayesianDawidSkene,
     plainly="Dawid-Skene with the full uncertainty of the confusion matrices.",
-    exactly="Posterior of prevalence and confusion matrices under Dirichlet priors, by NUTS. True classes are summed "
-    "out (Dawid & Skene 1979; Stan user's guide, 7.4).",
+    exactly="Posterior of prevalence and confusion matrices under Dirichlet priors, sampled with NUTS. True classes "
+    "are summed out (Dawid & Skene 1979; Stan user's guide, 7.4).",
     sources=(DAWID_SKENE_1979,),
     fit=by_posterior,
     ways=("map", "nuts"),

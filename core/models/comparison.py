@@ -297,7 +297,7 @@ class VoteChanges:
     def words(self) -> str:
         """Sentence on the changes, without its full stop."""
         cases = plural(self.n_cases, "case")
-        weighing = f"The model, with {self.classifier} as evidence," if self.classifier else "Weighing raters"
+        weighing = f"The model, with {self.classifier} as evidence," if self.classifier else "Weighting the raters"
         if self.n_decided and not self.n_changed:
             return f"{weighing} decides {plural(self.n_decided, 'tie')} and changes no majority in {cases}"
         words = f"{weighing} changes the majority class in {self.n_changed:,} of {cases}"

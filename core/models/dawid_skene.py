@@ -103,8 +103,8 @@ METHOD = RaterModelMethod(
     "Dawid-Skene",
     DawidSkene,
     plainly="Estimates rater accuracy from agreement with the other raters, and weights annotations accordingly.",
-    exactly="Latent class model with a confusion matrix per rater, by EM in log space. It assumes that raters make "
-    "mistakes independently given the class (Dawid & Skene 1979).",
+    exactly="Latent class model with a confusion matrix per rater, fitted by EM in log space. It assumes that raters "
+    "make mistakes independently given the class (Dawid & Skene 1979).",
     sources=(DAWID_SKENE_1979,),
     options=em_options("none", "diagonal", "pooled", "empirical"),
     place=30,

@@ -132,8 +132,8 @@ METHODS = (
         "One coin",
         OneCoin,
         plainly="Estimates one accuracy per rater, whatever the true class, and weights annotations by it.",
-        exactly="Latent class model with one accuracy per rater and mistakes spread evenly over the other classes, by "
-        "EM (Dawid & Skene 1979 with one parameter per rater).",
+        exactly="Latent class model with one accuracy per rater and mistakes spread evenly over the other classes, "
+        "fitted by EM (Dawid & Skene 1979 with one parameter per rater).",
         sources=(DAWID_SKENE_1979, EM_SOURCE),
         options=em_options("none", "pooled"),
         place=10,
@@ -148,8 +148,8 @@ METHODS = (
         "Class-conditional",
         ClassConditional,
         plainly="Estimates one accuracy per rater for each true class.",
-        exactly="Latent class model with one accuracy per rater and true class and mistakes spread evenly, by EM. With "
-        "two classes, it is Dawid-Skene.",
+        exactly="Latent class model with one accuracy per rater and true class and mistakes spread evenly, fitted by "
+        "EM. With two classes, it is Dawid-Skene.",
         sources=(DAWID_SKENE_1979, EM_SOURCE),
         options=em_options("none", "pooled"),
         place=20,

@@ -30,7 +30,7 @@ RULES = {
     "streaks": "Repeats the previous annotation",
     "fast": "Much faster than the other raters",
     "drift": "Became less accurate over time",
-    "shift": "Higher or lower on the scale than the others",
+    "shift": "Rates higher or lower than the others",
     "spread": "Varies more than the others",
 }
 # What to do about it, in words for whoever talks to the rater.

@@ -44,7 +44,7 @@ def _summary(card: ReportCard) -> list[Block]:
         ("scale", card.reading or UNKNOWN),
         ("agreement with others", _triple(card.agreement)),
         ("median seconds between annotations", number(card.seconds, 0)),
-        ("median seconds of the other raters", number(card.pool_seconds, 0)),
+        ("median seconds between annotations, other raters", number(card.pool_seconds, 0)),
     ]
     flags = [Words(f"{title}: {words}") for title, words in card.flags]
     lead = "Nothing stands out." if not flags else f"{plural(len(flags), 'flag')}."

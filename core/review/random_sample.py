@@ -116,14 +116,14 @@ class ReviewedBy:
         if not self.n_unread:
             return ""
         return (
-            f" Not yet reviewed: {plural(self.n_unread, 'case')} in the sample. The order is random, so the "
+            f" Not yet reviewed: {plural(self.n_unread, 'case')} in the sample. The sample is in random order, so the "
             "reviewed cases represent the sample, unless some were skipped because of their content."
         )
 
     def _others(self) -> str:
         if not self.n_apart:
             return f"{self.n_queue:,} from queues"
-        others = f"{self.n_apart:,} from a sample with a different seed, which cannot be combined with it"
+        others = f"{self.n_apart:,} from a sample with a different seed, which cannot be combined with the first"
         return f"{others}, and {self.n_queue - self.n_apart:,} from queues" if self.n_queue > self.n_apart else others
 
 

@@ -247,7 +247,7 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
     )
     assert table(app, "corrected")["rate of"].tolist()[0] == "being right"
     assert "Of 60 cases that the AI rater labelled, 20 have a label in the random sample" in words(app)
-    assert "Not yet reviewed: " in words(app) and "in the sample. The order is random" in words(app)
+    assert "Not yet reviewed: " in words(app) and "in the sample. The sample is in random order" in words(app)
     close_stores()
 
 

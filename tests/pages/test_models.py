@@ -44,7 +44,7 @@ def comparison(app):
 
 def test_the_first_sentence_tells_changed_answers_from_decided_ties_and_names_the_model():
     app = opened("models", "anaesthesia")
-    assert title(app) == "Weighing raters changes the majority class in 1 of 45 cases (Average of models)"
+    assert title(app) == "Weighting the raters changes the majority class in 1 of 45 cases (Average of models)"
     assert title(not_smoothed(choose(app, "one-coin"))).endswith("(One coin)")
 
 
@@ -104,7 +104,7 @@ def test_no_headline_stands_while_rater_models_are_scored(monkeypatch):
     assert "16 of 45 cases are uncertain at γ = 1." in report and "Computing" not in report
     app = opened("models", "anaesthesia")
     scores = next(frame.value for frame in compared(app).dataframe if "difference" in frame.value.columns)
-    assert title(app).startswith("Weighing raters") and "GLAD" in set(scores["model"])
+    assert title(app).startswith("Weighting the raters") and "GLAD" in set(scores["model"])
 
 
 def test_several_models_are_titled_by_what_they_agree_and_differ_on():

@@ -92,12 +92,16 @@ def test_every_number_of_the_summary_stands_in_its_own_line(card):
         "accuracy of the other raters, median and middle half": "84% (81% to 90%)",
         "agreement with others": "55% (44% to 66%)",
         "median seconds between annotations": "37",
-        "median seconds of the other raters": "22",
+        "median seconds between annotations, other raters": "22",
     }
     assert dict(grid.table.to_numpy().tolist()) == lines
     unknown = replace(card, judged_by="gold", accuracy=None, pool_accuracy=None, agreement=None, seconds=None)
     told = dict(_summary(unknown)[-1].table.to_numpy().tolist())
-    assert set(told) == {"annotations", "annotations judged by the other raters", "median seconds of the other raters"}
+    assert set(told) == {
+        "annotations",
+        "annotations judged by the other raters",
+        "median seconds between annotations, other raters",
+    }
 
 
 def test_each_difference_has_its_own_class_and_those_of_the_others_who_agree(card):
