@@ -21,7 +21,7 @@ FALSE_ALARMS = 0.05
 LEAST_SHARE = 0.05  # If a smaller share of the clear annotations favours a class, it is a habit and not carelessness.
 RULES = {
     "low": "Accuracy below the acceptable level",
-    "follow": "Weak correlation with the cases",
+    "follow": "Weak correlation with the case scores",
     "one_class": "Chooses the same class almost every time",
     "below_others": "Accuracy far below that of the other raters",
     "adversarial": "Less accurate than annotations that ignore the case",

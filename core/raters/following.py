@@ -182,8 +182,8 @@ class Following(Judged, Result):
         have = "has" if n_below == 1 else "have"
         flagged = f"{self.n_flagged:,} of them {'is' if self.n_flagged == 1 else 'are'} flagged"
         return (
-            f"About {n_below:,} of {plural(n_judged, 'rater')} {have} a weak correlation with the cases ({bar}); "
-            f"{flagged}. Flagged raters made {plural(n, 'annotation')}, which are worth as much as "
+            f"About {n_below:,} of {plural(n_judged, 'rater')} {have} a weak correlation with the case scores "
+            f"({bar}); {flagged}. Flagged raters made {plural(n, 'annotation')}, which are worth as much as "
             f"{plural(max(round(n - self.cost), 0), 'annotation')} by the average rater."
         )
 
@@ -211,7 +211,7 @@ class Following(Judged, Result):
         chance = float(self.chance[rater])
         p = "below 0.001" if chance < 0.001 else _zero(chance, 3)
         return (
-            f"Correlation with the case {self.said(rater)}, judged by {judge} on "
+            f"Correlation with the case scores {self.said(rater)}, judged by {judge} on "
             f"{plural(int(self.rates.n[rater]), 'case')}; acceptable: {_zero(self.acceptable)} (probability of "
             f"reaching it: {p})."
         )
@@ -304,7 +304,7 @@ def _pool(likelihood: np.ndarray, cases: np.ndarray, n: np.ndarray, why: str) ->
         few = f"no rater has {_LEAST} cases that others also annotated and on which annotations differ"
         return pool, None, why or few
     if share <= _EVEN:
-        return LearnedPool(likelihood, 0 * cases), None, "on average, raters do not correlate with the cases"
+        return LearnedPool(likelihood, 0 * cases), None, "on average, raters do not correlate with the case scores"
     return pool, 2 * share - 1, why
 
 

@@ -67,8 +67,8 @@ SENTENCES = {
     "rater models": (
         "Rater models, with the true class of each case summed out, were fitted by expectation-maximisation "
         "starting from vote shares, or sampled with the no-U-turn sampler. Chains count as converged if R-hat is at "
-        "most 1.01 and the bulk effective sample size is at least 400. Models were checked by posterior predictive "
-        "checks and compared by leave-one-case-out cross-validation with Pareto-smoothed importance sampling.",
+        "most 1.01 and the bulk effective sample size is at least 400. Models were checked with posterior predictive "
+        "checks and compared with leave-one-case-out cross-validation with Pareto-smoothed importance sampling.",
         (DAWID_SKENE_1979, *DIFFICULTY[0].sources, _LOO),
     ),
     "monitoring": (
@@ -80,8 +80,8 @@ SENTENCES = {
     ),
     "score raters": (
         "Severity and spread of raters were estimated by restricted maximum likelihood in a linear model with random "
-        "effects for cases and raters and a separate variance for each rater; the variances were shrunk towards each "
-        "other.",
+        "effects for cases and raters and a separate variance for each rater; the variances were shrunk towards a "
+        "common value.",
         (SMYTH,),
     ),
     "certainty": (

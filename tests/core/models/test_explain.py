@@ -69,7 +69,7 @@ def test_adversaries_can_make_a_class_probable_that_nobody_named(build):
     turned = [[0.05, 0.95], [0.95, 0.05]]
     dataset, fit = crafted(build, [0, 0, 0], [0.5, 0.5], [turned] * 3)
     assert explain(dataset, fit, 0).sentence == (
-        "3 of 3 annotations name class 0; no annotation names class 1, but together they are more likely if "
+        "3 of 3 annotations name class 0; no annotation names class 1, but together the annotations are more likely if "
         "the truth is "
         "class 1."
     )

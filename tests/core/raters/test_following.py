@@ -119,7 +119,7 @@ def test_who_does_not_look_at_the_case_is_flagged_and_costs_most():
     assert all("follow" in found.kinds_of(rater) for rater in (3, 4, 5))
     lost, n = found.following.lost, data.annotations_of_raters
     assert (lost[[3, 4, 5]] > 0.9 * n[[3, 4, 5]]).all() and np.median(lost) < 0.3 * n[0]
-    assert found.words().startswith("About 3 of 60 raters have a weak correlation with the cases (below 0.")
+    assert found.words().startswith("About 3 of 60 raters have a weak correlation with the case scores (below 0.")
     assert "; 3 of them are flagged. Flagged raters made 450 annotations, which are worth as much as " in found.words()
 
 
