@@ -39,13 +39,8 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str
         if not by_name or len(mapping.raters) - len(by_name) < 2:
             return (), []
         names = listed([f"“{name}”" for name in by_name])
-        return tuple((name, "", "") for name in by_name), [
-            (
-                f"{names} was read as an AI rater, because of the column name"
-                if len(by_name) == 1
-                else f"{names} were read as AI raters, because of the column names"
-            )
-        ]
+        read = "was read as an AI rater" if len(by_name) == 1 else "were read as AI raters"
+        return tuple((name, "", "") for name in by_name), [f"{names} {read}, because of the column names"]
     if mapping.layout != "long" or mapping.rater is None or raw.table.num_rows == 0:
         return (), []
     taken = {getattr(mapping, role) for role in ("case", "rater", "answer", "rank", "time", "group", "confidence")}

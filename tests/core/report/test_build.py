@@ -177,7 +177,7 @@ def test_the_report_has_soft_labels_another_model_further_metrics_and_simulated_
     for title in ("Kendall", "footrule", "top-2 within", "Jensen"):
         assert title.casefold() in text.casefold(), title
     few = " ".join(parsed(build_report(request_of(load_sample("anaesthesia")), ["raters"])).text)
-    assert "of an average rater" in few and "These ratings are simulated and do not use your data." in few
+    assert "for an average rater" in few and "These ratings are simulated and do not use your data." in few
     alone = " ".join(parsed(build_report(request_of(dataset), ["agreement", "classifiers"])).text)
     assert "Soft labels" not in alone and "Further metrics" not in alone
 
