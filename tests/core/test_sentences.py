@@ -145,7 +145,7 @@ def test_what_opens_is_said_to_foretell_no_better_than_the_shares_of_classes_onl
     said = choose(data, difficulty=False).reason
     alone = name in ("noise", "one class", "one class used of two", "prevalence 0.99")
     assert ("at most two standard errors better than predicting each class by its overall frequency" in said) == alone
-    assert said.startswith("Majority vote opens") == (name in ("two cases", "one annotation a case"))
+    assert said.startswith("Majority vote is shown first") == (name in ("two cases", "one annotation a case"))
     assert said.endswith(".") and ".." not in said and ".;" not in said
 
 
