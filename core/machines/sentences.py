@@ -83,7 +83,7 @@ def in_detail(one: MachineStanding, epsilon: float) -> str:
         )
     share = percent(one.pass_share)
     words = (
-        f"{one.machine}: winning rate {number(one.omega)} ({one.n_rejected:,} of "
+        f"{one.machine}: winning rate {number(one.omega)} (not worse than {one.n_rejected:,} of "
         f"{plural(len(one.raters), 'rater')} at ε = {exact(epsilon)}; pass mark {number(PASSES)}), advantage ρ "
         f"{with_interval(one.rho, one.rho_low, one.rho_high)}; passes in {share} of resamples of its "
         f"{plural(one.n_cases, 'case')}."

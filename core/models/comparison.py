@@ -237,7 +237,7 @@ class ModelsAgree:
         low, high = percent(self.low), percent(self.high)
         tied = f" ({self.n_tied:,} tied)" if self.n_tied else ""
         return (
-            f"{self.n_models:,} models agree on the class of {self.n_same:,} of "
+            f"{self.n_models:,} models agree on the class in {self.n_same:,} of "
             f"{plural(self.n_cases, 'case')}{tied}; their estimated prevalence of {shorten(self.name, 30)} is "
             f"{low if low == high else f'{low} to {high}'}"
         )

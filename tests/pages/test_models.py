@@ -110,7 +110,7 @@ def test_no_headline_stands_while_rater_models_are_scored(monkeypatch):
 def test_several_models_are_titled_by_what_they_agree_and_differ_on():
     said = title(choose(opened("models", "caries"), "dawid-skene", "one-coin", "tap"))
     assert (
-        said.startswith("3 models agree on the class of ") and " of 3,869 cases; their estimated prevalence of " in said
+        said.startswith("3 models agree on the class in ") and " of 3,869 cases; their estimated prevalence of " in said
     )
 
 
@@ -178,7 +178,7 @@ def test_more_than_six_models_are_chosen_from_a_list():
     app = choose(opened("models", "caries"), "dawid-skene", *(f"difficulty-{tag}" for tag in tags))
     box = next(box for box in app.selectbox if box.label == "In detail")
     settle(box.set_value("Difficulty ABC").run())
-    assert title(app).startswith("7 models agree on the class of ")
+    assert title(app).startswith("7 models agree on the class in ")
     assert "Cases where Difficulty ABC and the majority vote differ" in words(app)
 
 

@@ -40,7 +40,7 @@ def test_chains_at_different_places_have_not_converged(dataset):
     assert diagnostics.worst == "the accuracy of rater rater 1"
     assert (
         diagnostics.words
-        == f"Not converged: R-hat {diagnostics.rhat_max:.2f} for {diagnostics.worst}; run longer chains."
+        == f"Not converged: R-hat {diagnostics.rhat_max:.2f} for {diagnostics.worst}. Run longer chains."
     )
 
 
