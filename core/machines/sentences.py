@@ -113,8 +113,8 @@ def silences(dataset: Dataset, people: Sequence[str], machines: Sequence[Machine
     case, rater = rater_case_pairs(dataset)
     n = int((np.bincount(case[np.isin(rater, codes)], minlength=dataset.n_cases) >= 2).sum())
     return [
-        f"{one.machine} did not annotate {n - one.n_cases:,} of {plural(n, 'case')} annotated by at least two "
-        "people; these were left out."
+        f"{one.machine} did not annotate {n - one.n_cases:,} of {plural(n, 'case')} that at least two people "
+        "annotated; these were left out."
         for one in machines
         if one.n_cases < n
     ]

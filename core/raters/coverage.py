@@ -161,7 +161,7 @@ def _notes(dataset: Dataset, n_components: int, n_scarce: int, n_pairs: int, few
     most = most_per_case(dataset)
     if most < 3:
         notes.append(
-            f"No case has more than {plural(most, 'annotation')}; with three annotations on some cases, rater models "
-            "can separate truth from error."
+            f"No case has more than {plural(most, 'annotation')}. Rater models can separate truth from error if some "
+            "cases have three annotations."
         )
     return tuple(notes)

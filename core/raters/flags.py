@@ -46,7 +46,7 @@ ADVICE = {
     "fast": "Ask whether they saw the whole case.",
     "drift": "Ask what has changed since then: guideline, tool or workload.",
     "shift": "Discuss how to use the scale, not how carefully they work.",
-    "spread": "Show example cases for each step of the scale.",
+    "spread": "Show example cases for each point on the scale.",
 }
 # What a message says and asks, to the rater.
 TO_RATER = {
@@ -72,7 +72,7 @@ TO_RATER = {
     ),
     "spread": (
         "Your annotations vary more than those of the others, which does not count against you.",
-        "Would examples for each step of the scale help you?",
+        "Would examples for each point on the scale help you?",
     ),
 }
 # Short names for the cells of a table.

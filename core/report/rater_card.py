@@ -96,8 +96,8 @@ def _over_time(card: ReportCard) -> list[Block]:
     told = f"The chart of a stable rater crosses the limit with {percent(drift.false_alarm)} probability."
     if drift.alarm is not None:
         told += (
-            f" This chart crosses the limit: accuracy is {percent(drift.before)} before and {percent(drift.after)} "
-            "after."
+            f" This chart crosses the limit: accuracy is {percent(drift.before)} before the change and "
+            f"{percent(drift.after)} after it."
         )
     return [picture, Words(told, "note")]
 

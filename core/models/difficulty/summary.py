@@ -174,5 +174,5 @@ def _notes(density: DifficultyDensity, n_draws: int, n_truth: int, n_effects: in
         notes.append("No case has two annotations: only the prior separates prevalence from accuracy.")
     if (size == 0).any():
         silent = plural(int((size == 0).sum()), "case")
-        notes.append(f"{silent} without annotations: class probabilities equal the prevalence.")
+        notes.append(f"The class probabilities of {silent} without annotations equal the prevalence.")
     return tuple(notes)

@@ -75,7 +75,7 @@ def test_without_drift_nothing_surer_is_said_than_what_cannot_be_ruled_out():
 
 def test_same_annotations_few_cases_and_unknown_order_are_said(three):
     (same,) = version_drift(three, family("1", "1.5"), PEOPLE)
-    assert same.words() == f"Lyra: all versions give the same annotations on {same.n_cases} cases."
+    assert same.words() == f"Lyra: all versions give the same annotations ({same.n_cases} cases)."
     few = three.select(cases=three.cases[:20])
     (found,) = version_drift(few, family("1", "1.5"), PEOPLE)
     assert found.versions == () and "too few cases" in found.words()

@@ -574,12 +574,12 @@ def test_rates_of_a_machine_are_reported_where_it_labelled_what_people_did_not()
     assert percent_with_interval(x.corrected.estimate, x.corrected.ci_low, x.corrected.ci_high) in text
     assert (
         "People labelled 60 of 300 cases" in text
-        and "annotated by at least two people; these were left out" not in text
+        and "that at least two people annotated; these were left out" not in text
     )
     said = [row for row in rows if not row.startswith(("0,gpt", "1,gpt"))]
     fewer = replace(request, with_machines=read("\n".join(["case,rater,class", *said]).encode()).dataset)
     text = " ".join(parsed(build_report(fewer, ["machines"])).text)
-    assert "gpt did not annotate 2 of 60 cases annotated by at least two people; these were left out." in text
+    assert "gpt did not annotate 2 of 60 cases that at least two people annotated; these were left out." in text
     same = whole.select(cases=people.cases)
     request = replace(request, with_machines=same)
     assert "People labelled" not in " ".join(parsed(build_report(request, ["machines"])).text)

@@ -123,7 +123,7 @@ def test_what_is_said_over_time_is_of_the_chart_that_is_drawn(card):
     picture, words = _over_time(replace(card, over_time=drift))
     assert words.text == (
         "The chart of a stable rater crosses the limit with 10% probability. "
-        "This chart crosses the limit: accuracy is 88% before and 43% after."
+        "This chart crosses the limit: accuracy is 88% before the change and 43% after it."
     )
     assert picture.draw(LIGHT).data == rater_over_time(drift, LIGHT, "").data
     assert "This chart crosses" not in _over_time(replace(card, over_time=replace(drift, alarm=None)))[1].text
