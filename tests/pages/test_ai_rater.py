@@ -229,12 +229,12 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
     ]
     assert "Of 60 cases that the AI rater labelled, 12 have a label from people" in words(app)
     assert "people make errors" in words(app)
-    assert "these are rates for hard cases" in words(app) and "came from queues" not in words(app)
+    assert "these are rates for hard cases" in words(app) and "came from a queue" not in words(app)
     desk = Desk(ReviewStore(), whole, "Reader")
     (hard,) = desk.start("Lowest certainty first", [Queued("59", "certainty 0.5")]).cases
     desk.send(desk.draft(hard.case_id, "opinion", opinion=Opinion.of_class("y")), seen=0, token="hard")
     app = settle(app.run())
-    assert "came from queues, not from a random sample, so" in words(app) and "apply to these cases" not in words(app)
+    assert "came from a queue, not from a random sample, so" in words(app) and "apply to these cases" not in words(app)
     sample = random_sample(whole, 50, 1)
     session = desk.start(sample.name, sample.batch(whole, 60))
     for one in session.cases[:20]:
