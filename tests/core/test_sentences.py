@@ -186,7 +186,7 @@ def test_models_are_said_to_agree_on_the_cases_in_which_each_names_one_class_and
         tied += any(len(top) > 1 for top in tops)
         same += all(len(top) == 1 for top in tops) and len(set.union(*tops)) == 1
     assert (found.n_same, found.n_tied, found.n_cases) == (same, tied, answered.sum())
-    assert f"on the class of {same:,} of {found.n_cases:,} case" in found.words
+    assert f"on the class in {same:,} of {found.n_cases:,} case" in found.words
     assert ("tied" in found.words) == (tied > 0)
     assert found.high - found.low == pytest.approx(np.ptp([fit.prevalence for fit in fits], axis=0).max())
 
