@@ -261,7 +261,7 @@ def check_published(published: Sequence[PublishedValue] = PUBLISHED) -> CheckGro
         for one in published
     )
     return CheckGroup(
-        "Published values", "Recomputed from the published data, compared within the printed digits.", checks
+        "Published values", "Recomputed from the published data and compared at the printed precision.", checks
     )
 
 

@@ -39,7 +39,7 @@ _ASSUMPTIONS = {  # of methods whose declaration has none
     "ordinal": f"{_RATER_MODEL} The classes are ordered, and larger mistakes are rarer.",
     "gaussian": "The scores of a case are normal around its mean, and all raters are alike.",
     "ordinal-truth": "Each case has one true class on an ordered scale, and raters vary around it independently.",
-    "mixture-plackett-luce": "Raters differ only in how often their ranking follows the case.",
+    "mixture-plackett-luce": "Raters differ only in how often their ranking reflects the case.",
     "pairs": "Two raters are compared only on cases that both annotated, so different pairs may have different cases.",
 }
 _OF_FAMILY = {

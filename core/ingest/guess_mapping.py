@@ -145,7 +145,7 @@ def _as_written(raw: RawTable, guess: Mapping) -> Mapping:
         signs = _signs_in(raw, [column for column in answers if column is not None])
         if signs is not None:
             why = guess.why | {
-                "separators": f"annotations contain {signs[0]!r} between positions; {signs[1]!r} ties classes"
+                "separators": f"annotations have {signs[0]!r} between positions and {signs[1]!r} between tied classes"
             }
             return replace(guess, separators=signs, why=why)
         sign = sign_of_labels(raw, [column for column in answers if column is not None])
@@ -181,7 +181,7 @@ def _by_id(raw: RawTable, guess: Mapping) -> Mapping:
         text, named = (encode(raw.table[name].slice(0, _LOOKED_AT)) for name in (guess.case, column))
         pairs = len(np.unique(text.code.astype(np.int64) * (len(named.values) + 1) + named.code))
         if pairs == len(np.unique(named.code)) == len(np.unique(text.code)):
-            why = guess.why | {"case": f"the column is called {column!r}, and each {guess.case!r} has one value in it"}
+            why = guess.why | {"case": f"the column is called {column!r} and has one value per {guess.case!r}"}
             return replace(guess, case=column, why=why)
     return guess
 
@@ -456,7 +456,7 @@ def _left_over(raw: RawTable, guess: Mapping) -> Mapping:
     case, answer = coded
     if not (_rows_told(rater, case) == 1 > _rows_told(rater, answer) and len(case.values) > len(answer.values)):
         return guess
-    why = {"case": f"no two rows of one {guess.rater!r} have the same {names[0]!r}"}
+    why = {"case": f"no two rows with the same {guess.rater!r} have the same {names[0]!r}"}
     why["answer"] = f"it is the column next to {names[0]!r} and {guess.rater!r}"
     found: dict[str, Any] = dict(zip(("case", "answer"), names, strict=True))
     return replace(guess, **found, why=guess.why | {role: why[role] for role in missing})

@@ -137,7 +137,7 @@ def with_joined_case(raw: RawTable, questions: dict[str, Mapping]) -> tuple[RawT
     for other in free:
         if _identify(seen, first, other):
             raw, name = _joined(raw, (first.case, other))
-            why = {"case": f"{first.case!r} and {other!r} identify a case together"}
+            why = {"case": f"{first.case!r} and {other!r} together identify a case"}
             return raw, {asked: _named(one, name, one.why | why) for asked, one in questions.items()}
     if first.layout == "long" and (columns := _more_ids(seen, first, free)) != (first.case,):
         name = columns[0]

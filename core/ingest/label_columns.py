@@ -81,9 +81,9 @@ def label_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -
     nobody = [column for column, given in zip(mapping.across, (state == 1).any(axis=0), strict=True) if not given]
     if nobody:
         first = ", ".join(repr(column) for column in nobody[:_NAMED]) + " …" * (len(nobody) > _NAMED)
-        labels_are = "label is" if len(nobody) == 1 else "labels are"
+        labels_are = "this label is" if len(nobody) == 1 else "these labels are"
         rows.notes.append(
-            f"No rater chose {first}, so the {labels_are} left out. To use "
+            f"No rater chose {first}, so {labels_are} left out. To use "
             f"{'it' if len(nobody) == 1 else 'them'}, list all labels as classes."
         )
     if only_marks:

@@ -67,5 +67,5 @@ def _difference(names: list[str]) -> str:
     if len({_spaced(_visible(name)).casefold() for name in names}) == 1:
         return "invisible characters"
     if len({_spaced(_composed(_visible(name))).casefold() for name in names}) == 1:
-        return "forms of the same letters"
+        return "the encoding of the same letters"
     return "letters of another alphabet"

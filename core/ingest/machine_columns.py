@@ -39,9 +39,8 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str
         if not by_name or len(mapping.raters) - len(by_name) < 2:
             return (), []
         names = listed([f"“{name}”" for name in by_name])
-        return tuple((name, "", "") for name in by_name), [
-            f"{names} {was_or_were(len(by_name))} read as AI raters, because of the column names"
-        ]
+        read = "was read as an AI rater" if len(by_name) == 1 else "were read as AI raters"
+        return tuple((name, "", "") for name in by_name), [f"{names} {read}, because of the column names"]
     if mapping.layout != "long" or mapping.rater is None or raw.table.num_rows == 0:
         return (), []
     taken = {getattr(mapping, role) for role in ("case", "rater", "answer", "rank", "time", "group", "confidence")}
@@ -69,15 +68,15 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str
             name for found, one in zip(details, one_each, strict=True) if not one for name, told in found if not told
         ]
         names = listed([f"“{name}”" for name in several])
-        unused = f"; {names} {was_or_were(len(several))} not used, because a rater has more than one value"
+        unused = f"; {names} {was_or_were(len(several))} not used, because some raters have more than one value"
         left = unused if several else ""
         return machines, [f"“{column}” marks AI raters ({plural(len(machines), 'rater')}){beside}{left}"]
     if not used:
         return (), []
     return (), [
         (
-            f"{listed(used)} {was_or_were(len(used))} not used, because no column marks AI raters; on the page AI as "
-            "a rater, you can enter family and version when you mark an AI rater"
+            f"{listed(used)} {was_or_were(len(used))} not used, because no column marks AI raters; you can enter "
+            "family and version on the page AI as a rater"
         )
     ]
 

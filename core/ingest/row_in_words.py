@@ -6,7 +6,7 @@ from shlex import quote
 
 from ..annotations.vocabulary import BLANKS, is_missing
 from ..errors import PluralityError
-from ..text import number, percent, plural, shorten
+from ..text import listed, number, percent, plural, shorten
 from .build_dataset import build_dataset
 from .column_mapping import Mapping
 from .formats.raw_table import RawTable
@@ -111,7 +111,7 @@ def _quoted(text: str) -> str:
 
 
 def _listed(parts: list[str], n_more: int) -> str:
-    return ", ".join(parts) + (f", and {n_more:,} more" if n_more else "")
+    return f"{', '.join(parts)}, and {n_more:,} more" if n_more else listed(parts)
 
 
 def _annotation(row: _Row, mapping: Mapping) -> str:
@@ -132,8 +132,9 @@ def _raters(row: _Row, mapping: Mapping) -> str:
 
 def _cases(row: _Row, mapping: Mapping) -> str:
     filled = row.filled(mapping.across)
-    said = [f"annotated case {_quoted(column)} as {_quoted(cell)}" for column, cell in filled[:_NAMED]]
-    return f"{_begin(row.named(mapping.rater, 'rater'))} {_listed(said, len(filled) - len(said))}." if said else ""
+    said = [f"case {_quoted(column)} as {_quoted(cell)}" for column, cell in filled[:_NAMED]]
+    who = _begin(row.named(mapping.rater, "rater"))
+    return f"{who} annotated {_listed(said, len(filled) - len(said))}." if said else ""
 
 
 def _counts(row: _Row, mapping: Mapping) -> str:
@@ -154,9 +155,9 @@ def _pairs(row: _Row, mapping: Mapping) -> str:
     if mapping.case is None or not given:
         return ""
     column, cell = given[0]
-    cases = plural(round(float(cell)), "case")
+    cases = plural(round(float(cell)), "case is", "cases are")
     return (
-        f"{cases}: {_quoted(row[mapping.case])} according to the rater in the rows, {_quoted(column)} according to "
+        f"{cases} {_quoted(row[mapping.case])} according to the rater in the rows and {_quoted(column)} according to "
         "the rater in the columns."
     )
 

@@ -53,7 +53,7 @@ SAMPLES = (
         "Three dermatology cases",
         "3 cases × 3 to 6 raters",
         "differential diagnoses",
-        "The cases printed in the paper on uncertain ground truth, for which raters name quite different conditions.",
+        "The cases printed in the paper on uncertain ground truth. Raters name quite different conditions for them.",
     ),
     Sample(
         "caries",
@@ -118,7 +118,7 @@ SAMPLES = (
         "Pictures",
         "200 pictures × 102 raters",
         "ten classes",
-        "Simulated in the shape of CIFAR-10H: 51 annotations per picture. Two classifiers of similar accuracy have "
+        "Simulated to resemble CIFAR-10H, with 51 annotations per picture. Two classifiers have similar accuracy but "
         "different probabilities.",
     ),
 )

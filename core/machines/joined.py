@@ -245,7 +245,7 @@ def of_predictions(people: Dataset, predictions: Predictions | ScorePredictions)
     cases = np.flatnonzero(sizes)[~tied]
     if not cases.size:
         raise InputError(
-            f"Could not use {predictions.name}: in every case, more than one class is tied for first place.",
+            f"Could not use {predictions.name}: in every case, two or more classes tie for first place.",
             "Provide scores that differ between classes.",
         )
     answer = predictions.class_code[first[~tied]]

@@ -144,26 +144,26 @@ class PanelWorth(Result):
     def words(self) -> str:
         """Return sentences to quote."""
         n = plural(len(self.raters), "AI rater")
-        against = {"joint": "Corrected for people's own mistakes", "gold": "Against gold"}
+        against = {"joint": "After correction for people's own mistakes", "gold": "Compared with gold"}
         people = "the only person" if self.n_people == 1 else "the majority of people"
         said = f"{against.get(self.truth, f'Compared with {people}')}, {n} are worth about {_few(self.n_effective)} "
         said += "independent raters"
         if self.against_majority is not None:
-            said += f"; compared with the majority of people, about {_few(self.against_majority)}"
+            said += f"; compared with the majority of people, they are worth about {_few(self.against_majority)}"
         best, vote = (percent_with_interval(*one) for one in (self.best_accuracy, self.vote))
-        return f"{said}. The vote is correct on {vote} of cases, the best member on {best}. {self.verdict()}."
+        return f"{said}. The panel's vote is correct on {vote} of cases, its best member on {best}. {self.verdict()}."
 
     def verdict(self) -> str:
         """State whether the vote or the best single rater is better."""
         between = f"difference {points(self.gain)}"
         if self.gain.low > 0:
-            return f"The vote is better than its best member: {between}"
+            return f"The vote is better than the best member: {between}"
         if self.gain.high < 0:
             value, low, high = self.gain
             return (
                 f"The best member is better than the vote: difference {points(IntervalEstimate(-value, -high, -low))}"
             )
-        return f"The vote and its best member do not clearly differ: {between}"
+        return f"The vote and the best member do not clearly differ: {between}"
 
 
 def _few(one: IntervalEstimate) -> str:
@@ -216,8 +216,8 @@ def panel_worth(
     check_choice(truth, "The truth", TRUTHS)
     check_level(level)
     check_whole(n_resamples, "The number of resamples", 20)
-    dataset.check_kind("class", "Cannot determine the worth of a panel")
-    dataset.check_raters("Cannot determine the worth of a panel")
+    dataset.check_kind("class", "Cannot compute the effective number of raters of the panel")
+    dataset.check_raters("Cannot compute the effective number of raters of the panel")
     panel = _most_annotations(dataset, set(machines), MOST_RATERS)
     people = _most_annotations(dataset, set(dataset.raters) - set(machines), dataset.n_raters)
     voices = _matrix(dataset, people)

@@ -78,12 +78,12 @@ def in_detail(one: MachineStanding, epsilon: float) -> str:
     """Describe the test of one AI rater with its numbers, in sentences."""
     if one.omega is None or one.rho is None or one.pass_share is None:
         return (
-            f"{one.machine}: not tested, because no rater shares 30 cases with it and another rater "
-            f"({plural(one.n_cases, 'case')} with it and two raters)."
+            f"{one.machine}: not tested, because no rater has 30 cases that this AI rater and another rater also "
+            f"annotated (annotated by it and at least two raters: {plural(one.n_cases, 'case')})."
         )
     share = percent(one.pass_share)
     words = (
-        f"{one.machine}: winning rate {number(one.omega)} ({one.n_rejected:,} of "
+        f"{one.machine}: winning rate {number(one.omega)} (not worse than {one.n_rejected:,} of "
         f"{plural(len(one.raters), 'rater')} at ε = {exact(epsilon)}; pass mark {number(PASSES)}), advantage ρ "
         f"{with_interval(one.rho, one.rho_low, one.rho_high)}; passes in {share} of resamples of its "
         f"{plural(one.n_cases, 'case')}."
@@ -93,9 +93,7 @@ def in_detail(one: MachineStanding, epsilon: float) -> str:
     if one.n_to_pass is None:
         return f"{words} More cases like these would not make it pass."
     if one.n_to_pass > one.n_cases:
-        return (
-            f"{words} If more cases like these were added, {one.n_to_pass:,} would be enough to pass in 80% of samples."
-        )
+        return f"{words} With {one.n_to_pass:,} cases like these in total, it would pass in 80% of samples."
     return words
 
 
@@ -115,8 +113,8 @@ def silences(dataset: Dataset, people: Sequence[str], machines: Sequence[Machine
     case, rater = rater_case_pairs(dataset)
     n = int((np.bincount(case[np.isin(rater, codes)], minlength=dataset.n_cases) >= 2).sum())
     return [
-        f"{one.machine} did not annotate {n - one.n_cases:,} of {plural(n, 'case')} annotated by at least two "
-        "people; these were left out."
+        f"{one.machine} did not annotate {n - one.n_cases:,} of {plural(n, 'case')} that at least two people "
+        "annotated; these were left out."
         for one in machines
         if one.n_cases < n
     ]

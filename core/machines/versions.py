@@ -129,13 +129,14 @@ class VersionDrift(Result):
         if not self.versions:
             return (
                 f"Cannot determine the drift of {self.family}: too few cases ({cases}) have annotations by all "
-                "versions and a person."
+                "versions and at least one person."
             )
         steps = self.changes[: len(self.versions) - 1]
         sure = [_said(one, self.score) for one in self.changes if one.sure]
         if not any(one.n_changed for one in steps):
-            return f"{self.family}: all versions give the same annotations on {cases}."
-        moved = [f"{percent(one.changed)} between {one.before} and {one.machine}" for one in steps]
+            return f"{self.family}: all versions give the same annotations ({cases})."
+        moved = [f"{percent(one.changed)} of cases between {one.before} and {one.machine}" for one in steps[:1]]
+        moved += [f"{percent(one.changed)} between {one.before} and {one.machine}" for one in steps[1:]]
         listed = moved[0] if len(moved) == 1 else f"{', '.join(moved[:-1])} and {moved[-1]}"
         if sure:
             told = f"{self.family}: agreement with people {'; '.join(sure)}"

@@ -265,7 +265,7 @@ def _votes(data: HeldOutData, dataset: Dataset, reference: Standing, token) -> l
         SMOOTHED.n_parameters(dataset),
         held,
         fit,
-        excluded="A fixed share of the average; it opens if no model can be averaged.",
+        excluded="It has a fixed share of the average, and is shown first only if no model can be averaged.",
     )
     majority = replace(
         reference, held=held_out_votes(data, token=token), excluded="The reference, which does not model raters."
@@ -453,7 +453,7 @@ def _losing_no_class(dataset: Dataset, standings: list[Standing]) -> list[Standi
 
 
 def _nothing(dataset: Dataset, reference: Standing, why: str, seed: int) -> Choice:
-    reason = f"Majority vote opens because no rater model can be estimated: {why[0].lower()}{why[1:]}"
+    reason = f"Majority vote is shown first because no rater model can be estimated: {why[0].lower()}{why[1:]}"
     others = [
         Standing(each, each.n_parameters(dataset), excluded=why) for each in candidates_of(dataset, difficulty=True)
     ]
@@ -488,13 +488,13 @@ def _why_votes(dataset: Dataset, choice: Choice) -> str:
     found = one_class_raters(dataset)
     if found.most:
         return (
-            f"{SMOOTHED.title} opens because {found.n:,} of {plural(found.n_enough, 'rater')} with at least "
-            f"{FEWEST} annotations use one class for at least {percent(ONE_CLASS_ONLY)} of them. Then only their "
-            "choice of cases is informative, and rater models ignore this choice."
+            f"{SMOOTHED.title} is shown first because {found.n:,} of {plural(found.n_enough, 'rater')} with at least "
+            f"{FEWEST} annotations use one class for at least {percent(ONE_CLASS_ONLY)} of them. For such raters, only "
+            "the choice of cases is informative, and rater models ignore it."
         )
     first = next(each for each in choice.standings if not each.by_vote)
     why = first.excluded[0].lower() + first.excluded[1:].removesuffix(".")
-    return f"{SMOOTHED.title} opens because no rater model can be used ({first.candidate.title}: {why})."
+    return f"{SMOOTHED.title} is shown first because no rater model can be used ({first.candidate.title}: {why})."
 
 
 def _simplest_of_the_best(able: list[tuple[Standing, HeldOut]], few: bool) -> tuple[Standing, HeldOut]:
@@ -558,10 +558,10 @@ def _reason(choice: Choice) -> str:
     ]
     what = f"{choice.n_hidden:,} held-out {'annotation' if choice.n_hidden == 1 else 'annotations'}"
     if choice.n_hidden < FEWEST_TO_TELL:
-        what += ", hardly enough to compare models,"
+        what += " (hardly enough to compare models)"
     title = best.candidate.title
     if not others or best.held is None:
-        return f"{title} is the only rater model that could be scored on {what.removesuffix(',')}."
+        return f"{title} is the only rater model that could be scored on {what}."
     second, second_held = others[0]
     if second.diff is not None and abs(second.diff) <= SAME_SCORE:
         return f"{title} predicts {what} as well as {second.candidate.title}, with no more parameters."
@@ -573,8 +573,8 @@ def _reason(choice: Choice) -> str:
         )
     near = [each.candidate.title for each, _ in others if each.within_one_se]
     said = (
-        f"{title} predicts {what} best of the rater models ({number(best.held.score, 3)} nats "
-        f"each; next is {second.candidate.title} with {number(second_held.score, 3)})"
+        f"Of the rater models, {title} predicts {what} best ({number(best.held.score, 3)} nats each; next: "
+        f"{second.candidate.title}, {number(second_held.score, 3)})"
     )
     if not near:
         return f"{said}."

@@ -98,17 +98,18 @@ class EvidenceWeight(Result):
         gain, error = self.gain(self.best)
         if not self.weight:
             told = (
-                f"ahead of weight 0 by {number(gain, 3)} ± {number(error, 3)} nats per annotation"
+                f"gain over weight 0: {number(gain, 3)} ± {number(error, 3)} nats per annotation"
                 if self.best
-                else "behind"
+                else "no gain over weight 0"
             )
             return f"{self.classifier} is not used: it does not clearly improve held-out predictions ({told})."
         left = self.n_cases - self.n_predicted
-        without = f" {plural(left, 'case')} without a prediction are not affected." if left else ""
+        are = "is" if left == 1 else "are"
+        without = f" {plural(left, 'case')} without a prediction {are} not affected." if left else ""
         return (
             f"{self.classifier} is used as evidence with weight {number(self.weight, 1)}: held-out predictions "
-            f"improve by {number(gain, 3)} ± {number(error, 3)} nats each.{without} Errors that it shares with "
-            "raters, for example because it was trained on their annotations, cannot be detected."
+            f"improve by {number(gain, 3)} ± {number(error, 3)} nats per annotation.{without} Errors "
+            "that it shares with raters, for example because it was trained on their annotations, cannot be detected."
         )
 
 
@@ -292,7 +293,7 @@ def with_classifier(
     doubt = float(fit.settings.get("doubt", 0.0))
     without = doubt_note(doubt)
     others = [note for note in fit.notes if note not in without]
-    rest = doubt_note(doubt, f"the prevalence of classes with {found.classifier}")
+    rest = doubt_note(doubt, f"the prevalence of classes and the predictions of {found.classifier}")
     return replace(
         fit,
         class_probability=belief,

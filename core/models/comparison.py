@@ -237,7 +237,7 @@ class ModelsAgree:
         low, high = percent(self.low), percent(self.high)
         tied = f" ({self.n_tied:,} tied)" if self.n_tied else ""
         return (
-            f"{self.n_models:,} models agree on the class of {self.n_same:,} of "
+            f"{self.n_models:,} models agree on the class in {self.n_same:,} of "
             f"{plural(self.n_cases, 'case')}{tied}; their estimated prevalence of {shorten(self.name, 30)} is "
             f"{low if low == high else f'{low} to {high}'}"
         )
@@ -297,10 +297,10 @@ class VoteChanges:
     def words(self) -> str:
         """Sentence on the changes, without its full stop."""
         cases = plural(self.n_cases, "case")
-        weighing = f"The model, with {self.classifier} as evidence," if self.classifier else "Weighing raters"
+        weighing = f"The model, with {self.classifier} as evidence," if self.classifier else "Weighting the raters"
         if self.n_decided and not self.n_changed:
             return f"{weighing} decides {plural(self.n_decided, 'tie')} and changes no majority in {cases}"
-        words = f"{weighing} changes the majority class of {self.n_changed:,} of {cases}"
+        words = f"{weighing} changes the majority class in {self.n_changed:,} of {cases}"
         return words + (f" and decides {plural(self.n_decided, 'tie')}" if self.n_decided else "")
 
 

@@ -82,5 +82,6 @@ def _remarks(dataset: Dataset, prevalence: np.ndarray, confusion: np.ndarray) ->
     unused = np.flatnonzero(np.bincount(dataset.answer, minlength=dataset.n_classes) == 0)
     if unused.size:
         names = ", ".join(dataset.classes[k] for k in unused)
-        remarks.append(f"No rater chose {names}: results for it come from the prior.")
+        these = "this class" if unused.size == 1 else "these classes"
+        remarks.append(f"No rater chose {names}: results for {these} come from the prior.")
     return tuple(remarks)

@@ -103,16 +103,16 @@ METHOD = RaterModelMethod(
     "Dawid-Skene",
     DawidSkene,
     plainly="Estimates rater accuracy from agreement with the other raters, and weights annotations accordingly.",
-    exactly="Latent class model with a confusion matrix per rater, by EM in log space. It assumes that raters make "
-    "mistakes independently given the class (Dawid & Skene 1979).",
+    exactly="Latent class model with a confusion matrix per rater, fitted by EM in log space. It assumes that raters "
+    "make mistakes independently given the class (Dawid & Skene 1979).",
     sources=(DAWID_SKENE_1979,),
     options=em_options("none", "diagonal", "pooled", "empirical"),
     place=30,
     opens=lambda dataset: True,
     n_parameters=_n_parameters,
-    sentence="The accuracy of raters and the probability of each class on each case were estimated by the Dawid-Skene "
-    "model, by expectation-maximisation from the shares of votes; it assumes that raters err independently given the "
-    "true class.",
+    sentence="The accuracy of raters and the probability of each class on each case were estimated with the "
+    "Dawid-Skene model, fitted by expectation-maximisation starting from the vote shares; the model assumes that "
+    "raters err independently given the true class.",
     warm=True,
 )
 EMPIRICAL = RaterModelMethod(

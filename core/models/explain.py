@@ -93,12 +93,13 @@ def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
 def _because(fit: RaterModelFit, yes: np.ndarray, no: np.ndarray, top: int, against: int, name: str, other: str) -> str:
     """Explain how the annotations decide: raters of ``top`` are more accurate on it, or all annotations together."""
     if not yes.size:
-        return f"no annotation names {name}, but together they are more likely if the truth is {name}"
+        return f"no annotation names {name}, but together the annotations are more likely if the truth is {name}"
     n = len(np.unique(yes))
     number = _NUMBERS[n] if n < len(_NUMBERS) else f"{n:,}"
     who = f"the {number} {'rater who names' if n == 1 else 'raters who name'} {name}"
     if no.size and _right_on(fit, yes, top).mean() > _right_on(fit, no, against).mean():
-        return f"{who} {'is' if n == 1 else 'are'} correct more often on {name} than the others on {other}"
+        is_ = "is" if n == 1 else "are"
+        return f"{who} {is_} more often correct when they name it than the others are when they name {other}"
     return f"together, the annotations are more likely if the truth is {name}"
 
 

@@ -24,8 +24,8 @@ def two_per_case(dataset: Dataset) -> tuple[str, ...]:
     if dataset.n_classes < 2 or most_per_case(dataset) > 2:
         return ()
     return (
-        "Not identified: no case has three annotations. Other confusion matrices and another prevalence explain "
-        "the annotations equally well; the result depends on the votes and the smoothing.",
+        "Not identified: no case has three annotations. Different confusion matrices and a different prevalence "
+        "would explain the annotations equally well; the result depends on the votes and the smoothing.",
     )
 
 
@@ -36,7 +36,7 @@ def tap_identifiability(dataset: Dataset, common: bool) -> tuple[str, ...]:
     if dataset.n_classes == 2:
         return (
             "Not identified: with two classes and two annotations per case, the data cannot separate accuracy, "
-            "prevalence and guesses, unless raters are alike and guess each class as often as it is true.",
+            "prevalence and guesses, unless raters are alike and guess each class in proportion to its prevalence.",
         )
     if common:
         return ()
@@ -46,8 +46,8 @@ def tap_identifiability(dataset: Dataset, common: bool) -> tuple[str, ...]:
     named = ", ".join(dataset.raters[rater] for rater in lost[:3]) + (" and others" if lost.size > 3 else "")
     return (
         f"Not identified: with two annotations per case, the accuracy of {lost.size:,} of {dataset.n_raters:,} "
-        f"raters ({named}) is known only as a product with that of their partners, because their pairs form no odd "
-        "cycle.",
+        f"raters ({named}) is known only as a product with the accuracy of other raters. It would be known if shared "
+        "cases linked these raters to a closed chain of an odd number of raters, for example A–B, B–C and C–A.",
     )
 
 

@@ -227,8 +227,8 @@ def _checked(log_likelihood: np.ndarray, count: np.ndarray) -> tuple[np.ndarray,
     count = np.ascontiguousarray(count, np.int64)
     if log_likelihood.ndim != 2 or count.shape != log_likelihood.shape[1:] or not count.size or count.min() < 1:
         raise InputError(
-            f"Could not score the model: log probabilities of shape {log_likelihood.shape} do not match "
-            f"{count.shape} counts.",
+            f"Could not score the model: log probabilities of shape {log_likelihood.shape} do not match counts of "
+            f"shape {count.shape}.",
             "Provide one column and one positive count per pattern.",
         )
     if len(log_likelihood) < LEAST_DRAWS:

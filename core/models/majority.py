@@ -78,7 +78,7 @@ METHOD = RaterModelMethod(
     "majority",
     "Majority vote",
     plainly="The class that most raters chose. Every rater has the same weight.",
-    exactly="The most frequent class of the annotations of a case. Tied classes share the case.",
+    exactly="The most frequent class among the annotations of a case. Tied classes share the case equally.",
     sources=(),
     needs=(),
     make=MajorityVote,

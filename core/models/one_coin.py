@@ -132,23 +132,24 @@ METHODS = (
         "One coin",
         OneCoin,
         plainly="Estimates one accuracy per rater, whatever the true class, and weights annotations by it.",
-        exactly="Latent class model with one accuracy per rater and mistakes spread evenly over the other classes, by "
-        "EM (Dawid & Skene 1979 with one parameter per rater).",
+        exactly="Latent class model with one accuracy per rater and mistakes spread evenly over the other classes, "
+        "fitted by EM (Dawid & Skene 1979 with one parameter per rater).",
         sources=(DAWID_SKENE_1979, EM_SOURCE),
         options=em_options("none", "pooled"),
         place=10,
         opens=lambda dataset: True,
         n_parameters=lambda dataset: dataset.n_classes - 1 + dataset.n_raters,
-        sentence="The accuracy of raters and the probability of each class on each case were estimated by a latent "
-        "class model with one accuracy per rater, by expectation-maximisation from the shares of votes.",
+        sentence="The accuracy of raters and the probability of each class on each case were estimated with a "
+        "latent class model with one accuracy per rater, fitted by expectation-maximisation starting from the vote "
+        "shares.",
     ),
     RaterModelMethod(
         "class-conditional",
         "Class-conditional",
         ClassConditional,
         plainly="Estimates one accuracy per rater for each true class.",
-        exactly="Latent class model with one accuracy per rater and true class and mistakes spread evenly, by EM. With "
-        "two classes, it is Dawid-Skene.",
+        exactly="Latent class model with one accuracy per rater and true class and mistakes spread evenly, fitted by "
+        "EM. With two classes, it is Dawid-Skene.",
         sources=(DAWID_SKENE_1979, EM_SOURCE),
         options=em_options("none", "pooled"),
         place=20,

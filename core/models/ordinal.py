@@ -397,8 +397,8 @@ METHOD = RaterModelMethod(
     plainly="For ordered classes. Estimates how much higher or lower than the panel each rater rates, how much "
     "their annotations vary, and how often they make a careless mistake.",
     exactly="Annotations are normal around the true class plus the rater's severity, cut into classes. Careless "
-    "mistakes follow the shares of all annotations. Fitted by EM at the posterior mode, or by NUTS (after Patz et al. "
-    "2002).",
+    "mistakes follow the class shares among all annotations. Fitted by EM at the posterior mode, or by NUTS (after "
+    "Patz et al. 2002).",
     sources=("Patz, Junker, Johnson & Mariano, Journal of Educational and Behavioral Statistics 27 (2002), 341-384",),
     options=(*em_options(), *DRAWS),
     takes={"class": AS_IS},

@@ -180,7 +180,7 @@ def _method(name: str, title: str, raters: Literal["own", "common"], place: int,
         name,
         title,
         partial(TAP, raters=raters),
-        plainly=f"{words} knows the truth or guesses; the model estimates how often.",
+        plainly=f"{words} either knows the truth or guesses; the model estimates how often they know it.",
         exactly="An annotation is the truth with probability a, otherwise a guess from p. Fitted by EM with an exact "
         "M-step (Eubanks, Kappa Zoo, 9). With one accuracy per rater and a free prevalence, it is MACE (Hovy et al. "
         "2013).",

@@ -73,9 +73,9 @@ class Unanimous:
         if lost.size:
             k = lost[np.argmax(times[lost])]
             return (
-                f"It loses {shorten(self.classes[k], 40)}: the prevalence is {percent(fit.prevalence[k])}, although "
-                f"the class has {percent(self.share[k])} of cases by majority vote and "
-                f"{plural(int(times[k]), 'unanimous case')}."
+                f"It loses the class {shorten(self.classes[k], 40)}: it estimates a prevalence of "
+                f"{percent(fit.prevalence[k])}, but {percent(self.share[k])} of cases have this class by majority "
+                f"vote, and {plural(int(times[k]), 'case')} unanimously."
             )
         flipped = self.n_flipped(fit)
         if flipped > max(_FEWEST_FLIPS, _SHARE * self.n):

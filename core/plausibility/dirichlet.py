@@ -165,6 +165,6 @@ METHOD = PlausibilityMethod(
         published="Published value: 1, which counts each annotation once.",
     ),
     most_cases=20_000,
-    sentence="Plausibilities of classes were drawn from the Dirichlet posterior of the counts of annotations.",
+    sentence="Plausibilities of classes were drawn from their Dirichlet posterior given the annotation counts.",
     warm=True,
 )

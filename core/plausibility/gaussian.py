@@ -334,8 +334,8 @@ METHOD = PlausibilityMethod(
     "gaussian",
     "Gaussian scores",
     plainly="Estimates the mean score of a case, and the certainty that it is above or below the threshold.",
-    exactly="Normal scores with a conjugate normal-inverse-gamma prior, fitted by empirical Bayes if you set none. "
-    "Certainty is max(p, 1 − p) with p = P(μ ≤ threshold | scores) (Stutz et al., appendix A).",
+    exactly="Normal scores with a conjugate normal-inverse-gamma prior, fitted by empirical Bayes if you do not set "
+    "one. Certainty is max(p, 1 − p) with p = P(μ ≤ threshold | scores) (Stutz et al., appendix A).",
     sources=(UGT,),
     takes={"score": AS_IS},
     make=GaussianScores,
@@ -349,5 +349,6 @@ METHOD = PlausibilityMethod(
         published="Published value: 1, which counts each score once.",
     ),
     on_pages=False,
-    sentence="The mean score of a case was taken as the posterior of a normal model with a conjugate prior.",
+    sentence="The distribution of the mean score of a case was taken as its posterior under a normal model with a "
+    "conjugate prior.",
 )

@@ -169,5 +169,6 @@ METHOD = PlausibilityMethod(
     reliability=ReliabilityScale(
         OrdinalTruth.default_reliability, 0.05, 3.0, (0.25, 0.5, 1.0), (0.25, 0.5, 1.0, 2.0), published=""
     ),
-    sentence="The true class of a case was taken as the posterior of the ordinal model of raters.",
+    sentence="The distribution of the true class of a case was taken as its posterior under the ordinal model of "
+    "raters.",
 )

@@ -118,7 +118,7 @@ class PrIRN:
 METHOD = PlausibilityMethod(
     "prirn",
     "PrIRN",
-    plainly="First choices have weight 1, second choices 1/2, third choices 1/3, and so on. Weights are added over "
+    plainly="First choices have weight 1, second choices 1/2, third choices 1/3, and so on. Weights are summed over "
     "raters.",
     exactly="λ ~ Dirichlet(γ·IRN + ε), where IRN is the normalised sum of inverse ranks and ε = 0.01 (Stutz et al., "
     "B.2-B.3).",

@@ -45,9 +45,9 @@ def ranked_entries(dataset: Dataset, annotations: range | None = None) -> Ranked
         The annotations are scores.
     """
     if dataset.kind == "score":
-        raise NotApplicableError("Could not use rankings: these annotations are scores.")
+        raise NotApplicableError("This needs rankings, but these annotations are scores.")
     if dataset.kind == "set":
-        raise NotApplicableError("Could not use rankings: these annotations are sets of labels without an order.")
+        raise NotApplicableError("This needs rankings, but these annotations are sets of labels without an order.")
     return _placed(*dataset.entries(annotations))
 
 

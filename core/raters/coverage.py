@@ -153,15 +153,15 @@ def _notes(dataset: Dataset, n_components: int, n_scarce: int, n_pairs: int, few
     notes = []
     if n_components > 1:
         notes.append(
-            f"Raters form {n_components:,} groups with no cases in common. Comparisons across groups assume similar "
-            "cases."
+            f"Raters form {n_components:,} groups with no cases in common. Comparisons across groups assume that "
+            "their cases are similar."
         )
     if n_scarce:
         notes.append(f"{n_scarce:,} of {plural(n_pairs, 'pair')} of raters share fewer than {few:,} cases.")
     most = most_per_case(dataset)
     if most < 3:
         notes.append(
-            f"No case has more than {plural(most, 'annotation')}; with three annotations on some cases, rater models "
-            "can separate truth from error."
+            f"No case has more than {plural(most, 'annotation')}. Rater models can separate truth from error if some "
+            "cases have three annotations."
         )
     return tuple(notes)

@@ -92,21 +92,21 @@ class FlaggedRaters(Result):
         if self.judged.n_flagged or not others or self.judged.aside:
             return []
         named = others[:_MOST_NAMED] + [plural(len(others) - _MOST_NAMED, "other")] * (len(others) > _MOST_NAMED)
-        return [f"By other evidence, {listed(named)} {'is' if len(others) == 1 else 'are'} flagged."]
+        return [f"{listed(named)} {'is' if len(others) == 1 else 'are'} flagged for other reasons."]
 
     def _accuracies(self, found: JudgedAccuracy) -> str:
         n_judged = found.n_judged
         bar = f"the acceptable accuracy ({percent(found.acceptable)}, {_JUDGES[found.judged_by]})"
         about = round(found.n_below)
         if not found.n_flagged:
-            unsure = f"; about {about:,} of {n_judged:,} raters may be" if n_judged > 1 else "; the one rater may be"
+            unsure = f"; about {about:,} of {n_judged:,} raters may be" if n_judged > 1 else "; the only rater may be"
             return f"No rater is clearly below {bar}{unsure if about else ''}.{_checked(found.check)}"
         total = float(np.nansum(found.expected_wrong))
         them = "The flagged rater" if found.n_flagged == 1 else "The flagged raters"
         share = percent(found.cost / total) if total > 0 else "none"
         n = int(found.n_annotations[found.flagged].sum())
         n_below = max(about, found.n_flagged)
-        who = f"An estimated {n_below:,} of {plural(n_judged, 'rater')}" if n_judged > 1 else "The one rater"
+        who = f"An estimated {n_below:,} of {plural(n_judged, 'rater')}" if n_judged > 1 else "The only rater"
         flagged = f"{found.n_flagged:,} {'is' if found.n_flagged == 1 else 'are'} flagged for this"
         return (
             f"{who} {'is' if n_below == 1 else 'are'} below {bar}; {flagged}. {them} made "

@@ -21,8 +21,8 @@ FALSE_ALARMS = 0.05
 LEAST_SHARE = 0.05  # If a smaller share of the clear annotations favours a class, it is a habit and not carelessness.
 RULES = {
     "low": "Accuracy below the acceptable level",
-    "follow": "Hardly follows the cases",
-    "one_class": "Uses almost only one class",
+    "follow": "Weak correlation with the case scores",
+    "one_class": "Chooses the same class almost every time",
     "below_others": "Accuracy far below that of the other raters",
     "adversarial": "Less accurate than annotations that ignore the case",
     "spam": "Annotations do not depend on the case",
@@ -30,7 +30,7 @@ RULES = {
     "streaks": "Repeats the previous annotation",
     "fast": "Much faster than the other raters",
     "drift": "Became less accurate over time",
-    "shift": "Higher or lower on the scale than the others",
+    "shift": "Rates higher or lower than the others",
     "spread": "Varies more than the others",
 }
 # What to do about it, in words for whoever talks to the rater.
@@ -46,15 +46,15 @@ ADVICE = {
     "fast": "Ask whether they saw the whole case.",
     "drift": "Ask what has changed since then: guideline, tool or workload.",
     "shift": "Discuss how to use the scale, not how carefully they work.",
-    "spread": "Show example cases for each step of the scale.",
+    "spread": "Show example cases for each point on the scale.",
 }
 # What a message says and asks, to the rater.
 TO_RATER = {
     "low": ("Few of your annotations are correct.", "Could we discuss some of these cases together?"),
-    "follow": ("Your annotations hardly follow the cases.", "What do you look at in a case?"),
-    "one_class": ("You chose almost only one class.", "How do you tell the other classes apart?"),
+    "follow": ("Your annotations are only weakly related to the cases.", "What do you look at in a case?"),
+    "one_class": ("You chose the same class almost every time.", "How do you tell the other classes apart?"),
     "below_others": (
-        "Fewer of your annotations are correct than of the others'.",
+        "Your annotations are correct less often than those of the others.",
         "Could we discuss some of these cases together?",
     ),
     "adversarial": ("Your annotations often contradict those of the others.", "Are two classes swapped in your tool?"),
@@ -62,20 +62,23 @@ TO_RATER = {
     "careless": ("You often chose one class where the others chose another.", "Could we discuss some of these cases?"),
     "streaks": ("You often repeated your previous annotation.", "Does your tool keep the previous annotation?"),
     "fast": ("You were much faster than the others.", "Did you see the whole case each time?"),
-    "drift": ("Fewer of your annotations are correct than before.", "Did the guideline, your tool or workload change?"),
+    "drift": (
+        "Fewer of your annotations are correct than before.",
+        "Did the guideline, your tool or your workload change?",
+    ),
     "shift": (
-        "You use the scale higher or lower than the others, which does not count against you.",
+        "Your ratings are higher or lower than those of the others, which does not count against you.",
         "Could we discuss how to use the scale?",
     ),
     "spread": (
         "Your annotations vary more than those of the others, which does not count against you.",
-        "Would examples for each step of the scale help you?",
+        "Would examples for each point on the scale help you?",
     ),
 }
 # Short names for the cells of a table.
 SHORT = {
     "low": "low accuracy",
-    "follow": "hardly follows",
+    "follow": "weak correlation",
     "one_class": "one class",
     "below_others": "below others",
     "adversarial": "adversarial",
@@ -180,7 +183,7 @@ def careless_evidence(found: Carelessness, classes: tuple[str, ...]) -> Evidence
         return (
             f"Named “{classes[found.favourite[rater]]}” {plural(int(found.n_favourite[rater]), 'time')} in "
             f"{found.n_far[rater]} cases that the others assign to {over} and rarely (under {percent(FAR)}) to this "
-            f"one; expected: {number(found.expected[rater], 1)} times."
+            f"class; expected: {number(found.expected[rater], 1)} times."
         )
 
     enough = found.n_regardless >= LEAST_SHARE * np.maximum(found.n_clear, 1)
@@ -258,7 +261,7 @@ def adversarial_evidence(p: np.ndarray, chance: np.ndarray) -> Evidence:
 
     def words(rater: int) -> str:
         return (
-            "Compared with the other raters, less accurate than blind guesses with the same class shares, which "
+            "Judged by the other raters, less accurate than blind guesses with the same class shares, which "
             f"would be correct in {percent(chance[rater])} of annotations. The classes may be swapped."
         )
 

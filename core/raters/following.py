@@ -173,18 +173,18 @@ class Following(Judged, Result):
         if self.acceptable is None or not self.n_judged:
             return f"Cannot determine how closely raters follow the cases: {self.why}."
         n_judged, about = self.n_judged, round(self.n_below)
-        bar = f"correlation below {_zero(self.acceptable)}"
+        bar = f"below {_zero(self.acceptable)}"
         if not self.n_flagged:
             unsure = f"; about {about:,} of {plural(n_judged, 'rater')} may be below it" if about else ""
             return f"No rater's correlation with the case scores is clearly below {_zero(self.acceptable)}{unsure}."
         n_below = max(about, self.n_flagged)
         n = int(self.n_annotations[self.flagged].sum())
-        follow = "follows" if n_below == 1 else "follow"
+        have = "has" if n_below == 1 else "have"
         flagged = f"{self.n_flagged:,} of them {'is' if self.n_flagged == 1 else 'are'} flagged"
         return (
-            f"About {n_below:,} of {plural(n_judged, 'rater')} hardly {follow} the cases ({bar}); {flagged}. Flagged "
-            f"raters made {plural(n, 'annotation')}, which are worth as much as {max(round(n - self.cost), 0):,} by "
-            "the average rater."
+            f"About {n_below:,} of {plural(n_judged, 'rater')} {have} a weak correlation with the case scores "
+            f"({bar}); {flagged}. Flagged raters made {plural(n, 'annotation')}, which are worth as much as "
+            f"{plural(max(round(n - self.cost), 0), 'annotation')} by the average rater."
         )
 
     def _limit(self) -> list[str]:
@@ -192,7 +192,8 @@ class Following(Judged, Result):
         if not self.default or self.mean is None or self.acceptable is None:
             return []
         mean = _zero(self.mean)
-        return [f"The limit, {_zero(self.acceptable)}, is halfway between 0 and the mean of all annotations, {mean}."]
+        limit = _zero(self.acceptable)
+        return [f"The limit, {limit}, is halfway between 0 and the mean correlation over all annotations, {mean}."]
 
     def _shifted(self) -> list[str]:
         if self.scores is None or not self.scores.severe.any():
@@ -210,14 +211,14 @@ class Following(Judged, Result):
         chance = float(self.chance[rater])
         p = "below 0.001" if chance < 0.001 else _zero(chance, 3)
         return (
-            f"Correlation with the case {self.said(rater)}, judged by {judge} on "
+            f"Correlation with the case scores {self.said(rater)}, judged by {judge} on "
             f"{plural(int(self.rates.n[rater]), 'case')}; acceptable: {_zero(self.acceptable)} (probability of "
             f"reaching it: {p})."
         )
 
     def _spread(self, scores: ScoreRaters, rater: int) -> str:
         own = _said(scores.spread[rater], scores.spread_low[rater], scores.spread_high[rater], self.digits)
-        return f"Spread of {own} around the case; {_zero(scores.median_spread, self.digits)} for the median rater."
+        return f"Spread around the case score: {own}; median rater: {_zero(scores.median_spread, self.digits)}."
 
 
 def without_words(raters: Sequence[str], aside: Sequence[int]) -> str:
@@ -300,9 +301,10 @@ def _pool(likelihood: np.ndarray, cases: np.ndarray, n: np.ndarray, why: str) ->
     pool = LearnedPool(likelihood, cases)
     share = pool.mean_over(n)
     if share is None:
-        return pool, None, why or f"no rater has {_LEAST} cases that others annotated and on which annotations differ"
+        few = f"no rater has {_LEAST} cases that others also annotated and on which annotations differ"
+        return pool, None, why or few
     if share <= _EVEN:
-        return LearnedPool(likelihood, 0 * cases), None, "the raters do not follow the cases on average"
+        return LearnedPool(likelihood, 0 * cases), None, "on average, raters do not correlate with the case scores"
     return pool, 2 * share - 1, why
 
 

@@ -27,7 +27,7 @@ FEWEST_ON_CASE = 3
 MOST_CASES = 20  # that are listed for each group
 N_PERMUTATIONS = 1_999
 N_RESAMPLES = 200
-COMPARED = "No group has at least 8 raters, with at least 8 raters outside it. Smaller groups are not shown."
+COMPARED = "No group has at least 8 raters in it and 8 outside it. Smaller groups are not shown."
 
 
 @dataclass(frozen=True, slots=True, repr=False)

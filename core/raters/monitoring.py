@@ -316,7 +316,7 @@ def _fit(dataset, model, token, progress) -> tuple[RaterModelFit, tuple[str, ...
     except NotApplicableError as error:
         if model is not None:
             raise
-        return MajorityVote().fit(dataset), (f"{error} Raters are judged by majority vote.",)
+        return MajorityVote().fit(dataset), (f"{error} Raters are compared with the majority vote.",)
 
 
 def _evidence(
@@ -332,7 +332,7 @@ def _evidence(
     def drifted(rater: int) -> str:
         drift = drift_of(panel, rater, false_alarm=float(np.clip(false_alarms, 0.0005, 0.5)), n_windows=1)
         if drift.change is None:
-            return "The accuracy chart rose higher than for a stable rater."
+            return "The accuracy chart rose higher than it would for a stable rater."
         p = float(p_drift[rater])
         seldom = "less than 1 time in 1,000" if p < 0.001 else f"with probability {significant(p, 1)}"
         day = np.datetime64(drift.time_of(drift.change), "s").astype("datetime64[D]")

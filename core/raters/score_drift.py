@@ -119,8 +119,8 @@ class ScoreDrifts(Result):
             return f"{self.raters[rater]} shows no change in severity"
         moved = found.after[0] - found.before[0]
         side = "higher" if moved > 0 else "lower"
-        reads = f"reads {number(abs(moved), digits)} {unit}es" if unit else f"scores {number(abs(moved), digits)}"
-        return f"{self.raters[rater]} {reads} {side} since about {self.day(rater)} than before"
+        by = f"rated {number(abs(moved), digits)} {unit}es" if unit else f"scored {number(abs(moved), digits)}"
+        return f"{self.raters[rater]} has {by} {side} since about {self.day(rater)} than before"
 
     def day(self, rater: int) -> str | None:
         """Return the day of the first score after the change; None without an alarm."""

@@ -233,7 +233,7 @@ def build_report(
     built, todo = _built(request, sections, question, token, part(0), answered)
     if not built:
         built.append(
-            Section("nothing", "Nothing to report", (Words("These data have nothing to show in the chosen sections."),))
+            Section("nothing", "Nothing to report", (Words("None of the chosen sections applies to these data."),))
         )
     elif len(sections) > 1:
         built.insert(0, _summary(request, built, todo, question))

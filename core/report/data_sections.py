@@ -111,7 +111,7 @@ def _simulated(view: Dataset, values: dict[str, float]) -> list:
     except PluralityError:
         return []
     told = ", ".join(f"{name} = {exact(value)}" for name, value in values.items())
-    return [Heading(f"Ratings simulated with {told} of an average rater"), *printed(found)]
+    return [Heading(f"Ratings simulated for an average rater ({told})"), *printed(found)]
 
 
 def _to_ask(averaged: AveragedModels | None, view: Dataset) -> list:
@@ -260,7 +260,6 @@ def single_classes(request) -> tuple[Dataset, list]:
     elif request.dataset.kind == "set" and request.threshold is not None:
         words.append(Words(of_label(request.threshold), "note"))
     elif request.dataset.kind == "score":
-        words.append(
-            Words(f"Scores are split into two classes: at most {exact(request.threshold)}, and above.", "note")
-        )
+        limit = exact(request.threshold)
+        words.append(Words(f"Scores are split into two classes: at most {limit}, and above {limit}.", "note"))
     return view, words

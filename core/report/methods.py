@@ -46,8 +46,8 @@ SENTENCES = {
         COMPARISONS,
     ),
     "machines": (
-        "AI raters were compared with each rater by the alternative annotator test (one-sided t-tests, "
-        "Benjamini-Yekutieli procedure over raters), and their worth was expressed as a number of raters by survey "
+        "AI raters were compared with each rater in the alternative annotator test (one-sided t-tests, "
+        "Benjamini-Yekutieli procedure over raters), and their worth was expressed as a number of raters using survey "
         "equivalence; intervals come from resampling cases.",
         (ALTERNATIVE_TEST, SURVEY_EQUIVALENCE),
     ),
@@ -58,17 +58,17 @@ SENTENCES = {
         (DAWID_SKENE_1979,),
     ),
     "study": (
-        "Modalities were compared by the method of Obuchowski and Rockette with Hillis' degrees of freedom for "
-        "complete designs, and by U-statistics for other designs; readers and cases were treated as random. If a "
+        "Modalities were compared with the method of Obuchowski and Rockette with Hillis' degrees of freedom for "
+        "complete designs, and with U-statistics for other designs; readers and cases were treated as random. If a "
         "panel provided the truth, true classes were drawn from their posterior given the panel and all readings, "
-        "and the estimates were combined by Rubin's rules.",
+        "and the estimates were combined with Rubin's rules.",
         MRMC,
     ),
     "rater models": (
         "Rater models, with the true class of each case summed out, were fitted by expectation-maximisation "
         "starting from vote shares, or sampled with the no-U-turn sampler. Chains count as converged if R-hat is at "
-        "most 1.01 and the bulk effective sample size is at least 400. Models were checked by posterior predictive "
-        "checks and compared by leave-one-case-out cross-validation with Pareto-smoothed importance sampling.",
+        "most 1.01 and the bulk effective sample size is at least 400. Models were checked with posterior predictive "
+        "checks and compared with leave-one-case-out cross-validation with Pareto-smoothed importance sampling.",
         (DAWID_SKENE_1979, *DIFFICULTY[0].sources, _LOO),
     ),
     "monitoring": (
@@ -80,8 +80,8 @@ SENTENCES = {
     ),
     "score raters": (
         "Severity and spread of raters were estimated by restricted maximum likelihood in a linear model with random "
-        "effects for cases and raters and a separate variance for each rater; the variances were shrunk towards each "
-        "other.",
+        "effects for cases and raters and a separate variance for each rater; the variances were shrunk towards a "
+        "common value.",
         (SMYTH,),
     ),
     "certainty": (
@@ -90,7 +90,8 @@ SENTENCES = {
         (UGT,),
     ),
     "classifiers": (
-        "Classifiers were scored against every draw of the truth of all cases; means and intervals are over draws.",
+        "Classifiers were scored against every draw of the truth of all cases; means and intervals are taken over "
+        "draws.",
         (UGT,),
     ),
     "sets": (

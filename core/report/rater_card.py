@@ -33,7 +33,7 @@ def _summary(card: ReportCard) -> list[Block]:
         ("annotations", f"{card.n_annotations:,} on {plural(card.n_cases, 'case')}"),
         (
             "annotations judged by the other raters",
-            f"{card.n_judged:,}, of which {card.n_clear:,} on cases about which they are confident",
+            f"{card.n_judged:,}, of which {card.n_clear:,} on cases about which the others are confident",
         ),
         (f"accuracy, judged by {'gold' if card.judged_by == 'gold' else 'the model'}", _triple(card.accuracy)),
         ("accuracy of the other raters, median and middle half", _triple(card.pool_accuracy)),
@@ -44,7 +44,7 @@ def _summary(card: ReportCard) -> list[Block]:
         ("scale", card.reading or UNKNOWN),
         ("agreement with others", _triple(card.agreement)),
         ("median seconds between annotations", number(card.seconds, 0)),
-        ("median seconds of the other raters", number(card.pool_seconds, 0)),
+        ("median seconds between annotations, other raters", number(card.pool_seconds, 0)),
     ]
     flags = [Words(f"{title}: {words}") for title, words in card.flags]
     lead = "Nothing stands out." if not flags else f"{plural(len(flags), 'flag')}."
@@ -96,8 +96,8 @@ def _over_time(card: ReportCard) -> list[Block]:
     told = f"The chart of a stable rater crosses the limit with {percent(drift.false_alarm)} probability."
     if drift.alarm is not None:
         told += (
-            f" This chart crosses the limit: accuracy is {percent(drift.before)} before and {percent(drift.after)} "
-            "after."
+            f" This chart crosses the limit: accuracy is {percent(drift.before)} before the change and "
+            f"{percent(drift.after)} after it."
         )
     return [picture, Words(told, "note")]
 

@@ -180,7 +180,7 @@ def methods(request, sections, token, progress) -> list:
         parts.append("classifiers")
     if "sets" in sections and request.classifiers:
         parts.append("sets")
-    return [Words(methods_text(parts) if parts else "No chosen section contains numbers.")]
+    return [Words(methods_text(parts) if parts else "The chosen sections contain no numbers.")]
 
 
 def drawn_once(request) -> Callable | None:

@@ -137,7 +137,7 @@ class RecordCheck:
 
 def not_held(head: str) -> Fault:
     """Return the fault that the record does not contain a hash that was stored elsewhere."""
-    return Fault("", None, f"the record does not contain {head}: its end was cut off, or it was replaced or deleted")
+    return Fault("", None, f"the record does not contain {head}: the record was cut short, replaced or deleted")
 
 
 def event_hash(row: _Row) -> str:
@@ -264,7 +264,7 @@ def check_chain(
         where = _named(row)
         if number <= head.number:
             faults.append(
-                Fault(dataset, number, f"{where} should be deleted, but is present or appears more than once")
+                Fault(dataset, number, f"{where} should have been deleted, but is present or appears more than once")
             )
             continue
         if number > head.number + 1:
@@ -342,7 +342,7 @@ def _faults_of_queues(dataset: str, rows: Sequence[_Row], queues: Mapping[str, t
     faults = []
     for session in sorted(told.keys() | queues.keys()):
         if session not in told:
-            faults.append(Fault(dataset, None, f"no event records the queue {session}"))
+            faults.append(Fault(dataset, None, f"the record has no event for the queue {session}"))
         elif session not in queues:
             faults.append(Fault(dataset, None, f"the queue {session} is missing"))
         else:

@@ -183,7 +183,7 @@ def broken_guards(connection: sa.Connection) -> list[str]:
         WHERE tgrelid IN ('review_event'::regclass, 'review_erasure'::regclass) AND NOT tgisinternal"""
     there = {name: (text.strip(), on) for name, text, on in connection.exec_driver_sql(query)}
     return [
-        f"the guard {name} in the database is missing, disabled or changed, so protected data may have been changed"
+        f"the protective trigger {name} is missing, disabled or changed, so protected data may have been changed"
         for name, text in wanted.items()
         if there.get(name) != (text.strip(), 1)
     ] + [

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..text import plural
 from .adjudicated import results
 from .opinions import Opinion
 from .states import CaseReview
@@ -39,8 +40,8 @@ class DecidedGold:
         n_known = int((_gold_of(self.dataset)[:, 0] >= 0).sum())
         words = f"{self.n_decided:,} of {n_known:,} {what} come from arbitration by people who saw the annotations"
         if self.n_differ:
-            differ = "differs" if self.n_differ == 1 else "differ"
-            words += f"; {self.n_differ:,} more {differ} from the gold in the file, which is used instead"
+            differ = plural(self.n_differ, "other decision differs", "other decisions differ")
+            words += f"; {differ} from the gold in the file, which is used instead"
         return f"{words}."
 
 

@@ -115,7 +115,7 @@ def panel_word(
     if n_readers < FEWEST_READERS:
         why = "only one rater has annotated the case"
     elif certainty < level:
-        why = f"no class leads with a certainty of {percent(level)}"
+        why = f"no class leads with a certainty of at least {percent(level)}"
     elif not sure:
         why = f"the draws do not show whether certainty reaches {percent(level)}"
     names = [getattr(model, "classes", dataset.classes)[code] for code in classes]
@@ -191,7 +191,7 @@ def panel_set(
     if n_readers < FEWEST_READERS:
         why = "only one rater has annotated the case"
     elif certainty < level:
-        why = f"no set of labels has a certainty of {percent(level)}"
+        why = f"no set of labels has a certainty of at least {percent(level)}"
     elif not applies.size:
         why = "no label is named by more than half of the raters"
     opinion = Opinion.of_labels(dataset.classes[code] for code in applies) if not why else UNDETERMINED

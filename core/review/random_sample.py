@@ -86,44 +86,48 @@ class ReviewedBy:
     def words(self) -> str:
         """Return which cases the rates over reviewed cases represent, in a sentence."""
         if not self.chance:
+            these = "this case" if self.n_queue == 1 else "these cases"
             return (
-                f"The {plural(self.n_queue, 'reviewed case')} came from queues, not from a random sample. These "
-                "results apply only to these cases. To estimate rates for all cases, draw a random sample."
+                f"{self._came()}, not from a random sample. The results apply only to {these}. To estimate rates for "
+                "all cases, draw a random sample."
             )
         if not self.n_queue:
             which = plural(len(self.chance), "reviewed case is", "reviewed cases are")
             return f"The {which} from a random sample, with recorded sampling probabilities.{self._left()}"
         return (
-            f"{len(self.chance):,} of the reviewed cases came from a random sample and {self._others()}. These "
+            f"{len(self.chance):,} of the reviewed cases came from a random sample and {self._others()}. The "
             f"results apply only to these cases, not to all cases.{self._left()}"
         )
 
     def of_rates(self) -> str:
         """Return which reviewed cases can be used for rates among all cases, in sentences: only those of the sample."""
         if not self.chance:
-            return (
-                f"The {plural(self.n_queue, 'reviewed case')} came from queues, not from a random sample, "
-                "so they are not used to estimate rates among all cases."
-            )
+            they = "it is" if self.n_queue == 1 else "they are"
+            return f"{self._came()}, not from a random sample, so {they} not used to estimate rates among all cases."
         if not self.n_queue:
             return self.words()
         return (
-            f"{len(self.chance):,} of the reviewed cases came from a random sample and are used for its rates; "
-            f"{self._others()} and are not used.{self._left()}"
+            f"{len(self.chance):,} of the reviewed cases came from a random sample and are used to estimate rates "
+            f"among all cases; the others ({self._others()}) are not used.{self._left()}"
         )
+
+    def _came(self) -> str:
+        if self.n_queue == 1:
+            return "The reviewed case came from a queue"
+        return f"The {self.n_queue:,} reviewed cases came from queues"
 
     def _left(self) -> str:
         if not self.n_unread:
             return ""
         return (
-            f" Not yet reviewed: {plural(self.n_unread, 'case')} in the sample. The order is random, so the "
+            f" Not yet reviewed: {plural(self.n_unread, 'case')} in the sample. The sample is in random order, so the "
             "reviewed cases represent the sample, unless some were skipped because of their content."
         )
 
     def _others(self) -> str:
         if not self.n_apart:
             return f"{self.n_queue:,} from queues"
-        others = f"{self.n_apart:,} from a sample with a different seed, which cannot be combined with it"
+        others = f"{self.n_apart:,} from a sample with a different seed, which cannot be combined with the first"
         return f"{others}, and {self.n_queue - self.n_apart:,} from queues" if self.n_queue > self.n_apart else others
 
 

@@ -62,7 +62,7 @@ def what_follows(review: CaseReview, draft: Draft) -> str:
     if draft.kind == "skip":
         return "The case comes back at the end of the session."
     if draft.kind == "second_opinion":
-        return f"{who_is_asked(draft.whom)} will be asked for a second opinion, {_HOW[draft.whom_visible]}."
+        return f"{who_is_asked(draft.whom)} will be asked for a second opinion and {_HOW[draft.whom_visible]}."
     if draft.kind == "reveal":
         return "You see the panel's annotations. Later opinions are no longer blind."
     read = after.read_by(draft.reviewer)
@@ -76,7 +76,7 @@ def what_follows(review: CaseReview, draft: Draft) -> str:
 
 _GIVES_OPINION = ("opinion", "change", "adjudication")
 _SETTLES_ALONE = ("opinion", "keep", "change")
-_HOW = {"blind": "without seeing the other opinions", "open": "with all opinions visible"}
+_HOW = {"blind": "will not see the other opinions", "open": "will see all opinions"}
 _ENDS = {
     "open": "The case is open again.",
     "skipped": "The case is open again.",

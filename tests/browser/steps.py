@@ -12,7 +12,7 @@ PAGES = {
     "Home": r"Skin|Caries|Anaesthesia|Three dermatology cases|Ground truth",
     "Upload": r"Open a file",
     "Agreement": r"Raters agree on",
-    "Models": r"Weighing raters|models agree on|Cannot determine the correct class|Only a majority vote is possible",
+    "Models": r"Weighting the|models agree on|Cannot determine the correct class|Only a majority vote is possible",
     "Raters": r"acceptable|Cannot determine|follow the cases|How are the raters doing",
     "Cases": r"uncertain at γ = |Certainty cannot reach",
     "Review": r"Which cases need another opinion",

@@ -49,7 +49,7 @@ def test_switches_spell_a_model_and_add_it(open_page, dashboard):
     page.keyboard.press("Escape")
     page.get_by_role("radio", name="Difficulty ABC").click()
     settled(page)
-    expect(page.get_by_role("heading", level=1)).to_contain_text("2 models agree on the class of ")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("2 models agree on the class in ")
     expect(page.get_by_text("Cases where Difficulty ABC and the majority vote differ")).to_be_visible()
     page.get_by_role("tab", name="Checks").click()
     settled(page)

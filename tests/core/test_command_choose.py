@@ -137,7 +137,10 @@ def test_rules_of_one_class_each_open_with_the_smoothed_vote_and_flips_are_count
     path, out = tmp_path / "rules.csv", tmp_path / "cases.csv"
     path.write_text("\n".join(["case,rater,class", *(f"c{case},r{rater},{answer}" for case, rater, answer in rows)]))
     found = told(capsys, "choose", path)
-    assert found["chosen"] == "smoothed-vote" and "Then only their choice of cases is informative" in found["reason"]
+    assert (
+        found["chosen"] == "smoothed-vote"
+        and "For such raters, only the choice of cases is informative" in found["reason"]
+    )
     row = {each["model"]: each for each in found["models"]}
     assert row["smoothed-vote"]["flipped"] == 0 and row["smoothed-vote"]["excluded"] is None
     assert row["dawid-skene"]["excluded"].startswith("It loses ") and row["dawid-skene"]["converged"]

@@ -119,7 +119,9 @@ def test_one_answer_a_case_claims_nothing(run, tmp_path):
     assert answer["why_no_order"].startswith("most cases have at most two raters, so if they differ, ")
     assert answer["flagged"] == []
     (note,) = answer["notes"]
-    assert note.startswith("Cannot determine rater accuracy: ") and note.endswith("Raters are judged by majority vote.")
+    assert note.startswith("Cannot determine rater accuracy: ") and note.endswith(
+        "Raters are compared with the majority vote."
+    )
 
 
 def test_rankings_that_count_for_nothing_are_counted(run, tmp_path):
@@ -179,7 +181,7 @@ def test_ordered_classes_are_judged_by_how_they_follow_the_cases(run, tmp_path):
     table = pd.read_csv(io.StringIO(run(*ordered, "--csv"))).set_index("rater")
     assert answer["words"].startswith("No rater's correlation")
     assert (answer["measure"], answer["mean_accuracy"], answer["flagged"]) == ("correlation", None, [])
-    assert answer["why_not"].startswith("on the model's class “") and answer["remedy"].startswith(
+    assert answer["why_not"].startswith("where the model's class is “") and answer["remedy"].startswith(
         "Choose a different model"
     )
     shifted = [row for row in answer["raters"] if row["severity"] > 1]

@@ -145,7 +145,7 @@ def test_what_opens_is_said_to_foretell_no_better_than_the_shares_of_classes_onl
     said = choose(data, difficulty=False).reason
     alone = name in ("noise", "one class", "one class used of two", "prevalence 0.99")
     assert ("at most two standard errors better than predicting each class by its overall frequency" in said) == alone
-    assert said.startswith("Majority vote opens") == (name in ("two cases", "one annotation a case"))
+    assert said.startswith("Majority vote is shown first") == (name in ("two cases", "one annotation a case"))
     assert said.endswith(".") and ".." not in said and ".;" not in said
 
 
@@ -186,7 +186,7 @@ def test_models_are_said_to_agree_on_the_cases_in_which_each_names_one_class_and
         tied += any(len(top) > 1 for top in tops)
         same += all(len(top) == 1 for top in tops) and len(set.union(*tops)) == 1
     assert (found.n_same, found.n_tied, found.n_cases) == (same, tied, answered.sum())
-    assert f"on the class of {same:,} of {found.n_cases:,} case" in found.words
+    assert f"on the class in {same:,} of {found.n_cases:,} case" in found.words
     assert ("tied" in found.words) == (tied > 0)
     assert found.high - found.low == pytest.approx(np.ptp([fit.prevalence for fit in fits], axis=0).max())
 

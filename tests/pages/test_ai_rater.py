@@ -55,7 +55,7 @@ def test_a_machine_that_is_silent_on_some_cases_is_said_to_be():
     mark_machines(data, [Machine("gpt-4")])
     said = words(opened("ai_rater", data))
     assert (
-        "gpt-4 did not annotate 8 of 40 cases annotated by at least two people; these were left out. "
+        "gpt-4 did not annotate 8 of 40 cases that at least two people annotated; these were left out. "
         "If those cases are hard, ρ is "
         "too high." in said
     )
@@ -229,22 +229,25 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
     ]
     assert "Of 60 cases that the AI rater labelled, 12 have a label from people" in words(app)
     assert "people make errors" in words(app)
-    assert "these are rates for hard cases" in words(app) and "came from queues" not in words(app)
+    assert "these are rates for hard cases" in words(app) and "came from a queue" not in words(app)
     desk = Desk(ReviewStore(), whole, "Reader")
     (hard,) = desk.start("Lowest certainty first", [Queued("59", "certainty 0.5")]).cases
     desk.send(desk.draft(hard.case_id, "opinion", opinion=Opinion.of_class("y")), seen=0, token="hard")
     app = settle(app.run())
-    assert "came from queues, not from a random sample, so" in words(app) and "apply to these cases" not in words(app)
+    assert "came from a queue, not from a random sample, so" in words(app) and "apply to these cases" not in words(app)
     sample = random_sample(whole, 50, 1)
     session = desk.start(sample.name, sample.batch(whole, 60))
     for one in session.cases[:20]:
         desk.send(desk.draft(one.case_id, "opinion", opinion=Opinion.of_class("x")), seen=0, token=one.case_id)
     app = settle(app.run())
     app = settle(next(box for box in app.segmented_control if box.key == "rates_source").set_value("sample").run())
-    assert "20 of the reviewed cases came from a random sample and are used for its rates; 1 from queues" in words(app)
+    assert (
+        "20 of the reviewed cases came from a random sample and are used to estimate rates among all cases; the others "
+        "(1 from queues) are not used." in words(app)
+    )
     assert table(app, "corrected")["rate of"].tolist()[0] == "being right"
     assert "Of 60 cases that the AI rater labelled, 20 have a label in the random sample" in words(app)
-    assert "Not yet reviewed: " in words(app) and "in the sample. The order is random" in words(app)
+    assert "Not yet reviewed: " in words(app) and "in the sample. The sample is in random order" in words(app)
     close_stores()
 
 

@@ -44,7 +44,7 @@ def comparison(app):
 
 def test_the_first_sentence_tells_changed_answers_from_decided_ties_and_names_the_model():
     app = opened("models", "anaesthesia")
-    assert title(app) == "Weighing raters changes the majority class of 1 of 45 cases (Average of models)"
+    assert title(app) == "Weighting the raters changes the majority class in 1 of 45 cases (Average of models)"
     assert title(not_smoothed(choose(app, "one-coin"))).endswith("(One coin)")
 
 
@@ -64,7 +64,7 @@ def test_the_average_of_models_opens_with_its_members_and_any_single_model_is_on
     assert scores["model"].iloc[0] == "Average of models" and scores["remark"].iloc[0] == "shown first"
     mine = choose(app, "tap")
     assert "Chosen by you" in words(mine) and title(mine).endswith("(t-a-p)")
-    assert "Dawid-Skene, empirical Bayes predicts 225 held-out annotations best of the rater models" in words(mine)
+    assert "Of the rater models, Dawid-Skene, empirical Bayes predicts 225 held-out annotations best" in words(mine)
     back = settle(mine.button(key="use_best_model").click().run())
     assert back.session_state["models_chosen"] == ["model-average"]
 
@@ -104,13 +104,13 @@ def test_no_headline_stands_while_rater_models_are_scored(monkeypatch):
     assert "16 of 45 cases are uncertain at γ = 1." in report and "Computing" not in report
     app = opened("models", "anaesthesia")
     scores = next(frame.value for frame in compared(app).dataframe if "difference" in frame.value.columns)
-    assert title(app).startswith("Weighing raters") and "GLAD" in set(scores["model"])
+    assert title(app).startswith("Weighting the raters") and "GLAD" in set(scores["model"])
 
 
 def test_several_models_are_titled_by_what_they_agree_and_differ_on():
     said = title(choose(opened("models", "caries"), "dawid-skene", "one-coin", "tap"))
     assert (
-        said.startswith("3 models agree on the class of ") and " of 3,869 cases; their estimated prevalence of " in said
+        said.startswith("3 models agree on the class in ") and " of 3,869 cases; their estimated prevalence of " in said
     )
 
 
@@ -178,7 +178,7 @@ def test_more_than_six_models_are_chosen_from_a_list():
     app = choose(opened("models", "caries"), "dawid-skene", *(f"difficulty-{tag}" for tag in tags))
     box = next(box for box in app.selectbox if box.label == "In detail")
     settle(box.set_value("Difficulty ABC").run())
-    assert title(app).startswith("7 models agree on the class of ")
+    assert title(app).startswith("7 models agree on the class in ")
     assert "Cases where Difficulty ABC and the majority vote differ" in words(app)
 
 
@@ -223,7 +223,7 @@ def test_where_the_majority_vote_opens_no_model_stands_chosen_and_one_can_be():
     app = opened("models", kept("case,rater,class\nA,x,one\nA,y,two\nB,x,two\nB,y,two\n"))
     assert app.session_state[
         "models_chosen"
-    ] == [] and "Majority vote opens because no rater model can be estimated" in words(app)
+    ] == [] and "Majority vote is shown first because no rater model can be estimated" in words(app)
     assert title(app) == (
         "Majority vote: these data cannot show how good a rater model is"
     ) and "Dawid-Skene" not in words(app)
@@ -240,8 +240,8 @@ def test_where_most_raters_give_one_class_the_smoothed_vote_opens_and_models_are
     said = words(app)
     assert title(app) == "Smoothed vote chooses the majority class for every case"
     assert (
-        "Smoothed vote opens because 10 of 10 raters" in said
-        and "Then only their choice of cases is informative" in said
+        "Smoothed vote is shown first because 10 of 10 raters" in said
+        and "For such raters, only the choice of cases is informative" in said
     )
     assert (
         not any("annotations, spread equally over" in warning.value for warning in app.warning)
@@ -251,10 +251,11 @@ def test_where_most_raters_give_one_class_the_smoothed_vote_opens_and_models_are
     scores = next(frame.value for frame in compared(app).dataframe if "difference" in frame.value.columns)
     row = scores.set_index("model")
     assert row.loc["Smoothed vote", "remark"] == "shown first" and row.loc["Smoothed vote", "flipped"] == 0
-    assert row.loc["Dawid-Skene", "remark"].startswith("It loses y: ") and row.loc["Dawid-Skene", "flipped"] > 10
+    assert row.loc["Dawid-Skene", "remark"].startswith("It loses the class y: ")
+    assert row.loc["Dawid-Skene", "flipped"] > 10
     assert re.search(r"Flipped: unanimous cases that get a different class \(n = \d\d+\)", words(app))
     mine = words(choose(app, "dawid-skene"))
-    assert "Dawid-Skene is unreliable here. It loses y: the prevalence is under 1%, although" in mine
+    assert "Dawid-Skene is unreliable here. It loses the class y: it estimates a prevalence of under 1%, but" in mine
 
 
 def test_of_two_who_contradict_each_other_the_title_does_not_say_which_is_right():

@@ -45,7 +45,7 @@ def in_words(pattern, text):
 
 def weighing(text):
     """What weighing raters changes, and by which model."""
-    found = set(re.findall(r"Weighing raters ([^(]*?) \(([^)]+)\)", text.replace("\\", "")))
+    found = set(re.findall(r"Weighting the raters ([^(]*?) \(([^)]+)\)", text.replace("\\", "")))
     assert len(found) <= 1, found
     return next(iter(found), None)
 

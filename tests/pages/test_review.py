@@ -233,7 +233,7 @@ def test_a_queue_yields_no_rate_without_a_warning_and_a_sample_keeps_its_chances
     dataset = kept("two classes")
     app = press(through_one_case(signed(dataset.digest), dataset.classes[0]), "Leave")
     tab(app, "What reviews show")
-    assert "The 1 reviewed case came from queues" in words(app) and "apply only to these cases" in words(app)
+    assert "The reviewed case came from a queue" in words(app) and "apply only to this case" in words(app)
     tab(app, "Review")
     app.selectbox(key="queue").set_value("sample").run()
     assert_sound(app)

@@ -78,7 +78,7 @@ def _stacked(raw: RawTable, stems: dict[str, list[str]]) -> RawTable:
     filled = np.zeros(table.num_rows, bool)
     for stem in stems:
         filled |= as_numpy(pc.not_equal(pc.utf8_trim_whitespace(table[stem]), ""))
-    note = f"{n_pairs} numbered columns for each of {' and '.join(map(repr, stems))} were read as rows."
+    note = f"The numbered columns for {' and '.join(map(repr, stems))} ({n_pairs} each) were read as rows."
     return replace(raw, table=table.filter(pa.array(filled)), line=raw.line[row][filled], notes=(*raw.notes, note),
                    places=None if raw.places is None else raw.places.at(row[filled]))  # fmt: skip
 

@@ -63,9 +63,9 @@ def read_side_file(name: str, content: bytes, kind: SideKind) -> SideFiles:
     side = side_of_table(raw, kind)
     if side is None:
         needs = {
-            "cases": "a case and a text, image, group or date",
-            "classes": "a class and a risk, order or display name",
-            "gold": "a case and its gold class, each case once",
+            "cases": "a case column and a text, image, group or date column",
+            "classes": "a class column and a risk, order or display name column",
+            "gold": "a case column and a gold class column, with each case once",
         }[kind]
         raise InputError(
             f"Could not use {name}: none of its columns is suitable (found: {', '.join(map(repr, raw.columns[:8]))}).",

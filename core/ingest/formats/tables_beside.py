@@ -140,8 +140,8 @@ def perhaps_gold(question: Question, side: SideFiles) -> list[str]:
     """
     return [
         f"{shorten(name, 60)} has one value for each of {plural(len(found), 'case')} and no case ids, so it is not "
-        "used. To use it as gold, confirm on the Upload page that its rows are in the order of the cases, or add the "
-        "case ids."
+        "used. To use it as gold, confirm on the Upload page that its rows are in the same order as the cases, or add "
+        "the case ids."
         for name, values in side.in_order
         if (found := gold_in_order(question, values)) is not None
     ]
@@ -173,7 +173,7 @@ def _without_probabilities(tables: Sequence[Named], side: SideFiles) -> tuple[Se
         content = io.BytesIO()
         write_csv(raw.table.cast(pa.schema([(column, pa.string()) for column in raw.columns])), content)
         side = side.joined(SideFiles(predictions=((name, content.getvalue()),)))
-        notes.append(f"{shorten(name, 60)}: label probabilities, used as predictions.")
+        notes.append(f"{shorten(name, 60)} contains label probabilities, which are used as predictions.")
     if tables and not kept:
         raise InputError(
             f"Could not find annotations: {shorten(tables[0][0], 60)} contains predictions, and the other file "

@@ -79,7 +79,7 @@ def _answers(tasks: list, left: Counter[str]) -> Iterator[tuple[str, list[str]]]
         elif any("option" in one for one in nested):
             yield from _from_lists(nested, name, left)
         else:
-            left[f"marks on the image of {shorten(name, 60)}"] += len(nested)
+            left[f"marks on the image for {shorten(name, 60)}"] += len(nested)
 
 
 def _chosen(identified: list[dict], name: str, left: Counter[str]) -> list[str]:
@@ -87,7 +87,7 @@ def _chosen(identified: list[dict], name: str, left: Counter[str]) -> list[str]:
     for one in identified:
         about = one.get("answers")
         for question in about if isinstance(about, dict) else ():
-            left[f"{shorten(question, 60)} of each choice of {shorten(name, 60)}"] += 1
+            left[f"answers to {shorten(question, 60)} for each choice in {shorten(name, 60)}"] += 1
     return [text for one in identified if (text := text_of(one.get("choice")).strip())]
 
 

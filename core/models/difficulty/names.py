@@ -73,7 +73,7 @@ def tag_of(on: Switches) -> str:
     tag = "".join(letter for letter, present in off if not present) or "Full"
     if tag not in TAGS:
         raise InputError(
-            f"Could not use {tag} as a separate model: the data do not identify all of its parameters.",
+            f"Could not use {tag}: not all parameters of this combination can be identified.",
             f"Use one of {', '.join(TAGS)}.",
         )
     return tag

@@ -141,5 +141,5 @@ def _notes(density: NominalDensity, draws: np.ndarray, n_truth: int) -> tuple[st
         notes.append(FAR_APART)
     silent = int((np.diff(density.dataset.case_ptr) == 0).sum())
     if silent:
-        notes.append(f"{plural(silent, 'case')} without annotations: class probabilities equal the prevalence.")
+        notes.append(f"The class probabilities of {plural(silent, 'case')} without annotations equal the prevalence.")
     return tuple(notes)

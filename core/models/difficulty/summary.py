@@ -161,7 +161,7 @@ def _notes(density: DifficultyDensity, n_draws: int, n_truth: int, n_effects: in
     elif n_draws == 1:
         notes.append("Results for a case treat the parameters at the mode as known.")
     elif n_truth < n_draws:
-        of_effects = f", case effects over {n_effects:,}" if n_effects else ""
+        of_effects = f", and case effects over {n_effects:,}" if n_effects else ""
         notes.append(f"Class probabilities of cases are averages over {n_truth:,} of {n_draws:,} draws{of_effects}.")
     if not density.arrived:
         notes.append("The search for the mode ran out of steps, so results may still change.")
@@ -174,5 +174,5 @@ def _notes(density: DifficultyDensity, n_draws: int, n_truth: int, n_effects: in
         notes.append("No case has two annotations: only the prior separates prevalence from accuracy.")
     if (size == 0).any():
         silent = plural(int((size == 0).sum()), "case")
-        notes.append(f"{silent} without annotations: class probabilities equal the prevalence.")
+        notes.append(f"The class probabilities of {silent} without annotations equal the prevalence.")
     return tuple(notes)

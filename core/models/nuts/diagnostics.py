@@ -79,11 +79,11 @@ def _verdict(
     worst = quantity_name(name, index, dataset)
     if rhat > MAX_RHAT:
         shown = "above 10" if rhat > 10 else number(rhat) if rhat >= 1.015 else number(rhat, 3)
-        words = f"Not converged: R-hat {shown} for {worst}; run longer chains."
+        words = f"Not converged: R-hat {shown} for {worst}. Run longer chains."
     elif not settled:
         least = quantity_name(worst_bulk[0], worst_bulk[1], dataset)
         words = (
-            f"Not converged: {number(worst_bulk[2], 0)} effective draws for {least}, fewer than 400; run longer chains."
+            f"Not converged: {number(worst_bulk[2], 0)} effective draws for {least}, fewer than 400. Run longer chains."
         )
     else:
         words = f"Converged: R-hat at most {number(rhat, 3)}, at least {number(worst_bulk[2], 0)} effective draws."
@@ -131,7 +131,7 @@ def quantity_name(name: str, index: tuple[int, ...], dataset: Dataset) -> str:
         return words
     rater = dataset.raters[index[0]]
     if len(index) == 3:
-        answer = "rightly" if index[1] == index[2] else f"as {dataset.classes[index[2]]}"
+        answer = "correctly" if index[1] == index[2] else f"as {dataset.classes[index[2]]}"
         return f"how often rater {rater} annotates {dataset.classes[index[1]]} {answer}"
     return f"the {words} of rater {rater}"
 

@@ -158,6 +158,6 @@ METHOD = PlausibilityMethod(
     ),
     most_cases=3_000,
     sentence="Plausibilities of classes were drawn from the posterior of a Plackett-Luce model of partial rankings "
-    "with ties, in which the classes that a rater left out are below those named.",
+    "with ties, in which the classes that a rater did not name rank below those named.",
     warm=True,
 )  # fmt: skip

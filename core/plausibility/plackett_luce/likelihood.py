@@ -38,7 +38,7 @@ def log_likelihood(blocks: Sequence[Sequence[int]], plausibility: np.ndarray) ->
         )
     if not (np.isfinite(lam).all() and (lam > 0).all()):
         raise InputError(
-            "Could not use a plausibility: it is not a positive number.", "Use a number above 0 for each class."
+            "Could not use the plausibilities: one is not a positive number.", "Use a number above 0 for each class."
         )
     lam = lam / lam.max() if lam.size else lam
     if len(named) == lam.size:

@@ -72,13 +72,13 @@ class RaterTrust(Result):
         """Notes that must be shown with the numbers."""
         words = [
             "These weights rank the raters. They are not accuracies: their level depends on the prior.",
-            "Weights and plausibilities are estimated together from all cases: if you select other cases, the "
-            "results of a case change, too.",
+            "Weights and plausibilities are estimated together from all cases: if you select different cases, the "
+            "results for a case change, too.",
         ]
         if self.held:
             words.append(
                 f"Weights are estimated at γ = {exact(self.reliability)} and stay fixed while plausibilities are "
-                "drawn at the chosen γ: at a larger γ, they would tend to 0 or 1."
+                "drawn at the chosen γ. If weights were estimated at a larger γ, they would tend to 0 or 1."
             )
         if not self.converged:
             words.append(_mixing_note(self))

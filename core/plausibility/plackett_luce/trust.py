@@ -468,7 +468,8 @@ def _keep(key: tuple, found: Any) -> None:
 METHOD = PlausibilityMethod(
     "mixture-plackett-luce",
     "Mixture Plackett-Luce",
-    plainly="Plackett-Luce that estimates whether each ranking follows the case or only the popularity of classes.",
+    plainly="Plackett-Luce model that estimates whether each ranking reflects the case or only the popularity of "
+    "classes.",
     exactly="u ~ Bernoulli(a_j). If u = 1, the ranking is Plackett-Luce around the plausibilities of the case. If u = "
     "0, it is Plackett-Luce around one vector of class popularity. Gibbs sampling over u, a and λ. This is the t-a-p "
     "model for rankings (Eubanks, Kappa Zoo, 9).",
@@ -497,6 +498,6 @@ METHOD = PlausibilityMethod(
         (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0),
         "",
     ),
-    sentence="Plausibilities of classes were drawn from a mixture of Plackett-Luce rankings and guesses by the "
-    "popularity of classes, with a weight for each rater that was estimated at γ = 1 and then fixed.",
+    sentence="Plausibilities of classes were drawn from a mixture of Plackett-Luce rankings and guesses made in "
+    "proportion to class popularity, with a weight for each rater that was estimated at γ = 1 and then fixed.",
 )

@@ -144,7 +144,7 @@ def test_what_no_name_says_is_said_by_what_raters_have_once():
         reading = read((header + "\n" + rows).encode())
         mapping = reading.report.mapping
         assert (mapping.layout, mapping.case, mapping.rater, mapping.answer) == ("long", "product", "reviewer", "stars")
-        assert mapping.why["case"] == "no two rows of one 'reviewer' have the same 'product'"
+        assert mapping.why["case"] == "no two rows with the same 'reviewer' have the same 'product'"
         assert reading.dataset.classes == ("1", "2", "3")
     stars = "".join(",".join((case, rater, answer)) + "\n" for case, rater, answer in pairs)
     for header in ("case,reviewer,stars\n", "product,reviewer,rating\n"):

@@ -118,7 +118,7 @@ def test_beside_columns_of_labels_raters_are_those_that_tell_the_rows_of_a_case_
     reading = of_file(tmp_path, text)
     assert labels_of(reading.dataset) == LABELS and reading.dataset.raters_identified
     assert "never with the same 'listener'" in reading.report.mapping.why["rater"]
-    said = "No rater chose 'noir', so the label is left out. To use it, list all labels as classes."
+    said = "No rater chose 'noir', so this label is left out. To use it, list all labels as classes."
     assert said in reading.report.notes
     closed = of_file(tmp_path, text, classes=["comedy", "drama", "noir", "war"]).dataset
     assert closed.classes == ("comedy", "drama", "noir", "war")

@@ -119,8 +119,8 @@ def test_it_is_said_which_columns_say_who_is_a_machine_and_which_are_not_used():
     ]
     assert notes("rater_type", names=("remark", "note")) == ["“rater_type” marks AI raters (2 raters)"]
     assert notes("difficulty") == [
-        "“family” and “version” were not used, because no column marks AI raters; on the page AI as a rater, you can "
-        "enter family and version when you mark an AI rater"
+        "“family” and “version” were not used, because no column marks AI raters; you can enter family and version on "
+        "the page AI as a rater"
     ]
     assert notes("difficulty", names=("remark", "version"))[0].startswith(
         "“version” was not used, because no column marks"
@@ -129,7 +129,7 @@ def test_it_is_said_which_columns_say_who_is_a_machine_and_which_are_not_used():
     both = [*ROWS, ("3", "g-1", "Machine", "G", "7")]
     assert notes("rater_type", both) == [
         "“rater_type” marks AI raters (2 raters), with family and version from “family”; “version” was not used, "
-        "because a rater has more than one value"
+        "because some raters have more than one value"
     ]
 
 

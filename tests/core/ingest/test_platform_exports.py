@@ -56,7 +56,7 @@ def test_zooniverse_combined_tasks_stand_beside_each_other_and_marks_are_no_clas
     content = delimited([HEAD, volunteer("1", "ann", "s1", combined, marks)])
     names = [question.name for question in open_source([("c.csv", content)]).questions]
     assert names == ["Any?", "How many?"]
-    assert "Left out: marks on the image of Mark them (1)." in opened(("c.csv", content), question="Any?").report.notes
+    assert "Left out: marks on the image for Mark them (1)." in opened(("c.csv", content), question="Any?").report.notes
 
 
 def test_zooniverse_surveys_have_choices_and_what_is_asked_about_them_is_told():
@@ -70,7 +70,7 @@ def test_zooniverse_surveys_have_choices_and_what_is_asked_about_them_is_told():
     ]
     reading = opened(("c.csv", delimited([HEAD, *rows])))
     assert answers(reading.dataset) == [("s1", "ann", [["LION"]]), ("s1", "bob", [["LION", "ZEBRA"]])]
-    assert "Left out: HOWMANY of each choice of T0 (2)." in reading.report.notes
+    assert "Left out: answers to HOWMANY for each choice in T0 (2)." in reading.report.notes
     assert reasons(reading) == [(4, "row 3: no task was answered with a class")]
 
 

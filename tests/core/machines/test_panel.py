@@ -218,7 +218,7 @@ def test_the_order_of_adding_begins_with_the_best_and_ends_with_the_vote(shared)
 
 def test_words_claim_a_difference_only_if_the_interval_does():
     apart = panel_worth(*simulated(1, 600), truth="gold")
-    assert apart.gain.low > 0 and "The vote is better than its best member" in apart.words()
+    assert apart.gain.low > 0 and "The vote is better than the best member" in apart.words()
     same = panel_worth(*simulated(1, 120, 0.95), truth="gold")
     assert same.gain.low < 0 < same.gain.high and "do not clearly differ" in same.words()
 

@@ -75,7 +75,7 @@ def test_without_drift_nothing_surer_is_said_than_what_cannot_be_ruled_out():
 
 def test_same_annotations_few_cases_and_unknown_order_are_said(three):
     (same,) = version_drift(three, family("1", "1.5"), PEOPLE)
-    assert same.words() == f"Lyra: all versions give the same annotations on {same.n_cases} cases."
+    assert same.words() == f"Lyra: all versions give the same annotations ({same.n_cases} cases)."
     few = three.select(cases=three.cases[:20])
     (found,) = version_drift(few, family("1", "1.5"), PEOPLE)
     assert found.versions == () and "too few cases" in found.words()
@@ -120,7 +120,7 @@ def test_the_sentence_lists_the_steps_alone_and_rules_out_no_more_than_the_farth
     changes = (change("b", "a", -0.31, 0.07, 0.1), change("c", "b", -0.02, 0.2, 0.25), change("c", "a", -0.6, 0.4, 0.5))
     assert VersionDrift("F", "accuracy", 40, versions, changes, None, 0.95).words() == (
         "F: no version clearly differs from the previous one in agreement with people; a difference of 0.31 cannot "
-        "be ruled out (40 cases). Annotations changed on 10% between a and b and 25% between b and c."
+        "be ruled out (40 cases). Annotations changed on 10% of cases between a and b and 25% between b and c."
     )
 
 

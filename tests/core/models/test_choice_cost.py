@@ -31,7 +31,8 @@ def test_many_classes_are_refused_before_anything_is_fitted_and_the_vote_opens(b
         for each in models
     )
     assert found.reason.startswith(
-        "Smoothed vote opens because no rater model can be used (One coin: could not score this model: it would"
+        "Smoothed vote is shown first because no rater model can be used (One coin: could not score this model: it "
+        "would"
     )
 
 

@@ -140,7 +140,7 @@ def test_where_no_model_by_em_can_open_one_with_difficulty_still_may(build, monk
     monkeypatch.setattr(module, "_run_away", lambda data, fit: "Away." if fit.model in em else run_away(data, fit))
     first = choose(dataset, difficulty=False)
     assert first.best.candidate.name == "smoothed-vote"
-    assert first.reason == f"Smoothed vote opens because no rater model can be used ({first_of(first)}: away)."
+    assert first.reason == f"Smoothed vote is shown first because no rater model can be used ({first_of(first)}: away)."
     both, alone = choose(dataset, known=first), choose(dataset)
     assert both.chosen == alone.chosen and both.chosen.startswith("difficulty")
     assert both.to_frame().equals(alone.to_frame())
@@ -192,7 +192,9 @@ def test_gold_does_not_choose(build):
 def test_where_nothing_can_be_estimated_the_vote_opens_and_says_so(build):
     found = choose(build([(0, 0, 0), (1, 1, 1), (2, 0, 1)], 2))
     assert found.chosen == "majority" and found.n_hidden == 0
-    assert found.reason.startswith("Majority vote opens because no rater model can be estimated: cannot determine")
+    assert found.reason.startswith(
+        "Majority vote is shown first because no rater model can be estimated: cannot determine"
+    )
     assert all(each.held is None and each.excluded for each in found.standings if each.candidate is not MAJORITY)
     assert "no case has two annotations" in found.reason
     pairs = choose(build([(0, 0, 0), (0, 1, 1), (1, 0, 0), (1, 1, 0)], 2))
@@ -222,7 +224,7 @@ def test_small_and_degenerate_data_open_with_finite_numbers_and_one_sentence(row
     assert not best.excluded
     assert found.reason.count(". ") == 0 and found.reason.endswith(".") and ",." not in found.reason
     few = found.n_hidden < 30 and found.chosen != "majority"
-    assert (", hardly enough to compare models" in found.reason) == few
+    assert ("(hardly enough to compare models)" in found.reason) == few
     assert np.isfinite(best.fit.class_probability).all()
     for each in found.standings:
         if each.held is not None:
@@ -315,7 +317,7 @@ def test_where_little_is_held_out_scores_within_one_standard_error_open_with_few
     assert found.chosen == "one-coin" and found.best.diff == 0
     assert found.standings[0].candidate.name == "dawid-skene" and found.standings[0].diff > 0
     assert found.reason == (
-        "One coin predicts 3 held-out annotations, hardly enough to compare models, as well as Dawid-Skene within "
+        "One coin predicts 3 held-out annotations (hardly enough to compare models) as well as Dawid-Skene within "
         "one standard error (-1.550 and -1.500 nats each), with no more parameters."
     )
     assert ranked(1, [0, 0, 0], behind).chosen == "dawid-skene"

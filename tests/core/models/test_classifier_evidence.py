@@ -118,9 +118,9 @@ def test_a_classifier_may_make_a_class_surer_than_annotations_and_prevalence_do_
     assert plain.class_probability.max() <= 0.7 + 0.3 * plain.prevalence.max() < more.class_probability.max()
     said = "At most about 70% of a class probability comes from annotations, the rest from the prevalence of classes"
     assert next(note for note in plain.notes if "70%" in note).startswith(f"{said}.")
-    assert next(note for note in more.notes if "70%" in note).startswith(f"{said} with net.")
+    assert next(note for note in more.notes if "70%" in note).startswith(f"{said} and the predictions of net.")
     assert vote_changes(more, plain, np.ones(data.n_cases, bool)).words.startswith("The model, with net as evi")
-    assert vote_changes(plain, plain, np.ones(data.n_cases, bool)).words.startswith("Weighing raters changes")
+    assert vote_changes(plain, plain, np.ones(data.n_cases, bool)).words.startswith("Weighting the raters changes")
 
 
 def test_who_is_evidence_is_not_judged(world, good):

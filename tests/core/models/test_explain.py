@@ -50,12 +50,12 @@ def test_few_who_are_right_more_often_outweigh_many(build):
     reason = explain(dataset, fit, 0)
     assert reason.top == 1 and reason.against == 0
     assert reason.sentence == (
-        "3 of 5 annotations name class 0; the two raters who name class 1 are correct more often on class 1 than the "
-        "others on class 0."
+        "3 of 5 annotations name class 0; the two raters who name class 1 are more often correct when they "
+        "name it than the others are when they name class 0."
     )
     assert reason.answers[0][:2] == ("rater 3", "class 1")
     one, fit = crafted(build, [0, 0, 1], [0.5, 0.5], [DULL] * 2 + [SHARP])
-    assert "the one rater who names class 1 is correct more often" in explain(one, fit, 0).sentence
+    assert "the one rater who names class 1 is more often correct" in explain(one, fit, 0).sentence
 
 
 def test_a_common_class_wins_against_weak_answers(build):
@@ -69,7 +69,7 @@ def test_adversaries_can_make_a_class_probable_that_nobody_named(build):
     turned = [[0.05, 0.95], [0.95, 0.05]]
     dataset, fit = crafted(build, [0, 0, 0], [0.5, 0.5], [turned] * 3)
     assert explain(dataset, fit, 0).sentence == (
-        "3 of 3 annotations name class 0; no annotation names class 1, but together they are more likely if "
+        "3 of 3 annotations name class 0; no annotation names class 1, but together the annotations are more likely if "
         "the truth is "
         "class 1."
     )
@@ -158,8 +158,8 @@ def test_a_class_is_the_commoner_one_only_where_its_annotations_do_not_speak_for
     better = [[0.7, 0.3], [0.3, 0.7]]
     dataset, fit = crafted(build, [0, 0, 1], [0.4, 0.6], [DULL, DULL, better])
     said = (
-        "2 of 3 annotations name class 0; the one rater who names class 1 is correct more often on class 1 than the "
-        "others on class 0."
+        "2 of 3 annotations name class 0; the one rater who names class 1 is more often correct when they "
+        "name it than the others are when they name class 0."
     )
     assert explain(dataset, fit, 0).sentence == said
     dataset, fit = crafted(build, [0, 0, 1], [0.3, 0.7], [DULL] * 3)

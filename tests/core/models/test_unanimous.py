@@ -88,8 +88,8 @@ def _fit(build, monkeypatch):
             (5, 95),
             0,
             (0.016, 0.984),
-            "It loses class 0: the prevalence is 2%, although the class has 5% of cases by majority vote and 5 "
-            "unanimous cases.",
+            "It loses the class class 0: it estimates a prevalence of 2%, but 5% of cases have this class by majority "
+            "vote, and 5 cases unanimously.",
         ),
         ((5, 95), 0, (0.017, 0.983), ""),
         ((4, 96), 0, (0.0, 1.0), ""),  # fewer than five
@@ -98,8 +98,8 @@ def _fit(build, monkeypatch):
             (6, 294),
             0,
             (0.0, 1.0),
-            "It loses class 0: the prevalence is 0%, although the class has 2% of cases by majority vote and 6 "
-            "unanimous cases.",
+            "It loses the class class 0: it estimates a prevalence of 0%, but 2% of cases have this class by majority "
+            "vote, and 6 cases unanimously.",
         ),
         ((1, 0), 1, (0.5, 0.5), ""),
     ],
@@ -147,7 +147,7 @@ def test_a_fit_whose_classes_slide_by_one_cannot_open(build):
     slid, vote = by_name["dawid-skene-empirical"], by_name["majority"]
     assert slid.held.score == max(each.held.score for each in found.standings)
     assert share_right(slid.fit.class_probability, truth) < share_right(vote.fit.class_probability, truth) - 0.03
-    assert slid.excluded.startswith("It loses class 2: ") and slid.flipped > 10
+    assert slid.excluded.startswith("It loses the class class 2: ") and slid.flipped > 10
     assert share_right(found.best.fit.class_probability, truth) >= share_right(vote.fit.class_probability, truth)
     words = flipped_in_words(found.best.flipped, found.n_unanimous)
     assert found.best.flipped <= 2 and found.flips == f"{found.best.candidate.title} {words}."

@@ -94,12 +94,12 @@ def test_who_follows_as_well_as_the_median_and_reads_higher_is_told_so_and_not_f
 def test_declaring_the_order_changes_what_is_said():
     plain, ordered = (flag_raters(monitor(ratings(0, ordinal=ordinal)[0])) for ordinal in (False, True))
     assert plain.following is None and ordered.following is not None
-    assert plain.words().startswith("Cannot determine rater accuracy: on the model's class “")
+    assert plain.words().startswith("Cannot determine rater accuracy: where the model's class is “")
     assert "declare the order of the classes" in plain.words()
     assert ordered.words().startswith("No rater's correlation with the case scores is clearly below 0.3")
     following = ordered.following
     assert following.acceptable == pytest.approx(following.mean / 2)
-    limit = f"The limit, {following.acceptable:.2f}, is halfway between 0 and the mean of all annotations"
+    limit = f"The limit, {following.acceptable:.2f}, is halfway between 0 and the mean correlation over all annotations"
     assert ordered.words().count(limit) == 1
     assert "The limit" not in replace(following, default=False).words()
 
@@ -108,7 +108,7 @@ def test_no_sentence_contradicts_a_flag_by_other_evidence():
     found = flag_raters(monitor(ratings(0)[0]))
     assert not found.against() and least(found).startswith("No rater clearly follows")
     flagged = replace(found, flags=(*found.flags, Flag(2, "spam", 0.001, "Evidence.")))
-    assert f"By other evidence, {found.raters[2]} is flagged." in flagged.words()
+    assert f"{found.raters[2]} is flagged for other reasons." in flagged.words()
     assert least(flagged) == "Correlation with the case of each rater"
 
 
@@ -119,7 +119,7 @@ def test_who_does_not_look_at_the_case_is_flagged_and_costs_most():
     assert all("follow" in found.kinds_of(rater) for rater in (3, 4, 5))
     lost, n = found.following.lost, data.annotations_of_raters
     assert (lost[[3, 4, 5]] > 0.9 * n[[3, 4, 5]]).all() and np.median(lost) < 0.3 * n[0]
-    assert found.words().startswith("About 3 of 60 raters hardly follow the cases (correlation below 0.")
+    assert found.words().startswith("About 3 of 60 raters have a weak correlation with the case scores (below 0.")
     assert "; 3 of them are flagged. Flagged raters made 450 annotations, which are worth as much as " in found.words()
 
 

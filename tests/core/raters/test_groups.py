@@ -277,7 +277,7 @@ def test_names_and_order_of_raters_change_no_rate():
 
 def test_what_cannot_be_measured_is_refused():
     dataset, facts, net, *_ = of_classes()
-    with pytest.raises(NotApplicableError, match="No group has at least 8 raters, with at least 8 raters outside it"):
+    with pytest.raises(NotApplicableError, match="No group has at least 8 raters in it and 8 outside it"):
         rate_classifiers(dataset, RaterFacts(), [net])
     with pytest.raises(InputError, match="level"):
         rate_classifiers(dataset, facts, [net], level=2.0)

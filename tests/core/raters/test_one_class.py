@@ -206,7 +206,7 @@ def test_where_latent_classes_slide_nobody_is_judged_by_them(seed, ordinal):
     assert found.held[~found.own].sum() > 0.2 and not found.judge
     act = judge_accuracy(judged)
     assert act.why == found.why_not(data.classes) and not act.own_classes
-    assert act.why.startswith("on the model's class “") and "more often than “" in act.why
+    assert act.why.startswith("where the model's class is “") and "more often than “" in act.why
     assert ("declare the order" in act.remedy) != ordinal
     for values in (act.accuracy.value, act.model.value, act.chance, act.expected_wrong):
         assert np.isnan(values).all()
@@ -247,7 +247,7 @@ def test_a_class_that_takes_everything_is_not_above_chance(seed):
     data = one_class_each(seed)
     found = own_classes(panel(data))
     assert not found.judge
-    assert "do not name" in found.why_not(data.classes)
+    assert "do not choose" in found.why_not(data.classes)
 
 
 def test_rare_classes_that_fail_do_not_stop_the_others():

@@ -280,7 +280,7 @@ def test_a_planted_change_is_found_with_its_moment_and_size_and_named_in_a_sente
     moved = np.array([one.each[0].after[0] - one.each[0].before[0] for one in found])
     assert abs(moved.mean() - 1.5) < 4.5 * moved.std() / np.sqrt(len(moved))
     said = found[0].words(0)
-    assert said.startswith(f"r0 scores {moved[0]:.2f} higher since about 2023-11-1")
+    assert said.startswith(f"r0 has scored {moved[0]:.2f} higher since about 2023-11-1")
     down = drifts(followed(0, shift=-1.5))
     assert "lower since" in down.words(0) and down.to_frame()["since"][0] == down.day(0)
 

@@ -177,7 +177,7 @@ def test_the_report_has_soft_labels_another_model_further_metrics_and_simulated_
     for title in ("Kendall", "footrule", "top-2 within", "Jensen"):
         assert title.casefold() in text.casefold(), title
     few = " ".join(parsed(build_report(request_of(load_sample("anaesthesia")), ["raters"])).text)
-    assert "of an average rater" in few and "These ratings are simulated and do not use your data." in few
+    assert "for an average rater" in few and "These ratings are simulated and do not use your data." in few
     alone = " ".join(parsed(build_report(request_of(dataset), ["agreement", "classifiers"])).text)
     assert "Soft labels" not in alone and "Further metrics" not in alone
 
@@ -263,7 +263,7 @@ def test_the_policy_of_the_file_allows_its_own_scripts_and_no_request():
 def test_scores_are_reported_by_their_threshold():
     rows = b"".join(b"%d,%d,%.2f\n" % (i // 4, i % 4, i * 0.37 % 5) for i in range(80))
     text = " ".join(parsed(build_report(request_of(read(b"case,rater,score\n" + rows).dataset, threshold=2.5))).text)
-    assert "at most 2.5, and above" in text and "--threshold 2.5" in text
+    assert "at most 2.5, and above 2.5" in text and "--threshold 2.5" in text
 
 
 def test_scores_without_a_threshold_are_reported_as_scores_and_never_as_two_classes():
@@ -574,12 +574,12 @@ def test_rates_of_a_machine_are_reported_where_it_labelled_what_people_did_not()
     assert percent_with_interval(x.corrected.estimate, x.corrected.ci_low, x.corrected.ci_high) in text
     assert (
         "People labelled 60 of 300 cases" in text
-        and "annotated by at least two people; these were left out" not in text
+        and "that at least two people annotated; these were left out" not in text
     )
     said = [row for row in rows if not row.startswith(("0,gpt", "1,gpt"))]
     fewer = replace(request, with_machines=read("\n".join(["case,rater,class", *said]).encode()).dataset)
     text = " ".join(parsed(build_report(fewer, ["machines"])).text)
-    assert "gpt did not annotate 2 of 60 cases annotated by at least two people; these were left out." in text
+    assert "gpt did not annotate 2 of 60 cases that at least two people annotated; these were left out." in text
     same = whole.select(cases=people.cases)
     request = replace(request, with_machines=same)
     assert "People labelled" not in " ".join(parsed(build_report(request, ["machines"])).text)

@@ -87,17 +87,21 @@ def test_every_number_of_the_summary_stands_in_its_own_line(card):
     assert [one.text for one in signs] == ["Became less accurate over time: since May.", "Much faster: 2 seconds."]
     lines = {
         "annotations": "1,234 on 1,100 cases",
-        "annotations judged by the other raters": "987, of which 654 on cases about which they are confident",
+        "annotations judged by the other raters": "987, of which 654 on cases about which the others are confident",
         "accuracy, judged by the model": "71% (62% to 79%)",
         "accuracy of the other raters, median and middle half": "84% (81% to 90%)",
         "agreement with others": "55% (44% to 66%)",
         "median seconds between annotations": "37",
-        "median seconds of the other raters": "22",
+        "median seconds between annotations, other raters": "22",
     }
     assert dict(grid.table.to_numpy().tolist()) == lines
     unknown = replace(card, judged_by="gold", accuracy=None, pool_accuracy=None, agreement=None, seconds=None)
     told = dict(_summary(unknown)[-1].table.to_numpy().tolist())
-    assert set(told) == {"annotations", "annotations judged by the other raters", "median seconds of the other raters"}
+    assert set(told) == {
+        "annotations",
+        "annotations judged by the other raters",
+        "median seconds between annotations, other raters",
+    }
 
 
 def test_each_difference_has_its_own_class_and_those_of_the_others_who_agree(card):
@@ -119,7 +123,7 @@ def test_what_is_said_over_time_is_of_the_chart_that_is_drawn(card):
     picture, words = _over_time(replace(card, over_time=drift))
     assert words.text == (
         "The chart of a stable rater crosses the limit with 10% probability. "
-        "This chart crosses the limit: accuracy is 88% before and 43% after."
+        "This chart crosses the limit: accuracy is 88% before the change and 43% after it."
     )
     assert picture.draw(LIGHT).data == rater_over_time(drift, LIGHT, "").data
     assert "This chart crosses" not in _over_time(replace(card, over_time=replace(drift, alarm=None)))[1].text

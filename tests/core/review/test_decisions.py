@@ -142,7 +142,7 @@ def test_gold_of_the_file_stays_and_what_differs_is_said(dataset, reviews_of):
     found = decided_gold(known, decided(reviews_of, dataset, {"case 0": X, "case 1": Y, "case 2": Y}))
     assert found.dataset.gold[:3].tolist() == [*gold[:2], dataset.classes.index("y")]
     assert (found.n_decided, found.n_differ) == (1, 1)
-    assert "1 of 3 gold classes" in found.words and "1 more differs" in found.words
+    assert "1 of 3 gold classes" in found.words and "1 other decision differs" in found.words
 
 
 def test_a_selection_takes_the_decisions_on_its_own_cases_and_without_any_nothing_changes(dataset, reviews_of):

@@ -203,7 +203,7 @@ def test_a_queue_that_was_changed_removed_or_put_in_is_named(store):
         without_guards(store, back)
     put_in = {"id": "f" * 32, "dataset": DATASET, "reviewer": "Bob", "title": "t", "at": 1}
     without_guards(store, (sessions.insert().values(put_in),))
-    assert faults_of(store) == [f"no event records the queue {'f' * 32}"]
+    assert faults_of(store) == [f"the record has no event for the queue {'f' * 32}"]
     unlinked = (
         "UPDATE review_event SET session = NULL",
         "DELETE FROM review_session_case",

@@ -45,7 +45,7 @@ def test_the_panel_says_a_set_only_where_all_of_it_is_certain():
         if word.decided:
             assert word.opinion == Opinion.of_labels(np.array(street.classes)[found.applies[case]].tolist())
         else:
-            assert word.opinion == UNDETERMINED and "certainty of 80%" in word.why
+            assert word.opinion == UNDETERMINED and "certainty of at least 80%" in word.why
             chance = np.where(found.applies[case], found.certainty[case], 1 - found.certainty[case])
             rows = street.annotations_of(case)
             named = {code for place in rows for block in street.blocks_of(place) for code in block}

@@ -71,7 +71,7 @@ def test_reviewed_cases_are_a_samples_or_a_queues_and_the_sentence_says_which(da
     made.read("case 2", "Ann", X, panel=X)
     both = reviewed_by(made.found, [queue, sample])
     assert (both.chance, both.n_queue, both.n_unread) == ({"case 2": 0.25}, 1, 1)
-    assert "came from a random sample and 1 from queues. These results apply" in both.words()
+    assert "came from a random sample and 1 from queues. The results apply" in both.words()
     alone = reviews_of(dataset)
     alone.read("case 2", "Ann", X, panel=X)
     alone.read("case 3", "Ann", X, panel=X)
@@ -119,7 +119,7 @@ def test_samples_with_different_seeds_are_not_counted_together(dataset, reviews_
     made.read("case 0", "Ann", X, panel=X)
     found = reviewed_by(made.found, both)
     assert (found.chance, found.n_queue, found.n_apart) == ({"case 2": 0.5, "case 3": 0.5, "case 0": 0.5}, 1, 1)
-    assert "and 1 from a sample with a different seed, which cannot be combined with it. These" in found.words()
+    assert "and 1 from a sample with a different seed, which cannot be combined with the first. The" in found.words()
     for case in (4, 5):
         made.read(f"case {case}", "Ann", X, panel=X)
     found = reviewed_by(made.found, both)
@@ -128,4 +128,4 @@ def test_samples_with_different_seeds_are_not_counted_together(dataset, reviews_
         "3 of the reviewed cases came from a random sample and 1 from a sample with a different seed, which"
         in found.words()
     )
-    assert "cannot be combined with it, and 2 from queues. These" in found.words(), "the parts add up to all six"
+    assert "cannot be combined with the first, and 2 from queues. The" in found.words(), "the parts add up to all six"

@@ -87,7 +87,9 @@ def test_effects_of_a_case_without_answers_are_their_priors():
     assert [beta.spread.low[-1], beta.spread.high[-1]] == pytest.approx([-1.96, 1.96], abs=0.002)
     assert [delta.spread.low[-1], delta.spread.high[-1]] == pytest.approx(np.exp([-0.49, 0.49]), abs=0.002)
     assert [guess.spread.low[-1], guess.spread.high[-1]] == pytest.approx([0.0943, 0.9057], abs=0.001)
-    assert any("1 case without annotations: class probabilities equal the prevalence." in note for note in fit.notes)
+    assert any(
+        "The class probabilities of 1 case without annotations equal the prevalence." in note for note in fit.notes
+    )
 
 
 def test_intervals_hold_the_mean_and_keep_the_order_of_classes():

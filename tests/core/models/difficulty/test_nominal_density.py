@@ -197,7 +197,7 @@ def test_a_case_without_annotations_has_the_prevalence(even, build):
     assert (np.diff(dataset.case_ptr)[12:] == [0, 0, 2]).all()
     expected = [1 / 3] * 3 if even else found.prevalence
     assert found.class_probability[13] == pytest.approx(expected)
-    assert "2 cases without annotations: class probabilities equal the prevalence." in found.notes
+    assert "The class probabilities of 2 cases without annotations equal the prevalence." in found.notes
 
 
 def test_over_how_many_of_the_draws_class_probabilities_are_averaged_is_said(tiny):

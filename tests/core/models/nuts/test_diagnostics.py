@@ -40,7 +40,7 @@ def test_chains_at_different_places_have_not_converged(dataset):
     assert diagnostics.worst == "the accuracy of rater rater 1"
     assert (
         diagnostics.words
-        == f"Not converged: R-hat {diagnostics.rhat_max:.2f} for {diagnostics.worst}; run longer chains."
+        == f"Not converged: R-hat {diagnostics.rhat_max:.2f} for {diagnostics.worst}. Run longer chains."
     )
 
 
@@ -88,7 +88,7 @@ def test_divergences_are_counted_in_the_sentence(dataset):
         ("prevalence", (), "the prevalence"),
         ("prevalence", (2,), "the prevalence of class 2"),
         ("accuracy", (1,), "the accuracy of rater rater 1"),
-        ("confusion", (0, 1, 1), "how often rater rater 0 annotates class 1 rightly"),
+        ("confusion", (0, 1, 1), "how often rater rater 0 annotates class 1 correctly"),
         ("confusion", (0, 1, 2), "how often rater rater 0 annotates class 1 as class 2"),
         ("tau", (0, 2), "the raters' spread (class 0 annotated as class 2)"),
         ("alpha_sens", (1,), "the sensitivity (log-odds) of rater rater 1"),
