@@ -178,12 +178,10 @@ def careless_evidence(found: Carelessness, classes: tuple[str, ...]) -> Evidence
     """Return the evidence of favourites."""
 
     def words(rater: int) -> str:
-        n_over = int(found.n_over[rater])
-        over = "another class" if n_over == 1 else f"one of {n_over} other classes"
         return (
             f"Named “{classes[found.favourite[rater]]}” {plural(int(found.n_favourite[rater]), 'time')} in "
-            f"{found.n_far[rater]} cases that the others assign to {over} and rarely (under {percent(FAR)}) to this "
-            f"class; expected: {number(found.expected[rater], 1)} times."
+            f"{found.n_far[rater]} cases that the others rarely (under {percent(FAR)}) assign to it; expected: "
+            f"{number(found.expected[rater], 1)} times."
         )
 
     enough = found.n_regardless >= LEAST_SHARE * np.maximum(found.n_clear, 1)
