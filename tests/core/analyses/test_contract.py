@@ -49,6 +49,7 @@ ANALYSES = (*OF_DATA, RELIABILITY, REVIEWS, QUESTIONS, LABELS)
 GIVEN = {
     GATE: lambda dataset: {"requirements": ("cases >= 1", "annotations_per_case > 1000")},
     GROUPS: lambda dataset: {"facts": hands(dataset.n_raters)},
+    "groups": lambda subject: {"facts": hands(getattr(subject, "dataset", subject).n_raters)},
     "covariates": lambda dataset: {
         "of_raters": hands(dataset.n_raters),
         "of_cases": hands(dataset.n_cases),
