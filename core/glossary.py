@@ -80,8 +80,9 @@ GLOSSARY: dict[str, Term] = {
     "guideline": Term(
         "Which two classes do raters confuse? If all raters confuse them, change the guideline or merge the "
         "classes. If only one rater does, talk to that rater.",
-        "Share of off-diagonal coincidences that involve these two classes. The loss from merging them is the share of "
-        "the mutual information between P(z) and the annotation that disappears. Percentile intervals resample cases.",
+        "Share of off-diagonal coincidences that involve these two classes. The loss from merging them is the share "
+        "of mutual information (of P(z) and the annotation) that merging removes. Percentile intervals, from "
+        "resampled cases.",
     ),
     "versions": Term(
         "Versions of one model on the same cases: does a newer version agree more with people, and on how many "

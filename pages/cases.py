@@ -92,7 +92,7 @@ def _filter(dataset: Dataset, found: CaseCertainty, order: np.ndarray, reviews: 
     if asked == _ALL:
         return order
     if not counts[asked]:
-        st.caption(f"No case matches “{asked.lower()}”. All cases are shown.")
+        st.caption(f"No case matches “{asked.removesuffix(':')}”. All cases are shown.")
         return order
     return order[kinds[asked][order]]
 

@@ -322,4 +322,4 @@ def _applicable(dataset: Dataset) -> Verdict:
 
 
 _PAIRS = part_of(__name__, "pairs", "Guideline", _applicable, GuidelineOptions)
-GUIDELINE = Analysis("guideline", "Guideline", "Which classes should be merged, split or rewritten?", (_PAIRS,))
+GUIDELINE = Analysis("guideline", "Guideline", "Which classes should be merged, split or redefined?", (_PAIRS,))

@@ -211,7 +211,7 @@ class Following(Judged, Result):
         chance = float(self.chance[rater])
         p = "below 0.001" if chance < 0.001 else _zero(chance, 3)
         return (
-            f"Correlation with the case scores {self.said(rater)}, judged by {judge} on "
+            f"Correlation with the case scores: {self.said(rater)}, from {judge} on "
             f"{plural(int(self.rates.n[rater]), 'case')}; acceptable: {_zero(self.acceptable)} (probability of "
             f"reaching it: {p})."
         )

@@ -37,9 +37,9 @@ class ConflictError(PluralityError):
     def __init__(self, case_id: str, version: int, *, own: bool = False):
         self.version, self.own = version, own
         since = (
-            f"You have changed case {case_id!r} in another window since this page showed it."
+            f"You have changed case {case_id!r} in another window since you opened it here."
             if own
-            else f"Someone else has changed case {case_id!r} since this page showed it."
+            else f"Someone else has changed case {case_id!r} since you opened it."
         )
         super().__init__(f"{since} Nothing was recorded. Check the case and try again.")
 

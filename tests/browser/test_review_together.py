@@ -34,7 +34,7 @@ def test_two_reviewers_on_the_same_cases_lose_and_double_nothing(open_page, open
     for page in (ada, bo):
         page.get_by_role("button", name=re.compile("Record my opinion")).dblclick()
         expect(page.get_by_text("You disagree.")).to_be_visible()
-    step(ada, "Keep my opinion", f"Someone else has changed case '{first}' since this page showed it.")
+    step(ada, "Keep my opinion", f"Someone else has changed case '{first}' since you opened it.")
     expect(ada.get_by_text("Bo: quince (blind)")).to_be_visible()
     assert store.trail(dataset.digest)[-1].reviewer == "Bo"
     step(ada, "Keep my opinion", f"{first}: opinion kept")

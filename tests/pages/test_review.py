@@ -273,7 +273,7 @@ def test_reviews_of_a_sample_can_be_erased():
     """After saying how many steps there are; then nothing is left of them."""
     app = press(through_one_case(signed("anaesthesia"), "Cannot be determined"), "Leave")
     tab(app, "Export")
-    assert "This permanently deletes 3 review steps by all reviewers on 1 case" in words(app)
+    assert "This permanently deletes all review steps (3) and review sessions on 1 case" in words(app)
     press(app, "Delete all reviews of these data")
     assert app.info[0].value == "No reviews yet. Review a case to export results."
 

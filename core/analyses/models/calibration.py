@@ -164,7 +164,7 @@ def _figure(number: Number) -> Figure:
     draw = figures.calibration_curve if enough else figures.calibration_bars
     return Figure(
         lambda theme: draw(bins.mean, bins.share, bins.low, bins.high, bins.n, theme, title),
-        f"{name} of gold cases compared with the share that is correct",
+        f"{name} of gold cases compared with the share of correct cases",
         key,
     )
 

@@ -254,7 +254,7 @@ def present(found: PlannedAnnotations, dataset: Dataset, options) -> list[Block]
         accuracy = found.by_gold.accuracy
         right = percent_with_interval(accuracy.value, accuracy.low, accuracy.high)
         said = (
-            f"Compared with gold, the model behind the simulations is correct on {right} of "
+            f"Judged by gold, the model behind the simulations is correct on {right} of "
             f"{plural(found.by_gold.n, 'case')}. More annotations do not correct mistakes that raters share."
         )
         blocks.append(Words(said))

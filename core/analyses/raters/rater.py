@@ -207,8 +207,8 @@ def distance(found: RaterTable, place: int, card: ReportCard) -> list[Block]:
         return []
     low, high = (None if np.isnan(end[place]) else float(end[place]) for end in (off.low, off.high))
     said = (
-        f" is on average {with_interval(float(off.value[place]), low, high)} classes away from the true class, "
-        f"judged by the other raters; n = {plural(int(off.n[place]), 'annotation')}."
+        f": annotations are on average {with_interval(float(off.value[place]), low, high)} classes away from the true "
+        f"class, estimated from the other raters; n = {plural(int(off.n[place]), 'annotation')}."
     )
     return [Words((Strong(Name(card.rater)), said))]
 

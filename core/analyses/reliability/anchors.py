@@ -168,7 +168,7 @@ def truth_blocks(curve: TruthCurve, reliability: float) -> list[Block]:
 
     bins = curve.diagram(reliability)
     loss = f"Lowest log loss at γ = {number(curve.best)} ({reach(curve.low, curve.high, curve.open_ends, number)})"
-    often = f"Certainty at γ = {number(reliability)} compared with the share that is correct"
+    often = f"Certainty at γ = {number(reliability)} compared with the share of correct cases"
     few = (
         ""
         if curve.n_cases >= LEAST_GOLD

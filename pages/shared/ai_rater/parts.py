@@ -297,9 +297,9 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
         widgets.plot(figure, f"worth-{place}", "Scores of panels and AI raters")
     st.caption(
         "Vertical axis: how well a panel of k raters predicts one more rater. Bands need 10 cases or more. If an "
-        "AI rater predicts one more rater as well as three raters do, it is worth three raters. Confident errors "
-        "lower the worth of an AI rater that is judged by its probabilities. Raters can be wrong, too: an AI rater "
-        "that shares their errors is worth more."
+        "AI rater predicts one more rater as well as three raters do, it is worth three raters. If an AI rater is "
+        "judged by its probabilities, confident errors cost it most. Worth measures similarity to the raters, not "
+        "correctness: an AI rater that makes their errors is worth more."
         + (" Agreement compares first choices; probabilities predict whole rankings." if ranked else "")
     )
     frame = pd.concat(

@@ -51,7 +51,7 @@ def _name(dataset: str, names: dict[str, str]) -> str:
 
 def _more(n: int) -> None:
     if n > MOST:
-        st.caption(f"{plural(n - MOST, 'more', 'more')} on the Review pages of these data.")
+        st.caption(f"{plural(n - MOST, 'more', 'more')} on the Review pages of the datasets.")
 
 
 def _line(one: Waiting, name: str) -> None:

@@ -146,8 +146,8 @@ def _erasing(store: ReviewStore, dataset: Dataset, n_cases: int) -> None:
     widgets.heading("Erase")
     with st.popover("Erase these reviews", icon=":material/delete:"):
         st.write(
-            f"This permanently deletes {plural(store.count(dataset.digest), 'review step')} by all reviewers on "
-            f"{plural(n_cases, 'case')}, and their sessions. The annotations stay. This cannot be undone, so export "
+            f"This permanently deletes all review steps ({store.count(dataset.digest):,}) and review sessions on "
+            f"{plural(n_cases, 'case')}, of all reviewers. The annotations are kept. This cannot be undone, so export "
             "the audit trail first."
         )
         st.button("Delete all reviews of these data", type="primary", on_click=_erase, args=(dataset,), key="erase")

@@ -23,7 +23,7 @@ _SINCE = (
     "missing. This file therefore produces a different dataset than before."
 )
 _ONLY_THIS = (
-    "Everything is copied only to the question on screen. For the other {} in the file, mark AI raters and save "
+    "Saved work is copied to the question on screen only. For the other {} in the file, mark AI raters and save "
     "selections again."
 )
 

@@ -167,7 +167,7 @@ def test_certainty_against_gold_has_its_range_and_says_from_how_many_cases_it_de
     )
     loss, diagram, note = anchors.truth_blocks(curve, 4.0)
     assert loss.draw(LIGHT).layout.title.text == "Lowest log loss at γ = 3.00 (1.50 to 6.25)"
-    assert diagram.draw(LIGHT).layout.title.text == "Certainty at γ = 4.00 compared with the share that is correct"
+    assert diagram.draw(LIGHT).layout.title.text == "Certainty at γ = 4.00 compared with the share of correct cases"
     assert note.plain == f"{n} cases with gold." + (
         f" With {least} or more gold cases, the default γ is chosen from them." if few else ""
     )
