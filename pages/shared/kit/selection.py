@@ -47,7 +47,10 @@ def machines_line() -> None:
     """Draw a line on whether AI raters are left out or count, too, with a button that changes it."""
     whole = state.whole()
     marked = state.marked_machines() if whole is not None else ()
-    n = sum(machine.name in set(cached.open_dataset(visit.data).dataset.raters) for machine in marked)
+    if not marked:
+        return
+    dataset = cached.open_dataset(visit.data).dataset
+    n = sum(machine.name in dataset.raters for machine in marked)
     if not n:
         return
     out = bool(state.machines_left_out())
@@ -56,6 +59,8 @@ def machines_line() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         raters = plural(n, "AI rater", "AI raters")
         said = f"{raters} left out" if out else f"{raters} included as raters"
+        if n_cases := dataset.n_cases - state.people_of(dataset).n_cases:
+            said += f", and {plural(n_cases, 'case')} that only {'it' if n == 1 else 'they'} annotated"
         st.markdown(f":material/smart_toy: {said}", width="content")
         label = "Include them" if out else "Leave them out"
         st.button(label, type="tertiary", on_click=visit.set, kwargs={"machines_count": out}, key="count_machines")
