@@ -115,7 +115,7 @@ rows = {
 st.html(  # a table cut its second column off on a telephone
     "<style>dl.settings {display: grid; grid-template-columns: fit-content(28rem) 1fr; gap: 0.45rem 1.5rem; padding: 0}"
     ".settings dt {opacity: 0.75} dl.settings dd {margin: 0; overflow-wrap: anywhere}"
-    "@media (max-width: 640px) {dl.settings {grid-template-columns: 1fr; gap: 0} dl.settings dd {margin: 0 0 0.6rem}}"
+    "@media (max-width: 1000px) {dl.settings {grid-template-columns: 1fr; gap: 0} dl.settings dd {margin: 0 0 0.6rem}}"
     "</style><dl class='settings'>"
     + "".join(f"<dt>{html_text(name)}</dt><dd>{html_text(value)}</dd>" for name, value in rows.items())
     + "</dl>"
