@@ -103,13 +103,13 @@ rows = {
     "Folder for case images (PLURALITY_IMAGES)": str(settings.images) if settings.images else "none",
     "Images from other computers (PLURALITY_REMOTE_IMAGES)": "loaded" if settings.remote_images else "not loaded",
     "Folder for compiled kernels (NUMBA_CACHE_DIR)": os.environ["NUMBA_CACHE_DIR"],
-    "Maximum file size, MB (PLURALITY_MAX_UPLOAD_MB)": f"{settings.max_upload_mb:,} MB",
+    "Maximum file size (PLURALITY_MAX_UPLOAD_MB)": f"{settings.max_upload_mb:,} MB",
     "Memory for reading a small file (PLURALITY_READING_MB)": f"{settings.reading_mb:,} MB",
     "Maximum model size (PLURALITY_MAX_MODEL_CELLS)": f"{settings.max_model_cells:,} numbers",
     "Maximum number of worker processes (PLURALITY_WORKERS)": f"{settings.workers:,}",
     "Cluster that computes draws (PLURALITY_CLUSTER)": settings.cluster or "none",
-    "Maximum size of results on disk, MB (PLURALITY_RESULTS_MB)": f"{settings.results_mb:,} MB",
-    "Maximum size of results in memory, MB (PLURALITY_MEMORY_MB)": f"{settings.memory_mb:,} MB",
+    "Maximum size of results on disk (PLURALITY_RESULTS_MB)": f"{settings.results_mb:,} MB",
+    "Maximum size of results in memory (PLURALITY_MEMORY_MB)": f"{settings.memory_mb:,} MB",
     "Processors": str(os.cpu_count()),
 }
 st.html(  # a table cut its second column off on a telephone
