@@ -68,7 +68,8 @@ def cases(views: home_known.Views, theme) -> CaseCertainty | None:
         if certain is not None:
             case_id = certain.certainty.cases[certain.shares.order(certain.certainty.certainty[:, 0])[0]]
             words = "Open the first case" if " cases" in least_certain(certain) else "Open this case"
-            st.button(words, type="tertiary", on_click=open_case, args=(case_id,), key="home_case")
+            icon = ":material/visibility:"
+            st.button(words, icon=icon, type="tertiary", on_click=open_case, args=(case_id,), key="home_case")
     return certain
 
 
