@@ -142,8 +142,8 @@ def _accuracies(act: FlaggedRaters, theme) -> None:
     flagged = np.zeros(len(act.raters), bool)
     flagged[list(act.flagged())] = True
     known = np.flatnonzero(np.isfinite(value))
-    shown = known[np.lexsort((value[known], ~flagged[known]))][: figures.MOST_LINES]
-    shown = shown[lowest_first(value[shown])]
+    shown = known[lowest_first(value[known])]
+    shown = shown[np.argsort(~flagged[shown], kind="stable")][: figures.MOST_LINES]
     n = int(flagged.sum())
     if n:
         _title(f"{n:,} of {plural(len(act.raters), 'rater')} flagged")
@@ -170,7 +170,8 @@ def _accuracies(act: FlaggedRaters, theme) -> None:
         judged.measure,
         flagged[shown],
     )
-    plot_still(figure, "home_raters", f"{judged.measure.capitalize()} of raters with intervals, lowest first")
+    alt = f"{judged.measure.capitalize()} of raters with intervals, flagged and lowest first"
+    plot_still(figure, "home_raters", alt)
     if len(known) > len(shown):
         lowest = "least accurate" if act.following is None else "lowest"
         st.caption(f"{len(shown):,} of {plural(len(known), 'rater')}, flagged and {lowest} first.")
