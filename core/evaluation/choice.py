@@ -82,6 +82,11 @@ def verdict(
     if least >= sure:
         return f"{found[0].name} leads at every γ (probability at least {percent(at_least(least))})"
     lead = f"{found[0].name} has the highest mean at every γ"
+    if any(_is_sure(leader, sure) for leader in found):
+        place = [leader.p for leader in found].index(least)
+        return (
+            f"{lead}, but no clear lead at γ = {exact(reliabilities[place])} (probability {percent(at_least(least))})"
+        )
     return f"No clear leader: {lead} (probability as low as {percent(at_least(least))})"
 
 

@@ -175,13 +175,13 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said == [
         "Best classifier, top-1 accuracy: 0.70",
-        "net, 0.61 to 0.78 over draws at γ = 3; beats every other classifier with at least 97% probability",
+        "net, 0.61 to 0.78 over draws at γ = 3; beats the other classifier with at least 97% probability",
     ]
     said.clear()
     evaluation.better[0, 1, 0] = 0.6  # ahead in the mean alone: no best one is named
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said[0] == "Highest of 2 classifiers, top-1 accuracy: 0.70" and said[1].endswith(
-        "beats every other classifier with at least 60% probability"
+        "beats the other classifier with at least 60% probability"
     )
 
 

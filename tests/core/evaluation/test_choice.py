@@ -34,6 +34,10 @@ APART = evaluation([0.9, 0.8], [[NAN, NAN], [NAN, NAN]])
         ([A_ALWAYS, A_ALWAYS], "A leads at every γ (probability at least 99%)"),  # draws never make it certain
         (
             [A_SURE, A_UNSURE],
+            "A has the highest mean at every γ, but no clear lead at γ = 3 (probability 60%)",
+        ),
+        (
+            [A_UNSURE, A_NEARLY],
             "No clear leader: A has the highest mean at every γ (probability as low as 60%)",
         ),
         (
