@@ -907,7 +907,7 @@ def test_the_header_of_a_case_has_its_own_certainty_and_number_of_answers(said):
     data = SimpleNamespace(cases=("a", "b", "c"), annotations_of=lambda case: range(case + 1))
     result = SimpleNamespace(certainty=np.array([[0.81, 0.9]]), se=np.array([[0.02, 0.03]]))
     page._header(data, np.array([2, 1, 0]), 1, SimpleNamespace(certainty=result, n_votes=2))
-    assert said == ["Case b · certainty 81% ± 2.0% · 2 annotations"]
+    assert said == ["Case b · certainty 81% ± 2.0% · 2\N{NO-BREAK SPACE}annotations"]
     said.clear()
     page._header(data, np.array([2, 1, 0]), 0, SimpleNamespace(certainty=result, n_votes=1))
     assert said == ["Case a · no certainty · 1 annotation"]
