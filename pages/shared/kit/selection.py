@@ -40,7 +40,10 @@ def line() -> None:
             f"{now.dataset.n_annotations:,} of {plural(whole.dataset.n_annotations, 'annotation')}",
             width="content",
         )
-        st.button("Clear filters", type="tertiary", on_click=state.choose, args=(Selection(),), key="select_all")
+        st.button(
+            "Clear filters", icon=":material/close:", type="tertiary", on_click=state.choose, args=(Selection(),),
+            key="select_all",
+        )  # fmt: skip
 
 
 def machines_line() -> None:
@@ -61,9 +64,12 @@ def machines_line() -> None:
         said = f"{raters} left out" if out else f"{raters} included as raters"
         if n_cases := dataset.n_cases - state.people_of(dataset).n_cases:
             said += f", and {plural(n_cases, 'case')} that only {'it' if n == 1 else 'they'} annotated"
-        st.markdown(f":material/smart_toy: {said}", width="content")
-        label = "Include them" if out else "Leave them out"
-        st.button(label, type="tertiary", on_click=visit.set, kwargs={"machines_count": out}, key="count_machines")
+        st.caption(f":material/smart_toy: {said}", width="content")
+        label, icon = ("Include them", "group_add") if out else ("Leave them out", "group_remove")
+        st.button(
+            label, icon=f":material/{icon}:", type="tertiary", on_click=visit.set, kwargs={"machines_count": out},
+            key="count_machines",
+        )  # fmt: skip
 
 
 def named() -> dict[str, Selection]:

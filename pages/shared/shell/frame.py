@@ -26,6 +26,7 @@ _ONLY_THIS = (
     "Everything is copied only to the question on screen. For the other {} in the file, mark AI raters and save "
     "selections again."
 )
+_WITHOUT_ANNOTATIONS = ("documentation", "reader_study", "settings", "upload")  # a selection changes nothing there
 
 
 def _ask_about_earlier(reading: Reading | None) -> None:
@@ -231,9 +232,10 @@ def _drawn(page, name: str, told, asked) -> None:
         story.prepare(name)
         if slide := story.show(told, name):
             return
-        selection.line()
-        if name != "ai_rater":
-            selection.machines_line()
+        if name not in _WITHOUT_ANNOTATIONS:
+            selection.line()
+            if name != "ai_rater":
+                selection.machines_line()
         if presentation.on() and name not in presentation.SHOWN:
             st.info("This page is not part of the presentation.", icon=":material/slideshow:")
         else:
