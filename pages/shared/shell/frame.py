@@ -137,7 +137,8 @@ def _classes() -> None:
         st.page_link("pages/upload.py", label="Open a file", icon=":material/upload_file:")
         return
     if reading.dataset.ordinal:
-        st.caption(f"Order, low to high: {markdown(order_in_words(reading.dataset.classes))}")
+        names = [name.replace(" ", "\N{NO-BREAK SPACE}") for name in reading.dataset.classes]  # lines end between them
+        st.caption(f"Order, low to high: {markdown(order_in_words(names))}")
     _legend(reading.dataset)
 
 
