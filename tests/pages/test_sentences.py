@@ -910,7 +910,7 @@ def test_the_header_of_a_case_has_its_own_certainty_and_number_of_answers(said):
     assert said == ["Case b · certainty 81% ± 2.0% · 2\N{NO-BREAK SPACE}annotations"]
     said.clear()
     page._header(data, np.array([2, 1, 0]), 0, SimpleNamespace(certainty=result, n_votes=1))
-    assert said == ["Case a · no certainty · 1 annotation"]
+    assert said == ["Case a · no certainty · 1\N{NO-BREAK SPACE}annotation"]
 
 
 def test_what_was_reviewed_stands_on_a_case_with_its_steps(said):
