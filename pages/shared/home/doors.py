@@ -68,8 +68,7 @@ def cases(views: home_known.Views, theme) -> CaseCertainty | None:
         if certain is not None:
             case_id = certain.certainty.cases[certain.shares.order(certain.certainty.certainty[:, 0])[0]]
             words = "Open the first case" if " cases" in least_certain(certain) else "Open this case"
-            icon = ":material/visibility:"
-            st.button(words, icon=icon, type="tertiary", on_click=open_case, args=(case_id,), key="home_case")
+            case_button(words, case_id)
     return certain
 
 
@@ -212,6 +211,12 @@ def plot_still(figure, key: str, alt: str) -> None:
     st.plotly_chart(drawn_once(figure), theme=None, config=_STILL, key=key, alt=alt)
 
 
-def open_case(case_id: str) -> None:
+def case_button(words: str, case_id: str) -> None:
+    """Draw the button that opens a case on the Cases page."""
+    icon = ":material/visibility:"
+    st.button(words, icon=icon, type="tertiary", on_click=_open_case, args=(case_id,), key="home_case")
+
+
+def _open_case(case_id: str) -> None:
     """Open the case on the Cases page (callback)."""
     visit.case, visit.go_to = case_id, "cases"
