@@ -68,7 +68,7 @@ def agreement(table: Sequence[Coefficient], theme: Theme, quoted: Coefficient | 
         return None
     figure = forest(list(chosen.values()), theme, "", labels)
     figure.layout.yaxis.ticktext = [name.replace(", ", ",<br>") for name in figure.layout.yaxis.ticktext]
-    figure.layout.xaxis.nticks = 3
+    figure.layout.xaxis["nticks"] = 3
     return _still(figure)
 
 
