@@ -10,6 +10,7 @@ from core.machines.marks import Machine, described
 from core.machines.sentences import silences, verdict
 from core.text import exact, markdown, typed
 from pages.shared.ai_rater import computed, marking, parts, rates, versions
+from pages.shared.cache import datasets as cached
 from pages.shared.kit import blocks, evidence, navigation, provenance, shared_errors, state, widgets
 from pages.shared.kit import style as look
 
@@ -116,7 +117,10 @@ def _parts(machines: computed.Machines, marked: tuple[Machine, ...], result: com
             )
 
     marked_or_named = described(machines.names, marked)
-    view = widgets.class_view(dataset) if dataset.kind == "ranking" else dataset
+    view = dataset
+    if dataset.kind == "ranking":
+        widgets.class_view(dataset.select(raters=machines.people))  # the line counts rankings of raters, as elsewhere
+        view = cached.class_view(dataset, None)[0]
     worth = [lambda: parts.worth(result, theme, dataset.kind == "ranking")]
     errors = [lambda: rates.show(machines)]
     if dataset.kind != "score":

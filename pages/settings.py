@@ -103,19 +103,19 @@ rows = {
     "Folder for case images (PLURALITY_IMAGES)": str(settings.images) if settings.images else "none",
     "Images from other computers (PLURALITY_REMOTE_IMAGES)": "loaded" if settings.remote_images else "not loaded",
     "Folder for compiled kernels (NUMBA_CACHE_DIR)": os.environ["NUMBA_CACHE_DIR"],
-    "Maximum file size, MB (PLURALITY_MAX_UPLOAD_MB)": f"{settings.max_upload_mb:,} MB",
+    "Maximum file size (PLURALITY_MAX_UPLOAD_MB)": f"{settings.max_upload_mb:,} MB",
     "Memory for reading a small file (PLURALITY_READING_MB)": f"{settings.reading_mb:,} MB",
     "Maximum model size (PLURALITY_MAX_MODEL_CELLS)": f"{settings.max_model_cells:,} numbers",
     "Maximum number of worker processes (PLURALITY_WORKERS)": f"{settings.workers:,}",
     "Cluster that computes draws (PLURALITY_CLUSTER)": settings.cluster or "none",
-    "Maximum size of results on disk, MB (PLURALITY_RESULTS_MB)": f"{settings.results_mb:,} MB",
-    "Maximum size of results in memory, MB (PLURALITY_MEMORY_MB)": f"{settings.memory_mb:,} MB",
+    "Maximum size of results on disk (PLURALITY_RESULTS_MB)": f"{settings.results_mb:,} MB",
+    "Maximum size of results in memory (PLURALITY_MEMORY_MB)": f"{settings.memory_mb:,} MB",
     "Processors": str(os.cpu_count()),
 }
 st.html(  # a table cut its second column off on a telephone
     "<style>dl.settings {display: grid; grid-template-columns: fit-content(28rem) 1fr; gap: 0.45rem 1.5rem; padding: 0}"
     ".settings dt {opacity: 0.75} dl.settings dd {margin: 0; overflow-wrap: anywhere}"
-    "@media (max-width: 640px) {dl.settings {grid-template-columns: 1fr; gap: 0} dl.settings dd {margin: 0 0 0.6rem}}"
+    "@media (max-width: 1000px) {dl.settings {grid-template-columns: 1fr; gap: 0} dl.settings dd {margin: 0 0 0.6rem}}"
     "</style><dl class='settings'>"
     + "".join(f"<dt>{html_text(name)}</dt><dd>{html_text(value)}</dd>" for name, value in rows.items())
     + "</dl>"

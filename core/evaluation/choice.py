@@ -78,11 +78,14 @@ def verdict(
     known = [leader.p for leader in found if leader.p is not None]
     if not known:
         return f"Cannot compare {found[0].name}: it has no cases in common with another classifier"
-    least = min(known)
+    least, name = min(known), found[0].name
+    p = percent(at_least(least))
     if least >= sure:
-        return f"{found[0].name} leads at every γ (probability at least {percent(at_least(least))})"
-    lead = f"{found[0].name} has the highest mean at every γ"
-    return f"No clear leader: {lead} (probability as low as {percent(at_least(least))})"
+        return f"Leads at every γ: {name} (probability at least {p})"
+    if any(_is_sure(leader, sure) for leader in found):
+        at = exact(reliabilities[[leader.p for leader in found].index(least)])
+        return f"Highest mean at every γ: {name}, but no clear lead at γ = {at} (probability {p})"
+    return f"No clear leader; highest mean at every γ: {name} (probability as low as {p})"
 
 
 def _is_sure(leader: Leader, sure: float) -> bool:

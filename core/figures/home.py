@@ -64,7 +64,12 @@ def agreement(table: Sequence[Coefficient], theme: Theme, quoted: Coefficient | 
         method_named(CoefficientMethod, one.name).title if one.name in INTRACLASS else title_of(one)
         for one in chosen.values()
     ]
-    return _still(forest(list(chosen.values()), theme, "", labels)) if chosen else None
+    if not chosen:
+        return None
+    figure = forest(list(chosen.values()), theme, "", labels)
+    figure.layout.yaxis.ticktext = [name.replace(", ", ",<br>") for name in figure.layout.yaxis.ticktext]
+    figure.layout.xaxis["nticks"] = 3
+    return _still(figure)
 
 
 def certainties(certainty: np.ndarray, below: float, theme: Theme, *, above_list: bool = False) -> go.Figure:

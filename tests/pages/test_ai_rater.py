@@ -266,3 +266,9 @@ def test_anonymous_annotations_are_no_dead_end():
     app = opened("ai_rater", "dermatology")
     assert "anonymous" in app.info[0].value and "Reliability" in app.info[0].value
     assert [link.proto.page for link in app.get("page_link")][-1] == "reliability"
+
+
+def test_the_line_on_first_choices_counts_those_of_raters_without_the_classifiers():
+    assert "First choices only: 1,690 rankings used, 187 with a tied first choice left out" in words(
+        opened("ai_rater", "skin")
+    )

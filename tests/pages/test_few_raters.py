@@ -62,7 +62,7 @@ def test_cases_with_one_annotation_have_no_certainty_on_any_page():
     data = kept(long_table(SETTINGS["one annotation each"]).to_csv(index=False))
     cases, home = opened("cases", data), opened("home", data)
     assert cases.title[0].value == "No case has two annotations, so certainty is not available"
-    assert cases.subheader[0].value.endswith("no certainty · 1 annotation")
+    assert cases.subheader[0].value.endswith("no certainty · 1\N{NO-BREAK SPACE}annotation")
     frame = cases.dataframe[0].value
     assert frame["certainty"].isna().all() and set(frame["more raters"]) == {"one annotation"}
     assert "No case has two annotations, so certainty is not available" in words(home)

@@ -51,6 +51,13 @@ def listed(app, data, queue) -> list[str]:
     return [one.case_id for one in max(ReviewStore().sessions_of_others(data, ""), key=lambda one: one.at).cases]
 
 
+def test_the_first_screen_of_a_review_counts_only_cases_of_people(data):
+    app = opened("review", data)
+    told = [caption.value for caption in app.caption]
+    assert "0 started" in told and any(" of 9 cases: certainty below" in f" {one}" for one in told)
+    assert len(ANNOTATIONS) == 10 and not any("of 10 cases" in one for one in told)
+
+
 @pytest.mark.parametrize(
     ("queue", "first", "last"),
     [("certainty", "torn", "one"), ("split", "torn", "torn"), ("single", "one", "one")],  # one annotation comes last

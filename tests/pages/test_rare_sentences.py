@@ -167,14 +167,15 @@ def test_the_trust_as_a_table_has_both_ends_and_the_side_at_their_own_reliabilit
 
 
 @pytest.mark.parametrize(
-    ("out", "label", "words"),
+    ("out", "n_people", "label", "words"),
     [
-        (True, "Include them", "2 AI raters left out"),
-        (False, "Leave them out", "2 AI raters included as raters"),
+        (True, 9, "Include them", "2 AI raters left out"),
+        (True, 7, "Include them", "2 AI raters left out, and 2 cases that only they annotated"),
+        (False, 9, "Leave them out", "2 AI raters included as raters"),
     ],
 )
 def test_machines_in_the_data_are_said_to_be_left_out_or_counted_with_the_way_to_the_other(
-    monkeypatch, said, out, label, words
+    monkeypatch, said, out, n_people, label, words
 ):
     line, buttons = kit_selection, []
     names = ("m", "n", "gone")
@@ -182,7 +183,8 @@ def test_machines_in_the_data_are_said_to_be_left_out_or_counted_with_the_way_to
     monkeypatch.setattr(line.state, "whole", lambda: SimpleNamespace())
     monkeypatch.setattr(line.state, "marked_machines", lambda: [SimpleNamespace(name=name) for name in names])
     monkeypatch.setattr(line.state, "machines_left_out", lambda: names if out else ())
-    opened = SimpleNamespace(dataset=SimpleNamespace(raters=("ann", "m", "n")))
+    monkeypatch.setattr(line.state, "people_of", lambda dataset: SimpleNamespace(n_cases=n_people))
+    opened = SimpleNamespace(dataset=SimpleNamespace(raters=("ann", "m", "n"), n_cases=9))
     monkeypatch.setattr(line.cached, "open_dataset", lambda address: opened)
     monkeypatch.setattr(st, "button", lambda label, kwargs, **_: buttons.append((label, kwargs)))
     line.machines_line()

@@ -63,3 +63,9 @@ def test_a_saved_filter_is_named_above_the_pages_and_listed_in_the_dialog():
     assert {"named-0", "delete_named-0"} <= {button.key for button in app.button}
     belongings.remove_selection(data, "some *more*")
     assert any(described in entry.value for entry in app.run().markdown)
+
+
+def test_what_counts_is_said_only_on_pages_on_which_it_changes_something():
+    chosen, data = Selection(least=2).to_text(), kept_small(4)
+    shown = {page: opened(page, data=data, select=chosen).button for page in ("settings", "upload", "home")}
+    assert [any(button.key == "select_all" for button in shown[page]) for page in shown] == [False, False, True]

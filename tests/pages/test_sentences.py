@@ -175,13 +175,13 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said == [
         "Best classifier, top-1 accuracy: 0.70",
-        "net, 0.61 to 0.78 over draws at γ = 3; beats every other classifier with at least 97% probability",
+        "net, 0.61 to 0.78 over draws at γ = 3; beats the other classifier with at least 97% probability",
     ]
     said.clear()
     evaluation.better[0, 1, 0] = 0.6  # ahead in the mean alone: no best one is named
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said[0] == "Highest of 2 classifiers, top-1 accuracy: 0.70" and said[1].endswith(
-        "beats every other classifier with at least 60% probability"
+        "beats the other classifier with at least 60% probability"
     )
 
 
@@ -239,7 +239,8 @@ def test_the_door_to_raters_counts_those_flagged_or_names_the_least_accurate(mon
     home_doors._accuracies(act, LIGHT)
     assert said == [words]
     _, marked = figures[0].data
-    assert list(figures[0].layout.yaxis.ticktext) == ["cem", "bob", "ann"]
+    flagged_first = sorted(range(3), key=lambda rater: (rater not in flagged, value[rater]))
+    assert list(figures[0].layout.yaxis.ticktext) == [act.raters[rater] for rater in flagged_first]
     assert sorted(marked.x) == sorted(value[flagged])
 
 
@@ -906,10 +907,10 @@ def test_the_header_of_a_case_has_its_own_certainty_and_number_of_answers(said):
     data = SimpleNamespace(cases=("a", "b", "c"), annotations_of=lambda case: range(case + 1))
     result = SimpleNamespace(certainty=np.array([[0.81, 0.9]]), se=np.array([[0.02, 0.03]]))
     page._header(data, np.array([2, 1, 0]), 1, SimpleNamespace(certainty=result, n_votes=2))
-    assert said == ["Case b · certainty 81% ± 2.0% · 2 annotations"]
+    assert said == ["Case b · certainty 81% ± 2.0% · 2\N{NO-BREAK SPACE}annotations"]
     said.clear()
     page._header(data, np.array([2, 1, 0]), 0, SimpleNamespace(certainty=result, n_votes=1))
-    assert said == ["Case a · no certainty · 1 annotation"]
+    assert said == ["Case a · no certainty · 1\N{NO-BREAK SPACE}annotation"]
 
 
 def test_what_was_reviewed_stands_on_a_case_with_its_steps(said):

@@ -22,7 +22,7 @@ def show(dataset: Dataset, title) -> None:
     left, middle, right, more = st.columns([4, 3, 3, 2])
     below = st.container()
     at = scores.threshold(middle)
-    find = right.text_input("Find a case", key="find", placeholder="id or rater", persist_state="session")
+    find = right.text_input("Find a case", key="find", placeholder="Case ID or rater", persist_state="session")
     fitted = scores.model(dataset, at)
     if fitted is None:
         return

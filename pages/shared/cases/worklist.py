@@ -178,6 +178,7 @@ def header(dataset: Dataset, order: np.ndarray | None, case: int, said: str, nou
     left, right = st.columns([5, 3], vertical_alignment="center")
     place = right.container(horizontal=True, horizontal_alignment="right", wrap=False)
     name, n = markdown(shorten(dataset.cases[case], 60)), plural(len(dataset.annotations_of(case)), noun)
+    n = n.replace(" ", "\N{NO-BREAK SPACE}")
     left.subheader(f"Case {name} · {said} · {n}", anchor=False, help=widgets.explained(term))
     _buttons(place, dataset, order, case)
 

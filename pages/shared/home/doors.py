@@ -68,7 +68,7 @@ def cases(views: home_known.Views, theme) -> CaseCertainty | None:
         if certain is not None:
             case_id = certain.certainty.cases[certain.shares.order(certain.certainty.certainty[:, 0])[0]]
             words = "Open the first case" if " cases" in least_certain(certain) else "Open this case"
-            st.button(words, type="tertiary", on_click=open_case, args=(case_id,), key="home_case")
+            case_button(words, case_id)
     return certain
 
 
@@ -141,8 +141,8 @@ def _accuracies(act: FlaggedRaters, theme) -> None:
     flagged = np.zeros(len(act.raters), bool)
     flagged[list(act.flagged())] = True
     known = np.flatnonzero(np.isfinite(value))
-    shown = known[np.lexsort((value[known], ~flagged[known]))][: figures.MOST_LINES]
-    shown = shown[lowest_first(value[shown])]
+    shown = known[lowest_first(value[known])]
+    shown = shown[np.argsort(~flagged[shown], kind="stable")][: figures.MOST_LINES]
     n = int(flagged.sum())
     if n:
         _title(f"{n:,} of {plural(len(act.raters), 'rater')} flagged")
@@ -169,7 +169,8 @@ def _accuracies(act: FlaggedRaters, theme) -> None:
         judged.measure,
         flagged[shown],
     )
-    plot_still(figure, "home_raters", f"{judged.measure.capitalize()} of raters with intervals, lowest first")
+    alt = f"{judged.measure.capitalize()} of raters with intervals, flagged and lowest first"
+    plot_still(figure, "home_raters", alt)
     if len(known) > len(shown):
         lowest = "least accurate" if act.following is None else "lowest"
         st.caption(f"{len(shown):,} of {plural(len(known), 'rater')}, flagged and {lowest} first.")
@@ -210,6 +211,12 @@ def plot_still(figure, key: str, alt: str) -> None:
     st.plotly_chart(drawn_once(figure), theme=None, config=_STILL, key=key, alt=alt)
 
 
-def open_case(case_id: str) -> None:
+def case_button(words: str, case_id: str) -> None:
+    """Draw the button that opens a case on the Cases page."""
+    icon = ":material/visibility:"
+    st.button(words, icon=icon, type="tertiary", on_click=_open_case, args=(case_id,), key="home_case")
+
+
+def _open_case(case_id: str) -> None:
     """Open the case on the Cases page (callback)."""
     visit.case, visit.go_to = case_id, "cases"

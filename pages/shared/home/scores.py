@@ -79,7 +79,7 @@ def _least_known(dataset: Dataset, model, cards, theme) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link("pages/cases.py", label="Open Cases", icon=":material/view_list:", width="content")
-        st.button("Open this case", type="tertiary", on_click=doors.open_case, args=(one.case,), key="home_case")
+        doors.case_button("Open this case", one.case)
 
 
 def _by_gold(dataset: Dataset, trust: ScoreTrust, digits: int) -> None:

@@ -40,14 +40,20 @@ def line() -> None:
             f"{now.dataset.n_annotations:,} of {plural(whole.dataset.n_annotations, 'annotation')}",
             width="content",
         )
-        st.button("Clear filters", type="tertiary", on_click=state.choose, args=(Selection(),), key="select_all")
+        st.button(
+            "Clear filters", icon=":material/close:", type="tertiary", on_click=state.choose, args=(Selection(),),
+            key="select_all",
+        )  # fmt: skip
 
 
 def machines_line() -> None:
     """Draw a line on whether AI raters are left out or count, too, with a button that changes it."""
     whole = state.whole()
     marked = state.marked_machines() if whole is not None else ()
-    n = sum(machine.name in set(cached.open_dataset(visit.data).dataset.raters) for machine in marked)
+    if not marked:
+        return
+    dataset = cached.open_dataset(visit.data).dataset
+    n = sum(machine.name in dataset.raters for machine in marked)
     if not n:
         return
     out = bool(state.machines_left_out())
@@ -56,9 +62,14 @@ def machines_line() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         raters = plural(n, "AI rater", "AI raters")
         said = f"{raters} left out" if out else f"{raters} included as raters"
-        st.markdown(f":material/smart_toy: {said}", width="content")
-        label = "Include them" if out else "Leave them out"
-        st.button(label, type="tertiary", on_click=visit.set, kwargs={"machines_count": out}, key="count_machines")
+        if n_cases := dataset.n_cases - state.people_of(dataset).n_cases:
+            said += f", and {plural(n_cases, 'case')} that only {'it' if n == 1 else 'they'} annotated"
+        st.caption(f":material/smart_toy: {said}", width="content")
+        label, icon = ("Include them", "group_add") if out else ("Leave them out", "group_remove")
+        st.button(
+            label, icon=f":material/{icon}:", type="tertiary", on_click=visit.set, kwargs={"machines_count": out},
+            key="count_machines",
+        )  # fmt: skip
 
 
 def named() -> dict[str, Selection]:

@@ -89,6 +89,7 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 @media (min-width: 641px) {
   [data-testid="stSidebar"]:not([aria-expanded="false"]) { width: 13.5rem !important; min-width: 13.5rem !important; }
   [data-testid="stSidebarContent"] { width: 13.5rem !important; }
+  [data-testid="stColumn"] [data-testid="stMetricLabel"] { min-height: 2.4rem; align-items: end; }
 }
 @media (min-width: 641px) and (max-width: 1400px) {
   .stMainBlockContainer { padding-left: 1.8rem; padding-right: 1.8rem; }

@@ -87,11 +87,11 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, setting
     with cards[2]:
         settled = sum(states[one] for one in SETTLED)
         st.metric("Settled", f"{settled:,}")
-        st.caption(f"of {plural(dataset.n_cases, 'case')}; {states['read']:,} started")
+        st.caption(f"{states['read']:,} started")
     st.markdown(HOW.format(how=_BY_KIND[people.kind]))
     with cards[0]:
         if people.traits.needs_split:
-            st.metric("Cases", f"{dataset.n_cases:,}")
+            st.metric("Cases", f"{people.n_cases:,}")
             st.caption(f"{plural(people.n_annotations, 'annotation')}; reviews do not change them")
             return
         if settings.reliability_open:

@@ -26,6 +26,7 @@ _ONLY_THIS = (
     "Saved work is copied to the question on screen only. For the other {} in the file, mark AI raters and save "
     "selections again."
 )
+_WITHOUT_ANNOTATIONS = ("documentation", "reader_study", "settings", "upload")  # a selection changes nothing there
 
 
 def _ask_about_earlier(reading: Reading | None) -> None:
@@ -136,7 +137,8 @@ def _classes() -> None:
         st.page_link("pages/upload.py", label="Open a file", icon=":material/upload_file:")
         return
     if reading.dataset.ordinal:
-        st.caption(f"Order, low to high: {markdown(order_in_words(reading.dataset.classes))}")
+        names = [name.replace(" ", "\N{NO-BREAK SPACE}") for name in reading.dataset.classes]  # lines end between them
+        st.caption(f"Order, low to high: {markdown(order_in_words(names))}")
     _legend(reading.dataset)
 
 
@@ -231,9 +233,10 @@ def _drawn(page, name: str, told, asked) -> None:
         story.prepare(name)
         if slide := story.show(told, name):
             return
-        selection.line()
-        if name != "ai_rater":
-            selection.machines_line()
+        if name not in _WITHOUT_ANNOTATIONS:
+            selection.line()
+            if name != "ai_rater":
+                selection.machines_line()
         if presentation.on() and name not in presentation.SHOWN:
             st.info("This page is not part of the presentation.", icon=":material/slideshow:")
         else:

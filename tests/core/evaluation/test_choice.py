@@ -29,12 +29,16 @@ APART = evaluation([0.9, 0.8], [[NAN, NAN], [NAN, NAN]])
 @pytest.mark.parametrize(
     ("evaluations", "words"),
     [
-        ([A_SURE, A_SURE], "A leads at every γ (probability at least 99%)"),
-        ([A_LESS, A_SURE], "A leads at every γ (probability at least 96%)"),  # never more than it is
-        ([A_ALWAYS, A_ALWAYS], "A leads at every γ (probability at least 99%)"),  # draws never make it certain
+        ([A_SURE, A_SURE], "Leads at every γ: A (probability at least 99%)"),
+        ([A_LESS, A_SURE], "Leads at every γ: A (probability at least 96%)"),  # never more than it is
+        ([A_ALWAYS, A_ALWAYS], "Leads at every γ: A (probability at least 99%)"),  # draws never make it certain
         (
             [A_SURE, A_UNSURE],
-            "No clear leader: A has the highest mean at every γ (probability as low as 60%)",
+            "Highest mean at every γ: A, but no clear lead at γ = 3 (probability 60%)",
+        ),
+        (
+            [A_UNSURE, A_NEARLY],
+            "No clear leader; highest mean at every γ: A (probability as low as 60%)",
         ),
         (
             [B_SURE, A_SURE],
@@ -42,7 +46,7 @@ APART = evaluation([0.9, 0.8], [[NAN, NAN], [NAN, NAN]])
         ),
         (
             [A_NEARLY],
-            "No clear leader: A has the highest mean at every γ (probability as low as 94%)",
+            "No clear leader; highest mean at every γ: A (probability as low as 94%)",
         ),
         (
             [A_UNSURE, B_UNSURE],

@@ -30,6 +30,15 @@ def test_intraclass_correlations_are_named_without_their_estimation_so_that_inte
     assert "ICC(2,1)" in names and not any("REML" in name for name in names)
 
 
+def test_long_names_of_coefficients_are_broken_so_that_intervals_have_room():
+    table = [replace(coefficient("krippendorff_alpha", 0.5), weights="interval metric"), coefficient("percent", 0.4)]
+    names = figures.agreement(table, LIGHT).layout.yaxis.ticktext
+    assert (
+        "Krippendorff α,<br>interval metric" in names
+        and max(len(part) for name in names for part in name.split("<br>")) < 20
+    )
+
+
 def test_where_near_classes_count_in_part_the_coefficients_that_do_so_come_first():
     kinds = ("identity", "quadratic", "ordinal weights", "ordinal metric")
     table = [
