@@ -21,7 +21,7 @@ def _settings(dataset: Dataset, marked: tuple[Machine, ...]) -> tuple[float, str
     """ε and how near annotations are, with who is a machine, in one row."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="machine_settings"):
         who = st.segmented_control(
-            "Rater that the AI would replace", list(EPSILONS), default="experts", required=True, key="epsilon_kind",
+            "The AI would replace", list(EPSILONS), default="experts", required=True, key="epsilon_kind",
             format_func=lambda name: f"{name} (ε = {exact(EPSILONS[name])})", help=widgets.explained(TEST),
             persist_state="session", width="content",
         )  # fmt: skip

@@ -52,14 +52,14 @@ from pages.shared.raters import plan as raters_plan
 from pages.shared.raters import settings as raters_settings
 from pages.shared.raters import table as raters_table
 
-_SCORES, _CLASSES = "Scores", "Split scores into two classes at a threshold"
+_SCORES, _CLASSES = "Scores", "Two classes, split at a threshold"
 
 
 def _as_scores() -> bool:
     """Return True if scores count as they are; otherwise as two classes, with flags and planning."""
     return (
         st.segmented_control(
-            "Scores count as",
+            "Treat scores as",
             [_SCORES, _CLASSES],
             default=_SCORES,
             required=True,
@@ -364,7 +364,7 @@ def _tabs(dataset: Dataset, view: Dataset, found: AssessedRaters) -> None:
     parts = {
         "All raters": lambda: _all(view, found),
         state.ONE_RATER: lambda: _one(view, found),
-        "Shared cases of raters": lambda: blocks.answer(coverage, view),
+        "Shared cases": lambda: blocks.answer(coverage, view),
         "Shared errors": lambda: shared_errors.show(view, (), "raters"),
         "Planning": lambda: raters_plan.show(view, found.act.acceptable),
     }

@@ -202,9 +202,9 @@ class Following(Judged, Result):
         n = int(self.scores.severe.sum())
         first = highest_first(at)[: min(n, _MOST_NAMED)]
         named = "; ".join(f"{self.raters[j]} {self.shift(int(j))}" for j in first)
-        who = "one rater scores" if n == 1 else f"{n:,} raters score"
-        said = f"In addition, {who} higher or lower than the others, which does not count against them"
-        return [f"{said}: {named}."]
+        who = "One rater scores" if n == 1 else f"{n:,} raters score"
+        most = "; largest differences" if n > _MOST_NAMED else ""
+        return [f"{who} higher or lower than the others, which does not count against them{most}: {named}."]
 
     def _low(self, rater: int) -> str:
         judge = "gold" if self.by_gold[rater] else "the other raters"

@@ -229,7 +229,7 @@ def test_raters_have_severity_and_spread_and_two_classes_when_asked_for():
     assert clear == {"Ben": "severity", "Cleo": "severity", "Eve": "spread"}
     assert following.who() in words(app)
     assert "share of score variance due to the case" in words(app)
-    app.segmented_control(key="raters_scores_as").set_value("Split scores into two classes at a threshold")
+    app.segmented_control(key="raters_scores_as").set_value("Two classes, split at a threshold")
     settle(app.run())
     assert "All raters" in [tab.label for tab in app.tabs]
 

@@ -183,7 +183,7 @@ RATERS = Analysis(
             "table", "All raters", _classes, AssessedOptions, LongWork("Evaluating the raters", _monitoring), "raters"
         ),
         _part("rater", "One rater", _classes, OneRaterOptions, LongWork("Evaluating the raters", _monitoring)),
-        _part("coverage", "Shared cases of raters", _classes, NoOptions, LongWork("Shared cases of raters", _fits)),
+        _part("coverage", "Shared cases", _classes, NoOptions, LongWork("Shared cases of raters", _fits)),
         _part(
             "shared_errors", "Shared errors", _classes, SharedOptions, LongWork("Shared errors", _fits), "shared-errors"
         ),
