@@ -106,7 +106,7 @@ def test_declaring_the_order_changes_what_is_said():
 
 def test_no_sentence_contradicts_a_flag_by_other_evidence():
     found = flag_raters(monitor(ratings(0)[0]))
-    assert not found.against() and least(found).startswith("No rater clearly follows")
+    assert not found.against() and least(found).startswith("No rater clearly has the weakest")
     flagged = replace(found, flags=(*found.flags, Flag(2, "spam", 0.001, "Evidence.")))
     assert f"{found.raters[2]} is flagged for other reasons." in flagged.words()
     assert least(flagged) == "Correlation with the case of each rater"
