@@ -146,7 +146,7 @@ def _config(found: AssessedRaters) -> dict:
     """Heads, widths and digits on screen; files keep the names and digits of the frame."""
     shown = {column.shown: column for column in found.shown_columns}
     return {name: blocks.column_config(column, **_OWN.get(name, {})) for name, column in shown.items()} | {
-        "flags": st.column_config.ListColumn(width=150, help="Select a row to see the evidence."),
+        "flags": st.column_config.ListColumn(width=184, help="Select a row to see the evidence."),
         "interval": st.column_config.ImageColumn(
             "95% interval",
             width=INTERVAL + columns.PADDING,
