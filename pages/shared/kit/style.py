@@ -53,7 +53,7 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 .questions { margin: 0.2rem 0 !important; padding: 0 !important; }
 .questions dt { font-weight: 600; } .questions dd { margin: 0 0 0.4rem !important; opacity: 0.78; font-size: 0.92rem; }
 .st-key-no_figure { display: none; }
-[data-testid="stButtonGroup"] > div:last-child { min-height: 2.5rem; align-items: center; }
+[data-testid="stButtonGroup"] > div:last-child > button { min-height: 2.5rem; }
 .st-key-data_bar { border-bottom: 1px solid rgba(128,140,140,.25); padding-bottom: 0.35rem; row-gap: 0.1rem; }
 .st-key-data_bar [data-testid="stMarkdownContainer"], .st-key-data_bar [data-testid="stMarkdownContainer"] p {
   margin-bottom: 0; }
