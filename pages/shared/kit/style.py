@@ -46,8 +46,9 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 .chips .block { display: inline-flex; flex-wrap: wrap; border-radius: 0.4rem; border: 1px solid rgba(128,140,140,.45);
   overflow: hidden; font-size: 0.9rem; }
 .chips .block.first { border-color: var(--chip); background: color-mix(in srgb, var(--chip) 12%, transparent); }
-.chips .block span { padding: 0.06rem 0.5rem; }
-.chips .block span + span { border-left: 1px dashed rgba(128,140,140,.65); }
+.chips .block span { padding: 0.06rem 0.5rem; flex: auto; margin: -1px 0 0 -1px;
+  border: 1px dashed rgba(128,140,140,.65); border-width: 1px 0 0 1px; }
+.chips .next { display: inline-flex; gap: 0.3rem; }
 .chips .then { opacity: 0.7; padding: 0 0.05rem; }
 .chips .note { font-size: 0.82rem; opacity: 0.7; }
 .questions { margin: 0.2rem 0 !important; padding: 0 !important; }
