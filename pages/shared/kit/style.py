@@ -88,6 +88,7 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 @@LOST@@ > * { display: none; }
 @@LOST@@::after { content: "@@AWAY@@"; }
 @media (min-width: 641px) {
+  [data-testid="stMetricLabel"] { min-height: 2.4rem; align-items: flex-end; }
   [data-testid="stSidebar"]:not([aria-expanded="false"]) { width: 13.5rem !important; min-width: 13.5rem !important; }
   [data-testid="stSidebarContent"] { width: 13.5rem !important; }
 }
