@@ -64,7 +64,10 @@ def agreement(table: Sequence[Coefficient], theme: Theme, quoted: Coefficient | 
         method_named(CoefficientMethod, one.name).title if one.name in INTRACLASS else title_of(one)
         for one in chosen.values()
     ]
-    return _still(forest(list(chosen.values()), theme, "", labels)) if chosen else None
+    figure = _still(forest(list(chosen.values()), theme, "", labels)) if chosen else None
+    if figure:
+        figure.layout.xaxis.nticks = 3  # long names leave little room
+    return figure
 
 
 def certainties(certainty: np.ndarray, below: float, theme: Theme, *, above_list: bool = False) -> go.Figure:
