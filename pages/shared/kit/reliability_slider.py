@@ -30,7 +30,7 @@ def places() -> list[DeltaGenerator]:
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     left = row.container(width="content")
     both = row.container(horizontal=True, vertical_alignment="bottom", width="content")
-    return [left, both.container(width=320), both.container(width="content")]
+    return [left, both.container(width=280), both.container(width="content")]
 
 
 def choose(place, below, dataset: Dataset, model: PlausibilityModel) -> float:
