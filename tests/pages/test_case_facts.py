@@ -161,6 +161,7 @@ def test_the_columns_of_the_worklist_fit_beside_a_case_at_1280_pixels(longest):
         names = always | {name for name, there in extra.items() if there}
         config, first = fitting(longest, names)
         assert sum(config[name]["width"] for name in first) <= MOST
+        assert min(config[name]["width"] for name in first) >= 48
         assert {"case", "certainty", *["review"] * reviewed, *["expected"] * ordered} <= set(first) <= names
         assert "most plausible" in first or ordered
 
