@@ -190,7 +190,7 @@ def header(dataset: Dataset, order: np.ndarray | None, case: int, said: str, nou
     term : str or Method
         Term of the glossary.
     """
-    left, right = st.columns([8, 5], vertical_alignment="center")
+    left, right = st.columns([3, 2], vertical_alignment="center")
     place = right.container(horizontal=True, horizontal_alignment="right")
     name, n = markdown(shorten(dataset.cases[case], 60)), plural(len(dataset.annotations_of(case)), noun)
     left.subheader(f"Case {name} · {said} · {n}", anchor=False, help=widgets.explained(term))
