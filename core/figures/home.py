@@ -66,7 +66,7 @@ def agreement(table: Sequence[Coefficient], theme: Theme, quoted: Coefficient | 
     ]
     figure = _still(forest(list(chosen.values()), theme, "", labels)) if chosen else None
     if figure:
-        figure.layout.xaxis.nticks = 3  # long names leave little room
+        figure.layout.xaxis.update(nticks=3)  # long names leave little room
     return figure
 
 
