@@ -25,14 +25,15 @@ def _settings(dataset: Dataset, marked: tuple[Machine, ...]) -> tuple[float, str
             format_func=lambda name: f"{name} (ε = {exact(EPSILONS[name])})", help=widgets.explained(TEST),
             persist_state="session", width="content",
         )  # fmt: skip
-        with st.popover("More", icon=":material/tune:", key="machine_more"):
-            own = st.checkbox("Custom ε", key="own_epsilon")
-            epsilon = st.slider("ε", 0.0, 0.5, EPSILON, 0.01, key="epsilon") if own else EPSILONS[who]
-            scores = {"class": ["accuracy"], "score": ["rmse", "accuracy"], "ranking": ["overlap"]}[dataset.kind]
-            if dataset.kind == "class" and (dataset.ordinal or all(name.isdigit() for name in dataset.classes)):
-                scores.append("rmse")
-            score = st.radio("Measure of similarity", scores, format_func=TITLES.get, key=f"score-{scores}")
-        marking.again(state.whole().dataset, marked)
+        with st.container(horizontal=True, gap="small", width="content"):  # neither falls alone into a second row
+            with st.popover("More", icon=":material/tune:", key="machine_more"):
+                own = st.checkbox("Custom ε", key="own_epsilon")
+                epsilon = st.slider("ε", 0.0, 0.5, EPSILON, 0.01, key="epsilon") if own else EPSILONS[who]
+                scores = {"class": ["accuracy"], "score": ["rmse", "accuracy"], "ranking": ["overlap"]}[dataset.kind]
+                if dataset.kind == "class" and (dataset.ordinal or all(name.isdigit() for name in dataset.classes)):
+                    scores.append("rmse")
+                score = st.radio("Measure of similarity", scores, format_func=TITLES.get, key=f"score-{scores}")
+            marking.again(state.whole().dataset, marked)
     return float(epsilon), score
 
 

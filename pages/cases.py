@@ -148,8 +148,8 @@ def _worklist(
     if found.correct is not None:
         frame["P(correct)"] *= 100
     longest = int(frame["case"].str.len().max())
-    config = worklist.widths(longest, reviewed=reviewed, ordered=found.scale is not None)
-    worklist.show(dataset, frame, order, case, states, config, "least certain first")
+    config, first = worklist.fitting(longest, {*frame, *["review"] * reviewed})
+    worklist.show(dataset, frame, order, case, states, config, "least certain first", open_with=first)
     model, reliability = asked.settings.plausibility, asked.settings.reliability
     with st.container(horizontal=True):
         widgets.download(

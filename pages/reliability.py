@@ -139,7 +139,7 @@ def _further_metrics(inputs: Inputs, options: MetricOptions) -> FurtherMetrics |
 
 
 def _settings(dataset: Dataset):
-    left, middle, more = st.columns([5, 3, 2], vertical_alignment="bottom")
+    left, middle, more = reliability_slider.places()
     name = plausibility_models.choose_model(middle, dataset)
     offer = plausibility_models.method(name).reliability
     opened = reliability_slider.opens(dataset, plausibility_models.as_chosen(dataset))

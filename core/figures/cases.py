@@ -64,7 +64,12 @@ def plausibility_bars(
         data,
         title,
         96 + 34 * len(names),
-        xaxis={"range": [0, min(1.0, max(0.3, widest * 1.05))], "title": "plausibility", "tickformat": "0.0%"},
+        xaxis={
+            "range": [0, min(1.0, max(0.3, widest * 1.05))],
+            "title": "plausibility",
+            "tickformat": "0.0%",
+            "nticks": 3,
+        },
         yaxis=_class_lines(labels, theme) | {"autorange": "reversed"},
     )
 

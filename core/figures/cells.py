@@ -6,7 +6,8 @@ import numpy as np
 
 from .theme import Theme
 
-WIDTH, HEIGHT = 176, 22
+# A grid scales a picture to the height of its rows, which are 35 pixels high, less 3 above and 3 below.
+WIDTH, HEIGHT = 176, 29
 _MARGIN = 6
 
 

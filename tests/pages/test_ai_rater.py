@@ -142,9 +142,12 @@ def test_predictions_of_a_marked_machine_are_its_probabilities_and_no_further_ma
     rows = [f"{made.cases[made.case_of_annotation[a]]},{made.classes[made.answer[a]]},0.9997"
             for a in range(made.n_annotations) if made.raters[made.rater[a]] == "m0"]  # fmt: skip
     add_predictions(address, "m0", "\n".join(["case,class,score", *rows]).encode())
-    shown = table(opened("ai_rater", address), "may replace a rater")
+    app = opened("ai_rater", address)
+    shown = table(app, "may replace a rater")
     assert shown["machine"].tolist() == ["m0", "m1"]
     assert shown["by its probabilities"].tolist() == ["less than none", "–"]
+    first = next(list(one.proto.column_order) for one in app.dataframe if "may replace a rater" in one.value)
+    assert first.index("cases") < first.index("worth in readers"), "a number cut off reads as another one"
 
 
 def test_answers_in_a_file_of_their_own_are_a_machine_though_one_is_no_class_of_the_data(made):

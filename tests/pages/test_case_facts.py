@@ -10,8 +10,10 @@ from PIL import Image
 
 from core import library
 from core.ingest.case_facts import CaseFacts
+from core.ingest.read_files import read
 from pages.shared.cache import datasets as cached
-from pages.shared.cases.worklist import MOST, widths
+from pages.shared.cases.worklist import MOST, fitting
+from pages.shared.kit import widgets
 from tests.pages.opened import done, kept, opened, settle, words
 from tests.pages.test_upload import dropped, use
 
@@ -153,11 +155,24 @@ def test_a_near_tie_is_no_firm_class_in_the_worklist():
 
 @pytest.mark.parametrize("longest", [1, 4, 40])
 def test_the_columns_of_the_worklist_fit_beside_a_case_at_1280_pixels(longest):
-    for reviewed, ordered in product((False, True), repeat=2):
-        columns = widths(longest, reviewed=reviewed, ordered=ordered)
-        names = ["case", "certainty", "most plausible", *["review"] * reviewed, *["expected"] * ordered]
-        assert sum(columns[name]["width"] for name in names) <= MOST
-        assert min(columns[name]["width"] for name in names) >= 48
+    always = {"case", "certainty", "most plausible"}
+    for reviewed, ordered, correct, more in product((False, True), repeat=4):
+        extra = {"review": reviewed, "expected": ordered, "P(correct)": correct, "more raters": more}
+        names = always | {name for name, there in extra.items() if there}
+        config, first = fitting(longest, names)
+        assert sum(config[name]["width"] for name in first) <= MOST
+        assert min(config[name]["width"] for name in first) >= 48
+        assert {"case", "certainty", *["review"] * reviewed, *["expected"] * ordered} <= set(first) <= names
+        assert "most plausible" in first or ordered
+
+
+def test_ties_are_explained_once_and_a_class_has_its_colour_in_every_place(monkeypatch):
+    dataset = read(b"case,rater,class,rank\n1,a,x,1\n1,a,y,1\n1,a,z,2\n1,b,y,1\n1,b,z,1\n1,c,z,1\n").dataset
+    drawn = []
+    monkeypatch.setattr("streamlit.html", drawn.append)
+    widgets.chips(dataset, range(3), {2: "#123456"}, hide_names=False)
+    assert drawn[0].count("dashed: tied") == 1
+    assert drawn[0].count('class="block first" style="--chip:#123456"><span>z') == 2, "first, and second after a tie"
 
 
 def test_corners_that_nobody_chose_follow_the_trust_and_those_chosen_stay():

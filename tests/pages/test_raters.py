@@ -97,7 +97,8 @@ def test_a_share_below_1_is_not_shown_as_1_and_is_drawn_where_it_is(table, act):
     assert set(drawn["accuracy"]) == {0.99}
     assert drawn["right by gold"].tolist() == [1.0, 0.99, 0.01, 0.0] * 3
     at = cells.intervals(*(frame[name].to_numpy() for name in ("accuracy", *ENDS)), look.theme(),
-                         mark=act.acceptable.acceptable, flagged=(frame["flags"] != "").to_numpy())  # fmt: skip
+                         mark=act.acceptable.acceptable, flagged=(frame["flags"] != "").to_numpy(),
+                         width=raters_table.INTERVAL)  # fmt: skip
     assert drawn["interval"].tolist() == list(at)
 
 
@@ -237,6 +238,17 @@ def test_intervals_of_two_columns_of_one_table_are_drawn_on_one_axis_and_their_e
     assert [config[name] for name in ("a0", "a1", "b0", "b1")] == [None] * 4
     many = pd.concat([frame] * 501, ignore_index=True)
     assert columns.with_pictures(many, ("a", "a0", "a1", "of a"))[1] == {}
+
+
+def test_a_picture_is_as_high_as_a_row_and_fits_its_column(table, act):
+    """A grid scales a picture to its row: 22 pixels were drawn 29 high and a third wider, cut at both ends."""
+    found = AssessedRaters(table, act)
+    frame = raters_table.drawn(raters_table.displayed(found), act.acceptable.acceptable, SHARES)
+    other, config = columns.with_pictures(frame, ("accuracy", *ENDS, "95%"))
+    for pictures, own in ((frame["interval"], raters_table._config(found)["interval"]), (other["95%"], config["95%"])):
+        svg = b64decode(pictures[0].split(",")[1]).decode()
+        width, height = (int(svg.split(f'{name}="')[1].split('"')[0]) for name in ("width", "height"))
+        assert height == 35 - 2 * 3 and width + columns.PADDING <= own["width"]
 
 
 def test_anonymous_annotations_are_no_dead_end():

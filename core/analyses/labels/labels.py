@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -394,8 +394,10 @@ def present(found: CaseLabels, inputs: Inputs, options) -> list[Block]:
         blocks.append(Words((f"Majority vote decides the labels. Cannot average rater models: {why}.",), "info"))
     if reach := evidence.at_bar(options.bar).beside:
         blocks.append(Words(f"{evidence.at_bar(options.bar).why_none}. {reach}", "info"))
-    shown = columns_in(table, COLUMNS)
+    same = {"decided_by"} if table["decided_by"].nunique() == 1 else set()
+    shown = tuple(replace(one, hidden=one.name in same) for one in columns_in(table, COLUMNS))
     screen = table.head(MOST_SHOWN).assign(label=table["label"].head(MOST_SHOWN).fillna(""))
+    screen.insert(screen.columns.get_loc("n"), "status", screen.pop("status"))  # longest words after the numbers
     blocks.append(Grid(screen, "Labels of the cases.", 60, shown, "labels_table", opens_case=True))
     counts = " · ".join(f"{status} {n:,}" for status, n in found.counts.items())
     both = "certainty" if evidence.average is None else "certainty and P(correct)"

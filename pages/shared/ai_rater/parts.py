@@ -32,6 +32,11 @@ _TO_PASS = (
     "Number of similar cases needed to pass in 80% of samples. “Can replace a rater” is shown if the AI rater passes "
     "in 95% of resamples."
 )
+# What fits at 1,280 pixels: a number that is cut off would read as another number, so words come last.
+_FIRST = (
+    "machine", "may replace a rater", "holds against", "advantage ρ", "cases", "cases to pass", "worth in readers",
+    "by its probabilities",
+)  # fmt: skip
 MAY = {"passes": "yes", "fails": "no", "open": "inconclusive", "untested": "too few cases"}
 GUESSES = "like guessing"
 
@@ -51,6 +56,7 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
     shown["passes in resamples"] = [percent(share) if share == share else "–" for share in shares]
     st.dataframe(
         shown, hide_index=True, key="verdicts", width="stretch",
+        column_order=[name for name in _FIRST if name in shown],
         column_config={
             "machine": st.column_config.TextColumn("AI rater", pinned=True),
             "may replace a rater": st.column_config.TextColumn("can replace a rater"),

@@ -1,7 +1,7 @@
 """List of cases next to the open one: the cases that it holds, and how a click opens another."""
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ MOST_ROWS = 2_000
 LABEL_HEIGHT = 12  # pixels above a button next to labelled fields, less the gap
 MOST = 355  # pixels: of the pane of 370 pixels a scroll bar takes 12
 _IN_ONE_LINE, _TALL = 16, 65  # letters; Streamlit breaks lines in rows above 64 pixels only
-REVIEW, EXPECTED, EXPECTED_BESIDE, CORRECT, MORE = 64, 92, 86, 70, 92
+REVIEW, EXPECTED, EXPECTED_BESIDE, CORRECT, MORE, PLAUSIBLE = 64, 92, 86, 70, 92, 100
 
 
 def found_by(dataset: Dataset, order: np.ndarray, find: str, others: np.ndarray | None = None) -> np.ndarray:
@@ -68,6 +68,7 @@ def show(
     config: dict,
     first: str,
     uncertain: bool = True,
+    open_with: Sequence[str] = (),
 ) -> None:
     """Draw the list as a table whose rows open cases, and the number of cases.
 
@@ -87,6 +88,8 @@ def show(
         Which case comes first, in words.
     uncertain : bool
         True if the list shows which cases are uncertain.
+    open_with : sequence of str
+        Columns that are shown at first; empty for all.
     """
     if any(states.values()):
         frame["review"] = [states.get(case_id, "") for case_id in frame["case"]]
@@ -99,16 +102,18 @@ def show(
         if cells:
             visit.case = visit.worklist_clicked = frame["case"].iloc[cells[0][0]]
 
+    two_lines = "most plausible" in open_with and frame["most plausible"].str.len().max() > _IN_ONE_LINE
     st.space("small")  # the buttons of the table stand above it
     st.dataframe(
         columns.in_percent(frame, ["certainty"]),
         hide_index=True,
         height=700,
-        row_height=_TALL if frame.get("most plausible", pd.Series(dtype=str)).str.len().max() > _IN_ONE_LINE else 32,
+        row_height=_TALL if two_lines else 32,
         on_select=choose,
         selection_mode="single-cell",
         selection_default={"selection": {"cells": [(int(place), "case") for place in places[:1]]}},
         column_config=config,
+        column_order=[name for name in frame if name in open_with] or None,
         key=key,
     )
     bar = f" · uncertain: below {percent(UNCERTAIN_BELOW)}" if uncertain else ""
@@ -132,31 +137,41 @@ def file(table: pd.DataFrame, order: np.ndarray, states: Mapping[str, str]) -> p
     return table
 
 
-def widths(longest: int, *, reviewed: bool, ordered: bool) -> dict:
-    """Return the columns by name, together within `MOST`; without the most plausible class, which the case shows.
+def fitting(longest: int, names: Container[str]) -> tuple[dict, list[str]]:
+    """Return the columns by name, and those that the table opens with, together within `MOST`.
 
-    ``longest`` is the length of the longest id; there is a column for the review, and one for the expected class.
+    ``longest`` is the length of the longest id. Of ordered classes the expected one stands for the most plausible.
     """
-    expected = EXPECTED_BESIDE if reviewed else EXPECTED
-    more = REVIEW * reviewed + expected * ordered
-    case, certainty = min(max(24 + 8 * longest, 50), 78), 78
-    return {
-        "case": st.column_config.TextColumn(width=case),
-        "certainty": st.column_config.ProgressColumn(format=columns.PERCENT, min_value=0, max_value=1, width=certainty),
-        "P(correct)": st.column_config.NumberColumn(
-            format="%.0f%%", width=CORRECT, help=widgets.explained("p correct")
-        ),
-        "more raters": st.column_config.TextColumn(width=MORE, help=widgets.explained("more raters")),
-        "most plausible": st.column_config.TextColumn(
-            width=MOST - certainty - case - (more or CORRECT),
-            help="“or”: no class has more than 50% probability of being the leading class",
-        ),
-        "review": st.column_config.TextColumn(width=REVIEW),
-        "expected": st.column_config.TextColumn(
-            width=expected,
-            help="95% interval for the true class; if classes are numbers, the mean comes first",
-        ),
+    ordered = "expected" in names
+    width = {
+        "case": min(max(24 + 8 * longest, 50), 78),
+        "certainty": 78,
+        "review": REVIEW,
+        "expected": EXPECTED_BESIDE if "review" in names else EXPECTED,
+        **({"P(correct)": CORRECT} if ordered else {}),
+        "most plausible": PLAUSIBLE,
+        "P(correct)": CORRECT,
+        "more raters": MORE,
     }
+    left, first = MOST, []
+    for name, own in width.items():
+        if name in names and own <= left:
+            first.append(name)
+            left -= own
+    if "most plausible" in first:
+        width["most plausible"] += left
+    about = {
+        "P(correct)": {"help": widgets.explained("p correct")},
+        "more raters": {"help": widgets.explained("more raters")},
+        "most plausible": {"help": "“or”: no class has more than 50% probability of being the leading class"},
+        "expected": {"help": "95% interval for the true class; if classes are numbers, the mean comes first"},
+    }
+    config = {name: st.column_config.TextColumn(width=own, **about.get(name, {})) for name, own in width.items()}
+    config["certainty"] = st.column_config.ProgressColumn(
+        format=columns.PERCENT, min_value=0, max_value=1, width=width["certainty"]
+    )
+    config["P(correct)"] = st.column_config.NumberColumn(format="%.0f%%", width=CORRECT, **about["P(correct)"])
+    return config, first
 
 
 def header(dataset: Dataset, order: np.ndarray | None, case: int, said: str, noun: str, term: str | Method) -> None:
@@ -175,8 +190,8 @@ def header(dataset: Dataset, order: np.ndarray | None, case: int, said: str, nou
     term : str or Method
         Term of the glossary.
     """
-    left, right = st.columns([5, 3], vertical_alignment="center")
-    place = right.container(horizontal=True, horizontal_alignment="right", wrap=False)
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    place = right.container(horizontal=True, horizontal_alignment="right")
     name, n = markdown(shorten(dataset.cases[case], 60)), plural(len(dataset.annotations_of(case)), noun)
     n = n.replace(" ", "\N{NO-BREAK SPACE}")
     left.subheader(f"Case {name} · {said} · {n}", anchor=False, help=widgets.explained(term))

@@ -253,7 +253,7 @@ def _draw_grid(block: Grid, after: Drawn) -> None:
         return
     if block.opens_case:
         table = columns.in_percent(block.table, _shares(block.columns))
-        config = {column.name: column_config(column, block.digits) for column in block.columns}
+        config = {column.name: _of_case(column, block) for column in block.columns}
         widgets.open_case_table(table, block.key, height=block.height or 420, config=config)
         return
     if block.names_rows:  # by place: a class may be called as the first column
@@ -298,6 +298,15 @@ def _with_pictures(table: pd.DataFrame, schema: Iterable[Column], digits: int) -
 
 def _shares(schema: Iterable[Column]) -> list[str]:
     return [column.name for column in schema if column.unit in SHARES]
+
+
+def _of_case(column: Column, block: Grid):
+    """How a column of a table of cases looks: bars are short, so that statuses and labels have room."""
+    if column.hidden:
+        return None
+    width = columns.SHORT_BAR if column.unit in SHARES else None
+    width = columns.width_of(block.table[column.name], column.shown) if column.unit == "text" else width
+    return column_config(column, block.digits, **({"width": width} if width else {}))
 
 
 def column_config(column: Column, digits: int = 2, **own: Any):

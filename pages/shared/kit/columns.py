@@ -15,10 +15,10 @@ from core.text import ROUNDING
 from pages.shared.kit import style
 
 TWO, THREE, SIGNED, PERCENT = "%.2f", "%.3f", "%+.3f", "percent"
-_PADDING = 10  # of a cell, in pixels
+PADDING = 10  # of a cell, in pixels
 _MOST_WORDS = 220  # pixels of a column of words
 _MOST_PICTURES = 500  # rows; beyond, the ends are numbers
-BAR = 130  # pixels of a bar with its number
+BAR, SHORT_BAR = 130, 100  # pixels of a bar with its number
 COUNT = {"format": "accounting", "step": 1}
 
 
@@ -47,8 +47,12 @@ def rounded(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
 
 def whole(frame: pd.DataFrame, *names: str) -> dict:
     """Columns of words as wide as the longest of them, up to a limit: a grid looks at its first rows only."""
-    widths = {name: 7 * max([len(str(text)) for text in frame[name]] + [len(name)]) + 2 * _PADDING for name in names}
-    return {name: st.column_config.TextColumn(width=min(width, _MOST_WORDS)) for name, width in widths.items()}
+    return {name: st.column_config.TextColumn(width=width_of(frame[name], name)) for name in names}
+
+
+def width_of(words: Iterable[object], head: str) -> int:
+    """Width of a column of words, in pixels, up to a limit."""
+    return min(7 * max(len(head), *(len(str(text)) for text in words), 0) + 2 * PADDING, _MOST_WORDS)
 
 
 def ends(low: str = "ci_low", high: str = "ci_high", level: int = 95) -> dict:
@@ -90,7 +94,7 @@ def with_pictures(
         shown.insert(int(shown.columns.get_loc(value)) + 1, head, own)
         about = "One axis for all rows; dashed line: 0." if difference else "Axis up to 1, the same for all rows."
         about += " Open point: no interval." if frame[low].isna().any() else ""
-        config |= {head: st.column_config.ImageColumn(head, width=width + _PADDING, help=about), low: None, high: None}
+        config |= {head: st.column_config.ImageColumn(head, width=width + PADDING, help=about), low: None, high: None}
     return shown, config
 
 

@@ -7,6 +7,7 @@ ready; any other mark appears with the next run.
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
@@ -22,6 +23,14 @@ SIGNS = {"gold": "◆", "readers": "●", "beta": "■", "published": "▲", "de
 NAMES = {"gold": "gold", "readers": "raters", "beta": "β", "published": "published", "default": "default"}
 _STEP = 0.1
 _SAME = 0.02  # as a share: nearer values read the same
+
+
+def places() -> list[DeltaGenerator]:
+    """Return the places of a choice of reliabilities, a field and a button, of which the last two stay together."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    left = row.container(width="content")
+    both = row.container(horizontal=True, vertical_alignment="bottom", width="content")
+    return [left, both.container(width=280), both.container(width="content")]
 
 
 def choose(place, below, dataset: Dataset, model: PlausibilityModel) -> float:

@@ -46,14 +46,15 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 .chips .block { display: inline-flex; flex-wrap: wrap; border-radius: 0.4rem; border: 1px solid rgba(128,140,140,.45);
   overflow: hidden; font-size: 0.9rem; }
 .chips .block.first { border-color: var(--chip); background: color-mix(in srgb, var(--chip) 12%, transparent); }
-.chips .block span { padding: 0.06rem 0.5rem; }
-.chips .block span + span { border-left: 1px dashed rgba(128,140,140,.65); }
+.chips .block span { padding: 0.06rem 0.5rem; flex: auto; margin: -1px 0 0 -1px;
+  border: 1px dashed rgba(128,140,140,.65); border-width: 1px 0 0 1px; }
+.chips .next { display: inline-flex; gap: 0.3rem; }
 .chips .then { opacity: 0.7; padding: 0 0.05rem; }
 .chips .note { font-size: 0.82rem; opacity: 0.7; }
 .questions { margin: 0.2rem 0 !important; padding: 0 !important; }
 .questions dt { font-weight: 600; } .questions dd { margin: 0 0 0.4rem !important; opacity: 0.78; font-size: 0.92rem; }
 .st-key-no_figure { display: none; }
-[data-testid="stButtonGroup"] > div:last-child { min-height: 2.5rem; align-items: center; }
+[data-testid="stButtonGroup"] > div:last-child > button { min-height: 2.5rem; }
 .st-key-data_bar { border-bottom: 1px solid rgba(128,140,140,.25); padding-bottom: 0.35rem; row-gap: 0.1rem; }
 .st-key-data_bar [data-testid="stMarkdownContainer"], .st-key-data_bar [data-testid="stMarkdownContainer"] p {
   margin-bottom: 0; }
@@ -87,6 +88,7 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 @@LOST@@ > * { display: none; }
 @@LOST@@::after { content: "@@AWAY@@"; }
 @media (min-width: 641px) {
+  [data-testid="stMetricLabel"] { min-height: 2.4rem; align-items: flex-end; }
   [data-testid="stSidebar"]:not([aria-expanded="false"]) { width: 13.5rem !important; min-width: 13.5rem !important; }
   [data-testid="stSidebarContent"] { width: 13.5rem !important; }
   [data-testid="stColumn"] [data-testid="stMetricLabel"] { min-height: 2.4rem; align-items: end; }

@@ -238,6 +238,8 @@ def chips(dataset: Dataset, annotations: Sequence[int], colours: dict[int, str],
         width = f'<span class="share"><span style="width:{percent(len(names) / most, rounded=True)}"></span></span>'
         count = f'<span class="count">{len(names):,}</span>{width}' if most > 1 else ""
         lines.append(f'<div class="chips">{count}{body}{_who(names, dataset.raters_identified or hide_names)}</div>')
+    if dataset.kind != "set" and any(len(block) > 1 for one in annotations for block in dataset.blocks_of(one)):
+        lines.append('<div class="chips"><span class="note">dashed: tied</span></div>')
     st.html("".join(lines))
 
 
@@ -254,10 +256,10 @@ def _said(dataset: Dataset, annotation: int, colours: dict[int, str]) -> str:
     for rank, block in enumerate(dataset.blocks_of(annotation)):
         names = "".join(f"<span>{html_text(dataset.classes[code])}</span>" for code in block)
         colour = colours.get(block[0], theme.rest)
-        style = f'class="block{" first" if rank == 0 else ""}" style="--chip:{_escape(colour)}"'
+        coloured = rank == 0 or block[0] in colours
+        style = f'class="block{" first" * coloured}" style="--chip:{_escape(colour)}"'
         blocks.append(f"<span {style}>{names}</span>")
-    tied = any(len(block) > 1 for block in dataset.blocks_of(annotation))
-    return '<span class="then">›</span>'.join(blocks) + '<span class="note">dashed: tied</span>' * tied
+    return blocks[0] + "".join(f'<span class="next"><span class="then">›</span>{one}</span>' for one in blocks[1:])
 
 
 def _who(names: list[str], identified: bool) -> str:

@@ -18,6 +18,7 @@ from pages.shared.kit import style as look
 
 PAGE = 500
 _MOST_HEIGHT = 640
+INTERVAL = 150  # pixels of a picture
 # What the table opens with, the most important first, as far as 1,280 pixels go; its menu shows the other columns too.
 _FIRST = (
     "rater", "flags", "accuracy", "follows", "interval", "expected wrong", "lost", "reads higher", "annotations",
@@ -130,7 +131,9 @@ def drawn(part: pd.DataFrame, acceptable: float | None, shares: Iterable[str]) -
     if judged is not None:
         ends = (part[name].to_numpy(float) for name in (judged, *_ENDS))
         flagged = np.array([not set(said) <= _NEUTRAL for said in part["flags"]], bool)
-        part = part.assign(interval=cells.intervals(*ends, look.theme(), mark=acceptable, flagged=flagged))
+        part = part.assign(
+            interval=cells.intervals(*ends, look.theme(), mark=acceptable, flagged=flagged, width=INTERVAL)
+        )
     return columns.in_percent(columns.rounded(part, ("expected wrong", "lost")), shares)
 
 
@@ -143,9 +146,11 @@ def _config(found: AssessedRaters) -> dict:
     """Heads, widths and digits on screen; files keep the names and digits of the frame."""
     shown = {column.shown: column for column in found.shown_columns}
     return {name: blocks.column_config(column, **_OWN.get(name, {})) for name, column in shown.items()} | {
-        "flags": st.column_config.ListColumn(width=150, help="Select a row to see the evidence."),
+        "flags": st.column_config.ListColumn(width=184, help="Select a row to see the evidence."),
         "interval": st.column_config.ImageColumn(
-            "95% interval", width=170, help="Up to 1, on one axis for all; dashed: acceptable; crosses: flagged."
+            "95% interval",
+            width=INTERVAL + columns.PADDING,
+            help="Up to 1, on one axis for all; dashed: acceptable; crosses: flagged.",
         ),
         "reads higher": st.column_config.NumberColumn(
             format="%+.2f",

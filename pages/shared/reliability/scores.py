@@ -30,7 +30,7 @@ _PER_CASE = 1e-4  # seconds, of 1,000 draws of a case
 
 def show(dataset: Dataset, title) -> None:
     """Draw the page. ``title`` is the place of its first sentence."""
-    left, middle, more = st.columns([5, 3, 2], vertical_alignment="bottom")
+    left, middle, more = reliability_slider.places()
     at = scores.threshold(middle)
     found = scores.model(dataset, at)
     if found is None:

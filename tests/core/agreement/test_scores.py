@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.scores import intraclass, score_table, two_way_anova
+from core.analyses.agreement.coefficients import _groups
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
 from tests.core.agreement.examples import dataset_of, scores_of
@@ -57,6 +59,15 @@ def test_the_table_of_shrout_and_fleiss_has_its_published_correlations_and_inter
         assert one.ci_high == pytest.approx(high, abs=6e-3)
         assert (one.n_cases, one.n_annotations) == (6, 24)
         assert one.weights == "ANOVA, 4 raters" + (", mean of 4" if one.name.endswith("k") else "")
+
+
+def test_correlations_of_cases_that_all_raters_scored_are_no_group_if_there_are_none():
+    every = rows_of(SHROUT_FLEISS)
+    gaps = [(i, j, x) for i, j, x in every if (j <= 2 if i % 2 else j >= 2)]
+    words = "cases that all raters scored"
+    for rows, said in ((every, [f"6 {words}"]), (gaps, [])):
+        headings = [group.heading for group in _groups(coefficients_for(scored(rows)))]
+        assert [one for one in headings if words in one] == said
 
 
 def test_scores_list_correlations_then_alpha_and_ratio_only_of_what_is_not_negative():

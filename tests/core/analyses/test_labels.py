@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analyses.blocks import Words
+from core.analyses.blocks import Grid, Words
 from core.analyses.inputs import Inputs
 from core.analyses.labels import LABELS
-from core.analyses.labels.labels import NO_LABEL, labels_of, why_no_average
+from core.analyses.labels.labels import NO_LABEL, labels_of, present, why_no_average
 from core.analysis_settings import AnalysisSettings, compute_settings
 from core.command_line import main
 from core.ingest.read_files import read
@@ -83,6 +83,16 @@ def test_the_average_gives_the_most_probable_class_of_the_averaged_models(inputs
         assert table["probability"][case] == table["weight"][case] == p.max()
         assert table["soft_label"][case] == p.tolist()
     assert set(table["decided_by"]) == {"Average of models"}
+
+
+def test_who_decided_is_shown_only_if_labels_differ_in_it_and_the_longest_words_follow_the_numbers(inputs, evidence):
+    dataset = inputs.dataset
+    mixed = replace(inputs, reviews={dataset.cases[0]: reviewed(dataset, dataset.cases[0], Opinion((("x",),)))})
+    for of, rule, hidden in ((inputs, "average", True), (mixed, "review", False)):
+        options = PART.resolve(rule=rule)
+        (grid,) = (one for one in present(labels_of(of, options, evidence), of, options) if isinstance(one, Grid))
+        assert {column.name for column in grid.columns if column.hidden} == {"decided_by"} & {"decided_by" * hidden}
+        assert list(grid.table)[4:7] == ["n", "status", "decided_by"]
 
 
 @pytest.mark.parametrize(
