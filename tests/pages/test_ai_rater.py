@@ -144,7 +144,7 @@ def test_predictions_of_a_marked_machine_are_its_probabilities_and_no_further_ma
     add_predictions(address, "m0", "\n".join(["case,class,score", *rows]).encode())
     shown = table(opened("ai_rater", address), "may replace a rater")
     assert shown["machine"].tolist() == ["m0", "m1"]
-    assert shown["by its probabilities"].tolist() == ["less than none", "–"]
+    assert shown["by its probabilities"].tolist() == ["less than 0", "–"]
 
 
 def test_answers_in_a_file_of_their_own_are_a_machine_though_one_is_no_class_of_the_data(made):
