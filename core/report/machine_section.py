@@ -113,7 +113,7 @@ def _compared(request) -> tuple[Dataset, tuple[str, ...], list[str]]:
     dataset = request.dataset if request.with_machines is None else request.with_machines
     names, left_out = request.machines, list[str]()
     view = request.dataset
-    if view.kind == "class" and view.raters_identified:
+    if view.raters_identified:
         for classifier in request.classifiers:
             if classifier.name in names:
                 continue

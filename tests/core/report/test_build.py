@@ -494,8 +494,14 @@ def test_draws_are_made_once_for_all_sections_and_give_what_each_would_draw(monk
     assert sorted(counted.reliabilities) == sorted({asked.reliability, *asked.reliabilities})
     assert build_report(replace(asked, part=part), parts) == alone and set(drawn) == set(counted.reliabilities)
     text = " ".join(parsed(alone).text)
-    assert [title for title, _ in answers] == [SECTIONS[key] for key in parts[:3]]
+    assert [title for title, answer in answers if answer] == [SECTIONS[key] for key in parts[:3]]
     assert all(title in text and answer in text for title, answer in answers)
+    # Classifiers of rankings are compared with raters, too, as on the page of AI raters.
+    assert machine_section._compared(asked)[1] == tuple(one.name for one in asked.classifiers)
+    answers.clear()  # data without reviews and without a study
+    build_report(asked, ("agreement", "reviews", "study"), answered=lambda *answer: answers.append(answer))
+    assert [bool(answer) for _, answer in answers] == [True, False, False]
+    assert [title for title, _ in answers] == [SECTIONS[key] for key in ("agreement", "reviews", "study")]
 
 
 class Counted:
