@@ -224,7 +224,7 @@ def over_epsilon(found: AlternativeTest, theme) -> None:
             }
         ),
         hide_index=True, key="passes_from",
-        column_config=columns.numbers("passes from ε", f"winning rate at ε = {exact(found.epsilon)}"),
+        column_config=columns.numbers("passes from ε", f"winning rate at ε = {exact(found.epsilon)}") | _HEADS,
     )  # fmt: skip
     st.caption(
         "Empty cell: the AI rater does not pass at any ε up to 0.5. If the curve is steep at your ε, the result "
@@ -298,8 +298,9 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
     )
     st.dataframe(
         frame, hide_index=True, key="worth_rows",
-        column_config=dict.fromkeys(("readers", "95% from", "to"), st.column_config.TextColumn(width=110))
-        | columns.numbers("its score") | columns.counts("cases"),
+        column_config=dict.fromkeys(("95% from", "to"), st.column_config.TextColumn(width=110))
+        | {"readers": st.column_config.TextColumn("raters", width=110)}
+        | columns.numbers("its score") | columns.counts("cases") | _HEADS,
     )  # fmt: skip
     of_cases: dict[tuple[str, int, int], list[EquivalentReaders]] = {}
     for one in known:
@@ -358,7 +359,7 @@ def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], ep
     shown, pictures = columns.with_pictures(frame, ends, difference=True)
     st.dataframe(
         shown, hide_index=True, key="by_part_rows",
-        column_config=columns.numbers(*ends[:3], "ρ") | columns.counts("cases") | pictures,
+        column_config=columns.numbers(*ends[:3], "ρ") | columns.counts("cases") | _HEADS | pictures,
     )  # fmt: skip
     st.caption(
         "Advantage: how much more often the rater agrees with the other raters than the AI rater does. If the panel is "
