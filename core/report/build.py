@@ -279,8 +279,8 @@ def _built(
             if answered is not None and (answer := _answer(built[-1])):
                 answered(*answer)
     has = {section.key for section in built}
-    for key in wanted if answered is not None else ():
-        if key not in has:
+    for key in wanted:
+        if answered is not None and key not in has:
             title = SECTIONS[key]
             answered(f"{question}: {title}" if question else title, "")
     return built, todo
