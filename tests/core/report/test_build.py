@@ -141,7 +141,7 @@ def test_every_sample_has_a_report_that_loads_nothing(sample):
     there.remove("gold") if dataset.gold is None else None
     there.remove("scores") if not scored else None
     there = [key for key in there if found or key not in ("classifiers", "sets")]
-    there.remove("machines") if not found or dataset.kind != "class" else None
+    there.remove("machines") if not found or dataset.kind == "set" or not dataset.raters_identified else None
     n_classes = dataset.as_classes(threshold)[0].n_classes if dataset.kind != "class" else dataset.n_classes
     there.remove("guideline") if n_classes < 3 else None
     assert [attrs["id"] for tag, attrs in page.tags if tag == "section"] == ["summary", *there]
@@ -271,7 +271,7 @@ def test_scores_without_a_threshold_are_reported_as_scores_and_never_as_two_clas
     found = open_score_predictions("essays", sample_predictions("essays"), dataset)
     page = parsed(build_report(request_of(dataset, "essays", classifiers=found)))
     there = [attrs["id"] for tag, attrs in page.tags if tag == "section"]
-    assert there == ["summary", "agreement", "scores", "methods", "data"]
+    assert there == ["summary", "agreement", "scores", "machines", "methods", "data"]
     text = " ".join(page.text)
     assert f"{coefficients_for(dataset).words()}." in text
     errors = score_errors(dataset, fit_prior(dataset).model(), found, reliability=1.0, n_draws=100)
