@@ -327,10 +327,13 @@ def _reference_standard(request: ReportRequest) -> None:
 
 
 def _answers(answers: tuple[tuple[str, str], ...]) -> None:
-    """List the first sentences of the sections, in their order."""
+    """List the first sentences of the sections, in their order, then the sections without content."""
     with st.container(key="report_answers"):
         for question, answer in answers:
-            st.markdown(f"**{markdown(question)}**  \n{markdown(answer)}")
+            if answer:
+                st.markdown(f"**{markdown(question)}**  \n{markdown(answer)}")
+        if empty := [question for question, answer in answers if not answer]:
+            st.caption(f"Left out, because there is nothing to report: {markdown(' · '.join(empty))}")
 
 
 navigation.through_app()

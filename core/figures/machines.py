@@ -161,7 +161,7 @@ def beside_people(
                 },
                 error_x=error_bars(high - rho, rho - low, with_opacity(colour, 0.6), 1.5, 3),
                 customdata=[[plotly(one.machine), f"{one.n_rejected:,} of {len(one.raters):,}"] for one in shown],
-                hovertemplate="%{customdata[0]}: ρ %{x:0.2f}, holds against %{customdata[1]}<extra></extra>",
+                hovertemplate="%{customdata[0]}: ρ %{x:0.2f}, not worse than %{customdata[1]}<extra></extra>",
             )
         )
     return figure_of(

@@ -112,7 +112,7 @@ class EquivalentReaders(Result):
     def said(self, k: float) -> str:
         """Format a number of raters in words."""
         if k == -np.inf:
-            return "less than none"
+            return "less than 0"
         if np.isnan(k):
             return "–"
         return f"more than {self.k_max}" if k == np.inf else number(k, 1)

@@ -296,12 +296,14 @@ class VoteChanges:
     @property
     def words(self) -> str:
         """Sentence on the changes, without its full stop."""
-        cases = plural(self.n_cases, "case")
+        cases, ties = plural(self.n_cases, "case"), plural(self.n_decided, "tie")
+        if self.n_decided < self.n_tied:
+            ties = f"{self.n_decided:,} of {plural(self.n_tied, 'tie')}"
         weighing = f"The model, with {self.classifier} as evidence," if self.classifier else "Weighting the raters"
         if self.n_decided and not self.n_changed:
-            return f"{weighing} decides {plural(self.n_decided, 'tie')} and changes no majority in {cases}"
+            return f"{weighing} decides {ties} and changes no majority in {cases}"
         words = f"{weighing} changes the majority class in {self.n_changed:,} of {cases}"
-        return words + (f" and decides {plural(self.n_decided, 'tie')}" if self.n_decided else "")
+        return words + (f" and decides {ties}" if self.n_decided else "")
 
 
 def vote_changes(fit: RaterModelFit, vote: RaterModelFit, answered: np.ndarray) -> VoteChanges:

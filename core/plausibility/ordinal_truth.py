@@ -167,7 +167,7 @@ METHOD = PlausibilityMethod(
     place=50,
     most_cases=20_000,
     reliability=ReliabilityScale(
-        OrdinalTruth.default_reliability, 0.05, 3.0, (0.25, 0.5, 1.0), (0.25, 0.5, 1.0, 2.0), published=""
+        OrdinalTruth.default_reliability, 0.1, 3.0, (0.25, 0.5, 1.0), (0.25, 0.5, 1.0, 2.0), published=""
     ),
     sentence="The distribution of the true class of a case was taken as its posterior under the ordinal model of "
     "raters.",

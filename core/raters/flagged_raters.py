@@ -99,7 +99,11 @@ class FlaggedRaters(Result):
         bar = f"the acceptable accuracy ({percent(found.acceptable)}, {_JUDGES[found.judged_by]})"
         about = round(found.n_below)
         if not found.n_flagged:
-            unsure = f"; about {about:,} of {n_judged:,} raters may be" if n_judged > 1 else "; the only rater may be"
+            unsure = (
+                f"; about {about:,} of {n_judged:,} raters may be below it"
+                if n_judged > 1
+                else "; the only rater may be below it"
+            )
             return f"No rater is clearly below {bar}{unsure if about else ''}.{_checked(found.check)}"
         total = float(np.nansum(found.expected_wrong))
         them = "The flagged rater" if found.n_flagged == 1 else "The flagged raters"

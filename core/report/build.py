@@ -214,7 +214,8 @@ def build_report(
     token, progress
         See `core.runtime.chunks.map_chunks`.
     answered : callable, optional
-        Called with the title of a section and its first sentence, as soon as they are known.
+        Called with the title of a section and its first sentence, as soon as they are known; with an empty sentence
+        for a section without content, which is left out.
 
     Raises
     ------
@@ -260,7 +261,7 @@ def _built(
     """Return the sections of one dataset, and what to do."""
     built: list[Section] = []
     todo: list[Words] = []
-    sections = _possible(request, sections)
+    wanted, sections = sections, _possible(request, sections)
     if not request.no_classes:
         request = replace(request, part=truth_sections.drawn_once(request))
     for place, key in enumerate(sections):
@@ -277,6 +278,11 @@ def _built(
             built.append(Section(key, f"{question}: {title}" if question else title, kept))
             if answered is not None and (answer := _answer(built[-1])):
                 answered(*answer)
+    has = {section.key for section in built}
+    for key in wanted:
+        if answered is not None and key not in has:
+            title = SECTIONS[key]
+            answered(f"{question}: {title}" if question else title, "")
     return built, todo
 
 

@@ -113,7 +113,7 @@ def _compared(request) -> tuple[Dataset, tuple[str, ...], list[str]]:
     dataset = request.dataset if request.with_machines is None else request.with_machines
     names, left_out = request.machines, list[str]()
     view = request.dataset
-    if view.kind == "class" and view.raters_identified:
+    if view.raters_identified:
         for classifier in request.classifiers:
             if classifier.name in names:
                 continue
@@ -135,10 +135,10 @@ def _table(found: AlternativeTest, dataset: Dataset, people: tuple[str, ...], se
             worth = f"– ({error})"
         rows.append(
             {
-                "machine": one.machine,
-                "holds against": f"{one.n_rejected:,} of {len(one.raters):,}" if one.raters else "–",
+                "AI rater": one.machine,
+                "not worse than": f"{one.n_rejected:,} of {len(one.raters):,}" if one.raters else "–",
                 "advantage ρ": "–" if one.rho is None else with_interval(one.rho, one.rho_low, one.rho_high),
-                "worth in readers": worth,
+                "worth in raters": worth,
                 "cases": one.n_cases,
             }
         )

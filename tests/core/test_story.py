@@ -258,7 +258,7 @@ def test_one_machine_may_stand_in_and_one_that_is_sure_of_everything_may_not():
     assert claim.words.startswith(
         "steady is not worse than 6 of 6 raters; brash is not worse than 1 of 6 (ε = 0.2). Judged by"
     )
-    assert f"steady is worth {worth[0].words()} raters and brash less than none; brash is confident" in claim.words
+    assert f"steady is worth {worth[0].words()} raters and brash less than 0; brash is confident" in claim.words
     assert not story.stands_in(test, worth[::-1][:1]).holds  # one machine cannot be compared
     alike = [replace(worth[0], machine=name) for name in of]
     assert not story.stands_in(test, alike).holds

@@ -145,7 +145,7 @@ def test_predictions_of_a_marked_machine_are_its_probabilities_and_no_further_ma
     app = opened("ai_rater", address)
     shown = table(app, "may replace a rater")
     assert shown["machine"].tolist() == ["m0", "m1"]
-    assert shown["by its probabilities"].tolist() == ["less than none", "–"]
+    assert shown["by its probabilities"].tolist() == ["less than 0", "–"]
     first = next(list(one.proto.column_order) for one in app.dataframe if "may replace a rater" in one.value)
     assert first.index("cases") < first.index("worth in readers"), "a number cut off reads as another one"
 

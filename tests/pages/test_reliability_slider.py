@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from core.certainty.default_reliability import DefaultReliability, ReliabilityAnchor
-from core.methods import method_named
+from core.methods import method_named, methods
 from core.plausibility.protocol import PlausibilityMethod
 from pages.shared.kit import reliability_slider
 from tests.pages.opened import at, kept, opened, settle, words
@@ -117,3 +117,12 @@ def test_what_the_slider_has_no_step_for_is_said():
     found = DefaultReliability(0.13, "gold", "Why.", (), None, "")
     assert reliability_slider._words(found, 0.1) == "Why. The default is the nearest step on the slider, γ = 0.10."
     assert reliability_slider._words(replace(found, reliability=9.43), 9.4) == "Why."
+
+
+def test_defaults_and_tenths_can_be_set_on_each_slider():
+    """γ is opened rounded to a tenth; a slider counts its steps from its low end."""
+    for method in methods(PlausibilityMethod).values():
+        scale = method.reliability
+        for value in (scale.default, min(max(0.9, scale.low), scale.high)):
+            steps = (value - scale.low) / reliability_slider._STEP
+            assert steps == pytest.approx(round(steps), abs=1e-9), (method.name, value)

@@ -228,7 +228,9 @@ def test_raters_have_severity_and_spread_and_two_classes_when_asked_for():
     clear = {name: said for name, said in zip(table["rater"], table["clear"], strict=True) if said}
     assert clear == {"Ben": "severity", "Cleo": "severity", "Eve": "spread"}
     assert following.who() in words(app)
-    assert "share of score variance due to the case" in words(app)
+    assert re.search(
+        r"ICC\(.*\).*, 9 raters: 0\.57 \(.*\), n = 160 cases\. This is the share of score variance", words(app)
+    )
     app.segmented_control(key="raters_scores_as").set_value("Two classes, split at a threshold")
     settle(app.run())
     assert "All raters" in [tab.label for tab in app.tabs]

@@ -37,6 +37,7 @@ from core.certainty.top_sets import CertaintyResult
 from core.evaluation.predictions import open_predictions
 from core.figures.theme import LIGHT
 from core.ingest.answer_rules import Treatment
+from core.ingest.samples import load_sample
 from core.ingest.saved_mappings import Choices
 from core.machines.alternative_test import AgainstRater, MachineDifference, MachineStanding
 from core.machines.disagreements import Differences, OnSomeCases
@@ -55,7 +56,7 @@ from core.text import number
 from pages.shared.agreement import compare
 from pages.shared.agreement import pairs as agreement_pairs
 from pages.shared.ai_rater import parts as ai_parts
-from pages.shared.cases import review_status
+from pages.shared.cases import correct, review_status
 from pages.shared.home import doors as home_doors
 from pages.shared.home import next_steps
 from pages.shared.home import numbers as home_numbers
@@ -852,7 +853,7 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
     assert frame["holds against"].tolist() == ["2 of 2", "1 of 1", "–"]
     assert frame["advantage ρ"].iloc[0] == "0.60 (0.50 to 0.65)"
     assert frame["worth in readers"].tolist() == ["0.5 (0.2 to more than 1)", "–", "–"]
-    assert frame["by its probabilities"].tolist() == ["less than none (0.2 to more than 1)", "–", "–"]
+    assert frame["by its probabilities"].tolist() == ["less than 0 (0.2 to more than 1)", "–", "–"]
     assert frame["cases to pass"].tolist() == ["44", "no number of cases is enough", "–"]
     test.by_chance = True
     assert ai_parts.verdict_table(found)["may replace a rater"].tolist() == [
@@ -883,6 +884,35 @@ def test_of_two_classes_the_first_place_alone_may_be_another():
 # Models
 
 
+def test_the_annotations_of_a_rater_are_counted_by_the_measure_that_judges(monkeypatch):
+    """Ordered classes are judged by correlation, where a number of wrong ones would count against who reads higher."""
+    frame = pd.DataFrame({"rater": ["ann", "bob"], "expected_wrong": [72.0, 3.0], "lost": [84.0, np.nan]})
+    monkeypatch.setattr(one_rater.table, "table_of", lambda found: frame)
+    table = SimpleNamespace(raters=("ann", "bob"), n_annotations=np.array([128, 40]))
+    found = SimpleNamespace(ranked=True, table=table, act=SimpleNamespace(following=object()))
+    assert one_rater.numbers(found, 0).plain == "128 annotations, worth 44 by the average rater"
+    assert one_rater.numbers(found, 1).plain == "40 annotations"
+    found.act.following = None
+    assert one_rater.numbers(found, 0).plain == "128 annotations, 72 expected to be wrong"
+
+
+def test_p_correct_of_a_ranking_counts_the_first_choices_it_is_based_on(monkeypatch):
+    dataset, said = load_sample("skin"), []
+    classes = dataset.as_classes()[0]
+    monkeypatch.setattr(correct, "st", SimpleNamespace(caption=lambda text, **_: said.append(text)))
+    monkeypatch.setattr(correct, "_classes", lambda _: classes)
+    monkeypatch.setattr(
+        correct, "known", lambda _: SimpleNamespace(probability=np.full((classes.n_cases, classes.n_classes), 0.01))
+    )
+    one = SimpleNamespace(certainty=SimpleNamespace(top_class=lambda: [0]), n_votes=0)
+    n, n_used = np.diff(dataset.case_ptr), np.diff(classes.case_ptr)
+    tied, whole = (int(np.flatnonzero(some)[0]) for some in (n_used < n, n_used == n))
+    correct.say(dataset, tied, one)
+    assert said[-1].endswith(f", from {n_used[tied]} of {n[tied]} annotations: tied first choices are left out.")
+    correct.say(dataset, whole, one)
+    assert said[-1].endswith("”).")
+
+
 def test_raters_of_a_case_who_side_less_with_the_panel_have_their_own_share_and_number():
     own, peers = np.array([0.9, 0.5, 0.88, 0.6, 0.1]), np.array([0.8, 0.9, 0.85, 0.95, 0.7])
     found = BelowPeers(np.array([30, 25, 40, 1234, 3]), own, peers, np.array([False, True, False, True, False]))
@@ -893,12 +923,12 @@ def test_raters_of_a_case_who_side_less_with_the_panel_have_their_own_share_and_
     said = one_case.below_peers_said(found, data, 0, False)
     assert said.endswith(
         "less often than the others: dan (60% of 1,234 annotations; other raters 95%), "
-        "bob (50% of 25 annotations; other raters 90%)."
+        "bob (50% of 25 annotations; other raters 90%). This is agreement, not accuracy."
     )
     said = one_case.below_peers_said(found, data, 0, True)  # by their places in the list of the case
     assert said.endswith(
         "less often than the others: rater 3 (60% of 1,234 annotations; other raters 95%), "
-        "rater 4 (50% of 25 annotations; other raters 90%)."
+        "rater 4 (50% of 25 annotations; other raters 90%). This is agreement, not accuracy."
     )
 
 

@@ -183,7 +183,7 @@ def below_peers_said(found: BelowPeers, dataset: Dataset, case: int, hide_names:
         return ""
     these = "one rater names" if len(names) == 1 else f"{len(names)} raters name"
     less = f"{these} the majority class clearly less often than the others"
-    return f" Across all cases, {less}: {', '.join(names.values())}."
+    return f" Across all cases, {less}: {', '.join(names.values())}. This is agreement, not accuracy."
 
 
 def few_said(found: OneCase) -> str:

@@ -8,7 +8,7 @@ from ...thresholds import UNCERTAIN_BELOW
 from ..base import Analysis, option, part_of
 from ..inputs import Inputs
 
-RULES = {"average": "Average of models", "vote": "Majority vote", "review": "Review first"}
+RULES = {"average": "Rater model", "vote": "Majority vote", "review": "Review first"}
 SCORE_RULES = {"average": "Plausible score", "vote": "Mean score", "review": "Review first"}
 BELOW = {"mark": "Keep, marked", "blank": "Leave blank", "out": "Leave out"}
 
@@ -16,7 +16,7 @@ BELOW = {"mark": "Keep, marked", "blank": "Leave blank", "out": "Leave out"}
 def _rule(titles: dict[str, str]) -> Any:
     return option(
         "average", "Label by", tuple(titles), titles.__getitem__, key="label_rule", look="radio",
-        help="Rule for choosing labels; “review” takes labels from reviews first, then from the average",
+        help="Rule for choosing labels; “review” takes labels from reviews first, then by the first rule",
     )  # fmt: skip
 
 

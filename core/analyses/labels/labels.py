@@ -13,7 +13,7 @@ import pandas as pd
 from ...agreement.intervals import Share, share_of
 from ...annotations.dataset import Dataset, label_sign
 from ...certainty.label_sets import label_set_certainty
-from ...certainty.shares import CERTAIN
+from ...certainty.shares import CERTAIN, UNCERTAIN
 from ...errors import NotApplicableError
 from ...models.average import METHOD as AVERAGE
 from ...models.dawid_skene import METHOD as DAWID_SKENE
@@ -46,8 +46,8 @@ _ROUNDING = 1e-9
 COLUMNS = (
     Column("case"),
     Column("label"),
-    Column("probability", "P(correct)", "probability", help="Probability that the label is correct, from the average "
-           "of rater models."),
+    Column("probability", "P(correct)", "probability",
+           help="Probability that the label is correct, by the rater model."),
     Column("certainty", unit="probability",
            help="Certainty that this label stays first. Empty if a different class leads, or if the case has only "
            "one annotation."),
@@ -132,7 +132,8 @@ class CaseLabels:
             return shares.why_none
         reviewed = " or reviewed" if REVIEWED in self.status else ""
         be = "is" if len(self.status) == 1 else "are"
-        return f"{self.n_ready:,} of {plural(len(self.status), 'label')} {be} confident{reviewed}"
+        what = "label set" if self.evidence.is_set else "label"
+        return f"{self.n_ready:,} of {plural(len(self.status), what)} {be} confident{reviewed}"
 
 
 def compute(inputs: Inputs, options, **how: Any) -> CaseLabels:
@@ -399,14 +400,26 @@ def present(found: CaseLabels, inputs: Inputs, options) -> list[Block]:
     screen = table.head(MOST_SHOWN).assign(label=table["label"].head(MOST_SHOWN).fillna(""))
     screen.insert(screen.columns.get_loc("n"), "status", screen.pop("status"))  # longest words after the numbers
     blocks.append(Grid(screen, "Labels of the cases.", 60, shown, "labels_table", opens_case=True))
-    counts = " · ".join(f"{status} {n:,}" for status, n in found.counts.items())
-    both = "certainty" if evidence.average is None else "certainty and P(correct)"
-    blocks.append(Words(f"{counts}. Confident: {both} of at least {percent(options.bar)}.", "note"))
+    blocks.append(Words(_counted(found, options.bar), "note"))
     if evidence.details and options.rule != "vote":
         blocks.append(Words((Name(f"{evidence.details}."),), "note"))
     if len(table):
         blocks.append(download(table, partial(_table, found, inputs, options, list), about(found, inputs, options)))
     return blocks
+
+
+def _counted(found: CaseLabels, bar: float) -> str:
+    """Count the statuses; add the uncertain cases that have another status, which other pages count as uncertain."""
+    counts = " · ".join(f"{status} {n:,}" for status, n in found.counts.items())
+    both = "certainty" if found.evidence.average is None else "certainty and P(correct)"
+    whole = " of the whole set" if found.evidence.is_set else ""
+    said = f"{counts}. Confident: {both}{whole} of at least {percent(bar)}."
+    uncertain = found.evidence.at_bar(bar).uncertain
+    if other := sum(low and one != UNCERTAIN for low, one in zip(uncertain, found.status, strict=True)):
+        n = int(uncertain.sum())
+        have = "has" if n == 1 else "have"
+        said += f" {plural(n, 'case')} {have} a certainty below {percent(bar)}, {other:,} of them with another status."
+    return said
 
 
 def download(table: pd.DataFrame, records: Callable[[], pd.DataFrame], settings: dict[str, Any]) -> Download:

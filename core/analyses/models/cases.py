@@ -14,7 +14,8 @@ from ...models.expected_class import class_values, expected_class, in_class_name
 from ...models.explain import explain
 from ...models.result import CaseEffect, RaterModelFit
 from ...order import FITTED, lowest_first
-from ...text import number, plotly, plural, shorten
+from ...text import number, percent, plotly, plural, shorten
+from ...thresholds import TIE_DECIDED
 from ..blocks import Block, Chosen, Download, Figure, Grid, Heading, Name, Strong, Words
 from ..schema import Column
 from .fits import FittedModels, label
@@ -36,11 +37,14 @@ class ModelCases:
         certain first.
     n_tied : int
         Number of them that are tied in the majority vote.
+    n_decided : int
+        Number of the tied ones for which the model's class has a probability of `core.thresholds.TIE_DECIDED` or more.
     """
 
     models: FittedModels
     order: np.ndarray
     n_tied: int
+    n_decided: int
 
 
 def compute(models: FittedModels, options) -> ModelCases:
@@ -49,7 +53,8 @@ def compute(models: FittedModels, options) -> ModelCases:
     top = fit.class_probability.max(axis=1)
     chosen = np.flatnonzero(models.answered & (options.every | (by_vote != fit.top_class())))
     order = chosen[lowest_first((top[chosen] if options.every else -top[chosen]).round(FITTED))]
-    return ModelCases(models, order, int((by_vote[order] < 0).sum()))
+    tied = by_vote[order] < 0
+    return ModelCases(models, order, int(tied.sum()), int((tied & (top[order] >= TIE_DECIDED)).sum()))
 
 
 def present(found: ModelCases, dataset: Dataset, options) -> list[Block]:
@@ -59,7 +64,10 @@ def present(found: ModelCases, dataset: Dataset, options) -> list[Block]:
     blocks: list[Block] = [Heading("Cases" if options.every else f"Cases where {name} and the majority vote differ")]
     if not len(order):
         return [*blocks, Words("The model and the majority vote choose the same class for every case.")]
-    ties = f", {found.n_tied:,} tied in the majority vote" if found.n_tied else ""
+    ties = ""
+    if found.n_tied:
+        decided = f"{found.n_decided:,} of them decided with a probability of at least {percent(TIE_DECIDED)}"
+        ties = f", {found.n_tied:,} tied in the majority vote ({decided})"
     first = "least certain first" if options.every else "most certain first"
     listed = _frame(found.models, order[:MOST_ROWS])
     grid = Grid(

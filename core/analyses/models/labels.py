@@ -20,11 +20,16 @@ from . import SHARED
 SEED = 0
 _RESAMPLES = 400
 ABOUT = (
-    "Each label has two classes, present or absent, fitted with Dawid-Skene. If information is shared between "
-    "labels, a rater's tendency to miss or add labels carries over to labels with few annotations."
+    "All labels are fitted with Dawid-Skene, whichever models are selected above. Each has two classes, present or "
+    "absent. If information is shared between labels, a rater's tendency to miss or add labels carries over to labels "
+    "with few annotations."
 )
 _LABELS = (Column("label"), Column("prevalence", unit="share"), Column("converged"))
-_RATERS = (Column("rater"), Column("n_annotations", "annotations", "count"), Column("accuracy", unit="share"))
+_RATERS = (
+    Column("rater"),
+    Column("n_annotations", "annotations", "count"),
+    Column("accuracy", "accuracy, all labels", "share"),
+)
 _ODDS = (Column("without", "odds, absent", "coefficient"), Column("with", "odds, present", "coefficient"))
 
 

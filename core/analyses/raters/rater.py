@@ -156,10 +156,14 @@ def flags(found: AssessedRaters, place: int, *, advise: bool = True) -> list[Blo
 
 
 def numbers(found: AssessedRaters, place: int) -> Words:
-    """Show how many annotations of a rater there are, and by how many wrong ones the rater is judged."""
+    """Show how many annotations of a rater there are, and what they are worth, or how many are expected to be wrong."""
     row = table.table_of(found).set_index("rater").loc[found.table.raters[place]]
-    said = [plural(int(found.table.n_annotations[place]), "annotation")]
-    if np.isfinite(row["expected_wrong"]) and found.ranked:
+    n = int(found.table.n_annotations[place])
+    said = [plural(n, "annotation")]
+    if found.act.following is not None:
+        if np.isfinite(row["lost"]):
+            said.append(f"worth {number(n - row['lost'], 0)} by the average rater")
+    elif np.isfinite(row["expected_wrong"]) and found.ranked:
         said.append(f"{number(row['expected_wrong'], 0)} expected to be wrong")
     return Words(", ".join(said), "note")
 

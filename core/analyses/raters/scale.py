@@ -11,6 +11,10 @@ from ..blocks import Block, Details, Download, Grid, Name, Strong, Words
 from ..schema import Column, intervals
 
 SCALE = (Column("rater"), Column("annotations", unit="count"), *(one for name in NAMES for one in intervals(name)))
+_APART = (
+    " The model corrects for careless annotations and for the ends of the scale, so these values differ from mean "
+    "differences of the annotations."
+)
 
 
 def all_raters(fit: RaterModelFit) -> list[Block]:
@@ -20,7 +24,7 @@ def all_raters(fit: RaterModelFit) -> list[Block]:
         return []
     frame = table_of(fit)
     return [
-        Words(("By the ordinal model, ", Name(said[0].lower() + said[1:])), term=ORDINAL),
+        Words(("By the ordinal model, ", Name(said[0].lower() + said[1:]), _APART), term=ORDINAL),
         Details(
             "How each rater uses the scale",
             [

@@ -155,7 +155,7 @@ def made_of(raters: ScoreRaters, suitable: ApplicableCoefficients) -> list[Block
         return blocks
     share = with_interval(best.value, best.ci_low, best.ci_high)
     words = (
-        f" = {share}, n = {plural(best.n_cases, 'case')}. This is the share of score variance due to the case. All "
+        f": {share}, n = {plural(best.n_cases, 'case')}. This is the share of score variance due to the case. All "
         "coefficients are on the Agreement page."
     )
     return [*blocks, Words((Name(title_of(best)), words), term=best.name)]

@@ -75,7 +75,11 @@ def present(found: ScoreTrust, inputs: Inputs, options) -> list[Block]:
 
 
 def _columns(digits: int) -> tuple[Column, ...]:
-    widths = {"width_quarter": "width, quarter", "width_median": "median", "width_three_quarters": "three quarters"}
+    widths = {
+        "width_quarter": "width, lower quartile",
+        "width_median": "width, median",
+        "width_three_quarters": "width, upper quartile",
+    }
     errors = {"error": "off from gold", "error_low": "95% from", "error_high": "to"}
     held = {"held": "intervals that contain it", "held_low": "95% from ", "held_high": "to "}
     return (

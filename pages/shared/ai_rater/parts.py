@@ -28,6 +28,18 @@ COMPARED = {"agreement": "agreement", "log": "log score of probabilities", "squa
 BY = {"class": "panel's class", "certainty": "panel's certainty", "spread": "spread of scores", "group": "group"}
 
 
+_HEADS = {
+    "machine": st.column_config.TextColumn("AI rater"),
+    "less": st.column_config.TextColumn("minus"),
+    "people from": st.column_config.NumberColumn("people, 95% low", format=columns.THREE),
+    "people to": st.column_config.NumberColumn("people, 95% high", format=columns.THREE),
+    "machine from": st.column_config.NumberColumn("AI rater, 95% low", format=columns.THREE),
+    "machine to": st.column_config.NumberColumn("AI rater, 95% high", format=columns.THREE),
+}  # as they are called on screen; the names in files stay
+_WORTH = (
+    "“Worth in raters” answers another question: how many raters together predict an annotation as well as the AI "
+    "rater does. It may be high for an AI rater that fails the test, and low for one that passes."
+)
 _TO_PASS = (
     "Number of similar cases needed to pass in 80% of samples. “Can replace a rater” is shown if the AI rater passes "
     "in 95% of resamples."
@@ -75,6 +87,8 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
             f"In the same test, {n:,} of {plural(len(known), 'rater')} {'passes' if n == 1 else 'pass'}, with ρ {ends}."
         )
     said.append("The test rewards agreement with most raters, so an AI rater that shares their errors can pass.")
+    if any(isinstance(worth, EquivalentReaders) for worth in computed.worth):
+        said.append(_WORTH)
     st.caption(" ".join(said))
     if silences:
         more = len(silences) - MOST_SILENT
@@ -159,11 +173,11 @@ def _agreement(found: Sequence[PairAgreement], score: str) -> None:
     numbers = [name for name in frame.columns if name not in ("machine", "cases")]
     st.dataframe(
         shown, hide_index=True, key="pair_agreement",
-        column_config=columns.fine(*numbers) | columns.counts("cases") | levels | difference,
+        column_config=columns.fine(*numbers) | columns.counts("cases") | _HEADS | levels | difference,
     )  # fmt: skip
     words = {
         "accuracy": "Share of pairs that agree",
-        "rmse": "Negative distance between the annotations of a pair",
+        "rmse": "Distance between the annotations of a pair, as a negative number (0: equal)",
         "overlap": "Overlap of pairs",
     }
     st.caption(f"{words[score]}: mean over cases with annotations by the AI rater and two people.")
@@ -191,7 +205,7 @@ def _differences(found: AlternativeTest) -> None:
         shown,
         hide_index=True,
         key="machine_differences",
-        column_config=columns.fine(*ends[:3]) | columns.counts("cases of both") | pictures,
+        column_config=columns.fine(*ends[:3]) | columns.counts("cases of both") | _HEADS | pictures,
     )
     widgets.download(frame, "Differences", "machine_differences", "machine_differences_table")
 
@@ -216,7 +230,7 @@ def over_epsilon(found: AlternativeTest, theme) -> None:
             }
         ),
         hide_index=True, key="passes_from",
-        column_config=columns.numbers("passes from ε", f"winning rate at ε = {exact(found.epsilon)}"),
+        column_config=columns.numbers("passes from ε", f"winning rate at ε = {exact(found.epsilon)}") | _HEADS,
     )  # fmt: skip
     st.caption(
         "Empty cell: the AI rater does not pass at any ε up to 0.5. If the curve is steep at your ε, the result "
@@ -290,8 +304,9 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
     )
     st.dataframe(
         frame, hide_index=True, key="worth_rows",
-        column_config=dict.fromkeys(("readers", "95% from", "to"), st.column_config.TextColumn(width=110))
-        | columns.numbers("its score") | columns.counts("cases"),
+        column_config=dict.fromkeys(("95% from", "to"), st.column_config.TextColumn(width=110))
+        | {"readers": st.column_config.TextColumn("raters", width=110)}
+        | columns.numbers("its score") | columns.counts("cases") | _HEADS,
     )  # fmt: skip
     of_cases: dict[tuple[str, int, int], list[EquivalentReaders]] = {}
     for one in known:
@@ -350,7 +365,7 @@ def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], ep
     shown, pictures = columns.with_pictures(frame, ends, difference=True)
     st.dataframe(
         shown, hide_index=True, key="by_part_rows",
-        column_config=columns.numbers(*ends[:3], "ρ") | columns.counts("cases") | pictures,
+        column_config=columns.numbers(*ends[:3], "ρ") | columns.counts("cases") | _HEADS | pictures,
     )  # fmt: skip
     st.caption(
         "Advantage: how much more often the rater agrees with the other raters than the AI rater does. If the panel is "

@@ -1,5 +1,6 @@
 """P(correct) on screen: of the leading class of a case, and why it differs from certainty."""
 
+import numpy as np
 import streamlit as st
 
 from core.analyses.cases.case import OneCase
@@ -7,7 +8,7 @@ from core.annotations.dataset import Dataset
 from core.certainty.label_p_correct import LabelsCorrect
 from core.certainty.p_correct import PCorrect, why_they_differ
 from core.models.gold import gold_cases
-from core.text import markdown, probability
+from core.text import markdown, plural, probability
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import visit
 from pages.shared.kit import job_progress, opening, state, widgets
@@ -64,8 +65,12 @@ def say(dataset: Dataset, case: int, one: OneCase) -> None:
     if leading < 0:
         return
     said = probability(float(found.probability[case, leading]))
+    n, n_used = (np.diff(data.case_ptr)[case] for data in (dataset, classes))
+    used = (
+        "" if n_used == n else f", from {n_used:,} of {plural(int(n), 'annotation')}: tied first choices are left out"
+    )
     st.caption(
-        f"P(correct): {said} (probability that the true class is “{markdown(classes.classes[leading])}”).",
+        f"P(correct): {said} (probability that the true class is “{markdown(classes.classes[leading])}”){used}.",
         help=widgets.explained("p correct"),
     )
     if one.n_votes > 1:

@@ -50,7 +50,7 @@ def _model(view: Dataset) -> tuple[object, RaterModelFit | None]:
     names = [DEFAULT_MODEL, *titles, *drawn]
     default = AVERAGE.title if takes_average(view, AssessedOptions()) else titles[default_request(view).model]
     chosen = st.selectbox(
-        "Judged by",
+        "Rater model",
         names,
         format_func=lambda name: f"{default} (default)" if name == DEFAULT_MODEL else titles.get(name, name),
         key="raters_model",

@@ -9,7 +9,7 @@ import pytest
 
 from core.analyses.blocks import Grid, Words
 from core.analyses.inputs import Inputs
-from core.analyses.labels import LABELS
+from core.analyses.labels import LABELS, RULES
 from core.analyses.labels.labels import NO_LABEL, labels_of, present, why_no_average
 from core.analysis_settings import AnalysisSettings, compute_settings
 from core.command_line import main
@@ -138,6 +138,19 @@ def test_status_and_certainty_are_those_of_the_leading_class(inputs, evidence):
     assert {"certain", "uncertain", "one annotation"} <= set(table["status"])
 
 
+def test_the_note_also_counts_uncertain_cases_with_another_status(inputs, evidence):
+    """A tied vote is uncertain on other pages, and has the status "tie" here."""
+    said = {}
+    for rule in ("average", "vote"):
+        found, table = labelled(inputs, evidence, rule=rule)
+        said[rule] = [block.plain for block in PART.blocks(found, inputs) if hasattr(block, "plain")]
+    n = int(evidence.at_bar(0.9).uncertain.sum())
+    other = n - (table["status"] == "uncertain").sum()
+    assert other > 0
+    assert any(one.endswith(f" {n} cases have a certainty below 90%, {other} of them with another status.")
+               for one in said["vote"])  # fmt: skip
+
+
 def test_a_certain_label_is_confident_only_if_its_p_correct_reaches_the_bar_too(inputs, evidence):
     before, table = labelled(inputs, evidence)
     case = table.index[table["status"] == "certain"][0]
@@ -150,7 +163,7 @@ def test_a_certain_label_is_confident_only_if_its_p_correct_reaches_the_bar_too(
         assert row["certainty"] >= 0.9 and row["probability"] == 0.7 and row["status"] == "P(correct) below the minimum"
         assert found.n_ready == before.n_ready - 1
     words = [block.plain for block in PART.blocks(found, inputs) if hasattr(block, "plain")]
-    assert any(said.endswith("Confident: certainty and P(correct) of at least 90%.") for said in words)
+    assert any("Confident: certainty and P(correct) of at least 90%." in said for said in words)
 
 
 def test_what_happens_below_the_bar(inputs, evidence):
@@ -231,6 +244,8 @@ def test_sets_are_labelled_label_by_label():
     assert table["soft_label"]["most"] == pytest.approx([1, 1 / 3, 0])
     average = PART.answer(inputs, PART.resolve())
     assert set(average.decided_by) == {"Dawid-Skene"}
+    assert RULES["average"] == "Rater model"  # which covers the average of models and Dawid-Skene of each label
+    assert average.headline(0.9).endswith("of 4 label sets are confident")
     p = average.soft[dataset.cases.index("most")]
     applies = np.isin(dataset.classes, average.labels[dataset.cases.index("most")])
     assert average.probability[dataset.cases.index("most")] == pytest.approx(np.where(applies, p, 1 - p).prod())

@@ -518,7 +518,11 @@ def test_ties_of_the_vote_are_counted_among_the_cases_where_a_model_differs(cari
     places, chance = np.flatnonzero(vote.top_class() == model.top_class())[:2], vote.class_probability.copy()
     n_before = int((vote.top_class() != model.top_class()).sum())
     chance[places] = 1 / chance.shape[1]
-    listed = f"{n_before + 2} cases, 2 tied in the majority vote, most certain first."
+    n_decided = int((model.class_probability[places].max(axis=1) >= 0.9).sum())
+    listed = (
+        f"{n_before + 2} cases, 2 tied in the majority vote ({n_decided} of them decided with a probability of at "
+        "least 90%), most certain first."
+    )
     assert listed in shown("cases", changed(caries, replace(vote, class_probability=chance))).words
     # Where the model ties too it does not differ, and the case is not among those listed.
     both = np.setdiff1d(np.flatnonzero(vote.top_class() == model.top_class()), places)[:3]

@@ -139,7 +139,7 @@ def of_machines():
         [f"ε {value:.2f}: ω {0.12 if value < 0.25 else 0.88:.2f}" for value in machines.CURVE],
     )
     three = replace(one, raters=(*one.raters, test_machines.against("cem", 0.9, True)))
-    yield machines.beside_people([three], [], LIGHT, ""), 1, ["m: ρ 0.70, holds against 2 of 3"]
+    yield machines.beside_people([three], [], LIGHT, ""), 1, ["m: ρ 0.70, not worse than 2 of 3"]
     panel = np.array([0.41, 0.52])
     worth = EquivalentReaders(
         "m", "log", 30, 1, panel, panel - 0.1, panel + 0.05, 0.47, 0.4, 0.6, 0.8, 0.5, np.inf, 0.95

@@ -69,8 +69,8 @@ def test_the_log_score_is_what_enumeration_gives_and_does_not_fall(small):
         assert found.panel[k] == pytest.approx(panels(small, people, k, log))
     assert found.value == pytest.approx(np.log(1 / 3))
     assert (np.diff(found.panel[1:]) >= 0).all()
-    assert (found.k, found.k_low) == (-np.inf, -np.inf) and found.words().startswith("less than none (")
-    assert replace(found, n_cases=9).words() == "less than none (no interval)"
+    assert (found.k, found.k_low) == (-np.inf, -np.inf) and found.words().startswith("less than 0 (")
+    assert replace(found, n_cases=9).words() == "less than 0 (no interval)"
 
 
 def test_scores_are_what_enumeration_gives(small):

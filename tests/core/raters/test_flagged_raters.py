@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from core.annotations.dataset import Dataset
 from core.models.dawid_skene import DawidSkene
 from core.models.one_class_raters import one_class_raters
 from core.raters.accuracy_threshold import agree_beyond_chance, judge_accuracy, why_not
-from core.raters.flagged_raters import flag_raters
+from core.raters.flagged_raters import FlaggedRaters, flag_raters
 from core.raters.flags import ADVICE, KINDS, RULES, SHORT
 from core.raters.leave_one_rater_out import panel_of
 from core.raters.monitoring import monitor
@@ -46,6 +47,15 @@ def test_honest_raters_who_differ_a_little_are_not_flagged(seed):
     found = found_in(simulated(seed, accuracy, n_cases=900, per_case=5)[0])
     assert kinds(found) == {}
     assert found.words().startswith("No rater is clearly below the acceptable accuracy (")
+
+
+@pytest.mark.parametrize(("n_judged", "who"), [(8, "about 1 of 8 raters"), (1, "the one rater")])
+def test_who_may_be_below_the_acceptable_accuracy_is_said_in_full(n_judged, who):
+    judged = SimpleNamespace(
+        n_judged=n_judged, acceptable=0.6, judged_by="model", n_below=0.8, n_flagged=0, check=None
+    )  # fmt: skip
+    said = FlaggedRaters._accuracies(None, judged)
+    assert said.endswith(f"(60%, estimated by the model); {who} may be below it.")
 
 
 def test_who_is_often_wrong_is_low_and_nothing_else():

@@ -141,7 +141,7 @@ def test_every_sample_has_a_report_that_loads_nothing(sample):
     there.remove("gold") if dataset.gold is None else None
     there.remove("scores") if not scored else None
     there = [key for key in there if found or key not in ("classifiers", "sets")]
-    there.remove("machines") if not found or dataset.kind != "class" else None
+    there.remove("machines") if not found or dataset.kind == "set" or not dataset.raters_identified else None
     n_classes = dataset.as_classes(threshold)[0].n_classes if dataset.kind != "class" else dataset.n_classes
     there.remove("guideline") if n_classes < 3 else None
     assert [attrs["id"] for tag, attrs in page.tags if tag == "section"] == ["summary", *there]
@@ -271,7 +271,7 @@ def test_scores_without_a_threshold_are_reported_as_scores_and_never_as_two_clas
     found = open_score_predictions("essays", sample_predictions("essays"), dataset)
     page = parsed(build_report(request_of(dataset, "essays", classifiers=found)))
     there = [attrs["id"] for tag, attrs in page.tags if tag == "section"]
-    assert there == ["summary", "agreement", "scores", "methods", "data"]
+    assert there == ["summary", "agreement", "scores", "machines", "methods", "data"]
     text = " ".join(page.text)
     assert f"{coefficients_for(dataset).words()}." in text
     errors = score_errors(dataset, fit_prior(dataset).model(), found, reliability=1.0, n_draws=100)
@@ -494,8 +494,14 @@ def test_draws_are_made_once_for_all_sections_and_give_what_each_would_draw(monk
     assert sorted(counted.reliabilities) == sorted({asked.reliability, *asked.reliabilities})
     assert build_report(replace(asked, part=part), parts) == alone and set(drawn) == set(counted.reliabilities)
     text = " ".join(parsed(alone).text)
-    assert [title for title, _ in answers] == [SECTIONS[key] for key in parts[:3]]
+    assert [title for title, answer in answers if answer] == [SECTIONS[key] for key in parts[:3]]
     assert all(title in text and answer in text for title, answer in answers)
+    # Classifiers of rankings are compared with raters, too, as on the page of AI raters.
+    assert machine_section._compared(asked)[1] == tuple(one.name for one in asked.classifiers)
+    answers.clear()  # data without reviews and without a study
+    build_report(asked, ("agreement", "reviews", "study"), answered=lambda *answer: answers.append(answer))
+    assert [bool(answer) for _, answer in answers] == [True, False, False]
+    assert [title for title, _ in answers] == [SECTIONS[key] for key in ("agreement", "reviews", "study")]
 
 
 class Counted:

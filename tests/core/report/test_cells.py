@@ -220,10 +220,10 @@ def test_machines_and_their_rates_stand_in_rows_of_their_own(monkeypatch):
     first, second = grids(blocks)
     one = standings[0]
     expected = {
-        "machine": ["lyra-1", "lyra-2"],
-        "holds against": ["2 of 5", "–"],
+        "AI rater": ["lyra-1", "lyra-2"],
+        "not worse than": ["2 of 5", "–"],
         "advantage ρ": [between(one.rho, one.rho_low, one.rho_high), "–"],
-        "worth in readers": ["worth of lyra-1", "– (too few)"],
+        "worth in raters": ["worth of lyra-1", "– (too few)"],
         "cases": [321, 17],
     }
     same(first, expected)
