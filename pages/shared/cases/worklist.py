@@ -149,7 +149,8 @@ def widths(longest: int, *, reviewed: bool, ordered: bool) -> dict:
         "more raters": st.column_config.TextColumn(width=MORE, help=widgets.explained("more raters")),
         "most plausible": st.column_config.TextColumn(
             width=MOST - certainty - case - (more or CORRECT),
-            help="“or”: no class has more than 50% probability of being the leading class",
+            help="“or”: no class has more than 50% probability of being the leading class. Even: the label is "
+            "as likely to apply as not",
         ),
         "review": st.column_config.TextColumn(width=REVIEW),
         "expected": st.column_config.TextColumn(
