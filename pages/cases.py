@@ -222,8 +222,10 @@ def _cases(dataset: Dataset, title) -> None:
     if dataset.kind == "score":
         score_cases.show(dataset, title)
         return
+    label = st.container()
     model, reliability, is_open, find = _settings(dataset)
-    view = plausibility_models.data_for(model.name, dataset)
+    with label:
+        view = plausibility_models.data_for(model.name, dataset)
     model = trusted_raters.asked_for(view, model)
     if model is None:
         return

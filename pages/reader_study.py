@@ -20,7 +20,7 @@ from pages.shared.kit import blocks, job_progress, navigation, own_predictions, 
 
 WHAT = (
     "iMRMC files, or tables with one row per reading (columns reader, case, modality, score and optionally truth). "
-    "If a file has no reader or modality column, the file name is used instead"
+    "If a file has no reader or modality column, the file name is used instead."
 )
 
 

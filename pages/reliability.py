@@ -200,8 +200,10 @@ def _page() -> None:
     if dataset.kind == "score":
         score_view.show(dataset, title)
         return
+    label = st.container()
     model, reliabilities, opened = _settings(dataset)
-    view = plausibility_models.data_for(model.name, dataset)
+    with label:
+        view = plausibility_models.data_for(model.name, dataset)
     if not reliabilities:
         st.info("Choose at least one value of γ.")
         return

@@ -69,6 +69,12 @@ class SweepTable(Result):
         """Return mean certainty over cases, shape (n_reliabilities,); NaN if there are fewer classes than ``top``."""
         return np.array([np.nan if (m := result.mean(top)) is None else m for result in self.certainty])
 
+    @property
+    def tops(self) -> tuple[int, ...]:
+        """Sizes of top sets; certainty of a set of all classes is always 1, so that only top-1 may contain them all."""
+        first = self.certainty[0]
+        return tuple(top for top in range(1, first.certainty.shape[1] + 1) if top == 1 or top < len(first.classes))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SweepPart:

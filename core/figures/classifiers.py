@@ -61,13 +61,26 @@ def metric_against_reliability(
         data.append(_cross(x[-1] * 1.22, values[0].point if values else (scores or {})[name][metric], colour, label))
     return figure_of(
         theme,
-        data,
+        named_crosses(data, theme),
         title,
         420,
         xaxis=reliability_axis(reliabilities) | {"range": [np.log10(x[0] * 0.9), np.log10(x[-1] * 1.35)]},
         yaxis={"title": metric_title(metric)},
         legend_below=True,
     )
+
+
+def named_crosses(data: list[Trace], theme: Theme) -> list[Trace]:
+    """Return traces with an entry in the legend for all their crosses; nothing if there are none.
+
+    Parameters
+    ----------
+    data : list of dict
+    theme : Theme
+    """
+    marker = {"symbol": "x", "size": 11, "color": theme.quiet}
+    entry = scatter(x=[None], y=[None], mode="markers", name="point estimate", marker=marker)
+    return [*data, entry] if data else data
 
 
 def _cross(x: float, y: float, colour: str, label: str) -> Trace:

@@ -50,7 +50,7 @@ def against_raters(standings: Sequence[MachineStanding], epsilon: float, theme: 
         shift = 0.5 * ((number + 0.5) / len(standings) - 0.5)
         rho = np.array([one.rho for one in shown])
         low, high = (np.array([getattr(one, end) for one in shown]) for end in ("rho_low", "rho_high"))
-        data.append(
+        data += _filled_in_legend(
             scatter(
                 x=rho,
                 y=[names.index(one.rater) + shift for one in shown],
@@ -64,7 +64,8 @@ def against_raters(standings: Sequence[MachineStanding], epsilon: float, theme: 
                 error_x=error_bars(high - rho, rho - low, with_opacity(colour, 0.6), 1.4, 2),
                 customdata=[[plotly(one.rater), plural(one.n, "case"), significant(one.p, 3)] for one in shown],
                 hovertemplate="%{customdata[0]}: ρ %{x:0.2f}, %{customdata[1]}, p %{customdata[2]}<extra></extra>",
-            )
+            ),
+            symbol,
         )
     each = max(22, 9 * len(standings))
     return figure_of(
@@ -81,6 +82,16 @@ def against_raters(standings: Sequence[MachineStanding], epsilon: float, theme: 
         shapes=[upright(0.5, {"color": theme.quiet, "dash": "dot", "width": 1.2})],
         legend_below=True,
     )
+
+
+def _filled_in_legend(points: Trace, symbol: str) -> list[Trace]:
+    """Return points, and their entry in the legend, filled even if the first point is open."""
+    entry = {"name": points["name"], "legendgroup": points["name"], "mode": "markers", "hoverinfo": "skip"}
+    marker = points["marker"] | {"symbol": symbol}
+    return [
+        points | {"legendgroup": points["name"], "showlegend": False},
+        scatter(x=[None], y=[None], marker=marker, **entry),
+    ]
 
 
 def over_epsilon(standings: Sequence[MachineStanding], epsilon: float, theme: Theme, title: str) -> go.Figure:
@@ -327,7 +338,7 @@ def leads_by_part(found: Sequence[SubgroupDifference], epsilon: float, theme: Th
         shift = 0.6 * ((number + 0.5) / len(machines) - 0.5)
         lead = np.array([one.lead for one in shown])
         low, high = (np.array([getattr(one, end) for one in shown], float) for end in ("low", "high"))
-        data.append(
+        data += _filled_in_legend(
             scatter(
                 x=lead,
                 y=[parts.index((one.by, one.value)) + shift for one in shown],
@@ -341,7 +352,8 @@ def leads_by_part(found: Sequence[SubgroupDifference], epsilon: float, theme: Th
                 error_x=error_bars(high - lead, lead - low, with_opacity(colour, 0.6), 1.4, 2),
                 customdata=[[plotly(one.value), plural(one.n_cases, "case")] for one in shown],
                 hovertemplate="%{customdata[0]}: %{x:0.2f}, %{customdata[1]}<extra></extra>",
-            )
+            ),
+            symbol,
         )
     breaks = [row - 0.5 for row in range(1, len(parts)) if parts[row][0] != parts[row - 1][0]]
     return figure_of(

@@ -37,7 +37,7 @@ def axis_to_one(title: str) -> dict:
 def mean_certainty(
     sweep: SweepTable, theme: Theme, title: str, reliabilities: tuple[float, ...] | None = None
 ) -> go.Figure:
-    """Draw mean annotation certainty against reliability, for top-1, top-2 and top-3 sets.
+    """Draw mean annotation certainty against reliability, for top-1, top-2 and top-3 sets that leave a class out.
 
     Parameters
     ----------
@@ -49,15 +49,12 @@ def mean_certainty(
     """
     wide = reliabilities or sweep.reliabilities
     data: list[Trace] = []
-    for top in range(1, sweep.certainty[0].certainty.shape[1] + 1):
-        mean = sweep.mean(top)
-        if np.isnan(mean).any():
-            continue
+    for top in sweep.tops:
         error = [Z95 * (result.mean_se(top) or 0.0) for result in sweep.certainty]
         data.append(
             scatter(
                 x=list(sweep.reliabilities),
-                y=mean,
+                y=sweep.mean(top),
                 mode="lines+markers",
                 name=f"top-{top}",
                 line={"color": theme.classes[top - 1], "width": 2.5, "dash": DASHES[(top - 1) % 3]},

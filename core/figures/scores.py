@@ -10,6 +10,7 @@ from ..raters.score_drift import ScoreDrift
 from ..raters.score_gold import ScoreGold
 from ..raters.score_raters import ScoreRaters
 from ..text import exact, plotly, shorten
+from .classifiers import named_crosses
 from .labels import dates, score_between
 from .raters import rater_traces
 from .reliability import DASHES, SYMBOLS, axis_to_one, reliability_axis
@@ -335,7 +336,8 @@ def errors_against_trust(found: tuple[ScoreErrors, ...], metric: str, theme: The
         )
     named = {"title": METRIC_TITLES[metric]}
     zero = {} if metric == "bias" else {"rangemode": "tozero"}
-    return figure_of(theme, data, title, 360, xaxis=reliability_axis(tuple(x)), yaxis=named | zero, legend_below=True)
+    axes = {"xaxis": reliability_axis(tuple(x)), "yaxis": named | zero}
+    return figure_of(theme, named_crosses(data, theme), title, 360, **axes, legend_below=True)
 
 
 def severities(found: ScoreRaters, theme: Theme, title: str) -> go.Figure:

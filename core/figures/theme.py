@@ -87,7 +87,7 @@ def _template(theme: Theme) -> go.layout.Template:
             "font": {**letters, "size": 13},
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
-            "margin": {"l": 8, "r": 12, "t": 8, "b": 8},
+            "margin": {"l": 8, "r": 18, "t": 8, "b": 8},  # a last tick of "100%" is hidden if it does not fit
             "legend": {
                 "orientation": "h",
                 "yref": "container",

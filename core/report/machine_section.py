@@ -39,7 +39,7 @@ def machines(request, sections, token, progress) -> list:
     blocks: list = [Words(f"{verdict(found)}.", "lead"), Grid(_table(found, dataset, people, request.seed), _CAPTION)]
     if tested:
         title = as_well_as(found)
-        drawn = Figure(lambda theme: figures.against_raters(tested, found.epsilon, theme, title), title)
+        drawn = Figure(lambda theme: figures.against_raters(found.machines, found.epsilon, theme, title), title)
         blocks += [drawn, Words(AGAINST_RATERS, "legend")]
     blocks += [Words(in_detail(one, found.epsilon)) for one in found.machines]
     blocks += [Words(one, "note") for one in silences(dataset, people, found.machines)]
@@ -109,21 +109,25 @@ _CAPTION = (
 
 
 def _compared(request) -> tuple[Dataset, tuple[str, ...], list[str]]:
-    """Return the data with AI raters as raters, their names, and classifiers that cannot be compared, with reasons."""
+    """Return the data with AI raters as raters, their names, and classifiers that cannot be compared, with reasons.
+
+    Classifiers come first, so that each has the same colour as in other sections.
+    """
     dataset = request.dataset if request.with_machines is None else request.with_machines
-    names, left_out = request.machines, list[str]()
+    first, left_out = tuple[str, ...](), list[str]()
     view = request.dataset
     if view.raters_identified:
         for classifier in request.classifiers:
-            if classifier.name in names:
+            if classifier.name in request.machines:
+                first += (classifier.name,)
                 continue
             try:
                 dataset, more, _ = joined(dataset, of_predictions(view, classifier))
             except PluralityError as error:
                 left_out.append(f"{classifier.name} is left out. {error}")
                 continue
-            names += more
-    return dataset, names, left_out
+            first += more
+    return dataset, tuple(dict.fromkeys(first + request.machines)), left_out
 
 
 def _table(found: AlternativeTest, dataset: Dataset, people: tuple[str, ...], seed: int) -> pd.DataFrame:

@@ -148,6 +148,9 @@ def test_predictions_of_a_marked_machine_are_its_probabilities_and_no_further_ma
     assert shown["by its probabilities"].tolist() == ["less than 0", "–"]
     first = next(list(one.proto.column_order) for one in app.dataframe if "may replace a rater" in one.value)
     assert first.index("cases") < first.index("worth in readers"), "a number cut off reads as another one"
+    add_predictions(address, "other", "\n".join(["case,class,score", *rows]).encode())
+    shown = table(opened("ai_rater", address), "may replace a rater")
+    assert shown["machine"].tolist() == ["m0", "other", "m1"], "classifiers have the colours of other pages"
 
 
 def test_answers_in_a_file_of_their_own_are_a_machine_though_one_is_no_class_of_the_data(made):

@@ -15,6 +15,8 @@ from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
 from core.certainty.score_trust import score_trust
 from core.certainty.scores_by_gold import scores_by_gold
+from core.figures import cells
+from core.figures.theme import LIGHT
 from core.ingest.samples import load_sample
 from core.library import keep, reopen
 from core.plausibility.gaussian import GaussianScores
@@ -227,6 +229,10 @@ def test_raters_have_severity_and_spread_and_two_classes_when_asked_for():
     assert table["lost"].tolist() == sorted(table["lost"], reverse=True) == following.lost[order].round().tolist()
     clear = {name: said for name, said in zip(table["rater"], table["clear"], strict=True) if said}
     assert clear == {"Ben": "severity", "Cleo": "severity", "Eve": "spread"}
+    for name, head in {"severity": "severity, 95%", "spread": "spread, 95%"}.items():
+        axis = cells.intervals(*(table[f"{name}{end}"].to_numpy() for end in ("", "_low", "_high")), LIGHT,
+                               mark=0.0, most=None, width=120)  # fmt: skip
+        assert table[head].tolist() == axis, "severity and spread have an axis each"
     assert following.who() in words(app)
     assert re.search(
         r"ICC\(.*\).*, 9 raters: 0\.57 \(.*\), n = 160 cases\. This is the share of score variance", words(app)

@@ -15,7 +15,7 @@ from . import model_and_reliability
 COLUMNS = (
     Column("label"),
     Column("named by"),
-    Column("applies"),
+    Column("applies", help="Even: the label is as likely to apply as not."),
     Column("certainty", unit="share"),
     Column("p_correct", "P(correct)", "share", help="Probability that this decision is correct, from rater models."),
 )

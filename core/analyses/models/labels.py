@@ -99,7 +99,7 @@ def present(every: EveryLabel, dataset: Dataset, options) -> list[Block]:
         blocks.append(Words("Some labels have not converged, so their numbers may still change.", "warning"))
     columns = (*_RATERS, *(_ODDS if found.shared else ()))
     left: list[Block] = [
-        Grid(labels, "Labels.", 60, _LABELS, "label_fits"),
+        Grid(labels.assign(converged=np.where(labels["converged"], "yes", "no")), "Labels.", 60, _LABELS, "label_fits"),
         Download(labels, "Labels", "labels", "labels_table"),
         Download(found.to_frame("cases"), "Labels of every case", "labels_by_case", "labels_cases"),
     ]

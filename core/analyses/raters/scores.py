@@ -23,9 +23,9 @@ from ..schema import Column, intervals
 RATERS = (
     Column("rater"),
     Column("n", "scores", "count"),
-    *intervals("severity", unit="score"),
-    *intervals("spread", unit="score", heads=("95% from ", "to ")),
-    *intervals("with_others", "with the others", heads=("95% from  ", "to  ")),
+    *intervals("severity", unit="score", picture="severity, 95%"),
+    *intervals("spread", unit="score", heads=("95% from ", "to "), picture="spread, 95%"),
+    *intervals("with_others", "with the others", heads=("95% from  ", "to  "), picture="with the others, 95%"),
     Column("follows", unit="coefficient"),
     Column("p_acceptable", "P(acceptable)", "rate"),
     Column("lost", "scores lost", "count"),
@@ -119,7 +119,7 @@ def present(found: Following, dataset: Dataset, options) -> list[Block]:
             " towards the mean of all raters · Lost: number of scores minus the number that an average rater needs "
             "for the same information · Crosses: raters who clearly differ; the chance that any typical rater is "
             "among them is at most 5%.",
-            "note",
+            "legend",
         ),
     ]
     if not raters.converged:

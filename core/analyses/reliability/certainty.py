@@ -44,9 +44,10 @@ def compute(inputs: Inputs, options) -> SweepTable:
 
 
 def present(found: SweepTable, inputs: Inputs, options) -> list[Block]:
-    """Show two figures and their numbers; places beyond the number of classes are left out."""
+    """Show two figures and their numbers; sets of all classes are left out."""
     table = table_of(found, inputs, options)
-    shown = table.dropna(axis=1, how="all")
+    whole = {f"top{top}{end}" for top in (1, 2, 3) if top not in found.tops for end in ("", "_se")}
+    shown = table.drop(columns=list(whole)).dropna(axis=1, how="all")
     return [
         figures_of(found),
         Heading("The numbers", "annotation certainty"),

@@ -49,7 +49,8 @@ def present(found: ScoreTrust, inputs: Inputs, options) -> list[Block]:
         "score_widths",
     )
     legend = Words("Line: median case · Band: middle half of the cases", "legend")
-    side: Block = Words("Set a threshold to see how certain it is that each score is above it.", "note")
+    words = "Set a threshold to see how certain it is that each score is above it."
+    shown: list[Block] = [widths, legend, Words(words, "note")]
     if found.above is not None:
         side = Figure(
             lambda theme: figures.sides(
@@ -58,6 +59,7 @@ def present(found: ScoreTrust, inputs: Inputs, options) -> list[Block]:
             "Probability of a score above the threshold, all cases sorted",
             "score_sides",
         )
+        shown = [Row((Stack(1, [widths, legend]), Stack(1, [side])), gap="large")]
     table, digits = table_of(found, inputs, options), score_digits(float(np.median(found.width[0]))) + 1
     gold: list[Block] = []
     if "error" in table:
@@ -65,7 +67,7 @@ def present(found: ScoreTrust, inputs: Inputs, options) -> list[Block]:
         gold.append(Words((Name(scores_by_gold(dataset, found).words(at, digits)),)))
     columns = columns_in(table, _columns(digits))
     return [
-        Row((Stack(1, [widths, legend]), Stack(1, [side])), gap="large"),
+        *shown,
         Heading("The numbers", METHOD),
         *gold,
         Grid(table, "Interval width of the cases at each γ.", columns=columns, key="sweep_table"),

@@ -79,6 +79,8 @@ class Machines:
 def with_classifiers(dataset: Dataset, machines: tuple[str, ...], *, said: bool = True) -> Machines:
     """Return the dataset with AI raters from files added as raters, and the probabilities of marked AI raters.
 
+    Classifiers come first, in their order, so that each has the same colour as on other pages.
+
     Parameters
     ----------
     dataset : Dataset
@@ -88,6 +90,7 @@ def with_classifiers(dataset: Dataset, machines: tuple[str, ...], *, said: bool 
         True if the screen shows why a file does not fit.
     """
     found, marked, probability, stamps, notes = dataset, set(machines), {}, [], {}
+    first: tuple[str, ...] = ()
     for classifier in predictions.classifiers(dataset):
         name = classifier.name
         if name not in marked:
@@ -95,7 +98,7 @@ def with_classifiers(dataset: Dataset, machines: tuple[str, ...], *, said: bool 
             if not names:
                 continue
             (name,) = names
-            machines += names
+        first += (name,)
         notes[name] = classifier.notes
         given = classifier.probabilities(dataset.n_classes) if isinstance(classifier, Predictions) else None
         if given is not None:
@@ -105,6 +108,7 @@ def with_classifiers(dataset: Dataset, machines: tuple[str, ...], *, said: bool 
         if marked.isdisjoint(answers.raters):
             found, names = _with_rater(found, answers, said)
             machines += names
+    machines = tuple(dict.fromkeys(first + machines))
     more = found.n_classes - dataset.n_classes  # classes that only a machine gave are the last
     probability = {name: np.pad(given, ((0, 0), (0, more))) for name, given in probability.items()}
     return Machines(found, machines, probability, tuple(stamps), notes)

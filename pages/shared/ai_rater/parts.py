@@ -133,7 +133,7 @@ def replaces(computed: Computed, theme) -> None:
         )
     else:
         title = as_well_as(found)
-        widgets.plot(figures.against_raters(tested, found.epsilon, theme, title), "against", title)
+        widgets.plot(figures.against_raters(found.machines, found.epsilon, theme, title), "against", title)
         st.caption(AGAINST_RATERS)
     few = {name for one in found.machines for name in one.not_tested}
     if few:
@@ -216,11 +216,10 @@ def over_epsilon(found: AlternativeTest, theme) -> None:
     if not known:
         st.info("Not available: no AI rater could be tested.", icon=":material/info:")
         return
+    title = "AI raters above the horizontal line pass the test · Vertical line: ε"
     widgets.plot(
-        figures.over_epsilon(known, found.epsilon, theme, "AI raters above the horizontal line pass the test · "
-                                                          "Vertical line: ε"),
-        "epsilon_curve", "Winning rate at each ε",
-    )  # fmt: skip
+        figures.over_epsilon(found.machines, found.epsilon, theme, title), "epsilon_curve", "Winning rate at each ε"
+    )
     st.dataframe(
         pd.DataFrame(
             {

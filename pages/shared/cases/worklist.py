@@ -163,7 +163,10 @@ def fitting(longest: int, names: Container[str]) -> tuple[dict, list[str]]:
     about = {
         "P(correct)": {"help": widgets.explained("p correct")},
         "more raters": {"help": widgets.explained("more raters")},
-        "most plausible": {"help": "“or”: no class has more than 50% probability of being the leading class"},
+        "most plausible": {
+            "help": "“or”: no class has more than 50% probability of being the leading class. Even: the label is as "
+            "likely to apply as not"
+        },
         "expected": {"help": "95% interval for the true class; if classes are numbers, the mean comes first"},
     }
     config = {name: st.column_config.TextColumn(width=own, **about.get(name, {})) for name, own in width.items()}

@@ -45,6 +45,7 @@ from pages.shared.kit import style as look
 
 Drawn = Mapping[str, Callable[[Any], Any]]
 _WIDTH, _NUMBER_WIDTH = 320, 220
+_NARROW_PICTURE = 120  # pixels, if a table has three
 _FORMATS = {
     "coefficient": columns.TWO,
     "rate": columns.PERCENT,
@@ -288,12 +289,18 @@ def _draw_chosen(block: Chosen, after: Drawn) -> None:
 
 def _with_pictures(table: pd.DataFrame, schema: Iterable[Column], digits: int) -> tuple[pd.DataFrame, dict]:
     schema = columns_in(table, schema)
-    drawn = [(one.name, one.low, one.high, one.picture) for one in schema if one.picture]
+    pictured = [one for one in schema if one.picture]
+    width: dict[str, int] = {"width": _NARROW_PICTURE} if len(pictured) > 2 else {}
     table = table[[one.name for one in schema]] if schema else table
     table = columns.rounded(table, (one.name for one in schema if one.unit == "count"))
-    shown, pictures = columns.with_pictures(table, *drawn) if drawn else (table, {})
     config = {column.name: None if column.hidden else column_config(column, digits) for column in schema}
-    return columns.in_percent(shown, _shares(schema)), config | pictures
+    scores = [one for one in pictured if one.unit == "score"]  # each on its own axis, others on one up to 1
+    for group in ([one for one in pictured if one.unit != "score"], *([one] for one in scores)):
+        if group:
+            ends = [(one.name, one.low, one.high, one.picture) for one in group]
+            table, more = columns.with_pictures(table, *ends, difference=group[0].unit == "score", **width)
+            config |= more
+    return columns.in_percent(table, _shares(schema)), config
 
 
 def _shares(schema: Iterable[Column]) -> list[str]:

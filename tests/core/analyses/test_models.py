@@ -539,6 +539,7 @@ def test_fits_of_all_labels_leave_as_they_are():
     for key, table in (("labels_table", "labels"), ("labels_cases", "cases"), ("label_raters_table", "raters")):
         assert got.downloads[key].equals(found.to_frame(table))
     assert got.downloads["label_raters_table"]["with"].tolist() == np.exp(found.log_factor[:, 1]).tolist()
+    assert set(got.tables["label_fits"]["converged"]) == {"yes"}
     assert f"n = {len(street.cases)} cases." in got.words[-1]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.analyses.blocks import Download, Figure, Grid, Heading, Words
+from core.analyses.blocks import Download, Figure, Grid, Heading, Row, Words
 from core.analyses.inputs import Inputs
 from core.analyses.reliability import (
     RELIABILITY,
@@ -403,6 +403,15 @@ def test_scores_of_every_case_have_the_reliability_that_they_are_at():
         named = {"score": trust.m, "95% from": trust.low, "95% to": trust.high, "P(above)": trust.above}
         for label, values in named.items():
             assert frame[f"{label} at {at}"].tolist() == values[place].tolist()
+
+
+def test_without_a_threshold_the_figure_of_scores_has_the_whole_width():
+    data = load_sample("essays")
+    for threshold in (6.0, None):
+        model = GaussianScores(threshold, 5.0, 0.5, 2.0, 1.0)
+        inputs = Inputs(data, settings=AnalysisSettings(model, 1.0))
+        first = scores.present(score_trust(data, model, [1.0, 3.0]), inputs, None)[0]
+        assert isinstance(first, Row if threshold else Figure)
 
 
 def test_one_reliability_of_scores_is_told_without_another():

@@ -70,7 +70,8 @@ def test_before_the_first_trust_each_classifier_has_its_cross_and_its_name_alone
     scores["net"]["top3_accuracy"] = 0.33
     figure = metric_against_reliability((1.0, 4.0, 10.0), (), "top3_accuracy", LIGHT, "", scores)
     whole = metric_against_reliability((1.0, 4.0, 10.0), (evaluation(0),) * 3, "top3_accuracy", LIGHT, "")
-    line, cross, other_line, other_cross = figure.data
+    line, cross, other_line, other_cross, crosses = figure.data
+    assert (crosses.name, crosses.marker.symbol) == ("point estimate", cross.marker.symbol)
     assert list(line.x) == list(other_line.x) == [1, 4, 10] and {*line.y, *other_line.y} == {None}
     assert (line.name, line.line, line.marker) == tuple(
         getattr(whole.data[1], part) for part in ("name", "line", "marker")

@@ -42,9 +42,12 @@ def test_each_person_has_a_line_and_is_filled_where_the_machine_holds_its_own(th
     one = standing("<b>one", 0.7, against("ann", 0.8, False), against("bob", 0.4, True, 1234))
     two = standing("two", 0.6, against("bob", 0.3, False), against("cem", 0.6, True))
     figure = against_raters([one, two], 0.2, theme, "title")
-    first, second = figure.data
-    assert [trace.name for trace in figure.data] == ["&lt;b&gt;one", "two"]
-    assert [trace.marker.color for trace in figure.data] == list(theme.classes[:2])
+    first, first_entry, second, second_entry = figure.data
+    assert [trace.name for trace in (first, second)] == ["&lt;b&gt;one", "two"]
+    assert [trace.marker.color for trace in (first, second)] == list(theme.classes[:2])
+    for points, entry, symbol in ((first, first_entry, "circle"), (second, second_entry, "square")):
+        assert (points.showlegend, entry.showlegend, entry.marker.symbol) == (False, None, symbol)
+        assert (entry.name, entry.legendgroup) == (points.name, points.legendgroup)
     assert list(figure.layout.yaxis.ticktext) == ["ann", "bob", "cem"]
     assert list(first.x) == [0.8, 0.4] and list(second.x) == [0.3, 0.6]
     assert list(first.marker.symbol) == ["circle-open", "circle"]
@@ -159,7 +162,8 @@ def test_leads_stand_by_part_filled_only_where_they_are_surely_below_epsilon(the
         SubgroupDifference("n", "group", "x", 9, 0.4, 0.5, 0.4, 0.6),
     ]
     figure = leads_by_part(found, 0.2, theme, "title")
-    one, two = figure.data
+    one, entry, two, _ = figure.data
+    assert entry.marker.symbol == "circle" and not one.showlegend
     assert (list(one.x), list(two.x)) == ([0.05, 0.15], [0.5])
     assert [round(y) for y in one.y] == [0, 1] and round(two.y[0]) == 1 and one.y[1] < two.y[0]
     assert list(one.marker.symbol) == ["circle", "circle-open"] and list(two.marker.symbol) == ["square-open"]

@@ -1,5 +1,7 @@
 """Figures of certainty and risk: curves, errors and counts stand where their numbers say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -30,8 +32,8 @@ def result(shift, n_top=3):
     certainty = FIRST[:, :n_top] + shift
     shape = (4, n_top)
     return CertaintyResult(
-        CASES, ("x", "y", "z"), certainty, ERRORS[:, :n_top] * (1 + 10 * shift), np.zeros((*shape, n_top), np.int32),
-        np.zeros(shape),
+        CASES, ("x", "y", "z", "w"), certainty, ERRORS[:, :n_top] * (1 + 10 * shift),
+        np.zeros((*shape, n_top), np.int32), np.zeros(shape),
     )  # fmt: skip
 
 
@@ -46,10 +48,10 @@ def test_the_axis_of_mean_certainty_has_room_for_every_trust_that_is_still_compu
     assert low == pytest.approx(0.5 / 1.15) and high == pytest.approx(25 * 1.15)
 
 
-def test_sets_larger_than_the_list_of_classes_have_no_line():
-    few = result(0)
-    few.certainty[:, 2] = np.nan
-    assert [trace.name for trace in mean_certainty(SweepTable((1.0,), (few,)), LIGHT, "").data] == ["top-1", "top-2"]
+def test_sets_of_all_classes_have_no_line():
+    for classes, names in (("xyz", ["top-1", "top-2"]), ("xy", ["top-1"]), ("x", ["top-1"])):
+        few = replace(result(0), classes=tuple(classes))
+        assert [trace.name for trace in mean_certainty(SweepTable((1.0,), (few,)), LIGHT, "").data] == names
     assert len(mean_certainty(SweepTable((1.0,), (result(0, 1),)), LIGHT, "").data) == 1
 
 
