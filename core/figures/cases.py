@@ -430,7 +430,7 @@ def _line(points: np.ndarray, colour: str, width: float) -> Trace:
 
 
 def _wrapped(label: str) -> str:
-    if len(label) <= 14 or " " not in label:
+    if len(label) <= 11 or " " not in label:
         return label
     middle = min((place for place, letter in enumerate(label) if letter == " "), key=lambda p: abs(p - len(label) / 2))
     return f"{label[:middle]}<br>{label[middle + 1 :]}"

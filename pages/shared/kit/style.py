@@ -85,10 +85,11 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 [data-testid="stSidebarNavItems"] > div { margin-top: 0.3rem !important; }
 [data-testid="stNavSectionHeader"] { margin: 0.25rem 0 0.1rem !important; padding: 0 0.5rem !important; font-size:
   0.74rem; min-height: 1.2rem; }
+[data-testid="stRadioOption"]:not([data-selected]) > div > div:first-child {
+  box-shadow: inset 0 0 0 1.5px rgba(118,132,132,.95); }
 @@LOST@@ > * { display: none; }
 @@LOST@@::after { content: "@@AWAY@@"; }
 @media (min-width: 641px) {
-  [data-testid="stMetricLabel"] { min-height: 2.4rem; align-items: flex-end; }
   [data-testid="stSidebar"]:not([aria-expanded="false"]) { width: 13.5rem !important; min-width: 13.5rem !important; }
   [data-testid="stSidebarContent"] { width: 13.5rem !important; }
   [data-testid="stColumn"] [data-testid="stMetricLabel"] { min-height: 2.4rem; align-items: end; }
