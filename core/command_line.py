@@ -271,7 +271,7 @@ def _partitions() -> click.Option:
         type=int,
         metavar="N",
         help="For Parquet files: split the cases into N partitions on disk; automatic if memory is low. The "
-        "output then lacks uncertain cases and the effect of more raters.",
+        "output then has no uncertain cases and no effect of more raters.",
     )
 
 
@@ -817,7 +817,7 @@ def _metrics() -> list[click.Parameter]:
 def _relations() -> list[click.Parameter]:
     return [
         *_plausible(),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as on the pages]."),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: that of the pages]."),
         _predictions(),
         click.Option(
             ["--part"], type=click.Choice(("models", "evidence")), default="models", show_default=True,
@@ -1119,7 +1119,7 @@ def _deploy() -> list[click.Parameter]:
             "the home folder].",
         ),
         option("home", "FOLDER", "Folder for saved data on the server."),
-        option("program", "FOLDER", "Folder of the program on the server."),
+        option("program", "FOLDER", "Program folder on the server."),
         option("certificate", "FILE", "File on the server with the certificate chain and key."),
         option("port", "N", "Port of the public address."),
         option("plain_port", "N", "Port that redirects browsers to the public address."),

@@ -55,8 +55,8 @@ def to_xlsx(table: "pd.DataFrame", settings: dict | None = None) -> bytes:
 
     if len(table) > MOST_ROWS_XLSX:
         raise LimitError(
-            f"Could not write Excel: it allows {MOST_ROWS_XLSX:,} rows; the table has {len(table):,}. Use CSV or "
-            "Parquet."
+            f"Could not write the Excel file: it can have at most {MOST_ROWS_XLSX:,} rows; the table has "
+            f"{len(table):,}. Use CSV or Parquet."
         )
     book = Workbook(write_only=True)
     sheet = book.create_sheet("table")

@@ -187,7 +187,7 @@ def present_modalities(found: AnalysedStudy, study: ReadingStudy, options: Modal
     blocks.append(
         Figure(
             lambda theme: lines_of(_differences(found.analysis), theme, title, axis, 0.0, len(best.differences)),
-            "Difference between the modalities of each pair, with its interval",
+            "Difference between each pair of modalities, with its interval",
             "study_differences",
         )
     )

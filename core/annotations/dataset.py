@@ -204,7 +204,7 @@ class Dataset(Result):
     def _checked_gold_scores(self) -> np.ndarray:
         if self.kind != "score":
             raise InputError(
-                f"Could not use gold scores: they need scores, but these annotations are of kind {self.kind!r}.",
+                f"Could not use gold scores: annotations must be scores, but their kind is {self.kind!r}.",
                 "Leave them out.",
             )
         given = np.asarray(self.gold_scores)

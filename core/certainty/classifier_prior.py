@@ -111,7 +111,9 @@ def classifier_prior(
     check_whole(n_draws, "The number of draws", 1)
     cells, limit = dataset.n_cases * dataset.n_classes, current_settings().max_model_cells
     if cells > limit:
-        raise LimitError(f"Cannot add a classifier to {cells:,} cells (cases by classes): the limit is {limit:,}.")
+        raise LimitError(
+            f"Cannot add a classifier: the data have {cells:,} cells (cases × classes); the limit is {limit:,}."
+        )
     given = checked_probabilities(dataset, classifier, probability)
     counts = class_counts(dataset)
     table = np.zeros((dataset.n_cases, dataset.n_classes))

@@ -148,9 +148,7 @@ def _numbers(dataset: Dataset, score: Score | None) -> list[str]:
         return []
     if not np.isfinite(to_numbers(dataset.classes)).all():
         return []
-    return [
-        "The classes are numbers but are compared only as equal or different. Use --score rmse to compare distances."
-    ]
+    return ["The classes are numbers but are only checked for equality. To count their distance, use --score rmse."]
 
 
 def _missing(reading) -> list[str]:

@@ -149,7 +149,7 @@ def _learns(options) -> bool:
     if asked and (options.model not in (None, DirichletCounts.name) or alpha is not None or of_label):
         raise InputError(
             "Could not use --learned-prior: it needs Dirichlet counts and one class per annotation, and sets α itself.",
-            "Use --model dirichlet, without --prior-alpha and --label.",
+            "Use --model dirichlet, without --prior-alpha or --label.",
         )
     given = (getattr(options, name, None) is not None for name in ("reliability", "reliabilities", "beta", "alpha"))
     return asked or not (of_label or any(given))

@@ -233,7 +233,8 @@ def _with_classes(dataset: Dataset, table: ClassTable, notes: list[str]) -> Data
         wrong = next((risk for risk in levels if risk not in (*RISK_LEVELS, "0", "1", "2", "")), None)
         if wrong is not None:
             raise InputError(
-                f"Could not use the class table: {wrong!r} is not a risk level.", "Use low, medium, high, or 0, 1, 2."
+                f"Could not use the class table: {wrong!r} is not a risk level.",
+                "Use low, medium or high, or 0, 1 or 2.",
             )
         codes = [RISK_LEVELS.index(risk) if risk in RISK_LEVELS else int(risk or -1) for risk in levels]
         dataset = replace(dataset, class_risk=np.array(codes + [-1] * len(last), np.int8))

@@ -96,7 +96,7 @@ class Standing(Result):
             return request(self.candidate.name, repeats=repeats, use_gold=use_gold, **shown)
         if use_gold:
             raise NotApplicableError(
-                f"Could not fix gold classes: {self.candidate.title}, the default for these data, does not support "
+                f"Could not hold gold classes fixed: {self.candidate.title}, the default for these data, does not support "
                 "them. Choose another model."
             )
         return request(self.candidate.name, **shown)
@@ -426,7 +426,8 @@ def _run_away(dataset: Dataset, fit: RaterModelFit) -> str:
     share = float((dataset.answer == top).mean())
     if fit.prevalence[top] < _RUN_AWAY or share >= _MIXED or len(fit.classes) < 2:
         return ""
-    return f"It estimates a prevalence of nearly 100% for a class that only {percent(share)} of the annotations name."
+    only = f"a class that accounts for only {percent(share)} of the annotations"
+    return f"It estimates a prevalence of nearly 100% for {only}."
 
 
 def _lost(dataset: Dataset, standing: Standing) -> str:
@@ -437,7 +438,7 @@ def _lost(dataset: Dataset, standing: Standing) -> str:
     named = float(share[standing.fit.prevalence < _LOST].max(initial=0.0))
     if named < _NAMED:
         return ""
-    return f"It assigns no case to a class that {percent(named)} of the annotations name."
+    return f"It assigns no case to a class that accounts for {percent(named)} of the annotations."
 
 
 def _losing_no_class(dataset: Dataset, standings: list[Standing]) -> list[Standing]:

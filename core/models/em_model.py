@@ -32,7 +32,7 @@ from .tempering import (
 _USUAL = StoppingRule()
 _NOT_CONVERGED = "Not converged: results may still change. Allow more iterations."
 _MET, _THIN, _FEWEST_CLASSES = 0.5, 2.0, 3
-_SAID_BY = dict.fromkeys(("pooled", "empirical"), "their values come mostly from all raters together.")
+_SAID_BY = dict.fromkeys(("pooled", "empirical"), "their values come mostly from data pooled over all raters.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,7 @@ def known_classes(dataset: Dataset, use_gold: bool) -> np.ndarray:
     if not use_gold:
         return np.empty(0, np.int32)
     if dataset.gold is None or not (dataset.gold >= 0).any():
-        raise NotApplicableError("Could not fix gold classes: no case has a gold class. Fit without gold.")
+        raise NotApplicableError("Could not hold gold classes fixed: no case has a gold class. Fit without gold.")
     return np.array(dataset.gold, np.int32)
 
 

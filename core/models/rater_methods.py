@@ -34,7 +34,7 @@ DOUBT = Option(
     float,
     0.0,
     "Share of cases on which all raters may be wrong",
-    "share of cases whose annotations may all be unrelated to the truth, 0 to below 1",
+    "share of cases whose annotations may all be unrelated to the truth (at least 0 and below 1)",
     0.0,
     0.99,
     on_page=False,

@@ -271,7 +271,9 @@ def rate_classifiers(
                 found.append(GroupRate(classifier.name, fact, group, int(member.sum()), *one))
     if not found:
         raise NotApplicableError(
-            COMPARED if not groups else "Cannot compare groups: no group shares a predicted case with the other raters."
+            COMPARED
+            if not groups
+            else "Cannot compare groups: no case with a prediction was annotated by a group and by others."
         )
     return GroupRates(tuple(found), level)
 

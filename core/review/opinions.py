@@ -95,7 +95,9 @@ class Opinion:
         """
         named = tuple(sorted(labels))
         if not named:
-            raise InputError("Could not record the set: it has no label.", "Choose a label, or “cannot be determined”.")
+            raise InputError(
+                "Could not record the set: it contains no label.", "Choose a label, or “cannot be determined”."
+            )
         if len(set(named)) < len(named):
             raise InputError("Could not record the set: a label occurs twice.", "Use each label once.")
         return cls(blocks=(named,), is_set=True)

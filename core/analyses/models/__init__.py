@@ -85,7 +85,7 @@ class ExploreOptions:
         help="Probability that a rater knows the class, 0 to 1",
     )
     p: float = option(
-        0.3, "p: guesses of class 1", kind="number", key="explore_p", help="Share of guesses for class 1, 0 to 1"
+        0.3, "p: guesses of class 1", kind="number", key="explore_p", help="Share of guesses that are class 1 (0 to 1)"
     )
     classes: int = option(
         2,

@@ -164,8 +164,8 @@ def fitting(longest: int, names: Container[str]) -> tuple[dict, list[str]]:
         "P(correct)": {"help": widgets.explained("p correct")},
         "more raters": {"help": widgets.explained("more raters")},
         "most plausible": {
-            "help": "“or”: no class has more than 50% probability of being the leading class. Even: the label is as "
-            "likely to apply as not"
+            "help": "“or”: no class has more than a 50% probability of being the leading class. “even”: the label is "
+            "as likely to apply as not."
         },
         "expected": {"help": "95% interval for the true class; if classes are numbers, the mean comes first"},
     }

@@ -261,7 +261,7 @@ def test_a_fit_whose_rows_rest_on_one_case_each_says_so_and_whose_rows_they_are(
     thin = build(agreeing, 40)
     said = [note for note in DawidSkene(smoothing).fit(thin).notes if "rows of the confusion" in note]
     assert len(said) == 1 and "Half of the 120 rows" in said[0] and "fewer than 2 annotations" in said[0]
-    assert ("from all raters together" in said[0]) == (smoothing in ("pooled", "empirical"))
+    assert ("pooled over all raters" in said[0]) == (smoothing in ("pooled", "empirical"))
     often = build([(40 * again + case, rater, answer) for again in range(4) for case, rater, answer in agreeing], 40)
     assert not [note for note in DawidSkene(smoothing).fit(often).notes if "rows of the confusion" in note]
 

@@ -70,7 +70,7 @@ def test_known_classes_need_one_annotation_per_case(build):
 def test_gold_that_is_asked_for_must_be_there(build):
     dataset = build(random_rows(1), 3)
     for other in (dataset, with_gold(dataset, [-1] * dataset.n_cases)):
-        with pytest.raises(NotApplicableError, match="Could not fix gold classes: no case has a gold class"):
+        with pytest.raises(NotApplicableError, match="Could not hold gold classes fixed: no case has a gold class"):
             DawidSkene("none", use_gold=True).fit(other)
         assert gold_cases(other).size == 0
 
