@@ -817,7 +817,7 @@ def _metrics() -> list[click.Parameter]:
 def _relations() -> list[click.Parameter]:
     return [
         *_plausible(),
-        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: that of the pages]."),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [default: as on pages]."),
         _predictions(),
         click.Option(
             ["--part"], type=click.Choice(("models", "evidence")), default="models", show_default=True,

@@ -96,8 +96,8 @@ class Standing(Result):
             return request(self.candidate.name, repeats=repeats, use_gold=use_gold, **shown)
         if use_gold:
             raise NotApplicableError(
-                f"Could not hold gold classes fixed: {self.candidate.title}, the default for these data, does not support "
-                "them. Choose another model."
+                f"Could not hold gold classes fixed: {self.candidate.title}, the default for these data, does not "
+                "support them. Choose another model."
             )
         return request(self.candidate.name, **shown)
 
