@@ -206,7 +206,7 @@ def test_nothing_depends_on_chunks_or_on_which_cases_are_drawn(monkeypatch):
         assert same(draws, drawn[case])
     fewer = dataset.select(cases=dataset.cases[:20])
     assert not np.array_equal(model.fit(fewer, **asked).trust[0, -1], whole.trust[0, -1])
-    assert any("other cases" in note for note in whole.raters.notes)
+    assert any("from all cases" in note for note in whole.raters.notes)
 
 
 def test_the_draws_of_a_case_are_those_of_the_chain_over_all_cases(monkeypatch):
