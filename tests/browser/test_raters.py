@@ -28,10 +28,10 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
     page.mouse.click(table["x"] + 15, table["y"] + 52)  # the box before the first row
     settled(page)
     expect(page.get_by_role("heading", name="R04")).to_be_visible()
-    expect(page.get_by_text("Ask what has changed since then")).to_be_visible()
 
     page.get_by_role("button", name="Details").click()
     settled(page)
+    expect(page.get_by_text("Ask what has changed since then").last).to_be_visible()
     expect(page.get_by_text("Correct in 86% of annotations before").last).to_be_visible()
     expect(page.get_by_role("heading", name="Annotations on each class")).to_be_visible()
     expect(

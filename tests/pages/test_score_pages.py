@@ -309,9 +309,7 @@ def test_raters_of_dated_scores_are_followed_over_time_and_others_are_not(tmp_pa
     assert found.alarm[0]
     assert app.selectbox(key="score_drift_rater").value == "a"
     before, after = (tuple(f"{end:.2f}" for end in part) for part in (one.before, one.after))
-    said = "were higher than the others' by {} ({} to {}) before and by {} ({} to {}) since then.".format(
-        *before, *after
-    )
+    said = "Difference from the others: {} ({} to {}) before, {} ({} to {}) since then.".format(*before, *after)
     assert said in words(app)
     file = files["score_drift_file"].set_index("rater")
     assert file["n"].tolist() == [80] * 3 and file["p"].tolist() == found.p.tolist()
@@ -320,7 +318,7 @@ def test_raters_of_dated_scores_are_followed_over_time_and_others_are_not(tmp_pa
     assert file.loc["a", ["after", "after_low", "after_high"]].tolist() == list(one.after)
     steady = int(np.argmax(found.p))
     app = settle(app.selectbox(key="score_drift_rater").set_value(found.raters[steady]).run())
-    assert ("were higher than the others' by" in words(app)) == bool(found.alarm[steady])
+    assert ("Difference from the others:" in words(app)) == bool(found.alarm[steady])
     assert main(["raters", str(path)]) == 0
     told = {row["rater"]: row["drift"] for row in json.loads(capsys.readouterr().out)["raters"]}
     assert told["a"]["alarm"] and told["a"]["since"] == found.day(0)

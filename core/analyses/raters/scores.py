@@ -280,8 +280,9 @@ def over_time(found: ScoreDrifts, place: int, digits: int, unit: str = "") -> li
     return [
         figure,
         Words(
-            "This rater's annotations were higher than the others' by {}{u} ({} to {}) before and by {}{u} "
-            "({} to {}) since then.".format(*parts, u=f" {unit}es" if unit else "")
+            "Difference from the others: {}{u} ({} to {}) before, {}{u} ({} to {}) since then.".format(
+                *parts, u=f" {unit}es" if unit else ""
+            )
             + f" A stable rater would vary this much with a probability {p}."
         ),
     ]

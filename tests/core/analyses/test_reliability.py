@@ -272,7 +272,7 @@ def test_classifiers_are_side_by_side_under_both_models():
     row = part.blocks(found, inputs, options)[-2]
     for stack, sweep in zip(row.stacks, found.sweeps, strict=True):
         _, figure, download = stack.blocks
-        band, line, _ = figure.draw(LIGHT).data
+        band, line, *_ = figure.draw(LIGHT).data
         values = [one.values["net"]["top1_accuracy"] for one in sweep.evaluation]
         assert list(line.x) == list(sweep.reliabilities) and list(line.y) == [value.mean for value in values]
         assert set(band.y) == {end for value in values for end in (value.ci_low, value.ci_high)}

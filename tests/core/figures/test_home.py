@@ -108,6 +108,6 @@ def test_classifiers_stand_still_with_the_same_numbers_as_on_their_page():
         for _ in range(2)
     )
     figure = figures.classifiers((1.0, 3.0), steps, "top1_accuracy", LIGHT)
-    band, line, cross = figure.data
+    band, line, cross, _ = figure.data
     assert list(line.y) == [0.6, 0.6] and list(band.y) == [0.65, 0.65, 0.5, 0.5] and list(cross.y) == [0.62]
     assert figure.layout.height == figures.HEIGHT and figure.layout.hovermode is False

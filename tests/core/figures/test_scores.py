@@ -162,7 +162,7 @@ def test_severity_over_time_has_the_stretches_the_scores_and_where_severity_chan
     assert "scores" not in classes.data[1].hovertemplate
     drifts = score_drifts(data, score_raters(data))
     figures, said = over_time(drifts, 0, 1, "class")
-    assert "classes (" in said.plain and "a reads " in figures.draw(LIGHT).layout.title.text
+    assert "classes (" in said.plain and "a has rated " in figures.draw(LIGHT).layout.title.text
     assert " classes higher since about " in figures.draw(LIGHT).layout.title.text.replace("<br>", " ")
     steady = severity_over_time(replace(found[0], before=None, after=None), LIGHT, "t")
     assert len(steady.data) == 2 and len(steady.layout.shapes) == 1
