@@ -77,14 +77,14 @@ def _filter(dataset: Dataset, found: CaseCertainty, order: np.ndarray, reviews: 
     kinds = _kinds(dataset, found, reviews)
     if found.correct is not None:
         wrong = found.p_correct() < PROBABLY_WRONG
-        kinds |= {f"P(correct) below {percent(PROBABLY_WRONG)}:": wrong} if wrong.any() else {}
+        kinds |= {f"P(correct) below {percent(PROBABLY_WRONG)}": wrong} if wrong.any() else {}
     counts = {kind: int(kept[order].sum()) for kind, kept in kinds.items()}
     asked = st.pills(
         "Cases",
         [_ALL, *kinds],
         default=_ALL,
         required=True,
-        format_func=lambda kind: kind if kind == _ALL else f"{kind} {counts[kind]:,}",
+        format_func=lambda kind: kind if kind == _ALL else f"{kind}: {counts[kind]:,}",
         key="worklist_kind",
         label_visibility="collapsed",
         wrap=True,
@@ -92,7 +92,7 @@ def _filter(dataset: Dataset, found: CaseCertainty, order: np.ndarray, reviews: 
     if asked == _ALL:
         return order
     if not counts[asked]:
-        st.caption(f"No case matches “{asked.removesuffix(':')}”. All cases are shown.")
+        st.caption(f"No case matches “{asked}”. All cases are shown.")
         return order
     return order[kinds[asked][order]]
 
@@ -125,7 +125,7 @@ def _kinds(dataset: Dataset, found: CaseCertainty, reviews: dict) -> dict[str, n
         kinds[ONE_ANNOTATION.capitalize()] = shares.single
     if found.more is not None:
         does, several = found.more.in_short(), ~(shares.single | shares.empty)
-        each = {f"More raters {words}": several & (does == words) for words in IN_SHORT[1:]}
+        each = {f"More raters {'would ' * (w == IN_SHORT[-1])}{w}": several & (does == w) for w in IN_SHORT[1:]}
         kinds |= {words: kept for words, kept in each.items() if kept.any()}
     if reviews:
         kinds[_REVIEWED] = np.array([case_id in reviews for case_id in dataset.cases], bool)
@@ -252,7 +252,7 @@ def _cases(dataset: Dataset, title) -> None:
     order = None
     if found is not None:
         found = replace(found, correct=correct)
-        about = f" about “{markdown(shorten(view.classes[1], 30))}”" if dataset.kind == "set" else ""
+        about = f" for “{markdown(shorten(view.classes[1], 30))}”" if dataset.kind == "set" else ""
         if not is_open:
             title.title(found.shares.headline(f" at γ = {exact(reliability)}", about))
             with beside:

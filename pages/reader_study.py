@@ -31,7 +31,7 @@ def _first() -> None:
         return
     contents = _uploaded("study_files")
     if not contents:
-        st.caption("No reader study yet. Add its files to compare modalities.")
+        st.caption("No reader study yet. Add files to compare modalities.")
         return
     try:
         found = read_study(list(contents.items()))
@@ -61,7 +61,7 @@ def _card(n_files: int, dataset: Dataset) -> None:
             if may_change and not contents:
                 st.button("Remove files", on_click=studies.remove, key="no_study")
         elif not contents:
-            st.caption("No reader study yet. Add its files to compare modalities.")
+            st.caption("No reader study yet. Add files to compare modalities.")
 
 
 def _truth(dataset: Dataset) -> StudyReading | None:

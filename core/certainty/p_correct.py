@@ -136,8 +136,8 @@ def why_they_differ(
     if best != leading:
         name, chance = as_name(found.classes[best]), probability(float(p[best]))
         if votes[best] >= votes[leading]:
-            many = "just as many" if votes[best] == votes[leading] else "more"
-            reason = f"the models favour {name} ({chance}), which has {many} annotations"
+            many = "as many annotations as" if votes[best] == votes[leading] else "more annotations than"
+            reason = f"the models favour {name} ({chance}), which has {many} the leading class"
         elif votes[best]:
             who = "" if hide_names else _who_weigh_most(found, dataset, case, best, leading)
             reason = f"the raters who chose {name} are more accurate{who}. P(correct) of {name} is {chance}"

@@ -72,20 +72,20 @@ def verdict(
         verbs = ["leads" if _is_sure(one, sure) else "has the highest mean" for one in (first, last)]
         then = "" if verbs[0] == verbs[1] else f" {verbs[1]}"
         return (
-            f"{said}: {first.name} {verbs[0]} at γ = {exact(reliabilities[0])} (probability {_surely(first)}), "
-            f"{last.name}{then} at γ = {exact(reliabilities[place])} ({_surely(last)})"
+            f"{said}: “{first.name}” {verbs[0]} at γ = {exact(reliabilities[0])} (probability {_surely(first)}), "
+            f"“{last.name}”{then} at γ = {exact(reliabilities[place])} ({_surely(last)})"
         )
     known = [leader.p for leader in found if leader.p is not None]
     if not known:
-        return f"Cannot compare {found[0].name}: it has no cases in common with another classifier"
+        return f"Cannot compare “{found[0].name}”: it has no cases in common with another classifier"
     least, name = min(known), found[0].name
     p = percent(at_least(least))
     if least >= sure:
-        return f"Leads at every γ: {name} (probability at least {p})"
+        return f"“{name}” leads at every γ (probability at least {p})"
     if any(_is_sure(leader, sure) for leader in found):
         at = exact(reliabilities[[leader.p for leader in found].index(least)])
-        return f"Highest mean at every γ: {name}, but no clear lead at γ = {at} (probability {p})"
-    return f"No clear leader; highest mean at every γ: {name} (probability as low as {p})"
+        return f"“{name}” has the highest mean at every γ, but no clear lead at γ = {at} (probability {p})"
+    return f"No clear leader: “{name}” has the highest mean at every γ (probability as low as {p})"
 
 
 def _is_sure(leader: Leader, sure: float) -> bool:

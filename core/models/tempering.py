@@ -181,7 +181,8 @@ def doubt_note(doubt: float, rest: str = "the prevalence of classes") -> tuple[s
     """
     if not doubt:
         return ()
-    return (f"At most about {percent(1 - doubt)} of a class probability comes from annotations, the rest from {rest}.",)
+    share = percent(doubt)
+    return (f"However many annotations a case has, about {share} of its class probabilities come from {rest}.",)
 
 
 def truth_beta(beta: float, *, case_effect: bool = False, excess: float = 0.0) -> float:

@@ -99,12 +99,11 @@ class FlaggedRaters(Result):
         bar = f"the acceptable accuracy ({percent(found.acceptable)}, {_JUDGES[found.judged_by]})"
         about = round(found.n_below)
         if not found.n_flagged:
-            unsure = (
-                f"; about {about:,} of {n_judged:,} raters may be below it"
-                if n_judged > 1
-                else "; the only rater may be below it"
-            )
-            return f"No rater is clearly below {bar}{unsure if about else ''}.{_checked(found.check)}"
+            who = f"an estimated {about:,} of {n_judged:,} {'is' if about == 1 else 'are'}"
+            unsure = f", but {who if n_judged > 1 else 'the only rater may be'} below it" if about else ""
+            judge = "" if unsure and found.judged_by == "model" else f"; accuracy is {_JUDGES[found.judged_by]}"
+            said = f"No rater is clearly below the acceptable accuracy ({percent(found.acceptable)})"
+            return f"{said}{unsure}{judge}.{_checked(found.check)}"
         total = float(np.nansum(found.expected_wrong))
         them = "The flagged rater" if found.n_flagged == 1 else "The flagged raters"
         share = percent(found.cost / total) if total > 0 else "none"

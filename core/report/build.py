@@ -50,7 +50,7 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "certainty": ("Which cases are uncertain?", truth_sections.certainty),
     "classifiers": ("Does the best classifier depend on γ?", truth_sections.classifiers),
     "study": ("Do readers perform better in one modality?", part_sections.study),
-    "sets": ("How many classes must a classifier list?", truth_sections.sets),
+    "sets": ("How many classes must a list contain to include the truth?", truth_sections.sets),
     **{name: (part.question, part_sections.of_question(part)) for name, part in _DECLARED.items()},
     "methods": ("Methods", truth_sections.methods),
     "data": ("Data, and how to reproduce these numbers", data_sections.provenance),

@@ -70,7 +70,7 @@ def test_a_newcomer_reaches_the_seventh_step(dashboard, open_page):
                 page.get_by_role("button", name="top-1 accuracy")
             ).click()
             settled(page)
-            expect(page.get_by_text(re.compile("Leads at every γ: A"))).to_be_visible()
+            expect(page.get_by_text(re.compile("“A” leads at every γ"))).to_be_visible()
         on(page)
     expect(page.get_by_role("heading", level=1)).to_contain_text("Replies")
     expect(page.locator(".st-key-story_bar")).to_have_count(0)

@@ -65,7 +65,7 @@ def test_uncertain_cases_are_the_same_number_everywhere(sample, command, tmp_pat
         )
         assert f"of {n_cases} cases: certainty below 90% at γ = {gamma}" in review
     else:
-        assert f"{n} of {n_cases} cases are uncertain about “pedestrian” at γ = {gamma}" in cases
+        assert f"{n} of {n_cases} cases are uncertain for “pedestrian” at γ = {gamma}" in cases
     file = tmp_path / "report.html"
     told = command("report", sample, "--out", file, *LABEL.get(sample, ()), "--sections", "certainty,raters")
     text = re.sub(r"<[^>]+>", "", file.read_text(encoding="utf-8"))

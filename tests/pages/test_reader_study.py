@@ -105,7 +105,7 @@ def test_a_file_that_is_no_study_is_said():
 
 def test_without_a_study_it_asks_for_files():
     page = opened("reader_study", "caries")
-    assert "Add its files to compare modalities" in texts(page) and not page.exception
+    assert "Add files to compare modalities" in texts(page) and not page.exception
 
 
 def test_a_reviewer_has_no_file_read_that_they_may_not_add(as_):

@@ -410,15 +410,18 @@ def present(found: CaseLabels, inputs: Inputs, options) -> list[Block]:
 
 def _counted(found: CaseLabels, bar: float) -> str:
     """Count the statuses; add the uncertain cases that have another status, which other pages count as uncertain."""
-    counts = " · ".join(f"{status} {n:,}" for status, n in found.counts.items())
+    counts = " · ".join(f"{status}: {n:,}" for status, n in found.counts.items())
     both = "certainty" if found.evidence.average is None else "certainty and P(correct)"
     whole = " of the whole set" if found.evidence.is_set else ""
     said = f"{counts}. Confident: {both}{whole} of at least {percent(bar)}."
     uncertain = found.evidence.at_bar(bar).uncertain
     if other := sum(low and one != UNCERTAIN for low, one in zip(uncertain, found.status, strict=True)):
         n = int(uncertain.sum())
-        have = "has" if n == 1 else "have"
-        said += f" {plural(n, 'case')} {have} a certainty below {percent(bar)}, {other:,} of them with another status."
+        have, has = ("has" if number == 1 else "have" for number in (n, other))
+        said += (
+            f" {plural(n, 'case')} {have} a certainty below {percent(bar)}; {other:,} of them {has} "
+            f"a status other than “{UNCERTAIN}”."
+        )
     return said
 
 

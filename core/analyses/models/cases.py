@@ -66,8 +66,10 @@ def present(found: ModelCases, dataset: Dataset, options) -> list[Block]:
         return [*blocks, Words("The model and the majority vote choose the same class for every case.")]
     ties = ""
     if found.n_tied:
-        decided = f"{found.n_decided:,} of them decided with a probability of at least {percent(TIE_DECIDED)}"
-        ties = f", {found.n_tied:,} tied in the majority vote ({decided})"
+        ties = (
+            f" The majority vote is tied in {found.n_tied:,} of them; the model decides {found.n_decided:,} of these "
+            f"with a probability of at least {percent(TIE_DECIDED)}."
+        )
     first = "least certain first" if options.every else "most certain first"
     listed = _frame(found.models, order[:MOST_ROWS])
     grid = Grid(
@@ -75,10 +77,7 @@ def present(found: ModelCases, dataset: Dataset, options) -> list[Block]:
     )
     return [
         *blocks,
-        Words(
-            f"{plural(len(order), 'case')}{ties}, {first}.",
-            "note",
-        ),
+        Words(f"{plural(len(order), 'case')}, {first}.{ties}", "note"),
         grid,
         Chosen(grid, lambda row: why(found.models, int(order[row])), case=lambda row: shown.dataset.cases[order[row]]),
         Download(

@@ -62,7 +62,7 @@ def sentence(dataset: Dataset, found: ApplicableCoefficients | None, certain: Ca
 
 def _uncertain_said(shares: CertaintyShares, dataset: Dataset) -> str:
     """How many cases are uncertain, as the end of a sentence."""
-    about = f" about “{markdown(state.split(dataset))}”" if dataset.kind == "set" else ""
+    about = f" for “{markdown(state.split(dataset))}”" if dataset.kind == "set" else ""
     n, n_cases, n_single = shares.n_uncertain, shares.uncertain.size, int(shares.single.sum())
     if shares.why_none:
         return f"{shares.why_none[0].lower()}{shares.why_none[1:]}"

@@ -141,7 +141,7 @@ def with_precision(shown: Fitted) -> Fitted:
         average = with_codes(judged.averaged, shown.dataset)
         found = job_progress.result_of(
             (shown.dataset.content_digest, "intervals", AVERAGE.name, SEED),
-            f"Intervals of {shown.title}",
+            f"{shown.title}: intervals",
             lambda job: uncertainty_of(average, shown.dataset.coded, seed=SEED, token=job.token),
             of=shown.dataset,
         )
@@ -152,7 +152,7 @@ def with_precision(shown: Fitted) -> Fitted:
     start = shown.fit.settings.get("start", "")
     found = job_progress.result_of(
         (shown.dataset.content_digest, "precision", shown.request, start),
-        f"Intervals of {shown.title}",
+        f"{shown.title}: intervals",
         lambda job: cached.run(
             job,
             precision_of,

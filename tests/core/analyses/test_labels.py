@@ -147,8 +147,9 @@ def test_the_note_also_counts_uncertain_cases_with_another_status(inputs, eviden
     n = int(evidence.at_bar(0.9).uncertain.sum())
     other = n - (table["status"] == "uncertain").sum()
     assert other > 0
-    assert any(one.endswith(f" {n} cases have a certainty below 90%, {other} of them with another status.")
-               for one in said["vote"])  # fmt: skip
+    has = "has" if other == 1 else "have"
+    words = f" {n} cases have a certainty below 90%; {other} of them {has} a status other than “uncertain”."
+    assert any(one.endswith(words) for one in said["vote"])
 
 
 def test_a_certain_label_is_confident_only_if_its_p_correct_reaches_the_bar_too(inputs, evidence):

@@ -29,35 +29,35 @@ APART = evaluation([0.9, 0.8], [[NAN, NAN], [NAN, NAN]])
 @pytest.mark.parametrize(
     ("evaluations", "words"),
     [
-        ([A_SURE, A_SURE], "Leads at every γ: A (probability at least 99%)"),
-        ([A_LESS, A_SURE], "Leads at every γ: A (probability at least 96%)"),  # never more than it is
-        ([A_ALWAYS, A_ALWAYS], "Leads at every γ: A (probability at least 99%)"),  # draws never make it certain
+        ([A_SURE, A_SURE], "“A” leads at every γ (probability at least 99%)"),
+        ([A_LESS, A_SURE], "“A” leads at every γ (probability at least 96%)"),  # never more than it is
+        ([A_ALWAYS, A_ALWAYS], "“A” leads at every γ (probability at least 99%)"),  # draws never make it certain
         (
             [A_SURE, A_UNSURE],
-            "Highest mean at every γ: A, but no clear lead at γ = 3 (probability 60%)",
+            "“A” has the highest mean at every γ, but no clear lead at γ = 3 (probability 60%)",
         ),
         (
             [A_UNSURE, A_NEARLY],
-            "No clear leader; highest mean at every γ: A (probability as low as 60%)",
+            "No clear leader: “A” has the highest mean at every γ (probability as low as 60%)",
         ),
         (
             [B_SURE, A_SURE],
-            "The best classifier depends on γ: B leads at γ = 1 (probability 97%), A at γ = 3 (99%)",
+            "The best classifier depends on γ: “B” leads at γ = 1 (probability 97%), “A” at γ = 3 (99%)",
         ),
         (
             [A_NEARLY],
-            "No clear leader; highest mean at every γ: A (probability as low as 94%)",
+            "No clear leader: “A” has the highest mean at every γ (probability as low as 94%)",
         ),
         (
             [A_UNSURE, B_UNSURE],
-            "No clear leader: A has the highest mean at γ = 1 (probability 60%), B at γ = 3 (55%)",
+            "No clear leader: “A” has the highest mean at γ = 1 (probability 60%), “B” at γ = 3 (55%)",
         ),
         (
             [B_SURE, A_UNSURE],
-            "The best classifier depends on γ: B leads at γ = 1 (probability 97%), "
-            "A has the highest mean at γ = 3 (60%)",
+            "The best classifier depends on γ: “B” leads at γ = 1 (probability 97%), "
+            "“A” has the highest mean at γ = 3 (60%)",
         ),
-        ([APART, APART], "Cannot compare A: it has no cases in common with another classifier"),
+        ([APART, APART], "Cannot compare “A”: it has no cases in common with another classifier"),
         ([evaluation([0.9], [[NAN]])], "There is only one classifier. Add another one to compare"),
         ([evaluation([NAN, NAN], [[NAN, NAN], [NAN, NAN]])], "No classifier has predictions for these cases"),
     ],
@@ -68,14 +68,14 @@ def test_the_verdict_says_who_leads_and_how_surely(evaluations, words):
 
 def test_a_lead_that_is_lost_in_the_middle_does_not_survive():
     """A leads as surely at the last as at the first trust level, and is said to lead at the first."""
-    words = "The best classifier depends on γ: A leads at γ = 1 (probability 99%), B at γ = 3 (97%)"
+    words = "The best classifier depends on γ: “A” leads at γ = 1 (probability 99%), “B” at γ = 3 (97%)"
     assert verdict((1.0, 3.0, 10.0), [A_SURE, B_SURE, A_SURE], "m") == words
     assert verdict((1.0, 3.0, 10.0), [A_SURE, A_SURE, B_SURE], "m") == words.replace("γ = 3", "γ = 10")
 
 
 def test_of_several_changes_the_first_and_the_last_leader_are_told():
     words = (
-        "The best classifier depends on γ: A leads at γ = 1 (probability 99%), B has the highest mean at γ = 10 (55%)"
+        "The best classifier depends on γ: “A” leads at γ = 1 (probability 99%), “B” has the highest mean at γ = 10 (55%)"
     )
     assert verdict((1.0, 3.0, 10.0), [A_SURE, B_SURE, B_UNSURE], "m") == words
     third = evaluation([0.1, 0.2, 0.9], [[NAN, 0.5, 0.02], [0.5, NAN, 0.02], [0.98, 0.98, NAN]])
