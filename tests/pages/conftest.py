@@ -26,6 +26,10 @@ _PICTURED = {
     "labels only, 95%": ("people at", "people from", "people to"),
     "corrected, 95%": ("corrected at", "corrected from", "corrected to"),
     "interval": ("difference", "from", "to"),
+    **{
+        f"{name.replace('_', ' the ')}, 95%": (name, f"{name}_low", f"{name}_high")
+        for name in ("severity", "spread", "with_others")
+    },
 }
 _VALUES = {
     "rater_answers": "share",
@@ -147,7 +151,7 @@ def shown(monkeypatch):
         for head in pictures:
             ends = _PICTURED.get(head) or (_VALUES[key], *(("ci_low", "ci_high") if "ci_low" in frame else _ENDS))
             numbers = (pd.to_numeric(frame[name]).to_numpy(float) for name in ends)
-            mark = 0.0 if ends[0].startswith(("difference", "advantage of raters")) else None
+            mark = 0.0 if ends[0].startswith(("difference", "advantage of raters", "severity", "spread")) else None
             assert _in_percent(frame[head]) == _in_percent(_pictures(*numbers, None, mark=mark)), f"{head} of {key}"
         found[key] = frame.drop(columns=pictures)
         return SimpleNamespace(selection=SimpleNamespace(rows=[], cells=[]))

@@ -282,9 +282,9 @@ def test_the_report_of_scores_asks_for_no_threshold_and_has_one_where_it_is_set(
     assert app.number_input(key="threshold").value is None
     assert not any(box.key == "model" for box in app.selectbox)
     said = words(app)
-    assert SECTIONS["scores"] in said and SECTIONS["certainty"] not in said
+    assert f"**{SECTIONS['scores']}**" in said and f"**{SECTIONS['certainty']}**" not in said
     app = settle(app.number_input(key="threshold").set_value(6.0).run())
-    assert SECTIONS["certainty"] in words(app)
+    assert f"**{SECTIONS['certainty']}**" in words(app)
 
 
 def test_raters_of_dated_scores_are_followed_over_time_and_others_are_not(tmp_path, capsys, monkeypatch):

@@ -146,7 +146,16 @@ def present(found: OneRater, dataset: Dataset, options) -> list[Block]:
 
 
 def flags(found: AssessedRaters, place: int, *, advise: bool = True) -> list[Block]:
-    """Show the flags of a rater, remarks that are not against them, and what to do about each if ``advise``."""
+    """Show the flags of a rater, and remarks that are not against them.
+
+    Parameters
+    ----------
+    found : AssessedRaters
+    place : int
+        Position of the rater in the table.
+    advise : bool
+        True to add what to do about each.
+    """
     blocks: list[Block] = []
     for flag in (flag for flag in found.act.flags if flag.rater == place):
         against = "This does not count against the rater. " if flag.neutral else ""

@@ -80,7 +80,7 @@ def test_of_several_changes_the_first_and_the_last_leader_are_told():
     assert verdict((1.0, 3.0, 10.0), [A_SURE, B_SURE, B_UNSURE], "m") == words
     third = evaluation([0.1, 0.2, 0.9], [[NAN, 0.5, 0.02], [0.5, NAN, 0.02], [0.98, 0.98, NAN]])
     assert verdict((1.0, 3.0, 10.0), [A_SURE, B_SURE, third], "m") == words.replace(
-        "B has the highest mean at γ = 10 (55%)", "C at γ = 10 (98%)"
+        "“B” has the highest mean at γ = 10 (55%)", "“C” at γ = 10 (98%)"
     )
 
 
