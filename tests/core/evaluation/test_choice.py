@@ -75,7 +75,8 @@ def test_a_lead_that_is_lost_in_the_middle_does_not_survive():
 
 def test_of_several_changes_the_first_and_the_last_leader_are_told():
     words = (
-        "The best classifier depends on γ: “A” leads at γ = 1 (probability 99%), “B” has the highest mean at γ = 10 (55%)"
+        "The best classifier depends on γ: “A” leads at γ = 1 (probability 99%), "
+        "“B” has the highest mean at γ = 10 (55%)"
     )
     assert verdict((1.0, 3.0, 10.0), [A_SURE, B_SURE, B_UNSURE], "m") == words
     third = evaluation([0.1, 0.2, 0.9], [[NAN, 0.5, 0.02], [0.5, NAN, 0.02], [0.98, 0.98, NAN]])
