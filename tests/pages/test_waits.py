@@ -117,7 +117,7 @@ def test_reliability_draws_what_is_done_and_says_nothing_of_the_whole():
     job.partial = scores
     app.run()
     (figure,) = [json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart")]
-    line, cross = figure
+    line, cross, _ = figure
     assert line["name"] == "net" and cross["y"] == [scores["net"]["top1_accuracy"]]
     assert re.search(r"\n0 of \d+ values of γ computed\. ×: score against a single label per case", words(app))
     assert app.title[0].value == "How does certainty change with γ?"
