@@ -65,7 +65,7 @@ def test_a_newcomer_reaches_the_seventh_step(dashboard, open_page):
             case_id = re.search(r"case=([\w-]+)", page.url)[1]
             expect(page.get_by_role("heading", name=re.compile(f"^Case {case_id} · certainty"))).to_be_visible()
         if number == 6:
-            expect(page.get_by_text(re.compile(r"The best classifier depends on γ: B leads"))).to_be_visible()
+            expect(page.get_by_text(re.compile(r"The best classifier depends on γ: “B” leads"))).to_be_visible()
             page.get_by_role("radio", name="top-1 accuracy").or_(
                 page.get_by_role("button", name="top-1 accuracy")
             ).click()
