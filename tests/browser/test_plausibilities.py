@@ -67,7 +67,7 @@ def test_the_page_says_that_the_choice_of_classifier_does_not_survive(open_page,
     page.get_by_role("tab", name="Classifiers").click()
     settled(page)
     verdict = page.get_by_role("heading", name=re.compile("The best classifier depends on γ"))
-    expect(verdict).to_contain_text(re.compile(r"B leads at γ = 1 \(.*, A at γ = 10 \("))
+    expect(verdict).to_contain_text(re.compile(r"“B” leads at γ = 1 \(.*, “A” at γ = 10 \("))
     for name in ("metric_lines", "metric_draws", "metric_cases"):
         expect(page.locator(f".st-key-{name} .js-plotly-plot")).to_be_visible()
     for tab, figure in (("Risk", "risk_certainty"), ("Relations", "certainty_agreement")):

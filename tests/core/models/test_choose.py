@@ -257,7 +257,7 @@ def test_a_model_that_loses_a_class_which_raters_name_opens_only_where_all_other
     found = choose(dataset, difficulty=False)
     out = next(each for each in found.standings if each.candidate.name == plain.chosen)
     assert found.chosen != plain.chosen
-    assert f"assigns no case to a class that {share[2]:.0%}" in out.excluded
+    assert f"assigns no case to a class that accounts for {share[2]:.0%}" in out.excluded
     losing |= {each.candidate.name for each in plain.standings if not each.by_vote}
     assert choose(dataset, difficulty=False).chosen == plain.chosen
     rare = build([(c, r, a) for c, r, a in simulated(1, 60, SHARP, (0.5, 0.5, 0), 4)[0] if a < 2] + [(0, 6, 2)], 3)

@@ -27,7 +27,7 @@ def test_a_set_agrees_with_the_same_set_and_is_no_tie():
     assert not said.agrees_with(UNDETERMINED)
 
 
-@pytest.mark.parametrize(("labels", "found"), [([], "has no label"), (["bus", "bus"], "a label occurs twice")])
+@pytest.mark.parametrize(("labels", "found"), [([], "contains no label"), (["bus", "bus"], "a label occurs twice")])
 def test_what_is_no_set_is_refused_with_a_remedy(labels, found):
     with pytest.raises(InputError, match=found):
         Opinion.of_labels(labels)
