@@ -22,7 +22,10 @@ _LOCAL = r"^(\d{1,2})([./-])(\d{1,2})[./-]\d{2,4}"
 def unclear_date(column: pa.ChunkedArray) -> str | None:
     """Return a date like 02/03/2021 if no date of the column shows whether the day or the month comes first."""
     texts = pc.utf8_trim(one_dictionary(column).dictionary, characters=BLANKS)
-    texts = texts.filter(pc.match_substring_regex(texts, _LOCAL)).to_pandas().astype("str")
+    texts = texts.filter(pc.match_substring_regex(texts, _LOCAL))
+    if not len(texts):  # nearly all files: pandas is not loaded for them
+        return None
+    texts = texts.to_pandas().astype("str")
     numbers = texts.str.extract(_LOCAL)
     first, second = numbers[0].astype(int), numbers[2].astype(int)
     unclear = texts[first != second]

@@ -87,12 +87,14 @@ def test_to_seconds_gives_the_same_for_dates_that_arrow_reads_and_that_pandas_re
     assert to_seconds(pa.chunked_array([pa.array(texts)])).tolist() == seconds
 
 
-def test_characters_of_a_dictionary_are_counted_without_loading_pandas():
+def test_characters_are_counted_and_iso_dates_are_clear_without_loading_pandas():
     code = (
         "import sys, pyarrow as pa; from core.ingest.formats.budget import _n_characters; "
+        "from core.ingest.times import unclear_date; "
         "from core.annotations.columns import of_texts; texts = of_texts(['ab', 'a', 'ab']).dictionary_encode(); "
-        "print(_n_characters(pa.chunked_array([texts])), 'pandas' in sys.modules)"
+        "dates = pa.chunked_array([of_texts(['2024-01-02', '2024-03-04'])]); "
+        "print(_n_characters(pa.chunked_array([texts])), unclear_date(dates), 'pandas' in sys.modules)"
     )
     root = Path(__file__).parents[3]
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root, check=True)
-    assert told.stdout.split() == ["5", "False"]
+    assert told.stdout.split() == ["5", "None", "False"]
