@@ -136,7 +136,7 @@ def _parts(machines: computed.Machines, marked: tuple[Machine, ...], result: com
             lambda: parts.over_epsilon(result.test, theme),
         ],
         "Where it differs": [differs, by_part],
-        "Worth in readers": worth,
+        "Worth in raters": worth,
         "Errors": errors,
         "Versions": [lambda: versions.show(machines, marked_or_named, score, theme)],
     }

@@ -50,7 +50,7 @@ def _files():
     if not uploads:
         st.caption(
             "Tables (CSV, TSV, Excel, Parquet; any column names; one row per annotation, one column or row per "
-            "rater, counts, rankings) and exports of Label Studio, Prodigy, MTurk, doccano, Labelbox, Encord, "
+            "rater, counts or rankings) and exports from Label Studio, Prodigy, MTurk, doccano, Labelbox, Encord, "
             "Zooniverse, REDCap and others. Files stay on this computer."
         )
         with st.expander("All supported formats"):

@@ -88,11 +88,11 @@ class ApplicableCoefficients(Result):
         if percent is None:
             if quoted.value is None:
                 return f"Agreement on scores cannot be computed: {_why(quoted)}"
-            said = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
             cases = plural(quoted.n_cases, "case")
             if quoted.value < 1 and (quoted.ci_low is None or quoted.ci_low <= 0):
+                said = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
                 return f"There is no evidence that raters agree on scores: intraclass correlation {said}; n = {cases}"
-            return f"Differences between cases explain {said} of the variance in scores; n = {cases}"
+            return f"Differences between cases explain {in_percent(quoted)} of the variance in scores; n = {cases}"
         if percent.value is None:
             return f"Agreement cannot be computed: {_why(percent)}"
         words = f"Raters agree on {in_percent(percent)} of {self.pairs}"
@@ -104,7 +104,7 @@ class ApplicableCoefficients(Result):
     @property
     def pairs(self) -> str:
         """Denominator of `percentage`."""
-        return _PAIRS.get(self.kind, "pairs")
+        return _PAIRS.get(self.kind, "annotation pairs")
 
     @property
     def quoted(self) -> Coefficient:
@@ -127,7 +127,7 @@ class ApplicableCoefficients(Result):
         return next(one for one in self.coefficients if one.name == KRIPPENDORFF_ALPHA and one.weights == wanted)
 
 
-_PAIRS = {"ranking": "pairs of first choices", "ordinal": "pairs (neighbouring classes count as partial agreement)"}
+_PAIRS = {"ranking": "pairs of first choices", "ordinal": "annotation pairs (neighbouring classes count in part)"}
 _REASONS = {
     "nominal": "α allows any number of raters and missing annotations, and counts only identical classes as agreement",
     "ordinal": "the classes are ordered, so both measures count neighbouring classes as partial agreement",

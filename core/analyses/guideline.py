@@ -124,7 +124,7 @@ def present(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions)
     shown = found.pairs[:MOST_NAMED]
     lines = [(f"{one.first} and {one.second}", *one.share) for one in shown]
     blocks: list[Block] = [
-        Heading("Which classes should be merged or rewritten?", TERM),
+        Heading("Which classes should be merged or redefined?", TERM),
         Words(lead(found), "lead"),
         Figure(
             lambda theme: estimates(lines, theme, _title(found), "share of all disagreement", strong=len(lines)),

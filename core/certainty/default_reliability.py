@@ -168,7 +168,7 @@ def _by_beta(dataset: Dataset, beta: float) -> str:
         return "γ = 1: held-out annotations suggest that annotations of a case are practically independent (β = 1)."
     n = round(float(np.median(np.diff(dataset.case_ptr))))
     so = f". A case with {n} annotations counts as if it had about {_g(beta * n)}." if n > 1 else "."
-    return f"γ = β = {_g(beta)}: raters share mistakes, or there are too few annotations per rater{so}"
+    return f"γ = β = {_g(beta)} because raters share mistakes or have too few annotations{so}"
 
 
 def _by_default(model: PlausibilityModel) -> str:
@@ -176,8 +176,8 @@ def _by_default(model: PlausibilityModel) -> str:
     if isinstance(model, DirichletCounts | OrdinalTruth):
         return f"γ = {default} (default). It is unknown to what extent raters share mistakes (β)."
     if isinstance(model, GaussianScores):
-        return f"γ = {default} (default). The scores of a case count as independent."
-    return f"γ = {default} (default). Without gold, γ cannot be calibrated for these data."
+        return f"γ = {default} (default). The scores of a case are treated as independent."
+    return f"γ = {default} (default). It cannot be calibrated without gold."
 
 
 def _gold(truth: TruthCurve | None) -> ReliabilityAnchor | None:

@@ -165,7 +165,7 @@ def _common_ground(dataset: Dataset, rankings: list[list[list[int]]], votes: Cou
     code, times = named.most_common(1)[0]
     if times < 2 or times <= max(votes.values(), default=0):
         return ""
-    return f"; {_word(times)} annotations include “{dataset.classes[code]}”"
+    return f"; {_word(times)} include “{dataset.classes[code]}”"
 
 
 def _word(count: int) -> str:

@@ -69,7 +69,7 @@ def as_well_as(found: AlternativeTest) -> str:
     least, most = min(one.n_rejected for one in tested), max(one.n_rejected for one in tested)
     if found.by_chance:
         return "AI raters compared with each rater"
-    who = "The AI rater does" if len(tested) == 1 else "Each AI rater does"
+    who = "The AI rater does" if len(tested) == 1 else "Compared one by one, AI raters do"
     raters = plural(max(len(one.raters) for one in tested), "rater")
     return f"{who} as well as {least:,}{f' to {most:,}' * (most > least)} of {raters}"
 

@@ -96,7 +96,9 @@ class FlaggedRaters(Result):
 
     def _accuracies(self, found: JudgedAccuracy) -> str:
         n_judged = found.n_judged
-        bar = f"the acceptable accuracy ({percent(found.acceptable)}, {_JUDGES[found.judged_by]})"
+        estimated = found.judged_by == "model" and n_judged > 1  # which the sentence says once
+        judges = "" if estimated else f", {_JUDGES[found.judged_by]}"
+        bar = f"the acceptable accuracy ({percent(found.acceptable)}{judges})"
         about = round(found.n_below)
         if not found.n_flagged:
             who = f"an estimated {about:,} of {n_judged:,} {'is' if about == 1 else 'are'}"
@@ -105,16 +107,16 @@ class FlaggedRaters(Result):
             said = f"No rater is clearly below the acceptable accuracy ({percent(found.acceptable)})"
             return f"{said}{unsure}{judge}.{_checked(found.check)}"
         total = float(np.nansum(found.expected_wrong))
-        them = "The flagged rater" if found.n_flagged == 1 else "The flagged raters"
+        them = "the flagged rater's" if found.n_flagged == 1 else "the flagged raters'"
         share = percent(found.cost / total) if total > 0 else "none"
         n = int(found.n_annotations[found.flagged].sum())
         n_below = max(about, found.n_flagged)
         who = f"An estimated {n_below:,} of {plural(n_judged, 'rater')}" if n_judged > 1 else "The only rater"
         flagged = f"{found.n_flagged:,} {'is' if found.n_flagged == 1 else 'are'} flagged for this"
         return (
-            f"{who} {'is' if n_below == 1 else 'are'} below {bar}; {flagged}. {them} made "
-            f"{plural(n, 'annotation')}, of which about {round(found.cost):,} are wrong: {share} of all expected "
-            f"wrong annotations.{_checked(found.check)}"
+            f"{who} {'is' if n_below == 1 else 'are'} below {bar}; {flagged}. About "
+            f"{round(found.cost):,} of {them} {plural(n, 'annotation')} are wrong, {share} of all expected wrong "
+            f"annotations.{_checked(found.check)}"
         )
 
 

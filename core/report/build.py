@@ -38,7 +38,7 @@ _DECLARED = {name: declared_part(name) for name in declared_modules()}
 _SECTIONS: dict[str, tuple[str, Callable]] = {
     "agreement": ("Do the raters agree?", data_sections.agreement),
     "gate": (GATE.question, part_sections.gate),
-    "guideline": ("Which classes should be merged or rewritten?", part_sections.guideline),
+    "guideline": ("Which classes should be merged or redefined?", part_sections.guideline),
     "groups": ("Do groups of raters differ?", part_sections.groups),
     "order": (ORDER.question, part_sections.order),
     "covariates": ("Which columns are associated with accuracy, prevalence or difficulty?", part_sections.covariates),

@@ -106,8 +106,10 @@ def test_agreement_is_said_to_be_complete_only_where_it_is_and_no_interval_lacks
         assert not any_coefficient(data).possible
         return
     said = coefficients_for(data).words()
-    assert bool(re.search(r"100%( \([^)]*\))? of pairs", said)) == (same == total)
-    assert bool(re.search(r"over 99%( \([^)]*\))? of pairs", said)) == (same < total and same / total >= 0.995)
+    assert bool(re.search(r"100%( \([^)]*\))? of annotation pairs", said)) == (same == total)
+    assert bool(re.search(r"over 99%( \([^)]*\))? of annotation pairs", said)) == (
+        same < total and same / total >= 0.995
+    )
     unknown = "agreement beyond chance cannot be determined because only one class was used"
     assert (unknown in said) == ("cannot be determined" in said) == (np.unique(data.answer).size == 1)
     for low, high in re.findall(r"\((-?[\d.]+) to (-?[\d.]+)\)", said):

@@ -21,7 +21,7 @@ def table(rows) -> str:
 def test_the_first_sentence_has_both_numbers_with_their_intervals_and_n():
     title = opened("agreement", "anaesthesia").title[0].value
     assert re.fullmatch(
-        r"Raters agree on 73% \(66% to 80%\) of pairs; agreement beyond chance is α = "
+        r"Raters agree on 73% \(66% to 80%\) of annotation pairs; agreement beyond chance is α = "
         r"0\.58 \(0\.48 to 0\.68\); 45 cases",
         title,
     )
@@ -59,7 +59,7 @@ def test_declaring_an_order_gives_the_coefficients_that_need_one_and_taking_it_b
     switch = next(toggle for toggle in app.toggle if toggle.label == "Their order is meaningful")
     settle(switch.set_value(True).run())
     assert (
-        "of pairs (neighbouring classes count as partial agreement); agreement beyond chance is α = "
+        "of annotation pairs (neighbouring classes count in part); agreement beyond chance is α = "
         in app.title[0].value
     )
     assert app.title[0].value != before and "ordinal metric" in words(app)
@@ -72,7 +72,8 @@ def test_declaring_an_order_gives_the_coefficients_that_need_one_and_taking_it_b
 def test_where_only_one_class_was_used_the_page_says_so_and_repeats_nothing():
     app = opened("agreement", kept(table(f"{case},{rater},x" for case in range(6) for rater in "abc")))
     assert app.title[0].value == (
-        "Raters agree on 100% of pairs; agreement beyond chance cannot be determined because only one class was used"
+        "Raters agree on 100% of annotation pairs; agreement beyond chance cannot be determined because only one class "
+        "was used"
     )
     assert "undefined undefined" not in words(app)
 

@@ -68,7 +68,7 @@ def test_two_cases_have_no_interval_on_any_tab():
     app = opened("ai_rater", data)
     app.session_state["ai_tabs"] = "Where it differs"
     assert table(settle(app.run()), "advantage of raters")[["95% from", "to"]].isna().all(axis=None)
-    app.session_state["ai_tabs"] = "Worth in readers"
+    app.session_state["ai_tabs"] = "Worth in raters"
     assert table(settle(app.run()), "compared by")[["95% from", "to"]].to_numpy().tolist() == [["–", "–"]]
 
 
@@ -99,7 +99,7 @@ def test_the_title_is_the_verdict_and_the_table_has_a_row_a_machine(address, mad
     assert rows["machine"].tolist() == ["m0", "m1"] and rows["may replace a rater"].tolist() == ["yes", "no"]
     assert rows["holds against"].tolist() == [f"{one.n_rejected} of 4" for one in found.machines]
     assert rows["advantage ρ"].tolist() == [with_interval(m.rho, m.rho_low, m.rho_high) for m in found.machines]
-    assert rows["worth in readers"].tolist() == [equivalent_readers(made, m, people).words() for m in ("m0", "m1")]
+    assert rows["worth in raters"].tolist() == [equivalent_readers(made, m, people).words() for m in ("m0", "m1")]
     assert [one.pass_share for one in found.machines] == [0.9995, 0]
     assert rows["passes in resamples"].tolist() == ["99%", "0%"], "100% is for all of them"
     assert rows["cases"].tolist() == [150, 150] and rows["cases to pass"].iloc[1] == "no number of cases is enough"
@@ -112,7 +112,7 @@ def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, mad
     for tab, column in {
         "Against each rater": "passes from ε",
         "Where it differs": "advantage of raters",
-        "Worth in readers": "compared by",
+        "Worth in raters": "compared by",
     }.items():
         app.session_state["ai_tabs"] = tab
         assert table(settle(app.run()), column)["machine"].unique().tolist() == ["m0", "m1"]
@@ -147,7 +147,7 @@ def test_predictions_of_a_marked_machine_are_its_probabilities_and_no_further_ma
     assert shown["machine"].tolist() == ["m0", "m1"]
     assert shown["by its probabilities"].tolist() == ["less than 0", "–"]
     first = next(list(one.proto.column_order) for one in app.dataframe if "may replace a rater" in one.value)
-    assert first.index("cases") < first.index("worth in readers"), "a number cut off reads as another one"
+    assert first.index("cases") < first.index("worth in raters"), "a number cut off reads as another one"
     add_predictions(address, "other", "\n".join(["case,class,score", *rows]).encode())
     shown = table(opened("ai_rater", address), "may replace a rater")
     assert shown["machine"].tolist() == ["m0", "other", "m1"], "classifiers have the colours of other pages"
@@ -275,6 +275,4 @@ def test_anonymous_annotations_are_no_dead_end():
 
 
 def test_the_line_on_first_choices_counts_those_of_raters_without_the_classifiers():
-    assert "First choices only: 1,690 rankings used, 187 with a tied first choice left out" in words(
-        opened("ai_rater", "skin")
-    )
+    assert "First choices of 1,690 rankings; 187 with a tied first choice left out" in words(opened("ai_rater", "skin"))

@@ -93,7 +93,9 @@ def test_no_headline_stands_while_rater_models_are_scored(monkeypatch):
             app
         ) == "Which class is correct, and which raters are accurate?" and opening.CHOOSING_RATERS in words(app)
         home, report = words(opened("home", "anaesthesia")), words(opened("report", "anaesthesia"))
-    uncertain = "raters agree on 73% of pairs, and 16 of 45 cases are uncertain"  # γ is 1 and waits for nothing
+    uncertain = (
+        "raters agree on 73% of annotation pairs, and 16 of 45 cases are uncertain"  # γ is 1 and waits for nothing
+    )
     assert uncertain in home and opening.CHOOSING not in home and opening.CHOOSING_RATERS in home
     assert "Average of models" not in home and "flagged" not in home
     assert "Which cases are uncertain?" not in report and opening.CHOOSING_RATERS in report
@@ -179,7 +181,7 @@ def test_more_than_six_models_are_chosen_from_a_list():
     box = next(box for box in app.selectbox if box.label == "In detail")
     settle(box.set_value("Difficulty ABC").run())
     assert title(app).startswith("7 models agree on the class in ")
-    assert "Cases where Difficulty ABC and the majority vote differ" in words(app)
+    assert "Difficulty ABC and the majority vote differ" in words(app)
 
 
 def test_without_a_model_the_page_asks_for_one():

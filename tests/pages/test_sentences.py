@@ -118,7 +118,7 @@ def test_home_counts_uncertain_cases_in_the_right_number(values, ends):
     found = SimpleNamespace(percentage=coefficient(0.734, 0.6, 0.8), quoted=None, kind="class", pairs="pairs")
     data = SimpleNamespace(name="made", n_cases=len(values), kind="class")
     said = home_numbers.sentence(data, found, certainty(*values))
-    assert said == f"made: raters agree on 73% of pairs, {ends}"
+    assert said == f"made: raters agree on 73% of annotation pairs, {ends}"
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_home_calls_no_case_uncertain_for_having_few_raters(values, single, reac
     found = SimpleNamespace(percentage=coefficient(0.734, 0.6, 0.8), quoted=None, kind="class", pairs="pairs")
     data = SimpleNamespace(name="made", n_cases=len(values), kind="class")
     certain = certainty(*values, single=single, reach=reach)
-    assert home_numbers.sentence(data, found, certain) == f"made: raters agree on 73% of pairs, {ends}"
+    assert home_numbers.sentence(data, found, certain) == f"made: raters agree on 73% of annotation pairs, {ends}"
     views = SimpleNamespace(
         plausible=SimpleNamespace(n_annotations=9), model=SimpleNamespace(name="dirichlet"), reliability=1.0
     )
@@ -176,7 +176,7 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said == [
         "Best classifier, top-1 accuracy: 0.70",
-        "net, 0.61 to 0.78 over draws at γ = 3; beats the other classifier with at least 97% probability",
+        "net, 0.61 to 0.78 at γ = 3; beats the other classifier with at least 97% probability",
     ]
     said.clear()
     evaluation.better[0, 1, 0] = 0.6  # ahead in the mean alone: no best one is named
@@ -852,7 +852,7 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
     assert frame["may replace a rater"].tolist() == ["yes", "inconclusive", "too few cases"]
     assert frame["holds against"].tolist() == ["2 of 2", "1 of 1", "–"]
     assert frame["advantage ρ"].iloc[0] == "0.60 (0.50 to 0.65)"
-    assert frame["worth in readers"].tolist() == ["0.5 (0.2 to more than 1)", "–", "–"]
+    assert frame["worth in raters"].tolist() == ["0.5 (0.2 to more than 1)", "–", "–"]
     assert frame["by its probabilities"].tolist() == ["less than 0 (0.2 to more than 1)", "–", "–"]
     assert frame["cases to pass"].tolist() == ["44", "no number of cases is enough", "–"]
     test.by_chance = True

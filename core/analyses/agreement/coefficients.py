@@ -118,7 +118,7 @@ def _groups(found: ApplicableCoefficients) -> list[Group]:
         by_likelihood = [one for one in icc if one not in by_anova]
         groups = [
             Group(f"{plural(of[0].n_cases, 'case')}{words}", of)
-            for of, words in ((by_likelihood, ", gaps allowed"), (by_anova, " that all raters scored"))
+            for of, words in ((by_likelihood, ", missing scores allowed"), (by_anova, " that all raters scored"))
             if of and of[0].n_cases
         ]
         return [*groups, Group("Krippendorff α", [one for one in main if one not in icc])]

@@ -145,6 +145,6 @@ def present(found: ScoreLabels, inputs: Inputs, options) -> list[Block]:
     shown = columns_in(table, COLUMNS)
     return [
         Grid(table.head(MOST_SHOWN), "Scores of the cases.", 60, shown, "labels_table", opens_case=True, digits=digits),
-        Words(f"{plural(len(table), 'case')}. The certainty of a score needs a threshold.", "note"),
+        Words(f"{plural(len(table), 'case')}. Set a threshold on Cases to see certainties.", "note"),
         download(table, lambda: table, about(found, inputs, options)),
     ]

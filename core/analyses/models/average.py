@@ -43,7 +43,7 @@ def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
     table = table_of(judged, dataset, options)
     blocks: list[Block] = [
         Words((Name(" ".join(said)),), term=AVERAGE),
-        Details("Models in the average, and models left out", [
+        Details("Models in the average", [
             Grid(table, "Models in the average, and models left out.", 40, COLUMNS, "average_members"),
             Words("Plurality chooses the weights that best predict held-out annotations. The smoothed vote has a fixed "
                 "weight.",

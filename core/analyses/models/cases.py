@@ -61,14 +61,15 @@ def present(found: ModelCases, dataset: Dataset, options) -> list[Block]:
     """Show a row for each case with its probability, and effects of cases, if the model has them."""
     shown, order = found.models.shown, found.order
     name = label(shown)
-    blocks: list[Block] = [Heading("Cases" if options.every else f"Cases where {name} and the majority vote differ")]
+    blocks: list[Block] = [Heading("Cases" if options.every else f"{name} and the majority vote differ")]
     if not len(order):
         return [*blocks, Words("The model and the majority vote choose the same class for every case.")]
     ties = ""
     if found.n_tied:
+        decided = f"{found.n_decided:,}" if found.n_decided else "none"
         ties = (
-            f" The majority vote is tied in {found.n_tied:,} of them; the model decides {found.n_decided:,} of these "
-            f"with a probability of at least {percent(TIE_DECIDED)}."
+            f" The majority vote is tied in {found.n_tied:,} of them; in {decided} of these the model "
+            f"gives a class at least {percent(TIE_DECIDED)}."
         )
     first = "least certain first" if options.every else "most certain first"
     listed = _frame(found.models, order[:MOST_ROWS])

@@ -103,7 +103,7 @@ def present(found: Following, dataset: Dataset, options) -> list[Block]:
         else "No rater is clearly more or less severe"
     )
     scatter = (
-        f"Scores of {plural(erratic, 'rater')} are clearly more scattered"
+        f"{plural(erratic, 'rater')} with clearly more scattered scores"
         if erratic
         else "No rater's scores are clearly more scattered"
     )

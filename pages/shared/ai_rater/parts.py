@@ -46,7 +46,7 @@ _TO_PASS = (
 )
 # What fits at 1,280 pixels: a number that is cut off would read as another number, so words come last.
 _FIRST = (
-    "machine", "may replace a rater", "holds against", "advantage ρ", "cases", "cases to pass", "worth in readers",
+    "machine", "may replace a rater", "holds against", "advantage ρ", "cases", "cases to pass", "worth in raters",
     "by its probabilities",
 )  # fmt: skip
 MAY = {"passes": "yes", "fails": "no", "open": "inconclusive", "untested": "too few cases"}
@@ -73,7 +73,7 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
             "machine": st.column_config.TextColumn("AI rater", pinned=True),
             "may replace a rater": st.column_config.TextColumn("can replace a rater"),
             "holds against": st.column_config.TextColumn("not worse than"),
-            "worth in readers": st.column_config.TextColumn("worth in raters"),
+            "worth in raters": st.column_config.TextColumn("worth in raters"),
             **columns.counts("cases"),
             "cases to pass": st.column_config.TextColumn(help=_TO_PASS),
         },
@@ -107,7 +107,7 @@ def verdict_table(computed: Computed) -> pd.DataFrame:
             "may replace a rater": GUESSES if computed.test.by_chance and one.raters else MAY[outcome(one)],
             "holds against": f"{one.n_rejected:,} of {len(one.raters):,}" if one.raters else "–",
             "advantage ρ": "–" if one.rho is None else with_interval(one.rho, one.rho_low, one.rho_high),
-            "worth in readers": worth.words() if isinstance(worth, EquivalentReaders) else "–",
+            "worth in raters": worth.words() if isinstance(worth, EquivalentReaders) else "–",
         }
         if logs:
             row["by its probabilities"] = logs[one.machine].words() if one.machine in logs else "–"
@@ -283,7 +283,7 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
     ranked : bool
         True if annotations are rankings.
     """
-    widgets.heading("How many raters is an AI rater worth?", "worth in readers")
+    widgets.heading("How many raters is an AI rater worth?", "worth in raters")
     for why in dict.fromkeys(one for one in computed.worth if isinstance(one, str)):
         st.info(markdown(why), icon=":material/info:")
     known = [*(one for one in computed.worth if isinstance(one, EquivalentReaders)), *computed.by_log_score]

@@ -87,7 +87,7 @@ def given(dataset: Dataset, case: int) -> None:
     """Draw the raters' scores, the lowest first."""
     ordered = sorted(dataset.annotations_of(case), key=lambda annotation: float(dataset.score[annotation]))
     with st.container(border=True):
-        st.markdown("**Scores by raters**")
+        st.markdown("**Raters' scores**")
         widgets.chips(dataset, ordered, {}, visit.flag["hide_names"])
 
 

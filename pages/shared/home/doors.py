@@ -39,7 +39,7 @@ def agreement(found: ApplicableCoefficients | None, why: str, theme) -> None:
         if quoted.value is None:
             _title("Agreement")
         else:
-            words = "Agreement of scores" if found.kind == "score" else "Agreement beyond chance"
+            words = "Agreement between scores" if found.kind == "score" else "Agreement beyond chance"
             _title(f"{words} is {with_interval(quoted.value, quoted.ci_low, quoted.ci_high)}")
         plot_still(figure, "home_agreement", "Agreement coefficients with 95% intervals")
     st.page_link("pages/agreement.py", label="Open Agreement", icon=":material/handshake:")

@@ -24,7 +24,7 @@ def show(
     if unsettled and agreement is not None and (first := before_opinions(agreement.quoted)):
         _line(*first, "agreement", "Open")
     elif below:
-        _line(plural(below, "uncertain case"), "Review them, least certain first", "review", "Start review")
+        _line(plural(below, "uncertain case"), "Least certain first", "review", "Start review")
     if act is not None and (flags := act.against()):
         flagged = len(act.flagged())
         _line(f"{plural(flagged, 'rater')} flagged", f"{plural(len(flags), 'flag')} with evidence", "raters", "Open")

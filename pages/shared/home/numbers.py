@@ -193,7 +193,7 @@ def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
     others = "the other classifier" if len(evaluation.values) == 2 else "every other classifier"
     lead = "" if leader.p is None else f"; beats {others} with at least {percent(at_least(leader.p))} probability"
     st.caption(
-        f"{markdown(shorten(leader.name, 24))}, {number(value.ci_low)} to {number(value.ci_high)} over draws at "
+        f"{markdown(shorten(leader.name, 24))}, {number(value.ci_low)} to {number(value.ci_high)} at "
         f"γ = {exact(nearest)}{lead}{_classifier_by_gold(views, leader.name, metric)}"
     )
 

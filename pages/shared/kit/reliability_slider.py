@@ -20,7 +20,7 @@ from pages.shared.cache import visit
 from pages.shared.kit import job_progress, opening, plausibility_models, state, widgets
 
 SIGNS = {"gold": "◆", "readers": "●", "beta": "■", "published": "▲", "default": "▲"}
-NAMES = {"gold": "gold", "readers": "raters", "beta": "β", "published": "published", "default": "default"}
+NAMES = {"gold": "gold", "readers": "from raters", "beta": "β", "published": "published", "default": "default"}
 _STEP = 0.1
 _SAME = 0.02  # as a share: nearer values read the same
 

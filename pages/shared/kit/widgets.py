@@ -105,8 +105,8 @@ def class_view(dataset: Dataset) -> Dataset:
     """Return the dataset as single classes, with a line on what was done and left out; stops if none is left."""
     view, left_out = cached.class_view(dataset, split(dataset))
     if dataset.kind == "ranking":
-        tied = f", {left_out:,} with a tied first choice left out" if left_out else ""
-        st.caption(f"First choices only: {plural(view.n_annotations, 'ranking')} used{tied}.")
+        tied = f"; {left_out:,} with a tied first choice left out" if left_out else ""
+        st.caption(f"First choices of {plural(view.n_annotations, 'ranking')}{tied}.")
     if dataset.kind == "score":
         _say_of_the_split(dataset.score, view)
     if view.n_annotations == 0:

@@ -118,7 +118,7 @@ def _why(view: Dataset, judged: opening.JudgedModels | None) -> None:
     if judged is None:
         job = opening.choice_job(view)
         if job is not None and not job.finished:
-            then = " The page will then show the average of models." if is_open(view) else ""
+            then = " When this is done, the page will show the average of the models." if is_open(view) else ""
             st.caption(opening.CHOOSING_RATERS + then)
             job_progress.redraw_after(job)
         return

@@ -49,7 +49,7 @@ _WITHOUT_TRUST = ("split", "single")  # what they say of a case does not depend 
 SIZES = (5, 10, 20, 30, 50)
 MOST_NAMES, MOST_SESSIONS = 6, 5
 HOW = """
-1. **You read each case blind**: {how}, and Ctrl+Enter records your opinion.
+1. **You read each case blind**: {how}; press Ctrl+Enter to record your opinion.
 2. **Then the panel's annotations are shown**: you keep your opinion (K) or change it (E).
 3. **If you disagree**, ask for a second opinion (A) or send the case to arbitration (G).
 

@@ -68,7 +68,7 @@ def test_counts_open_at_the_exponent_of_dependence(crowd, beta, gamma):
     opening = default_reliability(crowd, DirichletCounts(), beta=beta)
     assert (opening.reliability, opening.source) == (gamma, "beta")
     shared = "A case with 4 annotations counts as if it had about 0.8." in opening.reason
-    assert shared == ("raters share mistakes, or there are too few annotations per rater" in opening.reason)
+    assert shared == ("because raters share mistakes or have too few annotations" in opening.reason)
     assert shared == (beta < 1)
     assert ("practically independent" in opening.reason) == (beta >= 1)
     assert opening.marks[0].reliability == gamma
@@ -86,9 +86,9 @@ def test_counts_without_an_exponent_open_at_the_default_and_say_so(crowd):
 def test_rankings_and_scores_open_at_their_defaults(crowd, model, gamma):
     opening = default_reliability(crowd, model, beta=0.3)
     assert (opening.reliability, opening.source) == (gamma, "default")
-    why = "Without gold, γ cannot be calibrated for these data"
+    why = "It cannot be calibrated without gold"
     if isinstance(model, GaussianScores):  # there is no top class
-        why = "The scores of a case count as independent"
+        why = "The scores of a case are treated as independent"
     assert opening.reason == f"γ = {gamma:g} (default). {why}."
     assert names(opening) == ["published"] and opening.prior is None
     assert opening.marks[0].reliability == gamma

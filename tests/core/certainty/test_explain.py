@@ -75,8 +75,7 @@ def rankings(*annotations, classes="abc"):
         ),
         (
             ([(0, 1)], [(1, 1), (2, 1)], [(0, 1), (1, 1)]),
-            "One annotation names one class first; two annotations include “a”; "
-            "two with a tied first choice are not counted here.",
+            "One annotation names one class first; two include “a”; two with a tied first choice are not counted here.",
         ),
         (([(0, 1), (1, 2)], [(0, 1)]), "Both annotations name the same class first."),
     ],
@@ -93,7 +92,7 @@ def test_tied_first_choices_are_told_as_left_out(annotations, sentence):
         (([(0, 1)], [(1, 1)]), "Only two annotations, and no class is named first twice."),
         (
             ([(0, 1), (2, 2)], [(1, 1), (2, 2)], [(2, 1)]),
-            "Three annotations, and no class is named first twice; three annotations include “c”.",
+            "Three annotations, and no class is named first twice; three include “c”.",
         ),
         (
             ([(0, 1)], [(0, 1), (1, 2), (2, 2)], [(1, 1)]),
@@ -101,8 +100,7 @@ def test_tied_first_choices_are_told_as_left_out(annotations, sentence):
         ),
         (
             ([(0, 1), (1, 1)], [(0, 1), (1, 1)]),
-            "Two annotations, and no rater has a single first choice; two have tied classes; two annotations include "
-            "“a”.",
+            "Two annotations, and no rater has a single first choice; two have tied classes; two include “a”.",
         ),
     ],
 )

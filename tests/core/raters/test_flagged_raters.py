@@ -130,8 +130,8 @@ def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
     n, cost = int(act.n_annotations[27:].sum()), round(act.cost)
     share = round(100 * act.cost / act.expected_wrong.sum())
     assert found.words() == (
-        f"An estimated 3 of 30 raters are below the acceptable accuracy ({act.acceptable:.0%}, estimated by the model)"
-        f"; 3 are flagged for this. The flagged raters made {n:,} annotations, of which about {cost:,} are wrong: "
+        f"An estimated 3 of 30 raters are below the acceptable accuracy ({act.acceptable:.0%})"
+        f"; 3 are flagged for this. About {cost:,} of the flagged raters' {n:,} annotations are wrong, "
         f"{share}% of all expected wrong annotations."
     )
     wrong = (truth[data.case_of_annotation] != data.answer)[data.rater >= 27].sum()
@@ -144,7 +144,7 @@ def test_one_rater_is_not_told_in_the_plural():
     data, _ = simulated(3, np.r_[np.full(3, 0.9), 0.3], n_cases=800, per_case=3)
     words = found_in(data).words()
     assert words.startswith("An estimated 1 of 4 raters is below the acceptable accuracy (")
-    assert "); 1 is flagged for this. The flagged rater made " in words
+    assert "); 1 is flagged for this. About " in words
 
 
 def with_gold_of(data, known, truth):
