@@ -52,7 +52,7 @@ def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machine
         marking.first(state.whole().dataset)
         marking.bring(dataset)
         st.info(
-            "No AI rater yet. Mark the raters that are models, or add a file of a model's annotations.",
+            "No AI raters yet. Mark the raters that are models, or add a file of a model's annotations.",
             icon=":material/info:",
         )
         return None
@@ -135,7 +135,7 @@ def _parts(machines: computed.Machines, marked: tuple[Machine, ...], result: com
             lambda: parts.people(result, theme),
             lambda: parts.over_epsilon(result.test, theme),
         ],
-        "Where it differs": [differs, by_part],
+        "Disagreements": [differs, by_part],
         "Worth in raters": worth,
         "Errors": errors,
         "Versions": [lambda: versions.show(machines, marked_or_named, score, theme)],

@@ -52,7 +52,7 @@ def _card(n_files: int, dataset: Dataset) -> None:
     if not may_change and not n_files:
         st.caption("No reader study yet.")
         return
-    with st.expander("Files of the reader study", expanded=not (n_files and offered)):
+    with st.expander("Reader study files", expanded=not (n_files and offered)):
         contents = _uploaded("study_files") if may_change else {}
         if [studies.add(name, content) for name, content in contents.items()].count(True):
             st.rerun()

@@ -145,7 +145,7 @@ def _settings(dataset: Dataset):
     opened = reliability_slider.opens(dataset, plausibility_models.as_chosen(dataset))
     default = sweeps.reliabilities(name, opened)
     chosen = left.pills(
-        "Reliabilities γ",
+        "Values of γ",
         sorted({*offer.choices, opened}),
         default=default,
         selection_mode="multi",
@@ -256,7 +256,7 @@ def _found(dataset: Dataset, inputs: Inputs, sweep: SweepTable, sets: tuple) -> 
     tabs["Relations"] = lambda: _relations(dataset, inputs, sweep, options)
     if not inputs.dataset.traits.needs_split:
         tabs["Soft labels"] = lambda: _show_plausibilities(inputs, options)
-    tabs["What anchors γ"] = lambda: anchors.show(inputs.dataset, model)
+    tabs["How γ is chosen"] = lambda: anchors.show(inputs.dataset, model)
     # Only the open tab is worked out: another model on many cases takes a while, and other pages wait for it.
     for name, tab in zip(tabs, widgets.tabs(list(tabs), "reliability_tabs"), strict=True):
         if tab.open:

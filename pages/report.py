@@ -333,7 +333,7 @@ def _answers(answers: tuple[tuple[str, str], ...]) -> None:
             if answer:
                 st.markdown(f"**{markdown(question)}**  \n{markdown(answer)}")
         if empty := [question for question, answer in answers if not answer]:
-            st.caption(f"Left out, because there is nothing to report: {markdown(' · '.join(empty))}")
+            st.caption(f"Sections left out because there is nothing to report: {markdown(' · '.join(empty))}")
 
 
 navigation.through_app()

@@ -84,7 +84,7 @@ class ApplicableCoefficients(Result):
                 return f"Agreement on label sets cannot be computed: {_why(quoted)}"
             beyond = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
             cases = plural(quoted.n_cases, "case")
-            return f"Agreement beyond chance on label sets: α = {beyond} (MASI distance); n = {cases}"
+            return f"Agreement beyond chance on label sets (MASI distance): α = {beyond}; n = {cases}"
         if percent is None:
             if quoted.value is None:
                 return f"Agreement on scores cannot be computed: {_why(quoted)}"
@@ -105,6 +105,11 @@ class ApplicableCoefficients(Result):
     def pairs(self) -> str:
         """Denominator of `percentage`."""
         return _PAIRS.get(self.kind, "annotation pairs")
+
+    @property
+    def pairs_title(self) -> str:
+        """Title of `percentage`."""
+        return f"Pairwise agreement{_OF_PAIRS.get(self.kind, '')}"
 
     @property
     def quoted(self) -> Coefficient:
@@ -128,6 +133,7 @@ class ApplicableCoefficients(Result):
 
 
 _PAIRS = {"ranking": "pairs of first choices", "ordinal": "annotation pairs (neighbouring classes count in part)"}
+_OF_PAIRS = {"ranking": " on first choices", "ordinal": " (neighbouring classes count in part)"}
 _REASONS = {
     "nominal": "α allows any number of raters and missing annotations, and counts only identical classes as agreement",
     "ordinal": "the classes are ordered, so both measures count neighbouring classes as partial agreement",

@@ -168,7 +168,7 @@ def _by_beta(dataset: Dataset, beta: float) -> str:
         return "γ = 1: held-out annotations suggest that annotations of a case are practically independent (β = 1)."
     n = round(float(np.median(np.diff(dataset.case_ptr))))
     so = f". A case with {n} annotations counts as if it had about {_g(beta * n)}." if n > 1 else "."
-    return f"γ = β = {_g(beta)} because raters share mistakes or have too few annotations{so}"
+    return f"γ = β = {_g(beta)} because raters share mistakes, or have too few annotations to rule this out{so}"
 
 
 def _by_default(model: PlausibilityModel) -> str:

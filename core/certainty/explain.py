@@ -54,7 +54,7 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
     left_out = n_answers - n_used
     n_open = sum(any(len(block) > 1 for block in blocks) for blocks in rankings)
     if not left_out and n_open:
-        sentence += f"; {_word(n_open)} {'has' if n_open == 1 else 'have'} tied classes"
+        sentence += f"; {_word(n_open)} {'contains' if n_open == 1 else 'contain'} ties"
     sentence += _common_ground(dataset, rankings, votes)
     if left_out:
         sentence += f"; {_word(left_out)} with a tied first choice {'is' if left_out == 1 else 'are'} not counted here"

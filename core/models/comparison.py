@@ -301,9 +301,9 @@ class VoteChanges:
             ties = f"{self.n_decided:,} of {plural(self.n_tied, 'tie')}"
         weighing = f"The model, with {self.classifier} as evidence," if self.classifier else "Weighting the raters"
         if self.n_decided and not self.n_changed:
-            return f"{weighing} decides {ties} and changes no majority in {cases}"
+            return f"{weighing} breaks {ties} and changes the majority in none of {cases}"
         words = f"{weighing} changes the majority class in {self.n_changed:,} of {cases}"
-        return words + (f" and decides {ties}" if self.n_decided else "")
+        return words + (f" and breaks {ties}" if self.n_decided else "")
 
 
 def vote_changes(fit: RaterModelFit, vote: RaterModelFit, answered: np.ndarray) -> VoteChanges:

@@ -182,7 +182,7 @@ def doubt_note(doubt: float, rest: str = "the prevalence of classes") -> tuple[s
     if not doubt:
         return ()
     share = percent(doubt)
-    return (f"However many annotations a case has, about {share} of its class probabilities come from {rest}.",)
+    return (f"In every case, about {share} of the probability comes from {rest}.",)
 
 
 def truth_beta(beta: float, *, case_effect: bool = False, excess: float = 0.0) -> float:

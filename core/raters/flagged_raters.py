@@ -101,8 +101,8 @@ class FlaggedRaters(Result):
         bar = f"the acceptable accuracy ({percent(found.acceptable)}{judges})"
         about = round(found.n_below)
         if not found.n_flagged:
-            who = f"an estimated {about:,} of {n_judged:,} {'is' if about == 1 else 'are'}"
-            unsure = f", but {who if n_judged > 1 else 'the only rater may be'} below it" if about else ""
+            who = f"about {about:,} of {n_judged:,} probably {'is' if about == 1 else 'are'}"
+            unsure = f", but {who if n_judged > 1 else 'the only rater may be'}" if about else ""
             judge = "" if unsure and found.judged_by == "model" else f"; accuracy is {_JUDGES[found.judged_by]}"
             said = f"No rater is clearly below the acceptable accuracy ({percent(found.acceptable)})"
             return f"{said}{unsure}{judge}.{_checked(found.check)}"

@@ -184,7 +184,7 @@ class Following(Judged, Result):
         return (
             f"About {n_below:,} of {plural(n_judged, 'rater')} {have} a weak correlation with the case scores "
             f"({bar}); {flagged}. Flagged raters made {plural(n, 'annotation')}, which are worth as much as "
-            f"{plural(max(round(n - self.cost), 0), 'annotation')} by the average rater."
+            f"{plural(max(round(n - self.cost), 0), 'annotation')} from the average rater."
         )
 
     def _limit(self) -> list[str]:
@@ -193,7 +193,7 @@ class Following(Judged, Result):
             return []
         mean = _zero(self.mean)
         limit = _zero(self.acceptable)
-        return [f"The limit, {limit}, is halfway between 0 and the mean correlation over all annotations, {mean}."]
+        return [f"The limit of {limit} is halfway between 0 and the mean correlation over all annotations, {mean}."]
 
     def _shifted(self) -> list[str]:
         if self.scores is None or not self.scores.severe.any():
@@ -203,8 +203,8 @@ class Following(Judged, Result):
         first = highest_first(at)[: min(n, _MOST_NAMED)]
         named = "; ".join(f"{self.raters[j]} {self.shift(int(j))}" for j in first)
         who = "One rater scores" if n == 1 else f"{n:,} raters score"
-        most = "; largest differences" if n > _MOST_NAMED else ""
-        return [f"{who} higher or lower than the others, which does not count against them{most}: {named}."]
+        least = ". Largest differences" if n > _MOST_NAMED else ""
+        return [f"{who} higher or lower than the others, which does not count against them{least}: {named}."]
 
     def _low(self, rater: int) -> str:
         judge = "gold" if self.by_gold[rater] else "the other raters"
@@ -218,7 +218,7 @@ class Following(Judged, Result):
 
     def _spread(self, scores: ScoreRaters, rater: int) -> str:
         own = _said(scores.spread[rater], scores.spread_low[rater], scores.spread_high[rater], self.digits)
-        return f"Spread around the case score: {own}; median rater: {_zero(scores.median_spread, self.digits)}."
+        return f"The spread around the case score is {own}; the median is {_zero(scores.median_spread, self.digits)}."
 
 
 def without_words(raters: Sequence[str], aside: Sequence[int]) -> str:

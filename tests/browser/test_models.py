@@ -50,7 +50,7 @@ def test_switches_spell_a_model_and_add_it(open_page, dashboard):
     page.get_by_role("radio", name="Difficulty ABC").click()
     settled(page)
     expect(page.get_by_role("heading", level=1)).to_contain_text("2 models agree on the class in ")
-    expect(page.get_by_text("Cases where Difficulty ABC and the majority vote differ")).to_be_visible()
+    expect(page.get_by_text("Differences from the majority vote")).to_be_visible()
     page.get_by_role("tab", name="Checks").click()
     settled(page)
     expect(page.get_by_text("Checks need posterior draws")).to_be_visible()

@@ -169,7 +169,7 @@ def test_what_weighing_changes_is_what_a_count_case_by_case_says(case):
         else:
             changed += top.size == 1 and top[0] != first[0]
     assert (found.n_changed, found.n_decided) == (changed, decided)
-    assert ("decides" in found.words) == (decided > 0)
+    assert ("breaks" in found.words) == (decided > 0)
 
 
 def test_models_are_said_to_agree_on_the_cases_in_which_each_names_one_class_and_the_same(case):

@@ -66,7 +66,7 @@ def test_two_cases_have_no_interval_on_any_tab():
     data = kept("\n".join(["case,rater,class", *rows]))
     mark_machines(data, [Machine("gpt-4")])
     app = opened("ai_rater", data)
-    app.session_state["ai_tabs"] = "Where it differs"
+    app.session_state["ai_tabs"] = "Disagreements"
     assert table(settle(app.run()), "advantage of raters")[["95% from", "to"]].isna().all(axis=None)
     app.session_state["ai_tabs"] = "Worth in raters"
     assert table(settle(app.run()), "compared by")[["95% from", "to"]].to_numpy().tolist() == [["–", "–"]]
@@ -76,7 +76,7 @@ def test_machines_are_marked_by_a_press_and_kept():
     rows = [f"{c},{r},{'xy'[(c + (r == 'b')) % 2]}" for c in range(4) for r in ("a", "b", "gpt-4", "gpt-5")]
     data = kept("\n".join(["case,rater,class", *rows]))
     app = opened("ai_rater", data)
-    assert "No AI rater yet" in words(app)
+    assert "No AI raters yet" in words(app)
     app = settle(next(b for b in app.button if b.label == "Mark them").click().run())
     assert machines_of(data) == (Machine("gpt-4", "GPT", "4"), Machine("gpt-5", "GPT", "5"))
     assert app.title[0].value.startswith("Too few cases to determine whether an AI rater")
@@ -104,14 +104,14 @@ def test_the_title_is_the_verdict_and_the_table_has_a_row_a_machine(address, mad
     assert rows["passes in resamples"].tolist() == ["99%", "0%"], "100% is for all of them"
     assert rows["cases"].tolist() == [150, 150] and rows["cases to pass"].iloc[1] == "no number of cases is enough"
     passing = [one for one in people_in_its_place(made, people=people) if one.passes]
-    assert f"In the same test, {len(passing)} of 4 raters pass" in words(app)
+    assert f"By the same test, {len(passing)} of 4 raters pass" in words(app)
 
 
 def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, made):
     app = opened("ai_rater", address)
     for tab, column in {
         "Against each rater": "passes from ε",
-        "Where it differs": "advantage of raters",
+        "Disagreements": "advantage of raters",
         "Worth in raters": "compared by",
     }.items():
         app.session_state["ai_tabs"] = tab
@@ -120,7 +120,7 @@ def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, mad
         "Against each rater": "Here, each rater in turn takes the place of the AI rater",
         "Versions": "M: agreement with people fell by",
         "Errors": "Who shares errors?",
-        "Where it differs": "The panel is confident about",
+        "Disagreements": "The panel is confident about",
     }.items():
         app.session_state["ai_tabs"] = tab
         assert said in words(settle(app.run()))
@@ -132,7 +132,7 @@ def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, mad
 
 def test_which_panels_are_decided_is_provisional_while_the_trust_is_chosen_and_no_longer(address, monkeypatch):
     app = opened("ai_rater", address)
-    app.session_state["ai_tabs"] = "Where it differs"
+    app.session_state["ai_tabs"] = "Disagreements"
     assert "Provisional" not in words(settle(app.run())), "all is chosen"
     monkeypatch.setattr("pages.shared.ai_rater.computed.may_move", lambda *_: True)
     assert "Provisional: γ is still being chosen from the data" in words(settle(app.run()))
@@ -263,7 +263,7 @@ def test_a_machine_whose_leads_are_unknown_is_named_with_the_reason():
     data = kept("\n".join(["case,rater,class", *rows]), "apart")
     mark_machines(data, [Machine("gpt-4"), Machine("gpt-5")])
     app = opened("ai_rater", data)
-    app.session_state["ai_tabs"] = "Where it differs"
+    app.session_state["ai_tabs"] = "Disagreements"
     said = words(settle(app.run()))
     assert "gpt-5 is not shown: " in said and "gpt-4 is not shown" not in said
 

@@ -89,7 +89,7 @@ def test_cases_and_home_open_on_the_order_where_it_describes_the_raters_best_unt
     keep(dataset)
     app = opened("cases", dataset.digest)
     assert app.selectbox(key="model").value == "ordinal-truth"
-    assert "predicts these raters best on held-out annotations, so the order of the classes is used here" in words(app)
+    assert "best predicts these raters' held-out annotations, so the order of the classes is used here" in words(app)
     assert any("expected" in frame.value for frame in app.dataframe)
     gamma = f"{app.slider(key='reliability').value:g}"
     assert f"(Ordinal truth, γ = {gamma})" in " ".join(one.value for one in opened("home", dataset.digest).caption)
@@ -110,7 +110,7 @@ def test_few_held_out_annotations_are_told_where_they_choose_the_ordinal_model(g
     monkeypatch.setattr(plausibility_models, "FEWEST_TO_TELL", dataset.n_annotations + 1)
     said = words(opened("cases", dataset.digest))
     few = f"(only {dataset.n_annotations:,}, hardly enough to compare models)"
-    assert f"predicts these raters best on held-out annotations {few}, so the" in said
+    assert f"best predicts these raters' held-out annotations {few}, so the" in said
 
 
 def test_raters_says_who_reads_higher_or_lower_than_the_panel():
@@ -170,7 +170,7 @@ def test_counts_open_where_the_order_is_not_declared_or_another_model_describes_
         app = opened("cases", other.digest)
         assert app.selectbox(key="model").value == "dirichlet"
         assert ("Ordinal truth" in app.selectbox(key="model").options) == offers
-        assert "The ordinal model predicts these raters best" not in words(app)
+        assert "The ordinal model best predicts these raters" not in words(app)
 
 
 def test_reliability_says_how_sure_the_truth_is_within_one_class(graded):

@@ -81,7 +81,7 @@ def test_the_mean_score_of_one_case_has_no_interval():
 @pytest.mark.parametrize(
     ("threshold", "first", "second", "least"),
     [
-        (None, "Median 95% interval: ± {half}", "at most this wide, γ = 2", "wide"),
+        (None, "Median width of 95% intervals: ± {half}", "at most this wide, γ = 2", "wide"),
         (
             5.0,
             "Uncertain cases: 50%",
@@ -114,7 +114,9 @@ def test_home_of_scores_counts_cases_uncertain_of_their_side_and_shows_the_one_k
     assert mean.x[0] == trust.m[0, case]
 
 
-@pytest.mark.parametrize(("n", "words"), [(0, "No rater is"), (1, "1 rater"), (2, "2 raters")])
+@pytest.mark.parametrize(
+    ("n", "words"), [(0, "No rater clearly differs"), (1, "1 rater clearly differs"), (2, "2 raters clearly differ")]
+)
 def test_home_of_scores_counts_raters_of_another_severity_and_not_those_who_are_erratic(monkeypatch, said, n, words):
     one = SimpleNamespace(
         severe=np.arange(5) < n, erratic=np.arange(5) < 4, severity_low=np.zeros(5), severity_high=np.full(5, 0.5),
@@ -126,7 +128,7 @@ def test_home_of_scores_counts_raters_of_another_severity_and_not_those_who_are_
     monkeypatch.setattr(home_scores.doors, "plot_still", lambda *_: None)
     monkeypatch.setattr(st, "page_link", lambda *_, **__: None)
     home_scores._raters(SimpleNamespace(raters_identified=True, case_ptr=np.array([0, 2])), LIGHT)
-    assert said == [f"{words} clearly more or less severe", "First, 2 digits."] and drawn == [one]
+    assert said == [f"{words} in severity", "First, 2 digits."] and drawn == [one]
 
 
 def test_the_prior_of_scores_has_each_of_its_numbers_under_its_own_name(said):
@@ -400,21 +402,21 @@ def test_the_title_of_a_score_has_the_digits_that_its_interval_is_worth(monkeypa
 @pytest.mark.parametrize(
     ("exclusive", "even", "words"),
     [
-        (True, [1, 1, 0], "no label clearly leads: x and y are equally likely. No rater named more than one label."),
+        (True, [1, 1, 0], "no label clearly leads; x and y are equally likely. No rater named more than one label."),
         (
             False,
             [0, 1, 0],
-            "no set clearly leads: y is as likely to apply as not. This assumes that labels are independent.",
+            "no set clearly leads; y is as likely to apply as not. This assumes that labels are independent.",
         ),
         (
             False,
             [0, 1, 1],
-            "no set clearly leads: y and z are as likely to apply as not. This assumes that labels are independent.",
+            "no set clearly leads; y and z are as likely to apply as not. This assumes that labels are independent.",
         ),
         (
             False,
             [0, 0, 0],
-            "no set clearly leads: the most likely is “x”, with a probability of only 45%. This assumes that",
+            "no set clearly leads; the most likely is “x”, with a probability of only 45%. This assumes that",
         ),
     ],
 )

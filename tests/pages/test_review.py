@@ -156,7 +156,7 @@ def test_the_first_screen_says_what_waits_before_anybody_has_written_a_name():
     assert {card.label: card.value for card in app.metric} == {
         "Uncertain cases": "–", "Waiting for a second reviewer": "0", "Settled": "0"
     }  # fmt: skip
-    assert "You read each case blind**: keys 1 to 9 choose a class by its position, and Ctrl+Enter" in words(app)
+    assert "You read each case blind**: keys 1 to 9 choose a class by its position; press Ctrl+Enter" in words(app)
     through_one_case(signed(dataset.digest), "x")
     app = open_page("review", dataset.digest)
     (review,) = ReviewStore().cases(dataset.digest).values()
@@ -735,7 +735,7 @@ def test_none_of_these_and_other_labels_exclude_each_other_and_an_even_label_is_
     press(app, "Record my opinion")
     applies = dict(app.dataframe[0].value[["label", "applies"]].to_numpy())
     assert applies == {"x": "even", "y": "even", "z": "even", "w": "no", "none of these": "no"}
-    assert "no set clearly leads: x, y and z are as likely to apply as not" in words(app)
+    assert "no set clearly leads; x, y and z are as likely to apply as not" in words(app)
 
 
 def test_a_dispute_over_sets_ends_with_a_set():

@@ -98,7 +98,7 @@ def test_half_of_the_cases_are_known_to_half_the_width_of_the_middle_one_on_home
     width = np.sort(fit_prior(dataset).model().posterior(dataset).width())
     half = f"{width[10] / 2:.1f}"
     assert half != f"{width.mean() / 2:.1f}"
-    card = next(one for one in opened("home", address).metric if one.label == "Median 95% interval")
+    card = next(one for one in opened("home", address).metric if one.label == "Median width of 95% intervals")
     assert card.value == f"± {half}"
     title = opened("cases", address).title[0].value
     assert title == f"Half of the scores are known to within ± {half} at this γ"

@@ -115,7 +115,9 @@ def certainty(*top1: float, single: tuple[int, ...] = (), reach: float | None = 
     ],
 )
 def test_home_counts_uncertain_cases_in_the_right_number(values, ends):
-    found = SimpleNamespace(percentage=coefficient(0.734, 0.6, 0.8), quoted=None, kind="class", pairs="pairs")
+    found = SimpleNamespace(
+        percentage=coefficient(0.734, 0.6, 0.8), quoted=None, kind="class", pairs="annotation pairs"
+    )
     data = SimpleNamespace(name="made", n_cases=len(values), kind="class")
     said = home_numbers.sentence(data, found, certainty(*values))
     assert said == f"made: raters agree on 73% of annotation pairs, {ends}"
@@ -131,7 +133,9 @@ def test_home_counts_uncertain_cases_in_the_right_number(values, ends):
     ],
 )
 def test_home_calls_no_case_uncertain_for_having_few_raters(values, single, reach, ends, said):
-    found = SimpleNamespace(percentage=coefficient(0.734, 0.6, 0.8), quoted=None, kind="class", pairs="pairs")
+    found = SimpleNamespace(
+        percentage=coefficient(0.734, 0.6, 0.8), quoted=None, kind="class", pairs="annotation pairs"
+    )
     data = SimpleNamespace(name="made", n_cases=len(values), kind="class")
     certain = certainty(*values, single=single, reach=reach)
     assert home_numbers.sentence(data, found, certain) == f"made: raters agree on 73% of annotation pairs, {ends}"
@@ -176,7 +180,7 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said == [
         "Best classifier, top-1 accuracy: 0.70",
-        "net, 0.61 to 0.78 at γ = 3; beats the other classifier with at least 97% probability",
+        "“net”, 0.61 to 0.78 at γ = 3; beats the other classifier with at least 97% probability",
     ]
     said.clear()
     evaluation.better[0, 1, 0] = 0.6  # ahead in the mean alone: no best one is named
@@ -606,17 +610,22 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(mon
 @pytest.mark.parametrize(
     ("by_draws", "others"),
     [
-        (False, "the other raters of each case, weighted by the model"),
+        (False, "from the other raters of each case, weighted by the model"),
         (
             True,
-            "the average of models over 300 draws of the truth, so intervals include the uncertainty about the truth",
+            "with the average of models over 300 draws of the truth, so intervals include the uncertainty about the "
+            "truth",
         ),
     ],
 )
 @pytest.mark.parametrize(
     ("by_gold", "n_judged", "words"),
     [
-        ([False, False, False], 3, "judged by OTHERS. It is shrunk towards the mean of all raters."),
+        (
+            [False, False, False],
+            3,
+            "Accuracy is estimated OTHERS. Estimates are shrunk towards the mean of all raters.",
+        ),
         (
             [True, True, True],
             3,
@@ -625,8 +634,8 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(mon
         (
             [True, True, False],
             3,
-            "Accuracy is judged by gold for 2 raters with at least 20 gold annotations, and for the rest by "
-            "OTHERS. It is shrunk towards the mean of all raters",
+            "Accuracy is measured against gold for 2 raters with at least 20 gold annotations, and for the rest it "
+            "is estimated OTHERS. Values are shrunk towards the mean of all raters",
         ),
     ],
 )
@@ -697,7 +706,7 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     assert "The table contains 7 more flags." in said
     (honest,) = [words for words in said if "careful rater" in words]
     assert "is at most 2%" in honest
-    assert "for 1 rater with at least 20 gold annotations, and for the rest by" in honest
+    assert "for 1 rater with at least 20 gold annotations, and for the rest it is" in honest
     table.draws = object()  # of the average of models
     said.clear()
     blocks.show(all_raters.flags(found))
@@ -860,12 +869,12 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
         *["like guessing"] * 2,
         "too few cases",
     ]
-    assert said[-1].startswith("95% intervals, over cases; ε = 0.15. In the same test, 2 of 3 raters pass, ")
-    assert "with ρ 0.30 to 0.71." in said[-1]
+    assert said[-1].startswith("Bars are 95% intervals over cases (ε = 0.15). By the same test, 2 of 3 raters pass (ρ ")
+    assert "(ρ 0.30 to 0.71)." in said[-1]
     assert frame["passes in resamples"].tolist() == ["99%", "70%", "70%"]
     alike = SimpleNamespace(test=test, worth=found.worth, by_log_score=(), people=(in_the_test("ann", True, 1.0),) * 2)
     ai_parts.verdicts(alike, [f"m{n}* is silent." for n in range(6)])
-    assert "In the same test, 2 of 2 raters pass, with ρ 1.00. " in said[-2]
+    assert "By the same test, 2 of 2 raters pass (ρ 1.00). " in said[-2]
     assert said[-1] == (
         "m0* is silent. m1* is silent. m2* is silent. m3* is silent. 2 other AI raters also did not "
         "annotate some cases. If those cases are hard, ρ is too high."
@@ -878,7 +887,7 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
 def test_of_two_classes_the_first_place_alone_may_be_another():
     result = SimpleNamespace(certainty=np.array([[0.81, 1.0]]), se=np.zeros((1, 2)))
     words = one_case.summary(one_case.OneCase(None, None, result, None, {}, 3), 2)
-    assert words.plain == "Certainty about which class leads 81%"
+    assert words.plain == "Certainty of the leading class: 81%"
 
 
 # Models
@@ -890,7 +899,7 @@ def test_the_annotations_of_a_rater_are_counted_by_the_measure_that_judges(monke
     monkeypatch.setattr(one_rater.table, "table_of", lambda found: frame)
     table = SimpleNamespace(raters=("ann", "bob"), n_annotations=np.array([128, 40]))
     found = SimpleNamespace(ranked=True, table=table, act=SimpleNamespace(following=object()))
-    assert one_rater.numbers(found, 0).plain == "128 annotations, worth 44 by the average rater"
+    assert one_rater.numbers(found, 0).plain == "128 annotations, worth 44 from the average rater"
     assert one_rater.numbers(found, 1).plain == "40 annotations"
     found.act.following = None
     assert one_rater.numbers(found, 0).plain == "128 annotations, 72 expected to be wrong"
@@ -1176,7 +1185,7 @@ def test_rankings_that_count_by_their_first_choice_are_counted_with_those_left_o
     view = SimpleNamespace(n_annotations=1234)
     monkeypatch.setattr(widgets.cached, "class_view", lambda data, threshold: (view, 56))
     assert widgets.class_view(SimpleNamespace(kind="ranking")) is view
-    assert "1,234 rankings used" in said[0] and "56 with a tied first" in said[0]
+    assert "of 1,234 rankings" in said[0] and "56 with a tied first" in said[0]
 
 
 def test_the_table_of_raters_says_how_many_of_all_it_shows(monkeypatch, said, shown, left):

@@ -157,13 +157,15 @@ def _quote(found: ApplicableCoefficients) -> list[Words]:
     one = found.quoted
     if one.value is None:
         return []
-    name = method_named(CoefficientMethod, one.name).title if one.name in INTRACLASS else figures.title_of(one)
+    name = method_named(CoefficientMethod, one.name).title
+    if one.name not in INTRACLASS and figures.title_of(one) != name:
+        name = f"{name} ({figures.title_of(one).removeprefix(name).lstrip(', ')})"
     value = with_interval(one.value, one.ci_low, one.ci_high)
-    words = f" {value}, {plural(one.n_cases, 'case')}, {one.n_annotations:,} annotations"
+    words = f": {value}, {plural(one.n_cases, 'case')}, {one.n_annotations:,} annotations"
     percentage = found.percentage
     if percentage is not None and percentage.value is not None:
         ends = percent_with_interval(percentage.value, percentage.ci_low, percentage.ci_high)
-        words += f"; {_same_kind(percentage)} {ends}"
+        words += f"; {_same_kind(percentage)}: {ends}"
     return [Words((Strong("To quote:"), " ", Name(name), f"{words}."), term=one.name)]
 
 
@@ -174,7 +176,7 @@ def _why_quoted(found: ApplicableCoefficients) -> Words:
 
 
 def _same_kind(percent: Coefficient) -> str:
-    return "percent agreement" if percent.weights == "identity" else f"percent agreement, {percent.weights} weights"
+    return "percent agreement" if percent.weights == "identity" else f"percent agreement ({percent.weights} weights)"
 
 
 def _common(main: list[Coefficient]) -> list[str]:

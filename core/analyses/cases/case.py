@@ -204,11 +204,11 @@ def summary(found: OneCase, n_classes: int) -> Words:
     result, risk = found.certainty, found.risk
     certainty = [float(short_of_certain(result.certainty[0, 0])), *result.certainty[0, 1:]]
     sets = [
-        f"which {f'{top + 1} lead' if top else 'class leads'} {simulated(certainty[top], float(result.se[0, top]))}"
+        f"leading {top + 1 if top else 'class'}: {simulated(certainty[top], float(result.se[0, top]))}"
         for top in range(min(result.certainty.shape[1], max(n_classes - 1, 1)))  # all classes together are certain
         if np.isfinite(result.certainty[0, top])
     ]
-    words = f"Certainty about {', '.join(sets)}" if found.n_votes > 1 else few_said(found)
+    words = f"Certainty of the {', of the '.join(sets)}" if found.n_votes > 1 else few_said(found)
     if risk is None:
         return Words(words, "note", "annotation certainty")
     words += (

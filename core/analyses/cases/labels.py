@@ -123,4 +123,4 @@ def _likeliest(found: LabelSetCertainty, case: int) -> tuple[Span, ...]:
         most = (Name(listed(even)), " are equally likely")
     elif even:
         most = (Name(listed(even)), f" {'is' if len(even) == 1 else 'are'} as likely to apply as not")
-    return f"no {'label' if found.exclusive else 'set'} clearly leads: ", *most, ". ", *how
+    return f"no {'label' if found.exclusive else 'set'} clearly leads; ", *most, ". ", *how

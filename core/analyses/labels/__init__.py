@@ -10,7 +10,7 @@ from ..inputs import Inputs
 
 RULES = {"average": "Rater model", "vote": "Majority vote", "review": "Review first"}
 SCORE_RULES = {"average": "Plausible score", "vote": "Mean score", "review": "Review first"}
-BELOW = {"mark": "Keep, marked", "blank": "Leave blank", "out": "Leave out"}
+BELOW = {"mark": "Keep and mark", "blank": "Leave blank", "out": "Leave out"}
 
 
 def _rule(titles: dict[str, str]) -> Any:
@@ -51,7 +51,7 @@ class LabelsOptions:
         help="Minimum certainty and P(correct) at which a label is used unchanged, 0 to 1 [0.9]",
     )  # fmt: skip
     below: str = option(
-        "mark", "Cases below", tuple(BELOW), BELOW.__getitem__, key="label_below", look="radio",
+        "mark", "Cases below the minimum", tuple(BELOW), BELOW.__getitem__, key="label_below", look="radio",
         help="Treatment of cases below the minimum certainty",
     )  # fmt: skip
     soft_labels: bool = _flag("Soft labels", "label_soft", "Add the probability of each class")

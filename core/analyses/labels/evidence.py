@@ -163,7 +163,7 @@ def of_sets(dataset: Dataset, certain: LabelSetCertainty, fits: LabelFits | None
         average = _of_sets(DAWID_SKENE.title, fits.probability, fits.applies, n > 0, dataset.classes, place)
     leading = tuple(_names(dataset.classes, own) for own in certain.applies)
     shares = CertaintyShares(certain.whole < UNCERTAIN_BELOW, n == 1, n == 0, UNCERTAIN_BELOW, int(n.max()), None)
-    details = "" if fits is None else f"{DAWID_SKENE.title} of each label"
+    details = "" if fits is None else f"{DAWID_SKENE.title}, fitted to each label"
     return LabelEvidence(
         dataset.classes, n, True, place, vote, average, details, leading, certain.whole, shares
     )  # fmt: skip

@@ -411,16 +411,15 @@ def present(found: CaseLabels, inputs: Inputs, options) -> list[Block]:
 def _counted(found: CaseLabels, bar: float) -> str:
     """Count the statuses; add the uncertain cases that have another status, which other pages count as uncertain."""
     counts = " · ".join(f"{status}: {n:,}" for status, n in found.counts.items())
-    both = "certainty" if found.evidence.average is None else "certainty and P(correct)"
+    alone = found.evidence.average is None
+    both, are = ("certainty", "is") if alone else ("certainty and P(correct)", "are both")
     whole = " of the whole set" if found.evidence.is_set else ""
-    said = f"{counts}. Confident: {both}{whole} of at least {percent(bar)}."
+    said = f"{counts}. Confident: {both}{whole} {are} at least {percent(bar)}."
     uncertain = found.evidence.at_bar(bar).uncertain
     if other := sum(low and one != UNCERTAIN for low, one in zip(uncertain, found.status, strict=True)):
-        n = int(uncertain.sum())
-        have, has = ("has" if number == 1 else "have" for number in (n, other))
         said += (
-            f" {plural(n, 'case')} {have} a certainty below {percent(bar)}; {other:,} of them {has} "
-            f"a status other than “{UNCERTAIN}”."
+            f" Of the {plural(int(uncertain.sum()), 'case')} with a certainty below {percent(bar)}, {other:,} "
+            f"{'has' if other == 1 else 'have'} a status other than “{UNCERTAIN}”."
         )
     return said
 

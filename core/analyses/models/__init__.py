@@ -15,7 +15,7 @@ from ...plausibility.protocol import PlausibilityModel
 from ...raters.groups import RaterFacts
 from ..base import Analysis, AnalysisPart, LongWork, NoOptions, declared_in, option, part_of
 
-SHARED, OWN = "Shared by all labels", "Each label alone"
+SHARED, OWN = "Shared by all labels", "Separate for each label"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class CalibrationOptions(ModelOptions):
 class LabelOptions:
     """Options for sets of labels."""
 
-    trust: str = option(SHARED, "Trust in a rater", (SHARED, OWN), key="label_trust", look="side by side")
+    trust: str = option(SHARED, "Rater accuracy", (SHARED, OWN), key="label_trust", look="side by side")
 
 
 @dataclass(frozen=True, slots=True)

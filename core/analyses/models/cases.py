@@ -60,8 +60,7 @@ def compute(models: FittedModels, options) -> ModelCases:
 def present(found: ModelCases, dataset: Dataset, options) -> list[Block]:
     """Show a row for each case with its probability, and effects of cases, if the model has them."""
     shown, order = found.models.shown, found.order
-    name = label(shown)
-    blocks: list[Block] = [Heading("Cases" if options.every else f"{name} and the majority vote differ")]
+    blocks: list[Block] = [Heading("Cases" if options.every else "Differences from the majority vote")]
     if not len(order):
         return [*blocks, Words("The model and the majority vote choose the same class for every case.")]
     ties = ""

@@ -171,7 +171,7 @@ def numbers(found: AssessedRaters, place: int) -> Words:
     said = [plural(n, "annotation")]
     if found.act.following is not None:
         if np.isfinite(row["lost"]):
-            said.append(f"worth {number(n - row['lost'], 0)} by the average rater")
+            said.append(f"worth {number(n - row['lost'], 0)} from the average rater")
     elif np.isfinite(row["expected_wrong"]) and found.ranked:
         said.append(f"{number(row['expected_wrong'], 0)} expected to be wrong")
     return Words(", ".join(said), "note")

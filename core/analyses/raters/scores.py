@@ -98,12 +98,12 @@ def present(found: Following, dataset: Dataset, options) -> list[Block]:
     raters = severity_of(found)
     severe, erratic = int(raters.severe.sum()), int(raters.erratic.sum())
     level = (
-        f"{plural(severe, 'rater')} clearly more or less severe"
+        f"{plural(severe, 'rater')} clearly {'differs' if severe == 1 else 'differ'} in severity"
         if severe
-        else "No rater is clearly more or less severe"
+        else "No rater clearly differs in severity"
     )
     scatter = (
-        f"{plural(erratic, 'rater')} with clearly more scattered scores"
+        f"{plural(erratic, 'rater')} clearly {'has' if erratic == 1 else 'have'} more scattered scores"
         if erratic
         else "No rater's scores are clearly more scattered"
     )

@@ -324,7 +324,7 @@ def _against_pool(found: AssessedRaters) -> list[Block]:
         )
     ]
     if n_known > figures.MOST_LINES:
-        lowest = "have the weakest correlation with the cases" if followed else "least accurate"
+        lowest = "have the weakest correlation with the case scores" if followed else "least accurate"
         blocks.append(
             Words(f"Shown: the {figures.MOST_LINES} of {n_known:,} raters who are flagged or {lowest}.", "note")
         )
@@ -348,7 +348,7 @@ _HEADS: dict[str, tuple[str, Unit]] = {
 
 
 def least(act: FlaggedRaters, escape: Callable[[str], str] = plotly) -> str:
-    """Return a title with the rater who is clearly the least accurate, or has the weakest correlation with the cases.
+    """Return a title with the rater who is clearly the least accurate, or the weakest correlation with the case scores.
 
     Parameters
     ----------
@@ -364,7 +364,9 @@ def least(act: FlaggedRaters, escape: Callable[[str], str] = plotly) -> str:
     if np.isfinite(judged.rates.value).sum() > 1 and act.against():  # "No rater" would seem to contradict a flag.
         return f"{judged.measure.capitalize()} of each rater"
     if np.isfinite(judged.rates.value).sum() > 1:
-        what = "clearly has the weakest correlation with the cases" if followed else "is clearly the least accurate"
+        what = (
+            "clearly has the weakest correlation with the case scores" if followed else "is clearly the least accurate"
+        )
         return f"No rater {what}"
     return f"{judged.measure.capitalize()} of the rater"
 
@@ -427,21 +429,21 @@ def _judged(act: FlaggedRaters, by_draws: bool) -> str:
         return _followed(act.following)
     if not act.acceptable.n_judged:
         return ""
-    others = "the other raters of each case, weighted by the model"
+    others = "from the other raters of each case, weighted by the model"
     if by_draws:
         others = (
-            f"the {AVERAGE.title.lower()} over {N_DRAWS:,} draws of the truth, so intervals include the "
+            f"with the {AVERAGE.title.lower()} over {N_DRAWS:,} draws of the truth, so intervals include the "
             "uncertainty about the truth"
         )
     n_gold = int(act.acceptable.by_gold.sum())
     if not n_gold:
-        return f"Accuracy is judged by {others}. It is shrunk towards the mean of all raters."
+        return f"Accuracy is estimated {others}. Estimates are shrunk towards the mean of all raters."
     people = plural(n_gold, "rater")
     if n_gold == act.acceptable.n_judged:
         return f"The accuracy of {people} is measured against gold and shrunk towards the mean of all raters."
     return (
-        f"Accuracy is judged by gold for {people} with at least {GOLD_EACH} gold annotations, and for the rest by "
-        f"{others}. It is shrunk towards the mean of all raters."
+        f"Accuracy is measured against gold for {people} with at least {GOLD_EACH} gold annotations, and for the rest "
+        f"it is estimated {others}. Values are shrunk towards the mean of all raters."
     )
 
 

@@ -227,7 +227,7 @@ RELIABILITY = Analysis(
         _part("plausibilities", "Soft labels", _of_classes),
         _part("models", "Another model", _of_classes, _with_another_model),
         _part("evidence", "Classifier as evidence", _of_single_classes, _with_predictions, _with_class_scores),
-        _part("anchors", "What anchors γ", options=AnchorOptions),
+        _part("anchors", "How γ is chosen", options=AnchorOptions),
         _part("scores", "Certainty of scores", _of_scores),
         _part("predictors", "Predictors", _of_scores, _with_predictions),
         _part("set_classifiers", "Classifiers of sets", _of_sets, _with_predictions),

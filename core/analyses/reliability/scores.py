@@ -49,7 +49,7 @@ def present(found: ScoreTrust, inputs: Inputs, options) -> list[Block]:
         "score_widths",
     )
     legend = Words("Line: median case · Band: middle half of the cases", "legend")
-    words = "Set a threshold to see how certain it is that each score is above it."
+    words = "Set a threshold to see how certain each score is to be above it."
     shown: list[Block] = [widths, legend, Words(words, "note")]
     if found.above is not None:
         side = Figure(

@@ -37,8 +37,8 @@ _HEADS = {
     "machine to": st.column_config.NumberColumn("AI rater, 95% high", format=columns.THREE),
 }  # as they are called on screen; the names in files stay
 _WORTH = (
-    "“Worth in raters” answers another question: how many raters together predict an annotation as well as the AI "
-    "rater does. It may be high for an AI rater that fails the test, and low for one that passes."
+    "“Worth in raters” is the number of raters who together predict an annotation as well as the AI rater does. It may "
+    "be high for an AI rater that fails the test, and low for one that passes."
 )
 _TO_PASS = (
     "Number of similar cases needed to pass in 80% of samples. “Can replace a rater” is shown if the AI rater passes "
@@ -78,13 +78,13 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
             "cases to pass": st.column_config.TextColumn(help=_TO_PASS),
         },
     )  # fmt: skip
-    said = [f"95% intervals, over cases; ε = {exact(found.epsilon)}."]
+    said = [f"Bars are 95% intervals over cases (ε = {exact(found.epsilon)})."]
     known = [one for one in computed.people if one.rho is not None]
     if known:
         n = sum(bool(one.passes) for one in known)
         ends = " to ".join(dict.fromkeys(number(end(one.rho for one in known)) for end in (min, max)))
         said.append(
-            f"In the same test, {n:,} of {plural(len(known), 'rater')} {'passes' if n == 1 else 'pass'}, with ρ {ends}."
+            f"By the same test, {n:,} of {plural(len(known), 'rater')} {'passes' if n == 1 else 'pass'} (ρ {ends})."
         )
     said.append("The test rewards agreement with most raters, so an AI rater that shares their errors can pass.")
     if any(isinstance(worth, EquivalentReaders) for worth in computed.worth):

@@ -52,7 +52,7 @@ def sentence(dataset: Dataset, found: ApplicableCoefficients | None, certain: Ca
         if main.value == 1.0:  # no two scores of a case differ, and there is no interval
             words = "raters agree on every score"
     elif found.kind == "set":
-        words = f"agreement on label sets: α = {number(main.value)}"
+        words = f"agreement on label sets is α = {number(main.value)}"
     elif main.value == 1.0:
         words = "raters agree on everything"
     else:
@@ -99,7 +99,7 @@ def agreement(found: ApplicableCoefficients | None, why: str) -> None:
         st.caption(_ends(main) + f", {agreement_figures.title_of(main)}; n = {plural(main.n_cases, 'case')}")
         return
     value = "–" if main.value is None else percent(main.value)
-    st.metric(f"Agreement, {found.pairs}", value, help=widgets.explained(main.name))
+    st.metric(found.pairs_title, value, help=widgets.explained(main.name))
     quoted = found.quoted
     beyond = ""
     if quoted.value is not None:
@@ -193,7 +193,7 @@ def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
     others = "the other classifier" if len(evaluation.values) == 2 else "every other classifier"
     lead = "" if leader.p is None else f"; beats {others} with at least {percent(at_least(leader.p))} probability"
     st.caption(
-        f"{markdown(shorten(leader.name, 24))}, {number(value.ci_low)} to {number(value.ci_high)} at "
+        f"“{markdown(shorten(leader.name, 24))}”, {number(value.ci_low)} to {number(value.ci_high)} at "
         f"γ = {exact(nearest)}{lead}{_classifier_by_gold(views, leader.name, metric)}"
     )
 

@@ -21,7 +21,7 @@ def say(dataset: Dataset, name: str) -> None:
     if OrdinalTruth.name not in plausibility_models.offered(dataset) or not plausibility_models.order_counts(dataset):
         return
     few = plausibility_models.too_few_to_tell(dataset)
-    why = f"{_SIGN} The ordinal model predicts these raters best on held-out annotations"
+    why = f"{_SIGN} The ordinal model best predicts these raters' held-out annotations"
     why += f" (only {few:,}, hardly enough to compare models)" if few else ""
     if name == OrdinalTruth.name:
         st.caption(f"{why}, so the order of the classes is used here.")

@@ -89,7 +89,7 @@ def _say_of_the_split(scores: np.ndarray, view: Dataset) -> None:
     if visit.threshold_opened is not None:
         said += " This threshold is the median of all scores. Set the threshold that matters to you."
     st.caption(
-        f"{said} How far a score is from the threshold is ignored. For results without a threshold, see Raters "
+        f"{said} The distance from the threshold is ignored. For results without a threshold, see Raters "
         "(severity and spread) and Cases (plausible scores)."
     )
 

@@ -1,4 +1,4 @@
-"""What anchors γ: two questions, two curves, each drawn as soon as it is there."""
+"""How γ is chosen: two questions, two curves, each drawn as soon as it is there."""
 
 import streamlit as st
 

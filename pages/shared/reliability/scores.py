@@ -39,7 +39,7 @@ def show(dataset: Dataset, title) -> None:
     opened = reliability_slider.opens(dataset, model)
     default = sorted({*METHOD.reliability.sweep, opened})
     chosen = left.pills(
-        "Reliabilities γ",
+        "Values of γ",
         sorted({0.3, 0.5, 5.0, 10.0, *METHOD.reliability.choices, opened}),
         default=default,
         selection_mode="multi",
@@ -60,7 +60,7 @@ def show(dataset: Dataset, title) -> None:
     trust = RELIABILITY.part("scores").answer(inputs, options)
     title.title(analysis.finding(trust))
     _provenance(dataset, model, options, bool(predictors))
-    names = ["Certainty", *(["Predictors"] if predictors else []), "What anchors γ"]
+    names = ["Certainty", *(["Predictors"] if predictors else []), "How γ is chosen"]
     tabs = dict(zip(names, widgets.tabs(names, "reliability_tabs"), strict=True))
     if tabs["Certainty"].open:
         with tabs["Certainty"]:
@@ -70,8 +70,8 @@ def show(dataset: Dataset, title) -> None:
             errors = _errors(inputs, model, options)
             if errors is not None:
                 blocks.show(RELIABILITY.part("predictors").blocks(errors, inputs, options))
-    if tabs["What anchors γ"].open:
-        with tabs["What anchors γ"]:
+    if tabs["How γ is chosen"].open:
+        with tabs["How γ is chosen"]:
             anchors.show(dataset, model)
     own_predictions.add_classifiers(dataset)
 

@@ -169,6 +169,6 @@ def test_what_to_quote_of_sets_is_alpha_by_masi_in_words(several):
     assert (found.quoted.name, found.quoted.weights, found.percentage) == ("set_alpha", "MASI distance", None)
     words = found.words()
     value = f"{found.quoted.value:.2f}"
-    assert words.startswith(f"Agreement beyond chance on label sets: α = {value} (")
-    assert words.endswith("(MASI distance); n = 45 cases")
+    assert words.startswith(f"Agreement beyond chance on label sets (MASI distance): α = {value} (")
+    assert words.endswith("; n = 45 cases")
     assert {one.name for one in found.coefficients} == {"set_alpha", "mean_label_alpha", "label_alpha"}

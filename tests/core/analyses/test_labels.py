@@ -148,7 +148,7 @@ def test_the_note_also_counts_uncertain_cases_with_another_status(inputs, eviden
     other = n - (table["status"] == "uncertain").sum()
     assert other > 0
     has = "has" if other == 1 else "have"
-    words = f" {n} cases have a certainty below 90%; {other} of them {has} a status other than “uncertain”."
+    words = f" Of the {n} cases with a certainty below 90%, {other} {has} a status other than “uncertain”."
     assert any(one.endswith(words) for one in said["vote"])
 
 
@@ -164,7 +164,7 @@ def test_a_certain_label_is_confident_only_if_its_p_correct_reaches_the_bar_too(
         assert row["certainty"] >= 0.9 and row["probability"] == 0.7 and row["status"] == "P(correct) below the minimum"
         assert found.n_ready == before.n_ready - 1
     words = [block.plain for block in PART.blocks(found, inputs) if hasattr(block, "plain")]
-    assert any("Confident: certainty and P(correct) of at least 90%." in said for said in words)
+    assert any("Confident: certainty and P(correct) are both at least 90%." in said for said in words)
 
 
 def test_what_happens_below_the_bar(inputs, evidence):

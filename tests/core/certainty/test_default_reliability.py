@@ -68,7 +68,7 @@ def test_counts_open_at_the_exponent_of_dependence(crowd, beta, gamma):
     opening = default_reliability(crowd, DirichletCounts(), beta=beta)
     assert (opening.reliability, opening.source) == (gamma, "beta")
     shared = "A case with 4 annotations counts as if it had about 0.8." in opening.reason
-    assert shared == ("because raters share mistakes or have too few annotations" in opening.reason)
+    assert shared == ("because raters share mistakes, or have too few annotations to rule this out" in opening.reason)
     assert shared == (beta < 1)
     assert ("practically independent" in opening.reason) == (beta >= 1)
     assert opening.marks[0].reliability == gamma

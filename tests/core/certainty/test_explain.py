@@ -96,11 +96,11 @@ def test_tied_first_choices_are_told_as_left_out(annotations, sentence):
         ),
         (
             ([(0, 1)], [(0, 1), (1, 2), (2, 2)], [(1, 1)]),
-            "Three annotations are split 2 to 1 between two classes; one has tied classes.",
+            "Three annotations are split 2 to 1 between two classes; one contains ties.",
         ),
         (
             ([(0, 1), (1, 1)], [(0, 1), (1, 1)]),
-            "Two annotations, and no rater has a single first choice; two have tied classes; two include “a”.",
+            "Two annotations, and no rater has a single first choice; two contain ties; two include “a”.",
         ),
     ],
 )
@@ -166,4 +166,4 @@ def test_at_most_is_the_tail_of_the_poisson_binomial_distribution():
 
 def test_one_annotation_that_leaves_two_places_tied_is_one():
     dataset = rankings([(0, 1), (1, 2), (2, 2), (3, 3), (4, 3)], [(0, 1)], [(0, 1)], classes="abcde")
-    assert why(dataset, 0, 3) == "All three annotations name the same class first; one has tied classes."
+    assert why(dataset, 0, 3) == "All three annotations name the same class first; one contains ties."

@@ -116,9 +116,7 @@ def test_a_classifier_may_make_a_class_surer_than_annotations_and_prevalence_do_
     plain = tempered(MODEL.fit(data), data, BETA, doubt=0.3)
     more = with_classifier(plain, data, found, given)
     assert plain.class_probability.max() <= 0.7 + 0.3 * plain.prevalence.max() < more.class_probability.max()
-    said = (
-        "However many annotations a case has, about 30% of its class probabilities come from the prevalence of classes"
-    )
+    said = "In every case, about 30% of the probability comes from the prevalence of classes"
     assert next(note for note in plain.notes if "30%" in note).startswith(f"{said}.")
     assert next(note for note in more.notes if "30%" in note).startswith(f"{said} and the predictions of net.")
     assert vote_changes(more, plain, np.ones(data.n_cases, bool)).words.startswith("The model, with net as evi")
