@@ -710,7 +710,9 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     table.draws = object()  # of the average of models
     said.clear()
     blocks.show(all_raters.flags(found))
-    assert any("for the rest by the average of models over 300 draws of the truth" in words for words in said)
+    assert any(
+        "for the rest it is estimated with the average of models over 300 draws of the truth" in words for words in said
+    )
     labels.pop()
     act.flags = flags[:1]
     blocks.show(all_raters.flags(found))
