@@ -1227,7 +1227,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "study": (
         ".commands.studies:study",
-        "Compare modalities in a reader study (MRMC): AUC, sensitivity or specificity, and the size of the next study.",
+        "Compare modalities in a reader study (MRMC) by AUC, sensitivity or specificity, and plan the next study.",
         "study readings.csv --truth truth.csv --measure sensitivity --threshold 3",
         _study,
     ),

@@ -324,7 +324,8 @@ GLOSSARY: dict[str, Term] = {
         "of Lee et al. (2025).",
     ),
     "plausibility region": Term(
-        "Plausibilities for which the classifier's mean score is high enough. They are on one side of a straight line.",
+        "Plausibilities at which the classifier's mean score reaches a threshold. On the triangle, a straight line "
+        "bounds the region.",
         "{λ : Σ λ_k E(x, k) ≥ τ}, where τ is the order statistic ⌊α(n + 1)⌋ of the calibration cases (Stutz et al. "
         "2023).",
     ),

@@ -120,7 +120,7 @@ def _order(dataset: Dataset) -> Dataset:
         if not means:
             return dataset
         if len(order) < dataset.n_classes:
-            st.info(f"{plural(dataset.n_classes - len(order), 'class', 'classes')} not yet in the order.")
+            st.info(f"Not ordered yet: {plural(dataset.n_classes - len(order), 'class', 'classes')}.")
             return dataset
     if dataset.ordinal and tuple(order) == dataset.classes:
         return dataset

@@ -329,7 +329,7 @@ METHODS = (
         "Gwet AC1",
         gwet_ac,
         lambda asked: [gwet_ac(asked.counts, **asked.how)],
-        plainly="Agreement beyond chance that stays high even if nearly all cases have the same class.",
+        plainly="Agreement beyond chance that does not drop merely because nearly all cases have the same class.",
         exactly="(p_a − p_e)/(1 − p_e), with p_e = Σ π(1 − π)/(q − 1). Linearised variance (Gwet 2008).",
         sources=("Gwet, British Journal of Mathematical and Statistical Psychology 61 (2008), 29-48", GWET),
         title_weighted="Gwet AC2",

@@ -91,7 +91,7 @@ METHODS = (
         "each ranking with itself. Wilson interval over cases (Stutz et al., B.5).",
         sources=(UGT,),
         takes={"ranking": AS_IS},
-        assumes="earlier places count more than later ones.",
+        assumes="higher ranks count more than lower ones.",
         place=130,
     ),
 )

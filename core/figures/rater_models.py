@@ -128,7 +128,7 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
             hovertemplate="%{customdata[0]}: %{customdata[1]}<br>%{customdata[2]} annotations<extra></extra>",
         )
     )
-    always = "always the most frequent class"
+    always = "always choosing the most frequent class"
     said: dict[str, str | None] = {"hoverinfo": None}
     said["hovertemplate"] = f"{always}: %{{y:0.0%}}<extra></extra>"
     data.append(dashed([-0.7, len(chosen) - 0.3], [fit.prevalence.max()] * 2, always, theme.mean, **said))

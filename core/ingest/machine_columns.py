@@ -76,7 +76,7 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str
     return (), [
         (
             f"{listed(used)} {was_or_were(len(used))} not used, because no column marks AI raters; you can enter "
-            "family and version on the page AI as a rater"
+            "the family and version on the “AI as a rater” page"
         )
     ]
 

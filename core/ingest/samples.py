@@ -53,7 +53,7 @@ SAMPLES = (
         "Three dermatology cases",
         "3 cases × 3 to 6 raters",
         "differential diagnoses",
-        "The cases printed in the paper on uncertain ground truth. Raters name quite different conditions for them.",
+        "Example cases of Stutz et al. (2023), for which raters suggest very different diagnoses.",
     ),
     Sample(
         "caries",

@@ -140,10 +140,12 @@ def _checked(check: GoldCheck | None) -> str:
         said += f", so it {rates} raters. Treat its estimates with caution."
     if check.n_missed:
         is_ = "rater is" if check.n_missed == 1 else "raters are"
-        said += f" Compared with gold, {check.n_missed:,} more {is_} below the acceptable accuracy."
+        said += f" Measured against gold, {check.n_missed:,} more {is_} below the acceptable accuracy."
     if check.n_cleared:
         is_ = "is" if check.n_cleared == 1 else "are"
-        said += f" Compared with gold, {check.n_cleared:,} of the flagged raters {is_} above the acceptable accuracy."
+        said += (
+            f" Measured against gold, {check.n_cleared:,} of the flagged raters {is_} above the acceptable accuracy."
+        )
     return said
 
 

@@ -259,8 +259,8 @@ def adversarial_evidence(p: np.ndarray, chance: np.ndarray) -> Evidence:
 
     def words(rater: int) -> str:
         return (
-            "Judged by the other raters, less accurate than blind guesses with the same class shares, which "
-            f"would be correct in {percent(chance[rater])} of annotations. The classes may be swapped."
+            "Compared with the other raters, this rater is less accurate than guesses with the same class shares, "
+            f"which would be correct in {percent(chance[rater])} of annotations. The classes may be swapped."
         )
 
     return Evidence(p, words)

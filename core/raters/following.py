@@ -211,9 +211,9 @@ class Following(Judged, Result):
         chance = float(self.chance[rater])
         p = "below 0.001" if chance < 0.001 else _zero(chance, 3)
         return (
-            f"Correlation with the case scores: {self.said(rater)}, from {judge} on "
-            f"{plural(int(self.rates.n[rater]), 'case')}; acceptable: {_zero(self.acceptable)} (probability of "
-            f"reaching it: {p})."
+            f"Correlation with the case scores, judged by {judge}: {self.said(rater)}, "
+            f"n = {plural(int(self.rates.n[rater]), 'case')}. Acceptable: {_zero(self.acceptable)}; probability that "
+            f"the rater reaches it: {p}."
         )
 
     def _spread(self, scores: ScoreRaters, rater: int) -> str:

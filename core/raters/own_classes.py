@@ -67,7 +67,7 @@ class OwnClasses:
             return ""
         one = int(np.argmax(np.where(self.own, -1.0, self.held)))
         name = classes[one]
-        held = f"where the model's class is “{name}” ({percent(self.held[one])} of the annotations)"
+        held = f"on cases that the model assigns to “{name}” ({percent(self.held[one])} of the annotations)"
         if self.other_named[one] >= self.named[one]:
             return f"{held}, raters choose “{classes[self.other[one]]}” more often than “{name}”"
         return f"{held}, raters do not choose “{name}” clearly more often than on other cases"

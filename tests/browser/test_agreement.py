@@ -52,7 +52,7 @@ def test_a_click_on_a_cell_lists_where_the_two_differ_and_the_boxes_can_be_chang
     at_rest(page)
     with answered(page):
         click_cell(page, 1, 0, 5)
-    said = page.get_by_text(re.compile(r"differ in \d+ of \d+ pairs of annotations"))
+    said = page.get_by_text(re.compile(r"disagree on \d+ of \d+ annotation pairs"))
     expect(said).to_be_visible()
     first = said.inner_text()
     coefficient = page.get_by_role("combobox", name=re.compile("Coefficient"))

@@ -181,7 +181,7 @@ def test_ordered_classes_are_judged_by_how_they_follow_the_cases(run, tmp_path):
     table = pd.read_csv(io.StringIO(run(*ordered, "--csv"))).set_index("rater")
     assert answer["words"].startswith("No rater's correlation")
     assert (answer["measure"], answer["mean_accuracy"], answer["flagged"]) == ("correlation", None, [])
-    assert answer["why_not"].startswith("where the model's class is “") and answer["remedy"].startswith(
+    assert answer["why_not"].startswith("on cases that the model assigns to “") and answer["remedy"].startswith(
         "Choose a different model"
     )
     shifted = [row for row in answer["raters"] if row["severity"] > 1]

@@ -109,7 +109,7 @@ def test_raters_who_hardly_met_are_not_compared_two_by_two():
 
 def test_two_raters_are_compared_without_a_click():
     rows = [f"{case},{rater},{int(case % 3 == 0 and rater == 'b')}" for case in range(12) for rater in "ab"]
-    assert "differ in 4 of 12 pairs of annotations (4 cases)" in words(pairs_of(kept(table(rows))))
+    assert "disagree on 4 of 12 annotation pairs, in 4 cases" in words(pairs_of(kept(table(rows))))
 
 
 def test_a_rater_named_like_a_column_of_the_table_breaks_nothing():

@@ -285,7 +285,7 @@ def test_without_raters_the_classes_stand_by_their_share_with_intervals():
     assert (table["ci_low"] < table["share of cases"]).all() and (table["share of cases"] < table["ci_high"]).all()
     said = words(app)
     assert "No class is clearly the most common by majority vote of 12 cases with annotations" in said
-    assert "1 class of 3 wins no cases." in said
+    assert "1 of 3 classes wins no cases." in said
     many = "\n".join(["case,calm,angry,sad", *(f"{i},{i % 3 // 2 * 3},{3 - i % 3 // 2 * 3},0" for i in range(60))])
     clear = "Most common by majority vote: **angry**, 67% (54% to 77%) of 60 cases with annotations"
     assert clear in words(opened("models", kept(many, "more moods")))

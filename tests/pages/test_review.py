@@ -241,7 +241,7 @@ def test_a_queue_yields_no_rate_without_a_warning_and_a_sample_keeps_its_chances
     assert "drawn at random from 2 cases; Plurality records each case's chance of being drawn." in words(app)
     assert not any(box.key == "filter_class" for box in app.selectbox)
     assert app.selectbox(key="sample_target").options == [
-        "Any rate: all cases have the same chance", "How often the leading class is correct",
+        "Any rate (all cases are equally likely to be drawn)", "How often the leading class is correct",
         *(f"The share of {name}" for name in dataset.classes),
     ]  # fmt: skip
     press(app, "Start with 2 cases")

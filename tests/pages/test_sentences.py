@@ -460,7 +460,7 @@ def test_two_raters_differ_on_some_of_their_pairs_of_answers(monkeypatch, said):
     monkeypatch.setattr(DeltaGenerator, "selectbox", lambda *a, key, **_: a[2][key == "pair_second"])
     monkeypatch.setattr(widgets, "open_case_table", lambda frame, *_, **__: said.append(frame.values.tolist()))
     agreement_pairs.two(view, view.raters)
-    assert said[0] == "**r** and **s** differ in 4 of 6 pairs of annotations (3 cases). Choose a row to open the case."
+    assert said[0] == "**r** and **s** disagree on 4 of 6 annotation pairs, in 3 cases. Choose a row to open the case."
     assert said[1] == [["a", "y", "x"], ["b", "y", "x"], ["e", "y", "x"], ["e", "y", "x"]]
 
 

@@ -39,8 +39,7 @@ def present(found: VoteShares, dataset: Dataset, options) -> list[Block]:
     """Show the most common class, and all that win a case; count those that win none."""
     table = table_of(found, dataset, options)
     never = int((table["share of cases"] == 0).sum())
-    classes = plural(never, "class", "classes")
-    rest = f" {classes} of {len(table):,} {'wins' if never == 1 else 'win'} no cases." if never else ""
+    rest = f" {never:,} of {len(table):,} classes {'wins' if never == 1 else 'win'} no cases." if never else ""
     first, n = table.iloc[0], found.shares[0].n
     cases = f"{plural(n, 'case')} with annotations; tied cases are split.{rest}"
     if clearly_most_cases(table["share of cases"], n) is None:

@@ -66,8 +66,8 @@ def _of_metric(found: Errors, inputs: Inputs, options, metric: str) -> list[Bloc
             key="score_errors_table",
         ),
         Words(
-            "From and to: 95% of draws; “with cases” adds the error from sampling cases. If the truth is uncertain, an "
-            "error is never 0: it includes the uncertainty of the truth.",
+            "“From” and “to” contain 95% of draws; “with cases” adds the error from sampling cases. If the truth is "
+            "uncertain, an error is never 0: it includes the uncertainty of the truth.",
             "note",
         ),
         Download(table_of(found, inputs, options), "Errors", "score_errors", "score_errors_file"),

@@ -55,9 +55,9 @@ def present(found: SetMetrics, inputs: Inputs, options) -> list[Block]:
         Words(
             "“With cases” adds the error from sampling cases. Gold is certain, so “from” and “to” equal the mean."
             if by_gold
-            else "From and to: 95% of draws; “with cases” adds the error from sampling cases. Labels are treated "
-            "as independent; “none of these” applies if no other label does. If the truth is uncertain, no classifier "
-            "reaches 1.",
+            else "“From” and “to” contain 95% of draws; “with cases” adds the error from sampling cases. Labels are "
+            "treated as independent; “none of these” applies if no other label does. If the truth is uncertain, no "
+            "classifier reaches 1.",
             "note",
         ),
         Download(table, "Metrics", "set_metrics", "set_metrics_file"),

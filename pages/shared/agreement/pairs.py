@@ -46,8 +46,8 @@ def two(view: Dataset, raters: tuple[str, ...]) -> None:
         return
     cases = len(np.unique(found.case))
     st.markdown(
-        f"**{markdown(first)}** and **{markdown(second)}** differ in {len(found.case):,} of "
-        f"{plural(found.n, 'pair')} of annotations ({plural(cases, 'case')}). Choose a row to open the case."
+        f"**{markdown(first)}** and **{markdown(second)}** disagree on {len(found.case):,} "
+        f"of {plural(found.n, 'annotation pair')}, in {plural(cases, 'case')}. Choose a row to open the case."
     )
     frame = pd.DataFrame(
         {

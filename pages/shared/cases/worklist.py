@@ -116,7 +116,7 @@ def show(
         column_order=[name for name in frame if name in open_with] or None,
         key=key,
     )
-    bar = f" · uncertain: below {percent(UNCERTAIN_BELOW)}" if uncertain else ""
+    bar = f" · uncertain: certainty below {percent(UNCERTAIN_BELOW)}" if uncertain else ""
     st.caption(f"{len(shown):,} of {plural(len(order), 'case')}, {first}{bar} · Keys: P previous, N next")
 
 

@@ -100,7 +100,7 @@ def classifiers(views: home_known.Views, theme) -> SweepTable | None:
     sweep = home_known.sweep(views)
     with place:
         if sweep is None:
-            _title("Classifiers with uncertain ground truth")
+            _title("Classifiers under uncertain ground truth")
             if views.settings.reliability_open:
                 st.caption(opening.CHOOSING)
         else:

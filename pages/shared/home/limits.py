@@ -38,7 +38,7 @@ def _lacking(dataset: Dataset, n_classifiers: int) -> list[tuple[str, str]]:
         without = f"{plural(undated, 'annotation has', 'annotations have')} no date."
         found.append(("Drift and speed for some annotations", without))
     if not n_classifiers:
-        found.append(("Classifiers with uncertain ground truth", "add a predictions file on the Reliability page."))
+        found.append(("Classifiers under uncertain ground truth", "add a predictions file on the Reliability page."))
     if dataset.class_risk is None or (dataset.class_risk < 0).any():
         found.append(("Risk of cases", "add a risk level (low, medium, high) for every class."))
     return found

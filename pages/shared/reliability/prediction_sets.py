@@ -198,7 +198,7 @@ def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> N
     share = sets.region_covered
     rest = f" Classes outside the triangle have {percent(outside)} of the plausibility." if outside > 0.005 else ""
     st.caption(
-        f"Dashed line: boundary of the region, where the classifier's mean score is {significant(sets.region, 3)} "
-        f"or more. In {percent(share.value)} of test cases, the region contains the plausibility (guarantee: "
+        f"Dashed line: boundary of the plausibility region (mean score of at least {significant(sets.region, 3)}). The "
+        f"region contains the plausibilities of {percent(share.value)} of test cases (guarantee: "
         f"{percent(1 - sets.alpha)}).{rest}"
     )

@@ -58,7 +58,11 @@ def _plain_target(target: tuple[str, str]) -> str:
 
 def _target_words(target: tuple[str, str]) -> str:
     words = shorten(_plain_target(target), 60)
-    return "Any rate: all cases have the same chance" if target[0] == "any" else f"{words[0].upper()}{words[1:]}"
+    return (
+        "Any rate (all cases are equally likely to be drawn)"
+        if target[0] == "any"
+        else f"{words[0].upper()}{words[1:]}"
+    )
 
 
 def _likely(dataset: Dataset, people: Dataset, kind: str, name: str) -> np.ndarray:

@@ -230,7 +230,7 @@ def _ordered(dataset: Dataset, start: Choices, key: str, names: Sequence[str]) -
     """Ask whether the order of the classes is meaningful."""
     first, last = (markdown(shorten(name, 20)) for name in (names[0], names[-1]))
     return st.toggle(
-        f"The classes have an order (from low to high, now “{first}” to “{last}”)",
+        f"The classes are ordered from low to high (currently “{first}” to “{last}”)",
         value=dataset.ordinal or start.ordinal,
         key=f"ordinal-{key}",
         persist_state="session",

@@ -335,7 +335,7 @@ def of_models():
     accuracy = two.accuracy()[0]
     figure = rater_models.accuracy_by_rater(two, LIGHT, "")
     yield figure, 1, [f"rater 0: {accuracy:.0%} ({accuracy - 0.05:.0%} to {accuracy + 0.03:.0%}) / 10 annotations"]
-    yield figure, 2, [f"always the most frequent class: {two.prevalence.max():.0%}"] * 2
+    yield figure, 2, [f"always choosing the most frequent class: {two.prevalence.max():.0%}"] * 2
     two = fit(n_cases=2)
     (effect,) = two.effects
     yield (

@@ -97,7 +97,7 @@ def test_without_intervals_none_are_drawn():
     assert raters.error_x.array is None and raters.customdata[0][1] == f"{model.confusion[0, 1, 1]:.0%}"
     assert [trace.name for trace in accuracy_by_rater(model, LIGHT, "").data] == [
         "correct according to the model",
-        "always the most frequent class",
+        "always choosing the most frequent class",
     ]
 
 

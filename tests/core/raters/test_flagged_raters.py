@@ -198,7 +198,7 @@ def test_gold_names_how_many_raters_the_model_misses_and_how_many_it_flags_for_n
     assert found.acceptable.judged_by == "model" and (check.n_missed, check.n_cleared) == (1, 1)
     assert check.model == pytest.approx(found.acceptable.model.value[data.rater[gold[case] >= 0]].mean(), abs=1e-12)
     assert found.words().endswith(
-        " Compared with gold, 1 more rater is below the acceptable accuracy. Compared with gold, "
+        " Measured against gold, 1 more rater is below the acceptable accuracy. Measured against gold, "
         "1 of the flagged raters is above the acceptable accuracy."
     )
 

@@ -94,7 +94,7 @@ def test_who_follows_as_well_as_the_median_and_reads_higher_is_told_so_and_not_f
 def test_declaring_the_order_changes_what_is_said():
     plain, ordered = (flag_raters(monitor(ratings(0, ordinal=ordinal)[0])) for ordinal in (False, True))
     assert plain.following is None and ordered.following is not None
-    assert plain.words().startswith("Cannot determine rater accuracy: where the model's class is “")
+    assert plain.words().startswith("Cannot determine rater accuracy: on cases that the model assigns to “")
     assert "declare the order of the classes" in plain.words()
     assert ordered.words().startswith("No rater's correlation with the case scores is clearly below 0.3")
     following = ordered.following

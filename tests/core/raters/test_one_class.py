@@ -206,7 +206,7 @@ def test_where_latent_classes_slide_nobody_is_judged_by_them(seed, ordinal):
     assert found.held[~found.own].sum() > 0.2 and not found.judge
     act = judge_accuracy(judged)
     assert act.why == found.why_not(data.classes) and not act.own_classes
-    assert act.why.startswith("where the model's class is “") and "more often than “" in act.why
+    assert act.why.startswith("on cases that the model assigns to “") and "more often than “" in act.why
     assert ("declare the order" in act.remedy) != ordinal
     for values in (act.accuracy.value, act.model.value, act.chance, act.expected_wrong):
         assert np.isnan(values).all()
