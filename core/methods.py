@@ -326,8 +326,7 @@ def method_named(family: type[M], name: str) -> M:
 
 def every_method() -> list[Method]:
     """List the methods of all families."""
-    built_in = (method for folder in _FOLDERS for method in sorted(_in_folder(folder), key=_place))
-    return [*built_in, *of_plugins(Method)]
+    return [*(method for folder in _FOLDERS for method in _in_folder(folder)), *of_plugins(Method)]
 
 
 def term(name: str) -> Term:
@@ -351,13 +350,14 @@ def _place(method: Method) -> int:
 
 
 def _built_in(family: type[M]) -> list[M]:
-    return sorted((method for method in _in_folder(family.folder) if isinstance(method, family)), key=_place)
+    return [method for method in _in_folder(family.folder) if isinstance(method, family)]
 
 
 @cache
 def _in_folder(folder: str) -> tuple[Method, ...]:
     modules = modules_with(folder, "\nMETHOD = ", "\nMETHODS = ")
-    return tuple(method for module in modules for method in _declared(import_module(module, __package__)))
+    declared = (method for module in modules for method in _declared(import_module(module, __package__)))
+    return tuple(sorted(declared, key=_place))  # here, because a page asks for methods a hundred times
 
 
 @cache

@@ -1,5 +1,6 @@
 """Diagram of a difficulty model: its effects, and the tag that they spell."""
 
+from functools import cache
 from typing import Any
 
 import plotly.graph_objects as go
@@ -26,6 +27,7 @@ _CASE_EFFECTS = (
 )
 
 
+@cache  # the page of models draws it in every run
 def effects_diagram(on: Switches, tag: str, theme: Theme, title: str) -> go.Figure:
     """Draw the effects of a difficulty model as boxes that lead to an annotation, and the tag that they spell.
 

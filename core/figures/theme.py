@@ -176,6 +176,17 @@ class PlainFigure(go.Figure):
         return {"data": deepcopy(self._data), "layout": deepcopy(self._layout)}
 
 
+class _DrawnFigure(PlainFigure):
+    """Figure that is only sent: plotly makes no objects and no copies of its parts."""
+
+    def __init__(self, data: list[Trace], layout: dict[str, Any]) -> None:
+        self._data, self._layout = data, layout
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the parts themselves."""
+        return {"data": self._data, "layout": self._layout}
+
+
 def unchecked(data: Sequence[Trace], layout: dict[str, Any]) -> go.Figure:
     """Return a figure from parts that plotly would not change: traces with type, titles with text, nothing None.
 
@@ -188,13 +199,13 @@ def unchecked(data: Sequence[Trace], layout: dict[str, Any]) -> go.Figure:
 
 
 def drawn_once(figure: go.Figure) -> go.Figure:
-    """Return the same figure in a form that a browser draws once, not twice.
+    """Return the same figure in a form that a browser draws once, not twice; it can only be sent.
 
     Streamlit sends each figure to the browser a second time right after it is drawn. Plotly then takes a template, and
     arrays without a revision, as changed, and draws everything again. So the properties of the template are copied to
     the figure itself, and its data have a revision.
     """
-    own = dict(figure._layout)  # not in copies, which the new figure makes
+    own = dict(figure._layout)
     template = own.pop("template", {})
     kinds = template.get("data", {})
     data = [_over(kinds[trace["type"]][0], trace) if trace["type"] in kinds else trace for trace in figure._data]
@@ -203,7 +214,7 @@ def drawn_once(figure: go.Figure) -> go.Figure:
     layout = _over(common, own)
     for name in _axes_of(data, layout):
         layout[name] = _over(axes[name[0]], layout.get(name, {}))
-    return unchecked(data, layout | {"datarevision": _digest(data)})
+    return _DrawnFigure(data, layout | {"datarevision": _digest(data)})
 
 
 def _axes_of(data: Sequence[Trace], layout: dict[str, Any]) -> set[str]:

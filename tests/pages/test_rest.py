@@ -1,7 +1,9 @@
 """A server that nobody uses gives back memory, and only then."""
 
+import gc
 import sys
 import time
+import weakref
 from importlib import import_module
 from threading import Thread
 from types import SimpleNamespace
@@ -138,6 +140,33 @@ def test_what_is_on_disk_leaves_memory_and_reads_again(monkeypatch):
     assert board.get(reads.key) is None and board.get(reports.key) is reports, "nobody else can ask for the former"
     assert results.bytes < before
     assert results.look(dataset, asked, "anaesthesia").result == [1, 2]
+
+
+def test_a_session_that_was_there_when_a_page_was_complete_is_freed_once_nobody_is_there(monkeypatch):
+    """A page is taken out of the search for garbage once, and with it whatever is alive by then."""
+
+    class Session:
+        pass
+
+    monkeypatch.setattr(cached, "_serves", lambda: True)
+    cached._complete_pages.clear()
+    try:
+        session = Session()
+        session.itself = session
+        ended = weakref.ref(session)
+        cached.page_is_complete("cases")
+        kept = gc.get_freeze_count()
+        del session
+        later = [[] for _ in range(1000)]
+        cached.page_is_complete("cases")
+        gc.collect()
+        assert kept > 10_000 and gc.get_freeze_count() <= kept and len(later) == 1000
+        assert ended() is not None
+        cached.give_back_memory()
+        assert ended() is None and not cached._complete_pages
+    finally:
+        cached._complete_pages.clear()
+        gc.unfreeze()
 
 
 def test_a_look_while_the_first_session_loads_the_pages_waits_for_it(server, monkeypatch, tmp_path):

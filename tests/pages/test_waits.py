@@ -84,7 +84,7 @@ def framed(page: str, rows: str = ROWS) -> AppTest:
     """A page within what the frame does around every page."""
     app = AppTest.from_string(
         "import runpy\nfrom pages.shared.kit import job_progress\njob_progress.begin()\n"
-        f"runpy.run_path({str(PAGES / page)!r} + '.py')\njob_progress.poll()",
+        f"runpy.run_path({str(PAGES / page)!r} + '.py')\njob_progress.poll({page!r})",
         default_timeout=300,
     )
     app.session_state["data"], app.session_state["_entered_by_app"] = kept(rows, "waits"), True
@@ -93,10 +93,15 @@ def framed(page: str, rows: str = ROWS) -> AppTest:
 
 @pytest.mark.usefixtures("nothing_starts")
 @pytest.mark.parametrize(("page", "least"), [("cases", 1), ("models", 2), ("raters", 1), ("reliability", 1)])
-def test_a_page_notes_each_job_that_it_waits_for_once(looked, page, least):
+def test_a_page_notes_each_job_that_it_waits_for_once(looked, page, least, monkeypatch):
+    complete = []
+    monkeypatch.setattr(cached, "page_is_complete", complete.append)
     app = framed(page)
     looks_at_once(app, looked, least)
     looks_at_once(app, looked, least)
+    assert not complete
+    at("settings").run()
+    assert complete == ["settings"], "which waits for nothing"
 
 
 @pytest.mark.usefixtures("nothing_starts", "looked")

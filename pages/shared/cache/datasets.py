@@ -66,6 +66,7 @@ _loaded = threading.Event()  # the kernels, before the first session
 _clusters: dict[str, "Cluster"] = {}
 _cluster_lock = threading.Lock()
 _LOOK = 2.0  # seconds between looks at what other processes have erased
+_complete_pages: set[str] = set()
 
 
 class Registry:
@@ -306,7 +307,9 @@ def give_back_memory() -> None:
     """Give back the memory of results that are on disk, and of files that were read, once nobody is there."""
     jobs().discard(_of_upload)
     results().discard()
-    gc.collect()
+    gc.unfreeze()  # sessions that have ended are among what was kept for good
+    _complete_pages.clear()
+    _keep_for_good()
     trim()
 
 
@@ -373,6 +376,19 @@ def _keep_for_good() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def page_is_complete(name: str) -> None:
+    """Take what a page has loaded out of the search for garbage, when it is complete for the first time.
+
+    Parameters
+    ----------
+    name : str
+        Name of its file in ``pages/``.
+    """
+    if name not in _complete_pages and _serves():
+        _complete_pages.add(name)
+        _keep_for_good()
 
 
 @st.cache_resource(show_spinner=False)

@@ -55,11 +55,13 @@ def begin() -> None:
     cached.drawing(True)
 
 
-def poll() -> None:
-    """At the end of a run: the one part of the page that looks at its jobs."""
+def poll(name: str) -> None:
+    """At the end of a run of a page: the one part of it that looks at its jobs."""
     cached.drawing(False)
     if shown := _run().shown:
         _look(list(shown.values()))
+    else:
+        cached.page_is_complete(name)
 
 
 def redraw_after(job: Job) -> None:

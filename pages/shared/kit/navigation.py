@@ -1,5 +1,8 @@
 """The pages of the dashboard, and the one way into them."""
 
+from copy import copy
+from functools import cache
+
 import streamlit as st
 
 from pages.shared.cache import sign_in, visit
@@ -10,7 +13,12 @@ _BY_NAME = "home"
 
 
 def pages() -> dict[str, list]:
-    """Sections of the navigation with their pages."""
+    """Sections of the navigation with their pages, in copies, because Streamlit marks the one that it runs."""
+    return {section: [copy(page) for page in made] for section, made in _pages().items()}
+
+
+@cache  # Streamlit looks up the file of each page, in every run
+def _pages() -> dict[str, list]:
     return {
         "": [
             st.Page(HOME, title="Home", icon=":material/home:", url_path="", default=True),

@@ -263,12 +263,14 @@ def _look_back(before: dict[str, object]) -> None:
 
 
 def _opened() -> Reading | None:
-    if not visit.data:
+    if not (address := visit.data):  # read once, because a page asks some seventy times
         return None
-    with visit.error_in("data_error"):
-        return cached.open_dataset(visit.data)
-    del visit.data
-    return None
+    try:
+        return cached.open_dataset(address)
+    except PluralityError as error:
+        visit.data_error = str(error)
+        del visit.data
+        return None
 
 
 def _number(text: str) -> float | None:

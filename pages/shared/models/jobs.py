@@ -138,11 +138,12 @@ def _leave_unwanted(wanted: list[tuple]) -> None:
 def with_precision(shown: Fitted) -> Fitted:
     """Return an average, or a fit by expectation-maximisation, with its intervals, once they are computed."""
     if shown.request.method is AVERAGE and (judged := opening.choice(shown.dataset)) is not None:
-        average = with_codes(judged.averaged, shown.dataset)
         found = job_progress.result_of(
             (shown.dataset.content_digest, "intervals", AVERAGE.name, SEED),
             f"{shown.title}: intervals",
-            lambda job: uncertainty_of(average, shown.dataset.coded, seed=SEED, token=job.token),
+            lambda job: uncertainty_of(
+                with_codes(judged.averaged, shown.dataset), shown.dataset.coded, seed=SEED, token=job.token
+            ),
             of=shown.dataset,
         )
         return shown if found is None else replace(shown, fit=_with_uncertainty(shown.fit, found))

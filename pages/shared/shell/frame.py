@@ -252,7 +252,7 @@ def _drawn(page, name: str, told, asked) -> None:
         if not presentation.on():
             story.ahead(name)
         store_away.look_again()
-        job_progress.poll()
+        job_progress.poll(name)
         _load_what_draws(name)
 
 
