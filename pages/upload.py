@@ -215,9 +215,11 @@ def _perhaps_machines(raters: tuple[str, ...]) -> None:
 
 def _page() -> None:
     st.title("Open a file")
-    if (done := visit.upload_done) and done == visit.data:
-        _done(done)
+    above = st.container()
     uploads = _files()
+    if not uploads and (done := visit.upload_done) and done == visit.data:
+        with above:
+            _done(done)
     if not uploads or (opened := _open(uploads)) is None:
         return
     key, source, said = opened

@@ -361,7 +361,7 @@ def _counts(raw: RawTable, guess: Mapping, classes: Collection[str]) -> Mapping 
     across = tuple(c for c in raw.columns if c not in (case, guess.group, guess.gold) and likeness(c, "rater") == 0)
     if case is None or len(across) < 2:
         return None
-    numbers = _whole_numbers(raw, across)
+    across, numbers = _counted(raw, across)
     if numbers is None:
         return None
     why = {key: guess.why.get(key, "it is the first column") for key in ("case", "group") if getattr(guess, key, None)}
@@ -386,6 +386,19 @@ def _counts(raw: RawTable, guess: Mapping, classes: Collection[str]) -> Mapping 
     why["across"] = weighed.why
     found = Mapping("counts", **shared, across=across, why=why)
     return found if weighed.sure else in_doubt(found, _with_layout(raw, "wide"), doubt=_WHOLE_NUMBERS)
+
+
+def _counted(raw: RawTable, across: tuple[str, ...]) -> tuple[tuple[str, ...], np.ndarray | None]:
+    """Return columns of integers and their values, without texts of the cases; None for values if some have others."""
+    if (numbers := _whole_numbers(raw, across)) is not None:
+        return across, numbers
+    seen = ColumnEvidence(raw)
+    texts = [column for column in across if not seen.are_numbers(column)]
+    rest = tuple(column for column in across if column not in texts)
+    numbers = _whole_numbers(raw, rest) if len(rest) > 1 else None
+    if numbers is None or (_total(numbers, rest) is None and not all(map(seen.has_many_names, texts))):
+        return across, None
+    return rest, numbers
 
 
 def _blanks(raw: RawTable, columns: Sequence[str]) -> np.ndarray:

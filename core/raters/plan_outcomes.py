@@ -26,6 +26,7 @@ from .plan_world import (
     ExtendedData,
     Measure,
     World,
+    counts_cache,
     counts_of,
     drawn_world,
     fitted_posterior,
@@ -75,8 +76,8 @@ class PlanOutcomes(Result):
     n_annotations, n_cases : ndarray of int64, shape (n_plans,)
         Number of further annotations, and of cases afterwards.
     value, low, high : ndarray, shape (n_plans, 4)
-        Median over worlds and interval of `QUANTITIES`: mean certainty of cases, share of cases below certainty 0.9,
-        width of the 95% interval of SPA, share of cases whose most likely class is correct.
+        Median over worlds and interval of `QUANTITIES`: mean certainty of cases, share of cases below certainty 0.9
+        or with one annotation, width of the 95% interval of SPA, share of cases whose most likely class is correct.
     gain, gain_low, gain_high : ndarray, shape (n_plans, 4)
         Median and interval of the difference from no plan, within worlds.
     level : float
@@ -136,7 +137,7 @@ def plan_outcomes(
         Fit of these data.
     plans : sequence of Plan
     reliability : float
-        γ of the certainty, under Dirichlet counts.
+        γ of the certainty, under Dirichlet counts with the learned prior.
     level : float
         Confidence level of the intervals over worlds, 0 to 1.
     n_worlds, seed : int
@@ -155,7 +156,7 @@ def plan_outcomes(
     """
     _check(dataset, fit, plans, level, n_worlds)
     data = design("Planning", dataset, bool(fit.settings.get("use_gold")))
-    patterns = CountsCache(dataset.n_classes, reliability)
+    patterns = counts_cache(dataset, reliability)
 
     def one(number: int) -> tuple[np.ndarray, np.ndarray]:
         if token is not None:
@@ -245,10 +246,11 @@ def _with_raters(dataset: Dataset, n_new: int) -> Dataset:
 def _measured(at: ExtendedData, world: World, patterns: CountsCache, measure: Measure) -> tuple[float, ...]:
     annotated = at.counts.sum(axis=1) > 0
     certainty = patterns.certainty(at.counts[annotated])
+    one = at.counts[annotated].sum(axis=1) == 1  # pages do not call the certainty of such a case known
     right = fitted_posterior(at, world).argmax(axis=1) == world.truth
     return (
         float(certainty.mean()),
-        float((certainty < UNCERTAIN_BELOW).mean()),
+        float(((certainty < UNCERTAIN_BELOW) | one).mean()),
         measure.of(at, world),
         float(right[annotated].mean()),
     )

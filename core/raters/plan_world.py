@@ -19,6 +19,7 @@ from ..models.result import RaterModelFit
 from ..models.smoothing import POOL_STRENGTH
 from ..models.stopping import StoppingRule
 from ..plausibility.dirichlet import DirichletCounts
+from ..plausibility.learned_counts import learned_counts
 from ._accuracy_kernels import likelihood_grids
 from ._planning_kernels import ask
 from .accuracy import N_POINTS, cell_edges, even_mass, quantile
@@ -35,23 +36,24 @@ class CountsCache:
     ----------
     n_classes : int
     reliability : float
+    alpha : float
     """
 
     n_classes: int
     reliability: float
+    alpha: float = DirichletCounts().alpha
     _certainty: dict[bytes, float] = field(default_factory=dict)
     _gain: dict[bytes, float] = field(default_factory=dict)
 
     def certainty(self, counts: np.ndarray) -> np.ndarray:
         """Return the probability of the most plausible class of each case, counts of shape (n_cases, n_classes)."""
-        alpha = DirichletCounts().alpha
 
         def of(patterns: np.ndarray) -> list[float]:
             found = []
             for pattern in patterns:
                 named = pattern[pattern > 0]
                 n_rest = self.n_classes - named.size
-                found.append(float(first_place(self.reliability * named + alpha, alpha, n_rest).max()))
+                found.append(float(first_place(self.reliability * named + self.alpha, self.alpha, n_rest).max()))
             return found
 
         return self._look_up(counts, self._certainty, of)
@@ -64,7 +66,7 @@ class CountsCache:
             answer = np.concatenate([np.repeat(np.arange(self.n_classes), pattern) for pattern in patterns])
             names = [str(i) for i in range(len(patterns))], ["one"], [str(k) for k in range(self.n_classes)]
             every = Dataset.from_classes("patterns", *names, cases, np.zeros(cases.size, np.int32), answer)
-            return next_opinion(DirichletCounts(), every, reliability=self.reliability).gain.tolist()
+            return next_opinion(DirichletCounts(self.alpha), every, reliability=self.reliability).gain.tolist()
 
         return self._look_up(counts, self._gain, of)
 
@@ -76,6 +78,11 @@ class CountsCache:
         if missing:
             known.update(zip((keys[i] for i in missing), of(patterns[missing]), strict=True))
         return np.array([known[key] for key in keys])[place.ravel()]
+
+
+def counts_cache(dataset: Dataset, reliability: float) -> CountsCache:
+    """Return an empty cache with the prior that pages learn from the same data."""
+    return CountsCache(dataset.n_classes, reliability, learned_counts(dataset).model.alpha)
 
 
 def next_cases(

@@ -27,6 +27,7 @@ from .plan_world import (
     Measure,
     World,
     carried_out,
+    counts_cache,
     counts_of,
     drawn_world,
     next_cases,
@@ -142,7 +143,7 @@ def forecast(
         Raters who are asked, in their present proportions; for a rater's accuracy only that rater, else all.
     per_case : int
     reliability : float
-        γ of the certainty, and of the gain.
+        γ of the certainty, and of the gain, under Dirichlet counts with the learned prior.
     interval_level, level : float
         Confidence levels of the intervals whose width is forecast, and of the forecast; 0 to 1.
     n_worlds, seed, truths, token, progress
@@ -160,7 +161,7 @@ def forecast(
     _check(dataset, fit, goal, policy, budget, n_steps, per_case, n_worlds, level, interval_level)
     extra = np.unique(np.linspace(0, budget, n_steps + 1).astype(np.int64))
     data = design("Planning", dataset, bool(fit.settings.get("use_gold")))
-    patterns = CountsCache(dataset.n_classes, reliability)
+    patterns = counts_cache(dataset, reliability)
     setting = data, fit, policy, extra, _shares(dataset, goal, raters), per_case, patterns
     measure = Measure(goal.quantity, _place(dataset, goal), interval_level, patterns)
     values, n_asked = _carried_out(setting, measure, n_worlds, seed, truths, token, progress)

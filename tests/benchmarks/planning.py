@@ -16,7 +16,7 @@ import numpy as np
 
 from core.annotations.dataset import Dataset
 from core.models.dawid_skene import DawidSkene
-from core.raters.plan_world import CountsCache, Measure, World, carried_out
+from core.raters.plan_world import Measure, World, carried_out, counts_cache
 from core.raters.planning import Goal, forecast
 
 N_RATERS, N_CLASSES, N_CASES, PER_CASE, BUDGET = 12, 3, 250, 3, 300
@@ -53,7 +53,7 @@ def carried(data: Dataset, world: World, goal: Goal, policy: str, extra: np.ndar
     share = np.bincount(data.rater, minlength=N_RATERS).astype(float)
     if goal.quantity == "accuracy":
         share *= np.arange(N_RATERS) == int(goal.name)
-    patterns = CountsCache(N_CLASSES, 1.0)
+    patterns = counts_cache(data, 1.0)
     place = {"accuracy": 0, "prevalence": 0}.get(goal.quantity, -1)
     measure = Measure(goal.quantity, place, 0.95, patterns)
     values = []

@@ -196,11 +196,12 @@ def test_keys_in_a_burst_close_no_case_with_a_class_that_nobody_named(open_page,
     expect(page.get_by_text("Ask a second reviewer, or explain why you decide alone")).to_be_visible()
     expect(page.get_by_role("alert").filter(has_text="or write a note that explains your decision")).to_be_visible()
     assert kinds(store, dataset, case_id) == ["Ada: opinion", "Ada: reveal"]
-    page.get_by_label("Note").fill("seen on the scan")
+    page.keyboard.press("w")  # leads to the note
+    page.keyboard.type("weak on the scan")
     page.keyboard.press("Control+Enter")
     arrive(page, other_than=case_id)
     review = store.cases(dataset.digest)[case_id]
-    assert (review.state, review.events[-1].note) == ("closed", "seen on the scan")
+    assert (review.state, review.events[-1].note) == ("closed", "weak on the scan")
 
 
 _AT_ONCE = """(keys) => keys.forEach((key) => {

@@ -79,18 +79,20 @@ def test_plans_leave_with_their_cost_which_is_that_of_their_annotations(shown, l
     for place, quantity in enumerate(QUANTITIES):
         for end, values in (("", found.value), ("_low", found.low), ("_high", found.high), ("_gain", found.gain)):
             assert frame[f"{quantity}{end}"].tolist() == values[:, place].tolist()
-    for name, place in (("mean certainty", 0), ("uncertain cases", 1), ("width of agreement", 2), ("right", 3)):
-        assert table[name].iloc[0].startswith(f"{found.value[0, place]:.3f}")
+    for name, place in (("mean certainty", 0), ("uncertain cases", 1), ("width of agreement", 2), ("correct", 3)):
+        assert table[name].iloc[0].startswith(f"{found.value[0, place]:.1%}")
     assert "90% interval (in brackets) over 40 simulated datasets (seed 7)" in said[-1]
 
 
 def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure():
     right, certainty = sentences(outcomes(), 0.5)
     assert right == (
-        "**1 new rater on every case** improves the share of correct cases most per annotation: +0.040 with 60 "
+        "**1 new rater on every case** improves the share of correct cases most per annotation: +4.0 points with 60 "
         "annotations, at a cost of 30.00."
     )
-    assert certainty.startswith("**1 new rater on every case** improves certainty most per annotation: +0.200 with")
+    assert certainty.startswith(
+        "**1 new rater on every case** improves certainty most per annotation: +20.0 points with"
+    )
     second = sentences(outcomes(gain_right=(0.04, 0.2, 0.01)), None)[0]
     assert second.startswith("**50 more cases, 4 annotations each** improves") and "with 200 annotations." in second
     unclear = sentences(outcomes(sure=(False, True, False)), None)

@@ -1,5 +1,8 @@
 """Several questions of one upload: opened together, switched between on every page, and compared."""
 
+import io
+
+import openpyxl
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -118,3 +121,18 @@ def test_the_preview_names_the_questions_of_other_columns():
     app = dropped(("breast.csv", three_questions()))
     (card,) = [one for one in app.selectbox if (one.key or "").startswith("role-") and one.label == "density"]
     assert "In “density”" in card.options and card.value == ""
+
+
+def test_the_first_sheet_that_is_understood_is_proposed():
+    """A workbook may begin with a sheet of notes."""
+    book = openpyxl.Workbook()
+    book.active.title = "Notes"
+    book.active.append(["Ratings of May", ""])
+    book.active.append(["Contact", "quality team"])
+    sheet = book.create_sheet("Ratings")
+    for row in (["case", "ann", "bob"], *([f"c{case}", "xy"[case % 2], "x"] for case in range(6))):
+        sheet.append(row)
+    book.save(content := io.BytesIO())
+    app = dropped(("ratings.xlsx", content.getvalue()))
+    assert app.selectbox(key="question").value == "Ratings"
+    assert app.button(key="use").label == "Use 12 annotations"

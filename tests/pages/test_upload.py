@@ -574,3 +574,15 @@ def test_a_new_version_is_not_compared_with_data_that_this_person_may_not_open(m
     assert "Compared with" in texts(dropped(("march.csv", later)))
     monkeypatch.setattr(access, "may", lambda address, **_: False)
     assert "Compared with" not in texts(dropped(("march.csv", later)))
+
+
+def test_a_second_file_is_described_without_the_first():
+    """Both have a row that is left out; the summary of the open one comes back when the second is withdrawn."""
+    gap = b"case,rater,class\n1,ann,x\n1,bob,\n2,ann,y\n2,bob,y\n"
+    app = use(dropped(("first.csv", gap)))
+    assert "first is open." in texts(app)
+    second = dropped(("second.csv", gap.replace(b"y", b"z")), app=app)
+    assert not second.exception
+    assert "first is open." not in texts(second)
+    second.file_uploader[0].set_value([]).run()
+    assert "first is open." in texts(done(second))

@@ -22,7 +22,7 @@ from ...raters.plan_outcomes import Plan, PlanOutcomes, plan_outcomes
 from ...raters.planning import Forecast, Goal, forecast
 from ...raters.truth_draws import drawn_truths
 from ...runtime.chunks import CancelToken
-from ...text import number, percent, percent_with_interval, plural, shorten, with_interval
+from ...text import number, percent, percent_with_interval, plural, shorten
 from ...thresholds import UNCERTAIN_BELOW
 from ..blocks import Block, Download, Figure, Grid, Name, Strong, Words
 from ..schema import Column, columns_in, frame_of
@@ -32,7 +32,7 @@ PLANS = (
     Column("plan"),
     Column("annotations", unit="count"),
     Column("cost", unit="amount"),
-    *(Column(name) for name in ("mean certainty", "uncertain cases", "right", "width of agreement")),
+    *(Column(name) for name in ("mean certainty", "uncertain cases", "correct", "width of agreement")),
 )
 
 
@@ -102,8 +102,8 @@ def present_plans(found: PlanOutcomes, dataset: Dataset, options) -> list[Block]
     said = (
         f"Median and {percent(found.level)} interval (in brackets) over {found.n_worlds:,} simulated datasets (seed "
         f"{found.seed}): the expected result after you carry out the plan. Uncertain: certainty below "
-        f"{percent(UNCERTAIN_BELOW)} with Dirichlet counts, γ = 1. New raters are assumed to resemble the present "
-        "ones: if the present raters share mistakes, so will the new ones. "
+        f"{percent(UNCERTAIN_BELOW)} (Dirichlet counts, γ = 1), or only one annotation. New raters are assumed to "
+        "resemble the present ones: if the present raters share mistakes, so will the new ones. "
         + "“Correct” assumes that raters make errors as in the model. Compared with gold, fewer cases may be "
         "correct." * options.right
     )
@@ -130,7 +130,7 @@ def shown_of(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> 
 
     def with_ends(quantity: int) -> list[str]:
         ends = (getattr(found, end)[:, quantity].tolist() for end in ("value", "low", "high"))
-        return [with_interval(value, low, high, digits=3) for value, low, high in zip(*ends, strict=True)]
+        return [percent_with_interval(*each, digits=1) for each in zip(*ends, strict=True)]
 
     shown = {
         "plan": ["As it is" if plan is None else plan.title for plan in found.plans],
@@ -138,7 +138,7 @@ def shown_of(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> 
         "cost": None if cost is None else cost * found.n_annotations,
         "mean certainty": with_ends(_CERTAINTY),
         "uncertain cases": with_ends(_UNCERTAIN),
-        "right": with_ends(_RIGHT) if right else None,
+        "correct": with_ends(_RIGHT) if right else None,
         "width of agreement": with_ends(_WIDTH),
     }
     return pd.DataFrame({name: column for name, column in shown.items() if column is not None})
@@ -159,8 +159,8 @@ def says(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> list
     if not n.size:
         return []
     sentences: list[tuple] = []
-    improved = ((_RIGHT, "the share of correct cases", 3), (_CERTAINTY, "certainty", 3))
-    for quantity, words, digits in improved[not right :]:
+    improved = ((_RIGHT, "the share of correct cases"), (_CERTAINTY, "certainty"))
+    for quantity, words in improved[not right :]:
         sure = np.sign(found.gain_low[1:, quantity]) > 0
         if not sure.any():
             sentences.append((f"No plan clearly improves {words}.",))
@@ -170,12 +170,12 @@ def says(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> list
         if best is None or not sure[best]:
             sentences.append((f"No plan clearly improves {words} most per annotation.",))
             continue
-        gain = number(float(found.gain[best + 1, quantity]), digits)
+        gain = number(100 * float(found.gain[best + 1, quantity]), 1)
         price = f", at a cost of {number(cost * n[best])}" if cost is not None else ""
         plan = found.plans[best + 1]
         most = " most per annotation" if n.size > 1 else ""
         sentences.append(
-            (Strong(plan.title if plan else ""), f" improves {words}{most}: +{gain} with "
+            (Strong(plan.title if plan else ""), f" improves {words}{most}: +{gain} points with "
              f"{plural(int(n[best]), 'annotation')}{price}.")
         )  # fmt: skip
     return sentences

@@ -388,7 +388,7 @@ def _keep_alone(current: CaseOnScreen) -> Action:
     form = current.key("alone")
     review_opinion.note(form, "Reason for deciding alone")
     said = review_opinion.said(form)["note"]
-    return Action("keep", current.told("keep", note=said) if said.strip() else "Write a note first.", form)
+    return Action("keep", current.told("keep", note=said) if said.strip() else "Write a note first (key W).", form)
 
 
 def _second_opinion(current: CaseOnScreen) -> Action:

@@ -12,6 +12,7 @@ if (!window.reviewKeys) {
   const LONGEST = 5000; // ms after a press, the page being at rest, after which it is thought not to be heard
   const EVER = 15000; // ms, at rest or not
   const held = [];
+  let led = null; // the note that the key W has led to
   let awaited = null; // how many presses the page is to have answered, until it has; null of a run without a press
 
   const drawn = () => document.querySelector(".review-drawn")?.dataset;
@@ -19,6 +20,7 @@ if (!window.reviewKeys) {
   const toggle = () => document.querySelector("[class*='st-key-review_several'] input");
   const score = () => document.querySelector("[class*='st-key-score-'] input");
   const search = () => document.querySelector("[class*='st-key-find-'] input") || score();
+  const note = () => document.querySelector("[class*='st-key-note-'] textarea");
   const app = () => document.querySelector("[data-testid=stApp]")?.dataset ?? {};
   const connected = () => app().testConnectionState === "CONNECTED";
   const agrees = () => !toggle() || drawn()?.several === String(toggle().checked); // what a class's key does hangs on it
@@ -54,14 +56,15 @@ if (!window.reviewKeys) {
   // What a key does here: a function, or nothing where no field and no button takes it.
   function workOf({ names, text }) {
     const at = document.activeElement;
-    const field = at && (at === score() || at === search()); // where keys that were held have led to
+    const field = at && [score(), search(), led].includes(at); // where keys that were held have led to
     if (text === "/" && !field) return search() && (() => go(search()));
     if (text && field) return () => document.execCommand("insertText", false, text);
+    if (names.includes("W")) return note() && (() => (led = note()).focus());
     if (text && scores(text)) return () => { go(score()); document.execCommand("insertText", false, text); };
     if (field && names.includes("Backspace")) return () => document.execCommand("delete");
     const button = buttonOf(names);
     if (names !== RECORD) return button && (() => button.click());
-    return button && (() => { at?.blur(); button.click(); }); // what is typed counts once its field is left
+    return button && (() => { led = null; at?.blur(); button.click(); }); // what is typed counts once its field is left
   }
 
   function wait(presses, pressed) {
@@ -118,7 +121,8 @@ if (!window.reviewKeys) {
       event.target.blur();
       return;
     }
-    const names = namesOf(event);
+    const noted = event.key === " " && held.some((one) => one.names.includes("W")); // of the note to come
+    const names = noted ? [" "] : namesOf(event);
     const left = field && held.some((one) => one.field === event.target); // by a key: the next are no part of a note
     if (of("[role=dialog], [data-testid=stSidebar], .st-key-data_bar") || (field && names !== RECORD && !left)) return;
     const text = names.length && event.key.length === 1 ? event.key : "";
@@ -129,7 +133,7 @@ if (!window.reviewKeys) {
       event.preventDefault();
       event.stopImmediatePropagation();
     }
-    if (!names.length || (!awaited && idle() && !buttonOf(names))) return;
+    if (!names.length || (!awaited && idle() && !buttonOf(names) && !(names.includes("W") && note()))) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     if (event.repeat) return;

@@ -64,6 +64,7 @@ _SHORTCUTS = {
     "1 to 9, 0": "Choose a class",
     "/": "Find a class",
     "X": "Cannot be determined",
+    "W": "Write a note",
     "Backspace, T": "Remove the last class, tie the last two",
     "Ctrl+Enter": "Record the opinion, or press the main button at the bottom",
     "K, E": "Keep or change your opinion",

@@ -14,6 +14,7 @@ from core.ingest.read_files import Reading
 from core.ingest.several_questions import QuestionReading, joint_questions, name_of, other_questions, read_questions
 from core.text import plural, shorten
 from pages.shared.kit import columns, job_progress
+from pages.shared.upload.mapping import lacking
 
 
 def in_parts(source: Source, files: str) -> Source | None:
@@ -44,6 +45,8 @@ def in_parts(source: Source, files: str) -> Source | None:
 def choose_question(source: Source, files: str) -> tuple[Question, bool]:
     """Return the question that is set up and shown first, and whether the others are opened with it.
 
+    The first question whose columns are understood is proposed, as a workbook may begin with a sheet of notes.
+
     Parameters
     ----------
     source : Source
@@ -65,6 +68,7 @@ def choose_question(source: Source, files: str) -> tuple[Question, bool]:
     chosen = st.selectbox(
         f"{held}: which question first?" if together else f"{held}: which one?",
         names,
+        index=next((place for place, one in enumerate(source.questions) if lacking(one) is None), 0),
         key="question",
         persist_state="session",
         format_func=shorten,

@@ -118,6 +118,16 @@ def test_a_column_of_sums_makes_the_others_counts_and_is_no_class():
     assert (reading.dataset.classes, reading.dataset.n_annotations) == (("x", "y"), 11)
 
 
+@pytest.mark.parametrize("column", ["text", "place"])
+def test_texts_of_cases_next_to_counts_and_their_sum_are_no_class_and_hide_none(column):
+    rows = "".join(
+        f"t{case},{'ab'[case % 2] if column == 'place' else f'text {case}'},{case},,2,{case + 2}\n"
+        for case in range(12)
+    )
+    reading = read(f"tweet,{column},sunny,cloudy,rainy,Total\n{rows}".encode())
+    assert (reading.dataset.classes, reading.dataset.n_annotations) == (("rainy", "sunny"), 90)
+
+
 def test_zeros_beside_blanks_are_grades():
     assert not weigh(np.array([[0, 4], [3, 0], [2, 3]]), np.array([[0, 0], [0, 1], [0, 0]], bool), PEOPLE[:2]).counts
 

@@ -10,7 +10,7 @@ from core.analyses.models.scores import judge_models
 from core.analyses.raters import PlansOptions, planning
 from core.analyses.raters.planning import compute_plans
 from core.analysis_settings import SEED
-from core.annotations.dataset import keep_only
+from core.annotations.dataset import Dataset, keep_only
 from core.certainty.top_sets import annotation_certainty
 from core.errors import Cancelled, InputError, LimitError, NotApplicableError, NotFoundError
 from core.ingest.samples import load_sample
@@ -19,6 +19,7 @@ from core.models.dawid_skene import DawidSkene
 from core.models.design import design
 from core.models.smoothing import POOL_STRENGTH
 from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.learned_counts import learned_counts
 from core.raters import plan_outcomes as module
 from core.raters.plan_outcomes import QUANTITIES, Plan, _weight, plan_outcomes
 from core.raters.plan_world import (
@@ -27,6 +28,7 @@ from core.raters.plan_world import (
     Measure,
     World,
     carried_out,
+    counts_cache,
     counts_of,
     drawn_world,
     fitted_posterior,
@@ -311,10 +313,26 @@ def test_every_plan_is_carried_out_in_full_where_everybody_has_annotated_everyth
 
 def test_without_a_plan_certainty_is_that_of_the_data_in_every_world(crossed):
     data, _, found, _ = crossed
-    now = CountsCache(3, 1.0).certainty(counts_of(data))
+    now = counts_cache(data, 1.0).certainty(counts_of(data))
     for end in (found.value, found.low, found.high):
         assert end[0, CERTAINTY] == pytest.approx(now.mean()) and end[0, UNCERTAIN] == (now < 0.9).mean()
     assert (found.gain[0] == 0).all()
+
+
+def test_without_a_plan_cases_are_uncertain_as_on_the_pages():
+    """By the prior learned from the data, and cases with one annotation too."""
+    data, _ = simulated(63, [0.9] * 12, n_cases=120, per_case=3, n_classes=8)
+    kept = (data.case_of_annotation >= 10) | (np.arange(data.n_annotations) % 3 == 0)
+    columns = (each[kept] for each in (data.case_of_annotation, data.rater, data.answer))
+    data = Dataset.from_classes(data.name, data.cases, data.raters, data.classes, *columns)
+    found = plan_outcomes(data, DawidSkene("pooled").fit(data), [Plan("new_cases", 2, 3)], n_worlds=20)
+    model = learned_counts(data).model
+    assert abs(model.alpha - DirichletCounts().alpha) > 0.2
+    drawn = annotation_certainty(model, data, reliability=1.0, n_draws=20_000)
+    one = np.diff(data.case_ptr) == 1
+    assert one.sum() == 10
+    assert found.value[0, CERTAINTY] == pytest.approx(drawn.mean(), abs=5 * drawn.mean_se() + 1e-3)
+    assert found.value[0, UNCERTAIN] == pytest.approx(((drawn.certainty[:, 0] < 0.9) | one).mean(), abs=0.01)
 
 
 def test_raters_on_every_case_buy_certainty_and_right_cases_and_new_cases_a_narrower_interval(crossed):
