@@ -27,6 +27,7 @@ SCREENS = Path(__file__).parent / "screens"
 _N_ROWS, _N_FIRST, _MOST_WORDS = 3, 3, 400
 _NEAR = 1e-6  # of a number, or of one: beyond what is shown of it
 _NUMBER = re.compile(r"(?<![\w.])-?(?:\d+(?:\\?\.\d*)?|\\?\.\d+)(?:e[-+]?\d+)?")  # also as markdown escapes it
+_COLOUR = re.compile(r"#(?=[0-9a-fA-F]{6}\b)")  # in which the digits are no numbers
 _COMMON = figure_of(LIGHT).to_dict()["layout"]["template"]
 _OF_THE_MACHINE = ("<script", "<style", "Plurality ")  # what the Settings page says for an enquiry
 # How long a machine takes, and the day of today.
@@ -62,6 +63,41 @@ def record(path: Path, lines: list[str]) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+
+
+def digest_of(figure: Any) -> str:
+    """A figure on one line: its title, a number made of its words, and two sums over its numbers; colours are words.
+
+    Parameters
+    ----------
+    figure : plotly.graph_objects.Figure
+    """
+    drawn = json.loads(figure.to_json())
+    layout = _own_layout({key: value for key, value in drawn["layout"].items() if key != "datarevision"})
+    words = json.dumps([drawn["data"], layout], ensure_ascii=False, sort_keys=True)
+    title = (drawn["layout"].get("title") or {}).get("text", "")
+    return f"{_short(title)} {json.dumps(_digest(_COLOUR.sub('#c', words)))}"
+
+
+def part_of(path: Path, name: str, lines: list[str], *, anew: bool) -> list[str]:
+    """The lines that a file of JSON has for a name; with ``anew`` those of now are written first.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        Of a test.
+    lines : list of str
+        Those of now.
+    anew : bool
+    """
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if anew and (name not in known or differences(known[name], lines)):
+        known[name] = lines
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(known, ensure_ascii=False, indent=0, sort_keys=True)
+        path.write_text(text + "\n", encoding="utf-8", newline="\n")
+    return known.get(name, [])
 
 
 def words_of(path: Path) -> str:
