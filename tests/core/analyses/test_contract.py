@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from core.analyses.agreement import AGREEMENT
-from core.analyses.blocks import Chosen, Download, Figure, Grid, OnPage, Remark, Strong, Words
+from core.analyses.blocks import Chosen, Download, Figure, Grid, OnPage, Remark, Strong, Words, few_names
 from core.analyses.gate import GATE
 from core.analyses.groups import GROUPS
 from core.analyses.guideline import GUIDELINE
@@ -283,3 +283,8 @@ def test_the_table_of_raters_stands_in_json_value_by_value(sample):
 def test_words_are_plain_on_paper_and_say_nothing_of_the_page():
     words = Words((Strong("To quote:"), " α", OnPage("; choose a row"), Remark("few cases")))
     assert words.plain == "To quote: αfew cases."
+
+
+@pytest.mark.parametrize(("n", "said"), [(0, ""), (1, "A"), (3, "A, B, C"), (4, "A, B, C and 1 more")])
+def test_of_names_the_first_few_are_listed_and_the_others_counted(n, said):
+    assert Words(few_names("ABCDE"[:n], 3)).plain == said
