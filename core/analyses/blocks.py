@@ -50,6 +50,18 @@ class Remark:
 Span = str | Name | Strong | Remark | OnPage
 
 
+def few_names(names: Sequence[str], most: int) -> list[Span]:
+    """Return the first names in a list, and how many more there are.
+
+    Parameters
+    ----------
+    names : sequence of str
+    most : int
+    """
+    parts: list[Span] = [part for name in names[:most] for part in (", ", Name(name))][1:]
+    return [*parts, f" and {len(names) - most:,} more"] if len(names) > most else parts
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """Paragraph.

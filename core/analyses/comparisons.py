@@ -1,6 +1,5 @@
 """Order of the items of paired comparisons: leader board, P(A above B), circular triads, and raters."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +17,7 @@ from ..models.comparisons import ComparisonFit, Comparisons, comparisons_of, fit
 from ..text import number, percent, percent_with_interval, plural, with_interval
 from ..thresholds import CLEARLY_AHEAD, FEW_COMPARISONS
 from .base import Analysis, AnalysisPart, PartOption
-from .blocks import Block, Download, Figure, Finding, Grid, Heading, Name, Span, Words
+from .blocks import Block, Download, Figure, Finding, Grid, Heading, Name, Span, Words, few_names
 from .schema import Column, frame_of, intervals
 
 TERM, TRIADS = "bradley-terry", "circular triad"
@@ -334,23 +333,19 @@ def lead_of_raters(found: ItemOrder) -> list[Span]:
     words: list[Span] = []
     if reversed_by:
         prefer = "prefers" if len(reversed_by) == 1 else "prefer"
-        words += [*_listed(reversed_by), f" {prefer} the weaker items: check whether their annotations were swapped. "]
+        words += [
+            *few_names(reversed_by, _NAMED),
+            f" {prefer} the weaker items: check whether their annotations were swapped. ",
+        ]
     if unclear:
         do = "does" if len(unclear) == 1 else "do"
         words += [
             f"{len(unclear):,} of {plural(n, 'rater')} {do} not clearly prefer the stronger items: ",
-            *_listed(unclear),
+            *few_names(unclear, _NAMED),
         ]
         return [*words, "."]
     rest = "All other raters" if reversed_by else "All raters"
     return [*words, f"{rest} clearly prefer the stronger items."]
-
-
-def _listed(names: Sequence[str]) -> list[Span]:
-    parts: list[Span] = []
-    for place, name in enumerate(names[:_NAMED]):
-        parts += [", " if place else "", Name(name)]
-    return [*parts, f" and {len(names) - _NAMED:,} more"] if len(names) > _NAMED else parts
 
 
 def present_raters(found: ItemOrder, dataset: Dataset, options: OrderOptions) -> list[Block]:

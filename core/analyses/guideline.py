@@ -1,6 +1,5 @@
 """Advice on classes to merge, split or rewrite in the guideline, and raters to train instead."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isnan
 from typing import Any
@@ -20,11 +19,26 @@ from ..models.dawid_skene import DawidSkene
 from ..raters.groups import FEWEST_RATERS, RaterFacts, sides_of
 from ..text import number, percent, percent_with_interval, plural, utc, with_interval
 from .base import Analysis, option, part_of
-from .blocks import Block, Control, Download, Figure, Grid, Heading, Name, OnPage, Selector, Slot, Span, Words
+from .blocks import (
+    Block,
+    Control,
+    Download,
+    Figure,
+    Grid,
+    Heading,
+    Name,
+    OnPage,
+    Selector,
+    Slot,
+    Span,
+    Words,
+    few_names,
+)
 from .schema import Column, frame_of, intervals
 
 TERM = "guideline"
 MOST_NAMED = 12
+_NAMED = 3
 FEWEST_CLASSES = 3
 _DO = {"merge": "merge", "rewrite": "rewrite the guideline for", "train": "train raters for"}
 _WHO = {
@@ -206,7 +220,7 @@ def table_of_changes(found: GuidelineReview) -> pd.DataFrame:
 
 def _one_pair(found: GuidelineReview, pair: ConfusedPair, dataset: Dataset, options: GuidelineOptions) -> list[Block]:
     """Show who confuses a pair, what a merger would do, disagreement before and after, and typical cases."""
-    whose = [Name(pair.group)] if pair.group else _named(pair.raters)
+    whose = [Name(pair.group)] if pair.group else few_names(pair.raters, _NAMED)
     words: list[Span] = [_WHO[pair.who], *whose, "." if whose else ""]
     lost = percent_with_interval(*pair.lost)
     words.append(f" If the classes are merged, {lost} of the information about the truth is lost")
@@ -271,7 +285,7 @@ def lead(found: GuidelineReview) -> list[Span]:
     if found.by_chance:
         return [*said, " Raters do not clearly agree beyond chance, so Plurality suggests no changes to the classes."]
     if one.who in ("one rater", "some raters"):
-        said += [" Without ", *_named(one.raters), ", this disagreement falls by half or more."]
+        said += [" Without ", *few_names(one.raters, _NAMED), ", this disagreement falls by half or more."]
     elif one.who == "one group":
         said += [" Without raters with ", Name(one.group), ", this disagreement falls by half or more."]
     elif one.who == "everybody":
@@ -286,15 +300,10 @@ def lead(found: GuidelineReview) -> list[Span]:
     if found.broad:
         said += [
             " Split or describe more clearly: ",
-            *_named(found.broad),
+            *few_names(found.broad, _NAMED),
             ", which all raters confuse with more than one other class.",
         ]
     return said
-
-
-def _named(raters: Sequence[str]) -> Sequence[Span]:
-    parts: Sequence[Span] = [part for name in raters[:3] for part in (", ", Name(name))][1:]
-    return [*parts, f" and {len(raters) - 3:,} more"] if len(raters) > 3 else parts
 
 
 def table_of(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions) -> pd.DataFrame:

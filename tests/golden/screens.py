@@ -15,18 +15,21 @@ import json
 import re
 import zlib
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from core.analyses.blocks import Figure
 from core.figures.theme import LIGHT, figure_of
 
 SCREENS = Path(__file__).parent / "screens"
 _N_ROWS, _N_FIRST, _MOST_WORDS = 3, 3, 400
 _NEAR = 1e-6  # of a number, or of one: beyond what is shown of it
 _NUMBER = re.compile(r"(?<![\w.])-?(?:\d+(?:\\?\.\d*)?|\\?\.\d+)(?:e[-+]?\d+)?")  # also as markdown escapes it
+_COLOUR = re.compile(r"#(?=[0-9a-fA-F]{6}\b)")  # in which the digits are no numbers
 _COMMON = figure_of(LIGHT).to_dict()["layout"]["template"]
 _OF_THE_MACHINE = ("<script", "<style", "Plurality ")  # what the Settings page says for an enquiry
 # How long a machine takes, and the day of today.
@@ -62,6 +65,75 @@ def record(path: Path, lines: list[str]) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+
+
+def digest_of(figure: Any) -> str:
+    """A figure on one line: its title, a number made of its words, and two sums over its numbers; colours are words.
+
+    Parameters
+    ----------
+    figure : plotly.graph_objects.Figure
+    """
+    drawn = _drawn(figure)
+    title = (drawn["layout"].get("title") or {}).get("text", "")
+    words = json.dumps(drawn, ensure_ascii=False, sort_keys=True)
+    return f"{_short(title)} {json.dumps(_digest(_COLOUR.sub('#c', words)))}"
+
+
+def _drawn(figure: Any) -> dict[str, Any]:
+    """Traces, and the layout without what all figures have in common."""
+    drawn = json.loads(figure.to_json())
+    layout = {key: value for key, value in drawn["layout"].items() if key != "datarevision"}
+    return {"data": drawn["data"], "layout": _own_layout(layout)}
+
+
+def digest_of_blocks(blocks: Any) -> str:
+    """Blocks on one line, as a figure: one number made of all words, tables and figures, and two sums over numbers.
+
+    Parameters
+    ----------
+    blocks : iterable of Block
+        Each with what it holds after it.
+    """
+    words = _words(json.dumps([_told(block) for block in blocks], ensure_ascii=False, sort_keys=True))
+    return json.dumps(_digest(_COLOUR.sub("#c", words)))
+
+
+def _told(value: Any) -> Any:
+    """What a block shows as JSON has it; the blocks that it holds are told by themselves, and who is meant is not."""
+    if isinstance(value, Figure):
+        return [value.alt, value.key, _drawn(value.draw(LIGHT))]
+    if isinstance(value, pd.DataFrame):
+        return [list(value.columns), *([_plain(cell) for cell in value[name].tolist()] for name in value)]
+    if is_dataclass(value) and type(value).__module__.startswith("core.analyses."):
+        names = [one.name for one in fields(value) if one.name not in ("blocks", "stacks", "grid")]
+        return [type(value).__name__, *(_told(getattr(value, name)) for name in names)]
+    if isinstance(value, list | tuple):
+        return [_told(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _told(one) for key, one in value.items()}
+    return _plain(value) if isinstance(value, str | int | float) else type(value).__name__
+
+
+def part_of(path: Path, name: str, lines: list[str], *, anew: bool) -> list[str]:
+    """The lines that a file of JSON has for a name; with ``anew`` those of now are written first.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        Of a test.
+    lines : list of str
+        Those of now.
+    anew : bool
+    """
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if anew and differences(known.get(name, []), lines):
+        known[name] = lines
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(known, ensure_ascii=False, indent=0, sort_keys=True)
+        path.write_text(text + "\n", encoding="utf-8", newline="\n")
+    return known.get(name, [])
 
 
 def words_of(path: Path) -> str:

@@ -3,16 +3,18 @@
 Of a sample its first cases: the golden screens and numbers are of all of them.
 """
 
+import sys
 from dataclasses import fields, replace
 from functools import cache
 from importlib import import_module
+from inspect import ismodule
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from core.analyses.agreement import AGREEMENT
-from core.analyses.blocks import Chosen, Download, Figure, Grid, OnPage, Remark, Strong, Words
+from core.analyses.blocks import Chosen, Download, Figure, Grid, OnPage, Remark, Strong, Words, few_names
 from core.analyses.gate import GATE
 from core.analyses.groups import GROUPS
 from core.analyses.guideline import GUIDELINE
@@ -26,6 +28,7 @@ from core.analyses.reliability import RELIABILITY
 from core.analyses.reviews import REVIEWS
 from core.analyses.study import STUDY
 from core.analysis_settings import AnalysisSettings
+from core.annotations.dataset import Dataset
 from core.annotations.ordering import with_class_order
 from core.errors import InputError, PluralityError
 from core.evaluation.predictions import open_predictions
@@ -41,7 +44,9 @@ from core.review.events import Draft
 from core.review.opinions import Opinion
 from core.review.rules import admit
 from core.review.states import CaseReview, review_of
+from tests.core.raters.raters_simulated import names, simulated
 from tests.core.test_sentences import DATA
+from tests.golden.screens import SCREENS, differences, digest_of_blocks, part_of
 
 OF_DATA = (AGREEMENT, RATERS, MODELS, GATE, GROUPS, GUIDELINE, PANEL)  # whose parts take annotations alone
 ANALYSES = (*OF_DATA, RELIABILITY, REVIEWS, QUESTIONS, LABELS)
@@ -70,7 +75,27 @@ N_CASES = 30  # of a sample and of a crowd
 SIMULATED, SIMULATED_CASES = ("plan", "plans", "trust", "ask-next"), 12
 SLOW = {"scores": ("anaesthesia", "two cases", "noise", "crowd with gold")}  # all rater models are fitted, many times
 RARE = "prevalence 0.99"  # needs all of its cases
-MANY_CLASSES = ("skin", "dermatology", "pictures", "110 classes")  # plans, labels and questions score all models
+CUT, MUCH = "crowd with gold", "more than is shown"
+# Plans, labels and questions score all models.
+MANY_CLASSES = (MUCH, "skin", "dermatology", "pictures", "110 classes")
+
+
+def uneven(kind):
+    """Cases with none to four annotations of four raters."""
+    case, rater = np.array([(case, rater) for case in range(30) for rater in range(case % 5)]).T
+    several = (case * case + 3 * rater * (case % 4 == 2)) % 8
+    cases, raters, classes = names(30, 4, 3)
+    if kind == "score":
+        return Dataset.from_scores("data", cases, raters, case, rater, several + rater / 4)
+    if kind == "class":
+        return Dataset.from_classes("data", cases, raters, classes, case, rater, several % 3)
+    named = [[code for code in range(3) if (answer + 1) % 8 >> code & 1 or answer == 7] for answer in several]
+    ends = np.cumsum([0, *map(len, named)])
+    return Dataset.from_sets("data", cases, raters, classes, case, rater, ends, np.concatenate(named).astype(int))
+
+
+MADE = DATA | {f"uneven {kind}": uneven(kind) for kind in ("class", "set", "score")}
+MADE[MUCH] = simulated(3, np.linspace(0.3, 0.8, 63), 30, 63, 14)[0]
 
 
 def hands(n):
@@ -149,7 +174,7 @@ def subjects(analysis, dataset):
 @cache
 def data_of(name):
     """The data as they are, and as single classes if they are not."""
-    some = DATA[name] if name in DATA else load_sample(name)
+    some = MADE[name] if name in MADE else load_sample(name)
     some = some if name == RARE else first_cases(some)
     return tuple({id(one): one for one in (some, views(some))}.values())
 
@@ -177,7 +202,7 @@ def needed(needs, name, place):
 def cases():
     """Each part with the data that it is computed of."""
     for analysis, part in PARTS:
-        names = (*(sample.name for sample in SAMPLES), *DATA)
+        names = (*(sample.name for sample in SAMPLES), *MADE)
         if part.name in SIMULATED or analysis is QUESTIONS:
             names = [name for name in names if name not in MANY_CLASSES]
         elif analysis is LABELS:
@@ -186,9 +211,8 @@ def cases():
             yield pytest.param(analysis, part, name, id=f"{analysis.name}-{part.name}-{name}")
 
 
-@pytest.mark.parametrize(("analysis", "part", "name"), list(cases()))
-def test_every_part_has_a_table_and_can_be_drawn_and_printed(analysis, part, name):
-    """What a page lets somebody take away is the table that the command line gives."""
+def answered(analysis, part, name):
+    """Each subject of some data that the part can be computed of, with the part, its options and its result."""
     try:
         every_subject = data_of(name) if analysis in OF_DATA else list(subjects(analysis, data_of(name)[0]))
         every_subject = list(in_order(every_subject)) if analysis is RATERS else every_subject
@@ -204,7 +228,8 @@ def test_every_part_has_a_table_and_can_be_drawn_and_printed(analysis, part, nam
             assert verdict.reason
             continue
         known = {field.name for field in fields(part.options)}
-        options = replace(part.resolve(), **{name: value for name, value in QUICK.items() if name in known})
+        quick = QUICK | {"every": name == MUCH}
+        options = replace(part.resolve(), **{name: value for name, value in quick.items() if name in known})
         if part.work is not None and part.work.seconds(subject) >= 60 and subject.n_cases > N_CASES:
             subject = subject.select(cases=subject.cases[:N_CASES])
         if part.name in SIMULATED:
@@ -214,7 +239,58 @@ def test_every_part_has_a_table_and_can_be_drawn_and_printed(analysis, part, nam
         except PluralityError as error:
             assert str(error)
             continue
-        check(part, part.frame(found, subject, options), part.blocks(found, subject, options))
+        yield part, found, subject, options
+
+
+@pytest.mark.parametrize(("analysis", "part", "name"), list(cases()))
+def test_every_part_has_a_table_and_can_be_drawn_and_printed(analysis, part, name, request):
+    """What a page lets somebody take away is the table that the command line gives; of made data all is as recorded."""
+    lines = []
+    for one, *rest in answered(analysis, part, name):
+        frame, blocks = one.frame(*rest), one.blocks(*rest)
+        check(part, frame, blocks)
+        lines.append(digest_of_blocks([*every(blocks), Grid(frame)]))
+    if name in MADE:  # golden screens and numbers are of the samples
+        compare(request, analysis.name, f"{part.name} {name}", lines)
+
+
+def compare(request, file, name, lines):
+    """Nothing differs from what is recorded: ``--record-screens``."""
+    anew = request.config.getoption("record_screens")
+    known = part_of(SCREENS.parent / "parts" / f"{file}.json", name, lines, anew=anew)
+    assert differences(known, lines) == []
+
+
+def limits_of(part):
+    """Lengths at which a part and its figures cut lists: their modules and names."""
+    own = import_module(part.present.partition(":")[0])
+    drawn = {one if ismodule(one) else sys.modules.get(getattr(one, "__module__", "")) for one in vars(own).values()}
+    figures = {one for one in drawn if one and one.__name__.startswith("core.figures.")}
+    for module in (own, *sorted(figures, key=lambda one: one.__name__)):
+        for name, value in vars(module).items():
+            if name.lstrip("_").startswith(("MOST_", "FEW_", "INTERVAL_")) and isinstance(value, int):
+                yield module, name
+
+
+@pytest.mark.parametrize(("analysis", "part"), PARTS, ids=lambda one: one.name)
+def test_lists_are_cut_where_it_is_recorded(analysis, part, request, monkeypatch):
+    """For each limit the least at which nothing is cut: of a comparison that takes one more or less it is another."""
+    lines = []
+    for one, *rest in answered(analysis, part, CUT) if part.name not in SLOW else ():
+        for module, name in limits_of(one):
+
+            def shown(limit, at=(module, name), one=one, rest=rest):
+                with monkeypatch.context() as patch:
+                    patch.setattr(*at, limit)
+                    return digest_of_blocks(every(one.blocks(*rest)))
+
+            cut, whole, all_of_it = 1, 1000, shown(1000)
+            while whole - cut > 1:
+                middle = (cut + whole) // 2
+                cut, whole = (cut, middle) if shown(middle) == all_of_it else (middle, whole)
+            if whole > 2:
+                lines.append(f"{module.__name__}.{name}: {whole}")
+    compare(request, "limits", f"{analysis.name} {part.name}", lines)
 
 
 def check(part, frame, blocks):
@@ -283,3 +359,8 @@ def test_the_table_of_raters_stands_in_json_value_by_value(sample):
 def test_words_are_plain_on_paper_and_say_nothing_of_the_page():
     words = Words((Strong("To quote:"), " α", OnPage("; choose a row"), Remark("few cases")))
     assert words.plain == "To quote: αfew cases."
+
+
+@pytest.mark.parametrize(("n", "said"), [(0, ""), (1, "A"), (3, "A, B, C"), (4, "A, B, C and 1 more")])
+def test_of_names_the_first_few_are_listed_and_the_others_counted(n, said):
+    assert Words(few_names("ABCDE"[:n], 3)).plain == said

@@ -204,6 +204,18 @@ def test_review_comes_first_by_whoever_decided(inputs, evidence):
     assert table["label"][rest].equals(others["label"][rest]) and others["label"]["all"] == "x"
 
 
+def test_a_reviewed_set_is_the_label_with_all_labels_or_with_some():
+    rows = [(case, rater, labels) for case in "abcd" for rater, labels in zip("pqr", ("x;y", "x", "y"), strict=True)]
+    dataset = dataset_of(rows, "set")
+    said = {"a": ["y"], "b": ["y", "x"]}
+    reviews = {case: reviewed(dataset, case, Opinion.of_labels(names)) for case, names in said.items()}
+    inputs = Inputs(dataset, reviews=reviews, settings=AnalysisSettings(DirichletCounts(), 2.0))
+    options = PART.resolve(rule="review")
+    table = PART.frame(PART.answer(inputs, options), inputs, options).set_index("case")
+    assert table["label"][["a", "b"]].tolist() == ["y", "x; y"]
+    assert table["status"][["a", "b"]].tolist() == ["reviewed"] * 2
+
+
 def test_gold_confirms_the_share_of_labels_that_equal_it(inputs, evidence):
     found, table = labelled(inputs, evidence)
     dataset = inputs.dataset

@@ -1,7 +1,28 @@
 import pytest
 
+from core.figures import theme
+from tests.golden import screens
+
 
 @pytest.fixture(autouse=True)
 def _checked(request):
     """What figures are made of is what plotly takes."""
     request.getfixturevalue("checked_figures")
+
+
+@pytest.fixture(autouse=True)
+def _as_recorded(request, _checked, monkeypatch):
+    """Each figure that a test draws says, at each place and in each size, what is recorded: ``--record-screens``."""
+    made, drawn = theme.unchecked, []
+
+    def noted(data, layout):
+        drawn.append(figure := made(data, layout))
+        return figure
+
+    monkeypatch.setattr(theme, "unchecked", noted)
+    yield
+    lines = list(dict.fromkeys(map(screens.digest_of, drawn)))
+    path = screens.SCREENS.parent / "figures" / f"{request.path.stem.removeprefix('test_')}.json"
+    anew = request.config.getoption("record_screens")
+    known = screens.part_of(path, request.node.name, lines, anew=anew)
+    assert screens.differences(known, lines) == []

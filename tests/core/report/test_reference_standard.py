@@ -146,6 +146,11 @@ def test_what_cannot_be_written_is_refused():
         build_reference_standard(request_of(data(["aa"])), "pdf")
     with pytest.raises(NotApplicableError, match="scores need a threshold"):
         sections_of(request_of(load_sample("essays")))
+    one = data(["a"])
+    none = Dataset.from_classes("none", one.cases, one.raters, one.classes, *np.empty((3, 0), np.int64))
+    assert len(sections_of(request_of(one))) == len(sections_of(request_of(data(["aab", "ab"]))))
+    with pytest.raises(NotApplicableError, match="no annotations"):
+        sections_of(request_of(none))
 
 
 def test_the_command_writes_it_with_or_without_a_report(tmp_path, capsys):

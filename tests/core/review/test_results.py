@@ -2,7 +2,7 @@
 
 import io
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,7 +13,7 @@ from core.errors import InputError
 from core.ingest.formats.detect import open_source
 from core.ingest.read_files import read
 from core.review.adjudicated import results, with_reviews
-from core.review.events import Draft
+from core.review.events import Draft, Event
 from core.review.export import result_table, trail_json, trail_table
 from core.review.opinions import REASONS, UNDETERMINED, Opinion
 from core.review.states import STATES
@@ -144,6 +144,21 @@ def test_the_trail_has_every_event_and_says_which_were_undone(dataset, reviews_o
     csv = pd.read_csv(io.BytesIO(to_csv(table)))
     assert csv["note"][4] == "'=1+1"  # no formula for a spreadsheet
     assert trail_table(dataset, {}).columns.tolist() == table.columns.tolist()
+
+
+def test_every_column_of_the_trail_is_the_field_of_its_name(dataset):
+    """No field is like another: opinions, reasons and times are in words, the others as they are."""
+    said = {"old": X, "opinion": Y, "panel": RANKING, "at": AT, "reason": "unclear_image", "settings": {"a": 1}}
+    more = {one.name: f"<{one.name}>" for one in fields(Event) if one.name not in said}
+    event = Event(**said, **more)
+    trail = trail_table(dataset, {dataset.cases[0]: SimpleNamespace(events=[event])})
+    called = {"case": "case_id", "event": "kind", "new": "opinion"}
+    names = [name for name in trail if name not in ("plausible", "undone", "earlier_than_the_one_before")]
+    words = {"at": "2023-11-14T22:13:20Z", "reason": REASONS["unclear_image"], "settings": '{"a": 1}'}
+    words |= {name: said[name].words() for name in ("old", "opinion", "panel")}
+    fields_of = {name: called.get(name, name) for name in names}
+    assert trail[names].iloc[0].to_dict() == {name: (more | words)[field] for name, field in fields_of.items()}
+    assert {*fields_of.values()} == {one.name for one in fields(Event)} - {"dataset"}
 
 
 def test_the_exported_trail_is_not_taken_for_annotations(dataset, decided):
