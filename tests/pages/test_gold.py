@@ -69,6 +69,18 @@ def test_home_says_how_often_the_most_probable_class_is_right_by_gold_where_ther
     assert "Correct by gold" not in [each.label for each in app.metric]
 
 
+def test_gold_of_a_case_is_shown_on_cases_and_of_raters_in_their_table():
+    data = kept(_rows(60, gold=59))
+    app = opened("cases", data)
+    assert "Gold: **" in words(app)
+    app.session_state["case"] = "59"
+    assert "Gold: **" not in words(settle(app.run()))
+    app = opened("raters", data)
+    (table,) = (each for each in app.dataframe if "right by gold" in each.value)
+    shown = list(table.proto.column_order)
+    assert "right by gold" in shown and ("flags" in shown) == table.value["flags"].map(len).any()
+
+
 def test_classifiers_stand_beside_gold_and_of_two_that_are_right_equally_often_neither_leads():
     """One is right on every even case, the other on every odd one."""
     data = kept(_rows(60, gold=60))
