@@ -31,6 +31,7 @@ from ..agreement.krippendorff import krippendorff_alpha
 from ..annotations.counts import raters_per_case
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
+from ..models.gold import note_of_one_class
 from ..models.held_out import clustered_error
 from ..models.one_class_raters import one_class_raters
 from ..models.result import RaterModelFit
@@ -297,8 +298,8 @@ def judge_accuracy(
 def _check_by_gold(
     dataset: Dataset, gold: Rates, model: Rates, acceptable: float, flagged: np.ndarray, q: float
 ) -> GoldCheck | None:
-    """Check the accuracies of the model by gold; None on fewer than `GOLD_EACH` gold cases with annotations."""
-    if dataset.gold is None:
+    """Check the accuracies of the model by gold; None on fewer than `GOLD_EACH` annotated gold cases, or one class."""
+    if dataset.gold is None or note_of_one_class(dataset):
         return None
     case = dataset.case_of_annotation
     on = (dataset.gold[case] >= 0) & np.isfinite(model.value[dataset.rater])
@@ -435,10 +436,10 @@ def gold_rates(dataset: Dataset, level: float = 0.95) -> Rates:
 
 
 def default_judge(dataset: Dataset) -> Judge:
-    """Choose gold if the median rater has `GOLD_EACH` annotations on gold cases, else the model."""
+    """Choose gold if it has several classes and the median rater has `GOLD_EACH` annotations on it, else the model."""
     some = np.bincount(dataset.rater, minlength=dataset.n_raters) > 0
     n = gold_rates(dataset).n[some]
-    return "gold" if n.size and np.median(n) >= GOLD_EACH else "model"
+    return "gold" if n.size and np.median(n) >= GOLD_EACH and not note_of_one_class(dataset) else "model"
 
 
 @cache_by_identity

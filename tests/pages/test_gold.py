@@ -81,6 +81,17 @@ def test_gold_of_a_case_is_shown_on_cases_and_of_raters_in_their_table():
     assert "right by gold" in shown and ("flags" in shown) == table.value["flags"].map(len).any()
 
 
+def test_gold_of_one_class_is_said_to_be_of_one_class():
+    rows = _rows(60, gold=60).splitlines()
+    data = kept("\n".join(rows[:1] + [row if row.endswith("x") else row[:-1] for row in rows[1:]]))
+    note = "gold cases are “x”; gold shows nothing about other classes"
+    for page in ("home", "labels"):
+        assert note in words(opened(page, data)).replace("\\", "")
+    app = opened("raters", data)
+    (judge,) = (each for each in app.get("button_group") if "gold" in each.label)
+    assert note in judge.proto.help and judge.value == "model" and "annotations with gold" not in words(app)
+
+
 def test_classifiers_stand_beside_gold_and_of_two_that_are_right_equally_often_neither_leads():
     """One is right on every even case, the other on every odd one."""
     data = kept(_rows(60, gold=60))

@@ -33,6 +33,7 @@ from ..cases import CertaintyOptions
 from ..cases.certainty import compute as certainty_of
 from ..inputs import Inputs
 from ..models import LabelOptions
+from ..models.gold import of_one_class
 from ..models.labels import fit_every_label
 from ..schema import Column, columns_in
 from .evidence import Label, LabelEvidence, of_classes, of_sets
@@ -404,7 +405,7 @@ def present(found: CaseLabels, inputs: Inputs, options) -> list[Block]:
         said += "are correct (95% interval)"
         if (sure := found.certain_by_gold) is not None:
             said += f"; of {sure.n:,} confident {what}s, {percent_with_interval(sure.value, sure.low, sure.high)}"
-        blocks.append(Words(f"{said}."))
+        blocks += [Words(f"{said}."), *of_one_class(inputs.dataset)]
     if evidence.average is None and options.rule != "vote":
         why = why_no_average(inputs.dataset)
         blocks.append(Words((f"Majority vote decides the labels. Cannot average rater models: {why}.",), "info"))

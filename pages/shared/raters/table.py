@@ -74,7 +74,9 @@ def show(found: AssessedRaters) -> list[str]:
     rows = chosen_rows(frame, words, _chosen_kinds(kinds, frame), sort, falling=True)
     shares = [column.shown for column in found.shown_columns if column.unit in SHARES]
     part = drawn(_page(rows, len(frame)), found.act.judged.acceptable, shares)
-    first = [name for name in _FIRST if name in part and (name != "flags" or frame["flags"].any())]
+    left_out = {name for name in ("right by gold",) if name in frame and 2 * frame[name].count() < len(frame)}
+    left_out |= set() if frame["flags"].any() else {"flags"}
+    first = [name for name in _FIRST if name in part and name not in left_out]
     chosen = st.dataframe(
         part,
         hide_index=True,
@@ -83,6 +85,7 @@ def show(found: AssessedRaters) -> list[str]:
         column_order=first[:_MOST_FIRST],
         column_config=_config(found),
         height=min(35 * (len(part) + 1) + 3, _MOST_HEIGHT),
+        placeholder="–",
         key="raters_table",
     )
     return [part["rater"].iloc[row] for row in chosen.selection.rows if row < len(part)]

@@ -93,6 +93,7 @@ def test_gold_judges_who_has_twenty_annotations_on_it_and_the_model_the_others()
     assert default_judge(half) == "gold"
     assert default_judge(with_gold(data, truth, 0.02)) == "model"
     assert default_judge(data) == "model"
+    assert default_judge(replace(half, gold=np.where(truth == 1, half.gold, -1))) == "model"
     found, by_model = judged(half), judged(half, judged_by="model")
     assert found.by_gold.all()
     assert (found.accuracy.n == found.gold.n).all()
