@@ -1,5 +1,7 @@
 """Gold on pages: from a column, and from finished arbitrations by a switch."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -73,6 +75,11 @@ def test_gold_of_a_case_is_shown_on_cases_and_of_raters_in_their_table():
     data = kept(_rows(60, gold=59))
     app = opened("cases", data)
     assert "Gold: **" in words(app)
+    (kinds,) = (each for each in app.get("button_group") if each.label == "Cases")
+    gold = dict(row.split(",")[::3] for row in _rows(60, gold=59).splitlines()[1:])
+    votes = Counter(tuple(row.split(",")[::2][:2]) for row in _rows(60, gold=59).splitlines()[1:])
+    differ = sum(votes[case, known] < 2 for case, known in gold.items() if known)
+    assert differ and f"Differs from gold: {differ}" in [option.content for option in kinds.proto.options]
     app.session_state["case"] = "59"
     assert "Gold: **" not in words(settle(app.run()))
     app = opened("raters", data)
