@@ -415,6 +415,8 @@ def present(found: CaseLabels, inputs: Inputs, options) -> list[Block]:
     shown = tuple(replace(one, hidden=one.name in same) for one in columns_in(table, COLUMNS))
     screen = table.head(MOST_SHOWN).assign(label=table["label"].head(MOST_SHOWN).fillna(""))
     screen.insert(screen.columns.get_loc("n"), "status", screen.pop("status"))  # longest words after the numbers
+    if "gold" in screen:
+        screen.insert(2, "gold", screen.pop("gold"))
     blocks.append(Grid(screen, "Labels of the cases.", 60, shown, "labels_table", opens_case=True))
     blocks.append(Words(_counted(found, options.bar), "note"))
     if evidence.details and options.rule != "vote":
