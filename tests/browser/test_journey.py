@@ -61,7 +61,7 @@ def test_a_file_with_other_column_names_is_understood_kept_and_reopened_after_a_
         page = open_page(dashboard.url)
         settled(page)
         expect(page.get_by_text("Saved on this computer")).to_be_visible()
-        page.get_by_role("button", name="Delete", exact=True).click()
+        page.get_by_test_id("stPopover").get_by_role("button", name="Delete").click()
         settled(page)
         page.get_by_role("button", name="Delete dataset").click()
         settled(page)
