@@ -132,7 +132,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """Return a number for people: ``0.84``, ``1,234.50``.
+    """Return a number for people: ``0.84``, ``1,234.50``, ``−0.21`` (a line may break after a hyphen).
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def number(value: float | None, digits: int = 2) -> str:
     """
     if value is None or not math.isfinite(value):
         return UNKNOWN
-    return f"{value:z,.{digits}f}"
+    return f"{value:z,.{digits}f}".replace("-", "−")
 
 
 def percent(share: float | None, digits: int = 0, rounded: bool = False) -> str:

@@ -127,6 +127,9 @@ def _kinds(dataset: Dataset, found: CaseCertainty, reviews: dict) -> dict[str, n
         does, several = found.more.in_short(), ~(shares.single | shares.empty)
         each = {f"More raters {'would ' * (w == IN_SHORT[-1])}{w}": several & (does == w) for w in IN_SHORT[1:]}
         kinds |= {words: kept for words, kept in each.items() if kept.any()}
+    if dataset.gold is not None and (dataset.gold >= 0).any():
+        known = (dataset.gold >= 0) & ~shares.empty
+        kinds["Differs from gold"] = known & (found.certainty.top_class() != dataset.gold)
     if reviews:
         kinds[_REVIEWED] = np.array([case_id in reviews for case_id in dataset.cases], bool)
     return kinds

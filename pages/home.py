@@ -158,12 +158,16 @@ def _kept() -> None:
                 continue
             if entry.digest != visit.data:  # else in the bar above the page
                 access.sharing(entry.digest)
-            with st.popover("Forget", key=f"forgetting-{entry.digest}"):
+            with st.popover("Delete", key=f"forgetting-{entry.digest}"):
                 reviews = steps.get(entry.digest)
                 erased = f", {plural(reviews, 'review step')}" if reviews else ""
                 st.write(f"This permanently deletes the dataset, its predictions{erased} and all results.")
                 st.button(
-                    "Delete", type="primary", key=f"forget-{entry.digest}", on_click=_forget, args=(entry.digest,)
+                    "Delete dataset",
+                    type="primary",
+                    key=f"forget-{entry.digest}",
+                    on_click=_forget,
+                    args=(entry.digest,),
                 )
 
 

@@ -425,7 +425,7 @@ def _short(value: float, measured: Measured) -> str:
     if isnan(value):
         return "–"
     whole = not measured.interval and value.is_integer()
-    return f"{int(value):,}" if whole else number(value, 2).replace("-", "−")
+    return f"{int(value):,}" if whole else number(value, 2)
 
 
 def _cell(text: str) -> str:

@@ -155,7 +155,7 @@ def _differs(one: GroupAgreement) -> list[Span]:
 
 def _signed(one: IntervalEstimate, factor: int = 1, digits: int = 2) -> str:
     value, low, high = (factor * each for each in one)
-    return with_interval(value, low, high, digits).replace("-", "−")
+    return with_interval(value, low, high, digits)
 
 
 def table_of(found: GroupReview, dataset: Dataset, options: GroupOptions) -> pd.DataFrame:

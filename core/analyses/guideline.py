@@ -268,7 +268,7 @@ def _sides(options: GuidelineOptions) -> tuple[str, str]:
 
 def _difference(change: IntervalEstimate) -> str:
     value, low, high = (100 * each for each in change)
-    points = with_interval(value, low, high, 1).replace("-", "−").replace(" (", " points (", 1)
+    points = with_interval(value, low, high, 1).replace(" (", " points (", 1)
     return f"{'' if change.low > 0 or change.high < 0 else 'no clear '}difference: {points}"
 
 

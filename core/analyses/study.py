@@ -513,12 +513,8 @@ def _measure(found: StudyEstimates, capital: bool = False) -> str:
 def _said(found: StudyEstimates, value: float, difference: bool = False) -> str:
     """Write a value with the digits and the unit of its measure."""
     if found.measure == "auc":
-        said = number(value, 3)
-    elif difference:
-        said = f"{number(100 * value, 1)} points"
-    else:
-        said = percent(value, 1)
-    return said.replace("-", "−")
+        return number(value, 3)
+    return f"{number(100 * value, 1)} points" if difference else percent(value, 1)
 
 
 def _p(value: float) -> str:

@@ -510,11 +510,7 @@ class Dataset(Result):
             cases: dict[str, Any] = {"case": self.cases, "n_annotations": np.diff(self.case_ptr)}
             if self.case_group is not None:
                 cases["group"] = self.case_group
-            if self.gold_sets is not None:
-                cases["gold"] = self._gold_texts()
-            if self.gold_scores is not None:
-                cases["gold"] = self.gold_scores
-            return cases if self.gold is None else cases | {"gold": named(self.classes, self.gold)}
+            return cases if (gold := self.gold_of_cases()) is None else cases | {"gold": gold}
         if table == "classes":
             risk = {} if self.class_risk is None else {"risk": named(RISK_LEVELS, self.class_risk)}
             return {"class": self.classes, **risk}
@@ -522,9 +518,12 @@ class Dataset(Result):
             return self.long_columns(range(self.n_cases))
         return self.long_columns(range(min(self.n_cases, int(np.searchsorted(self.case_ptr, most)))))
 
-    def _gold_texts(self) -> list[str | None]:
-        """Return the known set of each case as one text; None if it is unknown."""
-        assert self.gold_sets is not None
+    def gold_of_cases(self) -> Sequence[str | float | None] | np.ndarray | None:
+        """Return the gold class, set as one text, or score of each case, None or NaN if unknown; None without gold."""
+        if self.gold is not None:
+            return named(self.classes, self.gold)
+        if self.gold_sets is None:
+            return self.gold_scores
         sign = label_sign(self.classes)
         return [
             None if own[0] < 0 else sign.join(self.classes[code] for code in np.flatnonzero(own))

@@ -214,7 +214,7 @@ def loo_forest(compared: tuple[LooRow, ...], theme: Theme, title: str) -> go.Fig
 
 def _difference_in_words(row: LooRow) -> str:
     """Return how far a model is behind the best, with its standard error if it has one."""
-    return _signed(row.difference) + ("" if row.difference_se is None else f" ± {number(row.difference_se, 1)}")
+    return number(row.difference, 1) + ("" if row.difference_se is None else f" ± {number(row.difference_se, 1)}")
 
 
 def _loo_words(row: LooRow, difference: str) -> list[str]:
@@ -266,7 +266,3 @@ def _edge(difference: np.ndarray) -> float:
         return -np.inf
     edge = 3 * float(np.median(behind))
     return edge if behind.min() < 2 * edge else -np.inf
-
-
-def _signed(value: float) -> str:
-    return number(value, 1).replace("-", "−")

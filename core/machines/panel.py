@@ -177,7 +177,7 @@ def points(one: IntervalEstimate) -> str:
     ----------
     one : IntervalEstimate
     """
-    value, low, high = (number(100 * share, 0).replace("-", "−") for share in one)
+    value, low, high = (number(100 * share, 0) for share in one)
     return f"{value} points ({low} to {high})"
 
 

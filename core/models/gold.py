@@ -33,6 +33,15 @@ def gold_cases(dataset: Dataset) -> np.ndarray:
     return np.flatnonzero(known & (np.diff(dataset.case_ptr) > 0))
 
 
+def note_of_one_class(dataset: Dataset) -> str:
+    """Return a note if all gold cases have the same class; empty otherwise."""
+    cases = gold_cases(dataset)
+    known = np.empty(0) if dataset.gold is None else np.unique(dataset.gold[cases])
+    if len(known) != 1 or dataset.n_classes < 2:
+        return ""
+    return f"All {cases.size:,} gold cases are “{dataset.classes[known[0]]}”; gold shows nothing about other classes."
+
+
 def judging_gold(dataset: Dataset, fit: RaterModelFit) -> tuple[np.ndarray, np.ndarray]:
     """Return cases whose gold class may judge a fit, ascending, and these classes.
 

@@ -31,6 +31,7 @@ from ..agreement.krippendorff import krippendorff_alpha
 from ..annotations.counts import raters_per_case
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
+from ..models.gold import note_of_one_class
 from ..models.held_out import clustered_error
 from ..models.one_class_raters import one_class_raters
 from ..models.result import RaterModelFit
@@ -133,8 +134,8 @@ class JudgedAccuracy(Judged, Result):
     judged_by : {"gold", "model"}
         Source of the accuracies.
     by_gold : ndarray of bool
-        True for raters judged by gold: none under "model", those with `GOLD_EACH` annotations on gold cases under
-        "gold". The others are judged by the model.
+        True for raters judged by gold: none under "model", those with `GOLD_EACH` annotations on gold cases, or all
+        of theirs, under "gold". The others are judged by the model.
     accuracy : Rates
         Posterior mean and equal-tailed interval; ``n`` is the number of annotations it is estimated from. Pages,
         reports, downloads and command line show only this accuracy.
@@ -297,8 +298,8 @@ def judge_accuracy(
 def _check_by_gold(
     dataset: Dataset, gold: Rates, model: Rates, acceptable: float, flagged: np.ndarray, q: float
 ) -> GoldCheck | None:
-    """Check the accuracies of the model by gold; None on fewer than `GOLD_EACH` gold cases with annotations."""
-    if dataset.gold is None:
+    """Check the accuracies of the model by gold; None on fewer than `GOLD_EACH` annotated gold cases, or one class."""
+    if dataset.gold is None or note_of_one_class(dataset):
         return None
     case = dataset.case_of_annotation
     on = (dataset.gold[case] >= 0) & np.isfinite(model.value[dataset.rater])
@@ -332,7 +333,7 @@ def _judged(dataset: Dataset, judged_by: Judge | None, gold: Rates) -> tuple[Jud
         raise NotApplicableError(
             "Cannot compare raters with gold: no gold case is annotated. Add gold, or use the model as the truth."
         )
-    return judge, (gold.n >= GOLD_EACH) & (judge == "gold")
+    return judge, _enough(dataset, gold) & (judge == "gold")
 
 
 def _remedy(dataset: Dataset) -> str:
@@ -435,10 +436,15 @@ def gold_rates(dataset: Dataset, level: float = 0.95) -> Rates:
 
 
 def default_judge(dataset: Dataset) -> Judge:
-    """Choose gold if the median rater has `GOLD_EACH` annotations on gold cases, else the model."""
+    """Choose gold if it has several classes and `_enough` of the annotations of half the raters, else the model."""
     some = np.bincount(dataset.rater, minlength=dataset.n_raters) > 0
-    n = gold_rates(dataset).n[some]
-    return "gold" if n.size and np.median(n) >= GOLD_EACH else "model"
+    enough = _enough(dataset, gold_rates(dataset))[some]
+    return "gold" if 2 * enough.sum() >= max(enough.size, 1) and not note_of_one_class(dataset) else "model"
+
+
+def _enough(dataset: Dataset, gold: Rates) -> np.ndarray:
+    """Return True for raters with `GOLD_EACH` annotations on gold cases, or with all of theirs, where no model adds."""
+    return (gold.n >= GOLD_EACH) | ((gold.n > 0) & (gold.n == dataset.annotations_of_raters))
 
 
 @cache_by_identity

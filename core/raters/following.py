@@ -165,18 +165,18 @@ class Following(Judged, Result):
         side = "higher" if at >= 0 else "lower"
         ends = (low, high) if at >= 0 else (-high, -low)
         unit = f" {self.unit}es" if self.unit else ""
-        within = " to ".join(_zero(end, self.digits) for end in ends)
-        return f"rates {_zero(abs(at), self.digits)}{unit} {side} than the average rater ({within})"
+        within = " to ".join(number(end, self.digits) for end in ends)
+        return f"rates {number(abs(at), self.digits)}{unit} {side} than the average rater ({within})"
 
     def who(self) -> str:
         """Describe how many follow the cases too little, and their cost. Not escaped."""
         if self.acceptable is None or not self.n_judged:
             return f"Cannot determine how closely raters follow the cases: {self.why}."
         n_judged, about = self.n_judged, round(self.n_below)
-        bar = f"below {_zero(self.acceptable)}"
+        bar = f"below {number(self.acceptable)}"
         if not self.n_flagged:
             unsure = f"; about {about:,} of {plural(n_judged, 'rater')} may be below it" if about else ""
-            return f"No rater's correlation with the case scores is clearly below {_zero(self.acceptable)}{unsure}."
+            return f"No rater's correlation with the case scores is clearly below {number(self.acceptable)}{unsure}."
         n_below = max(about, self.n_flagged)
         n = int(self.n_annotations[self.flagged].sum())
         have = "has" if n_below == 1 else "have"
@@ -191,8 +191,8 @@ class Following(Judged, Result):
         """Return the origin of the acceptable correlation, unless the user chose it."""
         if not self.default or self.mean is None or self.acceptable is None:
             return []
-        mean = _zero(self.mean)
-        limit = _zero(self.acceptable)
+        mean = number(self.mean)
+        limit = number(self.acceptable)
         return [f"The limit of {limit} is halfway between 0 and the mean correlation over all annotations, {mean}."]
 
     def _shifted(self) -> list[str]:
@@ -209,16 +209,16 @@ class Following(Judged, Result):
     def _low(self, rater: int) -> str:
         judge = "gold" if self.by_gold[rater] else "the other raters"
         chance = float(self.chance[rater])
-        p = "below 0.001" if chance < 0.001 else _zero(chance, 3)
+        p = "below 0.001" if chance < 0.001 else number(chance, 3)
         return (
             f"Correlation with the case scores, judged by {judge}: {self.said(rater)}, "
-            f"n = {plural(int(self.rates.n[rater]), 'case')}. Acceptable: {_zero(self.acceptable)}; probability that "
+            f"n = {plural(int(self.rates.n[rater]), 'case')}. Acceptable: {number(self.acceptable)}; probability that "
             f"the rater reaches it: {p}."
         )
 
     def _spread(self, scores: ScoreRaters, rater: int) -> str:
         own = _said(scores.spread[rater], scores.spread_low[rater], scores.spread_high[rater], self.digits)
-        return f"The spread around the case score is {own}; the median is {_zero(scores.median_spread, self.digits)}."
+        return f"The spread around the case score is {own}; the median is {number(scores.median_spread, self.digits)}."
 
 
 def without_words(raters: Sequence[str], aside: Sequence[int]) -> str:
@@ -393,9 +393,4 @@ def _with_gold(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
 def _said(value: float, low: float, high: float, digits: int = 2) -> str:
     if not np.isfinite(value):
         return "–"
-    return f"{_zero(value, digits)} ({_zero(low, digits)} to {_zero(high, digits)})"
-
-
-def _zero(value: float | None, digits: int = 2) -> str:
-    """Format a number with its leading zero, and a minus sign."""
-    return number(value, digits).replace("-", "−")
+    return f"{number(value, digits)} ({number(low, digits)} to {number(high, digits)})"

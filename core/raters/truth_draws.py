@@ -140,7 +140,7 @@ def accuracy_draws(
             np.bincount(rater, answer == truth[case], dataset.n_raters)
             for truth in _truths(times, probability, dataset.cases, dataset.classes, rng, token)
         ]
-    return _summary(dataset.raters, n, np.array(rows), level, rng)
+    return _summary(dataset.raters, n, np.array(rows), level, rng, _by_annotations(dataset))
 
 
 def _truths(times: int, probability: np.ndarray, cases, classes, rng: np.random.Generator, token):
@@ -159,6 +159,15 @@ def _rank(names) -> np.ndarray:
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return rank
+
+
+def _by_annotations(dataset: Dataset) -> np.ndarray:
+    """Return raters in the order of their annotations, which is the same whatever their names and places are."""
+    what = _rank(dataset.cases)[dataset.case_of_annotation] * dataset.n_classes + _rank(dataset.classes)[dataset.answer]
+    order = np.lexsort((what, dataset.rater))
+    ends = np.searchsorted(dataset.rater[order], np.arange(dataset.n_raters + 1)).tolist()
+    own = what[order].astype(">i8")  # the bytes of such numbers are in their order
+    return np.array(sorted(range(dataset.n_raters), key=lambda rater: own[ends[rater] : ends[rater + 1]].tobytes()))
 
 
 def prevalence_interval(
@@ -228,7 +237,7 @@ def uncertainty_of(
     spreads: dict[int, tuple[Spread, Spread]] = {}
     rows, rank = np.arange(n_draws)[:, None] * n_classes**2, _rank(dataset.classes)
     by_name = np.argsort(dataset.classes)
-    for rater in np.argsort(dataset.raters).tolist():
+    for rater in _by_annotations(dataset).tolist():
         if token is not None:
             token.check()
         mean = fit.confusion[rater]
@@ -311,12 +320,12 @@ def _summary(
     right: np.ndarray,
     level: float,
     rng: np.random.Generator,
+    order: np.ndarray,
 ) -> AccuracyDraws:
     """Summarise accuracies and wrong annotations from the correct ones in each draw, shape (n_draws, n_raters)."""
     pool = np.array([pool_of(each, n) for each in right])
-    by_name = np.argsort(raters)
     a, b = right + pool[:, :1], n - right + pool[:, 1:]
-    accuracy = np.where(n > 0, rng.beta(a[:, by_name], b[:, by_name])[:, _rank(raters)], np.nan)
+    accuracy = np.where(n > 0, rng.beta(a[:, order], b[:, order])[:, np.argsort(order)], np.nan)
     wrong, ends = n - right, ((1 - level) / 2, (1 + level) / 2)
     total = wrong.sum(axis=1)
     low, high = np.quantile(accuracy, ends, axis=0)

@@ -15,6 +15,7 @@ from ..analyses.cases.certainty import fitted_once, of_sweep
 from ..analyses.inputs import Inputs
 from ..analyses.models import MODELS
 from ..analyses.models.fits import of_fits
+from ..analyses.models.gold import of_one_class
 from ..analyses.reliability import RELIABILITY, MetricOptions, SweepOptions
 from ..analyses.reliability import models as two_models
 from ..analyses.reliability import plausibilities as soft_labels
@@ -255,6 +256,7 @@ def gold(request, sections, token, progress) -> list:
     )
     return [
         Words(_lead(title, measured.accuracy, n), "lead"),
+        *of_one_class(view),
         Words(_certain(measured.n_certain, measured.certain_right)),
         Grid(frame, f"{title}, the default model for these data, compared with gold; 95% intervals over cases."),
         *printed(part.blocks(part.answer(view, options, models), view, options)),

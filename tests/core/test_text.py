@@ -206,7 +206,7 @@ def test_settings_are_told_in_full_with_separators(value, text):
     [
         (number(0.844), "0.84"),
         (number(-0.004), "0.00"),
-        (number(-0.25, 1), "-0.2"),
+        (number(-0.25, 1), "−0.2"),
         (number(1234.5), "1,234.50"),
         (number(10.07, 1), "10.1"),
         (number(0.844), "0.84"),
@@ -231,6 +231,7 @@ def test_settings_are_told_in_full_with_separators(value, text):
         (percent_with_interval(0.564, None, None), "56%"),
         (with_interval(0.564, 0.52, 0.59), "0.56 (0.52 to 0.59)"),
         (with_interval(1.0, 1.0, 1.0), "1.00 (no interval)"),
+        (with_interval(-0.04, -0.21, 0.0), "−0.04 (−0.21 to 0.00)"),
         (significant(0.03124), "0.0312"),
         (significant(0.03124, 2), "0.031"),
         (significant(12345.6), "12,300"),

@@ -1,5 +1,7 @@
 """Gold on pages: from a column, and from finished arbitrations by a switch."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -67,6 +69,34 @@ def test_home_says_how_often_the_most_probable_class_is_right_by_gold_where_ther
     assert figure.value.endswith("%") and "n = 50 cases with gold" in words(app)
     app = opened("home", kept(_rows(60)))
     assert "Correct by gold" not in [each.label for each in app.metric]
+
+
+def test_gold_of_a_case_is_shown_on_cases_and_of_raters_in_their_table():
+    data = kept(_rows(60, gold=59))
+    app = opened("cases", data)
+    assert "Gold: **" in words(app)
+    (kinds,) = (each for each in app.get("button_group") if each.label == "Cases")
+    gold = dict(row.split(",")[::3] for row in _rows(60, gold=59).splitlines()[1:])
+    votes = Counter(tuple(row.split(",")[::2][:2]) for row in _rows(60, gold=59).splitlines()[1:])
+    differ = sum(votes[case, known] < 2 for case, known in gold.items() if known)
+    assert differ and f"Differs from gold: {differ}" in [option.content for option in kinds.proto.options]
+    app.session_state["case"] = "59"
+    assert "Gold: **" not in words(settle(app.run()))
+    app = opened("raters", data)
+    (table,) = (each for each in app.dataframe if "right by gold" in each.value)
+    shown = list(table.proto.column_order)
+    assert "right by gold" in shown and ("flags" in shown) == table.value["flags"].map(len).any()
+
+
+def test_gold_of_one_class_is_said_to_be_of_one_class():
+    rows = _rows(60, gold=60).splitlines()
+    data = kept("\n".join(rows[:1] + [row if row.endswith("x") else row[:-1] for row in rows[1:]]))
+    note = "gold cases are “x”; gold shows nothing about other classes"
+    for page in ("home", "labels"):
+        assert note in words(opened(page, data)).replace("\\", "")
+    app = opened("raters", data)
+    (judge,) = (each for each in app.get("button_group") if "gold" in each.label)
+    assert note in judge.proto.help and judge.value == "model" and "annotations with gold" not in words(app)
 
 
 def test_classifiers_stand_beside_gold_and_of_two_that_are_right_equally_often_neither_leads():

@@ -634,7 +634,7 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(mon
         (
             [True, True, False],
             3,
-            "Accuracy is measured against gold for 2 raters with at least 20 gold annotations, and for the rest it "
+            "Accuracy is measured against gold for 2 raters with enough gold annotations, and for the rest it "
             "is estimated OTHERS. Values are shrunk towards the mean of all raters",
         ),
     ],
@@ -706,7 +706,7 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     assert "The table contains 7 more flags." in said
     (honest,) = [words for words in said if "careful rater" in words]
     assert "is at most 2%" in honest
-    assert "for 1 rater with at least 20 gold annotations, and for the rest it is" in honest
+    assert "for 1 rater with enough gold annotations, and for the rest it is" in honest
     table.draws = object()  # of the average of models
     said.clear()
     blocks.show(all_raters.flags(found))

@@ -116,9 +116,11 @@ def _groups(found: ApplicableCoefficients) -> list[Group]:
         icc = [one for one in main if one.name in INTRACLASS]
         by_anova = [one for one in icc if "ANOVA" in one.weights]
         by_likelihood = [one for one in icc if one not in by_anova]
+        same_number = any("scores per case" in one.weights for one in by_anova)
+        complete = " with the same number of scores" if same_number else " that all raters scored"
         groups = [
             Group(f"{plural(of[0].n_cases, 'case')}{words}", of)
-            for of, words in ((by_likelihood, ", missing scores allowed"), (by_anova, " that all raters scored"))
+            for of, words in ((by_likelihood, ", missing scores allowed"), (by_anova, complete))
             if of and of[0].n_cases
         ]
         return [*groups, Group("Krippendorff α", [one for one in main if one not in icc])]

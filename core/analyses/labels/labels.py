@@ -33,6 +33,7 @@ from ..cases import CertaintyOptions
 from ..cases.certainty import compute as certainty_of
 from ..inputs import Inputs
 from ..models import LabelOptions
+from ..models.gold import of_one_class
 from ..models.labels import fit_every_label
 from ..schema import Column, columns_in
 from .evidence import Label, LabelEvidence, of_classes, of_sets
@@ -54,6 +55,7 @@ COLUMNS = (
     Column("status"),
     Column("n", "annotations", "count"),
     Column("decided_by", "decided by"),
+    Column("gold", help="Gold of the case. It is only compared with the label."),
     Column("weight", unit="coefficient"),
     Column("soft_label", "soft label"),
     Column("sampled_labels", "sampled labels"),
@@ -253,11 +255,12 @@ def right_by_gold(dataset: Dataset, labels: list[Label]) -> np.ndarray:
     labels : list of Label
     """
     found = np.full(len(labels), np.nan)
-    for case in gold_cases(dataset):
+    sets, annotated = dataset.gold_sets, np.diff(dataset.case_ptr) > 0
+    for case in gold_cases(dataset) if sets is None else np.flatnonzero((sets[:, 0] >= 0) & annotated):
         if (label := labels[case]) is None:
             continue
-        if dataset.gold_sets is not None:
-            truth: Label = tuple(dataset.classes[code] for code in np.flatnonzero(dataset.gold_sets[case] == 1))
+        if sets is not None:
+            truth: Label = tuple(dataset.classes[code] for code in np.flatnonzero(sets[case] == 1))
         else:
             assert dataset.gold is not None, "a case has gold"
             truth = dataset.classes[dataset.gold[case]]
@@ -320,6 +323,7 @@ def _table(found: CaseLabels, inputs: Inputs, options, of_set: Callable[[tuple[s
         "status": found.status,
         "n": found.evidence.n,
         "decided_by": found.decided_by,
+        **gold_column(inputs.dataset),
     }
     if options.weights:
         columns["weight"] = np.where(found.blank, np.nan, found.weight)
@@ -335,6 +339,17 @@ def _table(found: CaseLabels, inputs: Inputs, options, of_set: Callable[[tuple[s
     )
     table = with_content(table, inputs) if options.text else table
     return table.iloc[found.kept].reset_index(drop=True)
+
+
+def gold_column(dataset: Dataset) -> dict[str, Any]:
+    """Return the gold of every case as a column; empty if the data have none.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    """
+    gold = dataset.gold_of_cases()
+    return {} if gold is None else {"gold": gold}
 
 
 def with_content(table: pd.DataFrame, inputs: Inputs) -> pd.DataFrame:
@@ -382,14 +397,15 @@ def present(found: CaseLabels, inputs: Inputs, options) -> list[Block]:
     table, evidence = table_of(found, inputs, options), found.evidence
     blocks: list[Block] = []
     if (right := found.by_gold) is not None:
+        what = "label set" if evidence.is_set else "label"
         said = (
             f"Compared with gold, {percent_with_interval(right.value, right.low, right.high)} of "
-            f"{plural(right.n, 'label')} "
+            f"{plural(right.n, what)} "
         )
         said += "are correct (95% interval)"
         if (sure := found.certain_by_gold) is not None:
-            said += f"; of {sure.n:,} confident labels, {percent_with_interval(sure.value, sure.low, sure.high)}"
-        blocks.append(Words(f"{said}."))
+            said += f"; of {sure.n:,} confident {what}s, {percent_with_interval(sure.value, sure.low, sure.high)}"
+        blocks += [Words(f"{said}."), *of_one_class(inputs.dataset)]
     if evidence.average is None and options.rule != "vote":
         why = why_no_average(inputs.dataset)
         blocks.append(Words((f"Majority vote decides the labels. Cannot average rater models: {why}.",), "info"))
@@ -399,6 +415,8 @@ def present(found: CaseLabels, inputs: Inputs, options) -> list[Block]:
     shown = tuple(replace(one, hidden=one.name in same) for one in columns_in(table, COLUMNS))
     screen = table.head(MOST_SHOWN).assign(label=table["label"].head(MOST_SHOWN).fillna(""))
     screen.insert(screen.columns.get_loc("n"), "status", screen.pop("status"))  # longest words after the numbers
+    if "gold" in screen:
+        screen.insert(2, "gold", screen.pop("gold"))
     blocks.append(Grid(screen, "Labels of the cases.", 60, shown, "labels_table", opens_case=True))
     blocks.append(Words(_counted(found, options.bar), "note"))
     if evidence.details and options.rule != "vote":

@@ -15,7 +15,7 @@ from ..blocks import Block, Grid, Words
 from ..inputs import Inputs
 from ..schema import Column, columns_in
 from . import SCORE_RULES
-from .labels import MOST_SHOWN, REVIEWED, UNDETERMINED, decided, download, with_content
+from .labels import MOST_SHOWN, REVIEWED, UNDETERMINED, decided, download, gold_column, with_content
 
 COLUMNS = (
     Column("case"),
@@ -24,6 +24,7 @@ COLUMNS = (
     Column("status"),
     Column("n", "annotations", "count"),
     Column("decided_by", "decided by"),
+    Column("gold", unit="score", help="Gold of the case. It is only compared with the score."),
     Column("text"),
     Column("link"),
 )
@@ -113,6 +114,7 @@ def table_of(found: ScoreLabels, inputs: Inputs, options) -> pd.DataFrame:
             "status": found.status,
             "n": np.diff(inputs.dataset.case_ptr),
             "decided_by": found.decided_by,
+            **gold_column(inputs.dataset),
         }
     )
     return with_content(table, inputs) if options.text else table

@@ -130,7 +130,7 @@ def _sentence(one: CovariateEffect, found: CovariateFit) -> list[Span]:
 
 def _signed(value: float) -> str:
     digits = 0 if abs(value) >= 1 else 1
-    return number(value, digits).replace("-", "−")
+    return number(value, digits)
 
 
 def _value(one: CovariateEffect) -> str:

@@ -7,6 +7,7 @@ import pandas as pd
 from ...annotations.dataset import Dataset
 from ...errors import PluralityError
 from ...models.comparison import GoldScore, against_gold
+from ...models.gold import note_of_one_class
 from ..blocks import Block, Download, Grid, Heading, Name, Words
 from ..schema import Column, frame_of
 from .agreement import with_vote
@@ -47,9 +48,16 @@ def present(found: ModelsByGold, dataset: Dataset, options) -> list[Block]:
     blocks += [Words((Name(name), ": ", Name(why)), "note") for name, why in found.without.items()]
     if found.scores:
         table = table_of(found, dataset, options)
+        blocks += of_one_class(dataset)
         blocks.append(Grid(table, "Models against gold.", 40, COLUMNS, "gold_table"))
         blocks.append(Download(table, "Against gold", "known_classes", "gold_download"))
     return blocks
+
+
+def of_one_class(dataset: Dataset) -> list[Block]:
+    """Warn if all gold cases have the same class."""
+    note = note_of_one_class(dataset)
+    return [Words((Name(note),), "warning")] if note else []
 
 
 def table_of(found: ModelsByGold, dataset: Dataset, options) -> pd.DataFrame:

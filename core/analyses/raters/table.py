@@ -16,7 +16,7 @@ from ...models.catalogue import em_model, request
 from ...models.choose import choose
 from ...models.rater_summary import leaning
 from ...models.result import RaterModelFit
-from ...raters.accuracy_threshold import GOLD_EACH, why_not
+from ...raters.accuracy_threshold import why_not
 from ...raters.flagged_raters import FlaggedRaters, flag_raters
 from ...raters.following import Following, can_follow
 from ...raters.monitoring import RaterTable, monitor, with_draws
@@ -442,8 +442,8 @@ def _judged(act: FlaggedRaters, by_draws: bool) -> str:
     if n_gold == act.acceptable.n_judged:
         return f"The accuracy of {people} is measured against gold and shrunk towards the mean of all raters."
     return (
-        f"Accuracy is measured against gold for {people} with at least {GOLD_EACH} gold annotations, and for the rest "
-        f"it is estimated {others}. Values are shrunk towards the mean of all raters."
+        f"Accuracy is measured against gold for {people} with enough gold annotations, and for the rest it is "
+        f"estimated {others}. Values are shrunk towards the mean of all raters."
     )
 
 

@@ -73,7 +73,7 @@ def sentence(found: GroupRates, classifier: str) -> list[Span]:
     classifier : str
     """
     one = found.worst(classifier)
-    low, value, high = (number(100 * each, 0).replace("-", "−") for each in
+    low, value, high = (number(100 * each, 0) for each in
                         (one.difference.low, one.difference.value, one.difference.high))  # fmt: skip
     both = f"{percent(one.rate)}, {percent(one.others)} for the others; difference {value} points ({low} to {high})"
     if one.difference.high < 0:

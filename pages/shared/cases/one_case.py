@@ -10,12 +10,13 @@ from core.analyses.cases import CASES
 from core.analyses.cases import case as answer
 from core.analyses.cases.case import OneCase
 from core.analyses.cases.certainty import reason
+from core.analyses.labels.labels import NO_LABEL
 from core.annotations.dataset import Dataset
 from core.figures.theme import Theme
 from core.plausibility.ordinal_truth import OrdinalTruth
 from core.plausibility.protocol import PlausibilityModel
 from core.reducers.metrics import score_case
-from core.text import html_text, markdown, shorten, simulated
+from core.text import exact, html_text, markdown, shorten, simulated
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import visit
@@ -35,6 +36,7 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
     blocks.show([answer.summary(found, view.n_classes)])
     if dataset.kind != "score":
         correct.say(dataset, case, found)
+    gold(dataset, case)
     if dataset.kind == "set":
         labels(dataset, case, model, reliability)
     left, right = st.columns(2, gap="small")
@@ -77,6 +79,16 @@ def _plausible(view: Dataset, case: int, found: OneCase, model: PlausibilityMode
         blocks.show(answer.scale(probability, view, case, found.colours))
     else:
         blocks.show(answer.bars(found, view))
+
+
+def gold(dataset: Dataset, case: int) -> None:
+    """Draw the gold of the case, if it has any; only on Cases, because it would not be blind on Review."""
+    known = dataset.gold_of_cases()
+    said = None if known is None else known[case]
+    if isinstance(said, str):
+        st.markdown(f"Gold: **{markdown(said or NO_LABEL)}**")
+    elif said is not None and np.isfinite(said):
+        st.markdown(f"Gold: **{exact(said)}**")
 
 
 def annotations(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, reliability: float) -> None:

@@ -13,7 +13,7 @@ from core.plausibility.gaussian import METHOD, GaussianScores
 from core.text import markdown
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import visit
-from pages.shared.cases import content, review_status, worklist
+from pages.shared.cases import content, one_case, review_status, worklist
 from pages.shared.kit import blocks, columns, gold_of_reviews, provenance, reliability_slider, scores, state, widgets
 
 
@@ -68,6 +68,7 @@ def _one_case(asked: Inputs, case: int) -> None:
     found = part.answer(asked, part.options(case))
     content.show(dataset, dataset.cases[case])
     st.markdown(markdown(scores_in_words(dataset, case)))
+    one_case.gold(dataset, case)
     _density(found.here)
     left, right = st.columns(2, gap="small")
     with left.container(border=True):

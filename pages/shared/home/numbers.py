@@ -15,7 +15,7 @@ from core.evaluation.metrics import TOP, first_metric, metric_names
 from core.evaluation.sweep_table import SweepTable
 from core.figures import agreement as agreement_figures
 from core.figures.classifiers import metric_title
-from core.models.gold import gold_cases
+from core.models.gold import gold_cases, note_of_one_class
 from core.order import FITTED, highest_first, lowest_first
 from core.text import (
     as_name,
@@ -154,6 +154,8 @@ def by_gold(views: home_known.Views) -> None:
     st.metric("Correct by gold", percent(right.value), help=widgets.explained("gold"))
     beside = "" if measures is vote else f"; majority vote {percent(vote.accuracy.value)}"
     st.caption(f"{percent_range(right.low, right.high)} ({title}){beside}; n = {plural(measures.n, 'case')} with gold")
+    if note := note_of_one_class(views.classes):
+        st.caption(markdown(note))
 
 
 def flips(views: home_known.Views) -> None:

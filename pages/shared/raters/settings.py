@@ -10,7 +10,7 @@ from core.annotations.dataset import Dataset
 from core.methods import methods
 from core.models.average import METHOD as AVERAGE
 from core.models.catalogue import Fitted
-from core.models.gold import gold_cases
+from core.models.gold import gold_cases, note_of_one_class
 from core.models.rater_methods import RaterModelMethod
 from core.models.result import RaterModelFit
 from core.raters.accuracy_threshold import default_judge
@@ -18,7 +18,7 @@ from core.raters.flags import FALSE_ALARMS
 from core.raters.following import can_follow
 from core.raters.monitoring import default_request
 from core.raters.one_class import FALSE_DISCOVERIES
-from core.text import percent, plural
+from core.text import markdown, percent, plural
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import visit
 from pages.shared.kit import widgets
@@ -88,6 +88,7 @@ def _judge(view: Dataset) -> str | None:
         required=True,
         format_func=_JUDGES.get,
         key=f"raters_judge-{view.digest}",
+        help=markdown(note_of_one_class(view)) or None,
         persist_state="session",
     )
 

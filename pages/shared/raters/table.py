@@ -21,8 +21,8 @@ _MOST_HEIGHT = 640
 INTERVAL = 150  # pixels of a picture
 # What the table opens with, the most important first, as far as 1,280 pixels go; its menu shows the other columns too.
 _FIRST = (
-    "rater", "flags", "accuracy", "follows", "interval", "expected wrong", "lost", "reads higher", "annotations",
-    "P(acceptable)", "classes off", "right by gold", "with others",
+    "rater", "flags", "accuracy", "follows", "interval", "right by gold", "expected wrong", "lost", "reads higher",
+    "annotations", "P(acceptable)", "classes off", "with others",
 )  # fmt: skip
 _MOST_FIRST = 6
 
@@ -74,14 +74,18 @@ def show(found: AssessedRaters) -> list[str]:
     rows = chosen_rows(frame, words, _chosen_kinds(kinds, frame), sort, falling=True)
     shares = [column.shown for column in found.shown_columns if column.unit in SHARES]
     part = drawn(_page(rows, len(frame)), found.act.judged.acceptable, shares)
+    left_out = {name for name in ("right by gold",) if name in frame and 2 * frame[name].count() < len(frame)}
+    left_out |= set() if frame["flags"].any() else {"flags"}
+    first = [name for name in _FIRST if name in part and name not in left_out]
     chosen = st.dataframe(
         part,
         hide_index=True,
         on_select="rerun",
         selection_mode="multi-row",
-        column_order=[name for name in _FIRST if name in part][:_MOST_FIRST],
+        column_order=first[:_MOST_FIRST],
         column_config=_config(found),
         height=min(35 * (len(part) + 1) + 3, _MOST_HEIGHT),
+        placeholder="–",
         key="raters_table",
     )
     return [part["rater"].iloc[row] for row in chosen.selection.rows if row < len(part)]

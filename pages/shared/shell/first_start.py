@@ -73,5 +73,5 @@ def _note(parts: Sequence[str]) -> None:
     )
     st.progress(
         1 - len(missing) / len(parts),
-        text=f"{len(parts) - len(missing)} of {len(parts):,} parts of this page are ready",
+        text=f"Parts of this page that are ready: {len(parts) - len(missing)} of {len(parts)}",
     )

@@ -92,7 +92,8 @@ def test_who_decided_is_shown_only_if_labels_differ_in_it_and_the_longest_words_
         options = PART.resolve(rule=rule)
         (grid,) = (one for one in present(labels_of(of, options, evidence), of, options) if isinstance(one, Grid))
         assert {column.name for column in grid.columns if column.hidden} == {"decided_by"} & {"decided_by" * hidden}
-        assert list(grid.table)[4:7] == ["n", "status", "decided_by"]
+        assert list(grid.table)[:3] == ["case", "label", "gold"]
+        assert list(grid.table)[5:8] == ["n", "status", "decided_by"]
 
 
 @pytest.mark.parametrize(
@@ -216,12 +217,26 @@ def test_a_reviewed_set_is_the_label_with_all_labels_or_with_some():
     assert table["status"][["a", "b"]].tolist() == ["reviewed"] * 2
 
 
+def test_label_sets_are_compared_with_gold_sets():
+    rows = [(f"c{case}", f"r{rater}", "x|y" if case % 2 else "x") for case in range(6) for rater in range(3)]
+    sets = dataset_of(rows, "set")
+    sets = replace(sets, gold_sets=np.array([[1, 0], [1, 1], [0, 1], [-1, -1], [-1, -1], [-1, -1]], np.int8))
+    of, options = Inputs(sets, settings=compute_settings(sets, "x")), PART.resolve(rule="vote")
+    found = PART.answer(of, options)
+    assert (found.by_gold.value, found.by_gold.n) == (2 / 3, 3)
+    gold = PART.frame(found, of, options)["gold"]
+    assert gold[:3].tolist() == ["x", "x; y", "y"] and gold[3:].isna().all()
+    said = " ".join(one.plain for one in present(found, of, options) if isinstance(one, Words))
+    assert "of 3 label sets are correct" in said
+
+
 def test_gold_confirms_the_share_of_labels_that_equal_it(inputs, evidence):
     found, table = labelled(inputs, evidence)
     dataset = inputs.dataset
     right = {case: table["label"][case] == dataset.classes[gold]
              for case, gold in zip(dataset.cases, dataset.gold, strict=True) if gold >= 0}  # fmt: skip
     assert (found.by_gold.value, found.by_gold.n) == (np.mean(list(right.values())), 60)
+    assert [table["gold"][case] for case in right] == [dataset.classes[gold] for gold in dataset.gold if gold >= 0]
     certain = [right[case] for case in right if table["status"][case] == "certain"]
     assert (found.certain_by_gold.value, found.certain_by_gold.n) == (np.mean(certain), len(certain))
     said = [block.plain for block in PART.blocks(found, inputs) if isinstance(block, Words)]

@@ -73,9 +73,11 @@ def test_what_the_user_calls_acceptable_is_taken():
 
 def test_the_posterior_on_gold_is_that_of_a_beta_prior_where_there_is_one_rater():
     """One rater, 30 of 40 right: Beta(10 m + 30, 10 (1 - m) + 10), whose mean m is its own fixed point 0.75."""
-    right = np.arange(40) < 30
-    data = Dataset.from_classes("x", *names(40, 1, 2), np.arange(40), np.zeros(40, int), np.where(right, 0, 1))
-    data = replace(data, gold=np.zeros(40, np.int32))
+    right, truth = np.arange(40) < 30, np.arange(40) % 2
+    data = Dataset.from_classes(
+        "x", *names(40, 1, 2), np.arange(40), np.zeros(40, int), np.where(right, truth, 1 - truth)
+    )
+    data = replace(data, gold=truth.astype(np.int32))
     found = judge_accuracy(panel_of(data, MajorityVote().fit(data)), acceptable=0.7)
     from scipy.special import betainc, betaincinv
 
@@ -93,6 +95,10 @@ def test_gold_judges_who_has_twenty_annotations_on_it_and_the_model_the_others()
     assert default_judge(half) == "gold"
     assert default_judge(with_gold(data, truth, 0.02)) == "model"
     assert default_judge(data) == "model"
+    assert default_judge(replace(half, gold=np.where(truth == 1, half.gold, -1))) == "model"
+    few, known = simulated(4, np.full(30, 0.8), n_cases=60, per_case=3)  # six annotations each
+    assert default_judge(with_gold(few, known)) == "gold" and default_judge(with_gold(few, known, 0.7)) == "model"
+    assert judged(with_gold(few, known)).by_gold.all()
     found, by_model = judged(half), judged(half, judged_by="model")
     assert found.by_gold.all()
     assert (found.accuracy.n == found.gold.n).all()

@@ -168,6 +168,7 @@ def test_gold_too_scarce_to_judge_confirms_the_model_where_raters_are_independen
         f" Of 200 annotations with gold, {shown} are correct; the model estimates {percent(check.model)}, which agrees."
     )
     assert found_in(with_gold_of(data, np.arange(19), truth)).acceptable.check is None
+    assert found_in(with_gold_of(data, np.flatnonzero(truth == 1)[:40], truth)).acceptable.check is None
     assert found_in(data).acceptable.check is None
     assert found_in(replace(data, gold=truth.astype(np.int32))).acceptable.check is None  # gold itself judges
 

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from core.annotations.dataset import Dataset
+from core.annotations.rater_codes import renamed_raters
 from core.errors import NotApplicableError
 from core.models.average import LEAST_DOUBT, average_models, member_posteriors
 from core.models.choose import choose
@@ -127,6 +128,17 @@ def test_intervals_do_not_depend_on_the_order_of_raters_and_classes(build):
     found, again = (uncertainty_of(averaged_of(each), each) for each in (dataset, other))
     assert again.accuracy.low == pytest.approx(found.accuracy.low[raters])
     assert again.confusion.high == pytest.approx(found.confusion.high[np.ix_(raters, classes, classes)])
+
+
+def test_draws_do_not_depend_on_the_names_of_raters(build):
+    """Pages compute without names, and the report and the command with them."""
+    dataset = build(panel(3, n_raters=6, n_classes=3)[0], 3)
+    other = renamed_raters(dataset, [f"r{name}" for name in (3, 1, 5, 0, 2, 4)])
+    for each in (other, dataset.coded):
+        draws, again = (accuracy_draws(averaged_of(one), one, n_draws=30) for one in (dataset, each))
+        assert (again.low == draws.low).all() and (again.high == draws.high).all()
+        found, same = (uncertainty_of(averaged_of(one), one) for one in (dataset, each))
+        assert (same.confusion.low == found.confusion.low).all()
 
 
 def test_a_vote_without_rater_models_has_no_intervals(build):
