@@ -58,8 +58,10 @@ def few_names(names: Sequence[str], most: int) -> list[Span]:
     names : sequence of str
     most : int
     """
-    parts: list[Span] = [part for name in names[:most] for part in (", ", Name(name))][1:]
-    return [*parts, f" and {len(names) - most:,} more"] if len(names) > most else parts
+    parts: list[Span] = []
+    for name in names[:most]:
+        parts += [", ", Name(name)]
+    return [*parts[1:], *([f" and {len(names) - most:,} more"] if len(names) > most else [])]
 
 
 @dataclass(frozen=True, slots=True)
