@@ -323,7 +323,7 @@ def headline(found: AnalysedStudy) -> str:
     if not _is_clear(best, one):
         return f"{one.modality} and {one.other_modality} do not clearly differ in {_measure(best)}"
     first, second = (one.modality, one.other_modality)[:: 1 if one.value > 0 else -1]
-    return f"{_measure(best, capital=True)} is higher in {first} than in {second}"
+    return f"{_measure(best, capital=True)} is higher with {first} than with {second}"
 
 
 def lead(found: AnalysedStudy) -> list[Span]:
@@ -372,8 +372,8 @@ def design(found: AnalysedStudy) -> str:
     about = "about " if best.truth == "drawn" else ""
     return (
         f"{plural(len(found.study.readers), 'reader')} and {plural(n, 'case')}, {about}{round(best.n_with):,} with "
-        f"the condition. {METHOD_TITLES[best.method]} with random readers and cases, so the result applies to "
-        f"similar readers and cases.{FEW_READERS if len(found.study.readers) < ENOUGH_READERS else ''}"
+        f"the condition. {METHOD_TITLES[best.method]} method with readers and cases as random effects: "
+        f"the result applies to similar readers and cases.{FEW_READERS if len(found.study.readers) < ENOUGH_READERS else ''}"
     )
 
 

@@ -547,7 +547,7 @@ def _together(found: tuple[tuple[str, ...], ...], n_raters: int) -> str:
     alike = "agree more often than independent raters would, as if they copied each other"
     if len(found) == 1:
         return f"{who} {alike}. Each of them was predicted without the others."
-    return f"{who}, in {len(found):,} families, {alike}. Each rater was predicted without the rest of the family."
+    return f"{who}, in {len(found):,} groups, {alike}. Each rater was predicted without the rest of their group."
 
 
 def _reason(choice: Choice) -> str:

@@ -89,7 +89,7 @@ class AccuracyDraws(Result):
     def sentence(self) -> str:
         """Sentence on how many annotations are expected to be wrong."""
         return (
-            f"Expected wrong annotations: {number(self.total, 0)} of {plural(int(self.n.sum()), 'annotation')} "
+            f"Expected number of wrong annotations: {number(self.total, 0)} of {plural(int(self.n.sum()), 'annotation')} "
             f"({number(self.total_low, 0)} to {number(self.total_high, 0)})."
         )
 

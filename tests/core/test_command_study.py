@@ -44,7 +44,7 @@ def test_study_gives_the_analysis_and_a_sentence(files, capsys):
     (one,) = compute(study).taken.differences
     assert status == 0 and answer["part"] == "modalities"
     assert answer["rows"][0]["value"] == pytest.approx(one.value) and answer["rows"][0]["p"] == pytest.approx(one.p)
-    assert answer["words"].startswith("AUC is higher in M2 than in M1: ")
+    assert answer["words"].startswith("AUC is higher with M2 than with M1: ")
     assert "modality from “modality”" in answer["read_as"][0]
 
 
@@ -108,7 +108,7 @@ def test_a_report_has_the_study(files, tmp_path, capsys):
     arguments = ("report", "caries", "--out", out, "--sections", "study", "--study", folder / "all.csv")
     status, _ = run(capsys, *arguments)
     text = out.read_text(encoding="utf-8")
-    assert status == 0 and "AUC is higher in M2 than in M1" in text and "R4" in text
+    assert status == 0 and "AUC is higher with M2 than with M1" in text and "R4" in text
     run(capsys, *arguments[:6])
     assert "AUC is higher" not in out.read_text(encoding="utf-8")
 
@@ -120,4 +120,4 @@ def test_a_report_of_the_scores_of_a_study_needs_no_threshold(files, tmp_path, c
     out, study = tmp_path / "report.html", folder / "all.csv"
     arguments = ("report", tmp_path / "scores.csv", "--kind", "score", "--out", out, "--sections", "study")
     status, _ = run(capsys, *arguments, "--study", study)
-    assert status == 0 and "AUC is higher in M2 than in M1" in out.read_text(encoding="utf-8")
+    assert status == 0 and "AUC is higher with M2 than with M1" in out.read_text(encoding="utf-8")

@@ -44,7 +44,7 @@ def test_a_study_is_analysed_as_the_library_does():
     study, content = made()
     page = page_with(content, as_dataset(study, "trial"))
     assert not page.exception
-    assert page.title[0].value == "AUC is higher in M2 than in M1"
+    assert page.title[0].value == "AUC is higher with M2 than with M1"
     found = analyse(study, STUDY.parts[0].resolve()).analysis.taken.differences[0]
     table_shown = page.dataframe[0].value
     assert table_shown["value"].iloc[0] == pytest.approx(found.value)
@@ -62,7 +62,7 @@ def test_sensitivity_asks_for_the_score_and_takes_it():
     page.segmented_control(key="study_measure").set_value("sensitivity").run()
     assert "Choose the lowest score that counts as positive" in texts(page)
     page.selectbox(key=f"study_threshold-{study.digest}").set_value(4.0).run()
-    assert page.title[0].value == "Sensitivity is higher in M2 than in M1"
+    assert page.title[0].value == "Sensitivity is higher with M2 than with M1"
 
 
 def test_the_raters_of_the_open_data_are_the_panel():
@@ -85,7 +85,7 @@ def test_an_unclear_condition_is_asked_for_once():
     page = page_with(content, as_dataset(study, "unclear"))
     assert "Choose the class that means “condition present”" in texts(page)
     page.selectbox(key="study_positive").set_value("polyp").run()
-    assert page.title[0].value == "AUC is higher in M2 than in M1"
+    assert page.title[0].value == "AUC is higher with M2 than with M1"
 
 
 def test_without_a_truth_it_says_what_to_add():

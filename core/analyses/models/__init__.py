@@ -215,7 +215,7 @@ MODELS = Analysis(
             CovariateOptions,
             _covariates,
             "",
-            LongWork("Estimating the effects of columns", covariate_seconds),
+            LongWork("Estimating the effects of covariates", covariate_seconds),
         ),
         _part("scores", "Held-out scores", needs="scores:score_models"),
         _part("average", "Average of models", needs="scores:score_models"),

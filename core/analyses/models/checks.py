@@ -143,7 +143,7 @@ def _leave_one_out(found: ModelChecks) -> list[Block]:
             ),
         ]
         if doubtful := ", ".join(f"{plural(row.n_high_k, 'case')} of {row.name}" for row in rows if row.n_high_k):
-            said = ("Open symbols: importance weights (k) are unreliable for ", Name(doubtful), ".")
+            said = ("Open symbols: importance weights are unreliable (Pareto k too high) for ", Name(doubtful), ".")
             blocks.append(Words(said, "note"))
     if rows:
         blocks.append(Download(_table(rows), "Leave-one-out", "leave_one_out", "loo_table"))

@@ -104,7 +104,7 @@ def present_plans(found: PlanOutcomes, dataset: Dataset, options) -> list[Block]
         f"{found.seed}): the expected result after you carry out the plan. Uncertain: certainty below "
         f"{percent(UNCERTAIN_BELOW)} (Dirichlet counts, γ = 1), or only one annotation. New raters are assumed to "
         "resemble the present ones: if the present raters share mistakes, so will the new ones. "
-        + "“Correct” assumes that raters make errors as in the model. Compared with gold, fewer cases may be "
+        + "“Correct” assumes that raters make errors as the model predicts; fewer cases may truly be "
         "correct." * options.right
     )
     settings = {"seed": found.seed, "n_worlds": found.n_worlds}

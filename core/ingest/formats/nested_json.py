@@ -165,6 +165,6 @@ METHOD = Reader(
     claims=claims,
     place=60,
     plainly="Differential diagnoses as nested lists.",
-    exactly="Nested lists [case][rater][block][class], class names and risks in separate files.",
+    exactly="Nested lists [case][rater][block][class], with class names and risks in separate files.",
     sources=("Data from Stutz et al., Evaluating AI systems under uncertain ground truth (2023)",),
 )

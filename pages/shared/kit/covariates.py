@@ -34,7 +34,7 @@ def choose(view: Dataset) -> CovariateOptions | None:
                 )  # fmt: skip
     if view.n_classes > 2:
         st.selectbox(
-            "Class that is compared with all others", view.classes, key=f"covariate_positive-{view.digest}",
+            "Class to compare with all others", view.classes, key=f"covariate_positive-{view.digest}",
             persist_state="session", width=420,
         )  # fmt: skip
     chosen = chosen_columns(view)

@@ -64,8 +64,8 @@ def form(desk: Desk, title: str, cases: Sequence[Queued], key: str) -> None:
             else "The names under which these people review.",
         )
         st.toggle("Divide the cases among the reviewers", key=f"assign_divide-{key}",
-                  help="Each case goes to one reviewer. In a group, only members on the "
-                  "administrator's list get cases.")  # fmt: skip
+                  help="Each case goes to one reviewer. Members of a group get cases only if the "
+                  "administrator has listed them.")  # fmt: skip
         st.date_input("Due", None, key=f"assign_due-{key}", help="Last day (UTC) before reviews are overdue.")
         st.button(
             f"Assign {plural(len(cases), 'case')}",

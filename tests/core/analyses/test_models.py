@@ -341,7 +341,7 @@ def test_models_by_how_they_predict_leave_with_their_own_numbers(few):
 def test_weights_that_are_not_to_be_trusted_are_counted_by_model(few):
     models = [sampled(few, "A", [-2.0, -1.5], 3), sampled(few, "B", [-1.0, -1.2]), sampled(few, "C", [-3.0, -1.9], 1)]
     (line,) = [words for words in Shown(checks_of(*models)).words if words.startswith("Open symbols")]
-    assert line == "Open symbols: importance weights (k) are unreliable for 3 cases of A, 1 case of C."
+    assert line == "Open symbols: importance weights are unreliable (Pareto k too high) for 3 cases of A, 1 case of C."
 
 
 def test_the_title_says_of_each_model_whether_it_can_make_such_votes(few):

@@ -51,14 +51,14 @@ def test_the_sentence_says_what_the_interval_says(analysed):
     best = needed.analysis.in_doubt or needed.analysis.taken
     assert ("do not clearly differ" in words) == (kind in ("equal", "three"))
     assert ("Cannot determine whether" in words) == (kind == "perfect")
-    assert ("is higher in M2 than in M1" in words) == (kind in ("clear", "missing", "panel"))
+    assert ("is higher with M2 than with M1" in words) == (kind in ("clear", "missing", "panel"))
     if kind == "three":
         assert words.startswith(
             "2 of 3 pairs of modalities clearly differ in AUC (after Holm's correction for 3 tests)."
         )
     if kind in ("clear", "missing"):
         (one,) = best.differences
-        assert one.high < 0 and headline(needed) == "AUC is higher in M2 than in M1"
+        assert one.high < 0 and headline(needed) == "AUC is higher with M2 than with M1"
     assert ("clearly differ" in headline(needed)) == (kind not in ("clear", "missing", "panel"))
 
 

@@ -332,7 +332,7 @@ def test_raters_who_copy_are_counted_by_families():
         f" 3 of 1,200 raters {alike}. Each of them was predicted without the others."
     )
     assert module._together((("a", "b", "c"), ("d", "e")), 7) == (
-        f" 5 of 7 raters, in 2 families, {alike}. Each rater was predicted without the rest of the family."
+        f" 5 of 7 raters, in 2 groups, {alike}. Each rater was predicted without the rest of their group."
     )
 
 

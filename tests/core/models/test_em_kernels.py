@@ -192,7 +192,7 @@ def test_names_order_does_not_matter(build):
 def test_what_opens_believes_a_family_less_and_says_so_by_name(build, monkeypatch):
     dataset = crowd(build, 0, copied=0.9, n_cases=200)
     found = choose(dataset, difficulty=False)
-    assert "7 of 10 raters, in 2 families, agree more often than independent raters would" in found.reason
+    assert "7 of 10 raters, in 2 groups, agree more often than independent raters would" in found.reason
     most = independent_share(dataset, families(dataset))
     assert most == 0.5
     assert found.best.beta <= 0.72 * most + 1e-9
