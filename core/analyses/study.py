@@ -370,10 +370,11 @@ def design(found: AnalysedStudy) -> str:
     best = _best(found.analysis)
     n = round(best.n_with + best.n_without)
     about = "about " if best.truth == "drawn" else ""
+    few = FEW_READERS if len(found.study.readers) < ENOUGH_READERS else ""
     return (
         f"{plural(len(found.study.readers), 'reader')} and {plural(n, 'case')}, {about}{round(best.n_with):,} with "
-        f"the condition. {METHOD_TITLES[best.method]} method with readers and cases as random effects: "
-        f"the result applies to similar readers and cases.{FEW_READERS if len(found.study.readers) < ENOUGH_READERS else ''}"
+        f"the condition. {METHOD_TITLES[best.method]} with readers and cases as random effects: the result "
+        f"applies to similar readers and cases.{few}"
     )
 
 

@@ -89,8 +89,8 @@ class AccuracyDraws(Result):
     def sentence(self) -> str:
         """Sentence on how many annotations are expected to be wrong."""
         return (
-            f"Expected number of wrong annotations: {number(self.total, 0)} of {plural(int(self.n.sum()), 'annotation')} "
-            f"({number(self.total_low, 0)} to {number(self.total_high, 0)})."
+            f"Expected number of wrong annotations: {number(self.total, 0)} of "
+            f"{plural(int(self.n.sum()), 'annotation')} ({number(self.total_low, 0)} to {number(self.total_high, 0)})."
         )
 
 

@@ -79,10 +79,10 @@ def blocks_of(found: SharedErrors, n_raters: int, machines: Sequence[Machine] = 
     return [
         *blocks,
         Words(
-            "Estimated from people's annotations by a Dawid-Skene fit in which raters who copy each other count as one. "
-            "Raters also share errors on cases that are hard for everyone. Rare copies may go undetected and bias the fit "
-            "towards themselves; other raters may then seem to share errors. Without gold, errors that all raters share "
-            "cannot be detected.",
+            "Estimated from people's annotations by a Dawid-Skene fit in which raters who copy each other count as one."
+            " Raters also share errors on cases that are hard for everyone. Rare copies may go undetected and bias the"
+            " fit towards themselves; other raters may then seem to share errors. Without gold, errors that all raters "
+            "share cannot be detected.",
             "note",
         ),
         Download(pairs, "Pairs", "shared_errors", f"shared-{key}-table"),
