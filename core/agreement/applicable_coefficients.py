@@ -95,16 +95,21 @@ class ApplicableCoefficients(Result):
             return f"Differences between cases explain {in_percent(quoted)} of the variance in scores; n = {cases}"
         if percent.value is None:
             return f"Agreement cannot be computed: {_why(percent)}"
-        words = f"Raters agree on {in_percent(percent)} of {self.pairs}"
+        words = f"Raters agree on {self.agreed(in_percent(percent))}"
         if quoted.value is None:
             return f"{words}; agreement beyond chance cannot be determined because {_why(quoted)}"
         beyond = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
         return f"{words}; agreement beyond chance is α = {beyond}; {plural(quoted.n_cases, 'case')}"
 
-    @property
-    def pairs(self) -> str:
-        """Denominator of `percentage`."""
-        return _PAIRS.get(self.kind, "annotation pairs")
+    def agreed(self, share: str) -> str:
+        """Say on what share of pairs raters agree, in words.
+
+        Parameters
+        ----------
+        share : str
+            Value of `percentage` as text.
+        """
+        return _AGREED.get(self.kind, "{} of annotation pairs").format(share)
 
     @property
     def pairs_title(self) -> str:
@@ -132,8 +137,11 @@ class ApplicableCoefficients(Result):
         return next(one for one in self.coefficients if one.name == KRIPPENDORFF_ALPHA and one.weights == wanted)
 
 
-_PAIRS = {"ranking": "pairs of first choices", "ordinal": "annotation pairs (neighbouring classes count in part)"}
-_OF_PAIRS = {"ranking": " on first choices", "ordinal": " (neighbouring classes count in part)"}
+_AGREED = {
+    "ranking": "the first choice in {} of pairs",
+    "ordinal": "{} of annotation pairs (partial credit for neighbouring classes)",
+}
+_OF_PAIRS = {"ranking": " on first choices", "ordinal": " (partial credit for neighbouring classes)"}
 _REASONS = {
     "nominal": "α allows any number of raters and missing annotations, and counts only identical classes as agreement",
     "ordinal": "the classes are ordered, so both measures count neighbouring classes as partial agreement",

@@ -47,7 +47,8 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
         sentence = f"{few}{_count(n_answers, 'annotation')}, and no class is named{first} twice"
     elif len(votes) == 1:
         named = votes.total()
-        sentence = f"{_count(named, 'annotation')} {'names one' if named == 1 else 'name the same'} class first"
+        names = "has a single first choice" if named == 1 else "name the same class first"
+        sentence = f"{_count(named, 'annotation')} {names}"
     else:
         split = " to ".join(str(votes_of) for _, votes_of in votes.most_common())
         sentence = f"{_count(n_answers, 'annotation')} are split {split} between {_word(len(votes))} classes"

@@ -38,9 +38,10 @@ def verdict(found: AlternativeTest) -> str:
     if of["fails"]:
         parts.append(f"{_named(of['fails'])} cannot" + ("" if parts else " replace a rater"))
     if of["open"]:
-        parts.append(f"inconclusive for {_named(of['open'])}")
+        n = len(of["open"])
+        parts.append(f"{'the result is' if n == 1 else 'results are'} inconclusive for {_named(of['open'])}")
     said = "; ".join(parts)
-    return said[0].upper() + said[1:] if said.startswith("inconclusive for ") else said
+    return said if of["passes"] or of["fails"] else said[0].upper() + said[1:]
 
 
 def _named(machines: list[MachineStanding]) -> str:
@@ -69,9 +70,9 @@ def as_well_as(found: AlternativeTest) -> str:
     least, most = min(one.n_rejected for one in tested), max(one.n_rejected for one in tested)
     if found.by_chance:
         return "AI raters compared with each rater"
-    who = "The AI rater does" if len(tested) == 1 else "Compared one by one, AI raters do"
+    who = "The AI rater does" if len(tested) == 1 else "Each AI rater does"
     raters = plural(max(len(one.raters) for one in tested), "rater")
-    return f"{who} as well as {least:,}{f' to {most:,}' * (most > least)} of {raters}"
+    return f"{who} as well as {'at least ' * (most > least)}{least:,} of {raters}"
 
 
 def in_detail(one: MachineStanding, epsilon: float) -> str:

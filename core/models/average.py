@@ -121,7 +121,7 @@ class AveragedModels(Result):
         shares = [f"{each.standing.candidate.title} ({percent(each.weight)})" for each in self.members[:3]]
         further = len(self.members) - len(shares)
         shares += [plural(further, "other model")] if further else []
-        return f"Average of {', '.join(shares)} and the {SMOOTHED.title.lower()} ({percent(self.vote_share)})"
+        return f"Weighted average: {'; '.join([*shares, SMOOTHED.title.lower()])} ({percent(self.vote_share)})"
 
 
 def average_models(

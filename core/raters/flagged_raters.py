@@ -115,7 +115,7 @@ class FlaggedRaters(Result):
         flagged = f"{found.n_flagged:,} {'is' if found.n_flagged == 1 else 'are'} flagged for this"
         return (
             f"{who} {'is' if n_below == 1 else 'are'} below {bar}; {flagged}. About "
-            f"{round(found.cost):,} of {them} {plural(n, 'annotation')} are wrong, {share} of all expected wrong "
+            f"{round(found.cost):,} of {them} {plural(n, 'annotation')} are wrong, an estimated {share} of all wrong "
             f"annotations.{_checked(found.check)}"
         )
 

@@ -218,7 +218,8 @@ class Following(Judged, Result):
 
     def _spread(self, scores: ScoreRaters, rater: int) -> str:
         own = _said(scores.spread[rater], scores.spread_low[rater], scores.spread_high[rater], self.digits)
-        return f"The spread around the case score is {own}; the median is {number(scores.median_spread, self.digits)}."
+        median = number(scores.median_spread, self.digits)
+        return f"Spread of this rater's scores around the case score: {own}; median over raters: {median}."
 
 
 def without_words(raters: Sequence[str], aside: Sequence[int]) -> str:

@@ -48,7 +48,7 @@ def test_of_two_intraclass_correlations_the_one_that_rests_on_all_cases_is_quote
 
 def test_rankings_say_which_numbers_are_of_first_choices():
     app = opened("agreement", "skin")
-    assert "of pairs of first choices" in app.title[0].value
+    assert "Raters agree on the first choice in " in app.title[0].value
     assert [entry.label for entry in app.expander[:2]] == ["Whole rankings", "First choices"]
     assert "Both measures use first choices" in words(app) and "percent agreement" in words(app)
 
@@ -59,7 +59,7 @@ def test_declaring_an_order_gives_the_coefficients_that_need_one_and_taking_it_b
     switch = next(toggle for toggle in app.toggle if toggle.label == "Their order is meaningful")
     settle(switch.set_value(True).run())
     assert (
-        "of annotation pairs (neighbouring classes count in part); agreement beyond chance is α = "
+        "of annotation pairs (partial credit for neighbouring classes); agreement beyond chance is α = "
         in app.title[0].value
     )
     assert app.title[0].value != before and "ordinal metric" in words(app)

@@ -52,7 +52,7 @@ def test_the_average_of_models_opens_with_its_members_and_any_single_model_is_on
     app = opened("models", "anaesthesia")
     said = words(app)
     assert app.session_state["models_chosen"] == ["model-average"]
-    assert "Average of Dawid-Skene (30%), Dawid-Skene, empirical Bayes (24%), " in said
+    assert "Weighted average: Dawid-Skene (30%); Dawid-Skene, empirical Bayes (24%); " in said
     assert "and the Smoothed vote (8%).".lower() in said.lower() and "Chosen by you" not in said
     assert "unanimous cases" not in said and "agree on every case." in said
     members = next(frame.value for frame in app.dataframe if "beta_low" in frame.value.columns)

@@ -116,7 +116,7 @@ def certainty(*top1: float, single: tuple[int, ...] = (), reach: float | None = 
 )
 def test_home_counts_uncertain_cases_in_the_right_number(values, ends):
     found = SimpleNamespace(
-        percentage=coefficient(0.734, 0.6, 0.8), quoted=None, kind="class", pairs="annotation pairs"
+        percentage=coefficient(0.734, 0.6, 0.8), quoted=None, kind="class", agreed="{} of annotation pairs".format
     )
     data = SimpleNamespace(name="made", n_cases=len(values), kind="class")
     said = home_numbers.sentence(data, found, certainty(*values))
@@ -134,7 +134,7 @@ def test_home_counts_uncertain_cases_in_the_right_number(values, ends):
 )
 def test_home_calls_no_case_uncertain_for_having_few_raters(values, single, reach, ends, said):
     found = SimpleNamespace(
-        percentage=coefficient(0.734, 0.6, 0.8), quoted=None, kind="class", pairs="annotation pairs"
+        percentage=coefficient(0.734, 0.6, 0.8), quoted=None, kind="class", agreed="{} of annotation pairs".format
     )
     data = SimpleNamespace(name="made", n_cases=len(values), kind="class")
     certain = certainty(*values, single=single, reach=reach)
@@ -144,7 +144,7 @@ def test_home_calls_no_case_uncertain_for_having_few_raters(values, single, reac
     )
     home_numbers.uncertain(views, certain)
     assert said[0].startswith("Uncertain cases: –") == (certain.shares.why_none != "")
-    assert home_doors.least_certain(certain).startswith("Most ambiguous: case 1") == (values[1] < 0.6)
+    assert home_doors.least_certain(certain).startswith("Most ambiguous: case case 1") == (values[1] < 0.6)
 
 
 def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_number(monkeypatch, said):
@@ -686,7 +686,7 @@ def test_ordered_classes_of_a_case_are_named_from_the_lowest_to_the_highest(monk
     figure, words, _, download = one_case.scale(probability, view, 1, lambda *_: {})
     assert figure.draw(LIGHT).layout.title.text == f"True class: {title} (95% interval)"
     assert download.table.values.tolist() == [["x", 0.125, 0], ["y", 0.625, 2], ["z", 0.25, 1]]
-    assert words.plain.endswith("With 88% probability, the true class is at most one class away from the median.")
+    assert words.plain.endswith("With 88% probability, the true class is within one class of the median.")
 
 
 def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
@@ -889,7 +889,7 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
 def test_of_two_classes_the_first_place_alone_may_be_another():
     result = SimpleNamespace(certainty=np.array([[0.81, 1.0]]), se=np.zeros((1, 2)))
     words = one_case.summary(one_case.OneCase(None, None, result, None, {}, 3), 2)
-    assert words.plain == "Certainty of the leading class: 81%"
+    assert words.plain == "Certainty: leading class 81%"
 
 
 # Models

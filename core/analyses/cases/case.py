@@ -204,11 +204,11 @@ def summary(found: OneCase, n_classes: int) -> Words:
     result, risk = found.certainty, found.risk
     certainty = [float(short_of_certain(result.certainty[0, 0])), *result.certainty[0, 1:]]
     sets = [
-        f"leading {top + 1 if top else 'class'}: {simulated(certainty[top], float(result.se[0, top]))}"
+        f"leading {top + 1 if top else 'class'} {simulated(certainty[top], float(result.se[0, top]))}"
         for top in range(min(result.certainty.shape[1], max(n_classes - 1, 1)))  # all classes together are certain
         if np.isfinite(result.certainty[0, top])
     ]
-    words = f"Certainty of the {', of the '.join(sets)}" if found.n_votes > 1 else few_said(found)
+    words = f"Certainty: {', '.join(sets)}" if found.n_votes > 1 else few_said(found)
     if risk is None:
         return Words(words, "note", "annotation certainty")
     words += (
@@ -446,7 +446,7 @@ def scale(
         Words(
             (
                 "Expected class: ", Name(place_said(view.classes, mean)),
-                f". With {near} probability, the true class is at most one class away from the median.",
+                f". With {near} probability, the true class is within one class of the median.",
             ),
             "note",
         ),

@@ -67,8 +67,8 @@ def present(found: ModelCases, dataset: Dataset, options) -> list[Block]:
     if found.n_tied:
         decided = f"{found.n_decided:,}" if found.n_decided else "none"
         ties = (
-            f" The majority vote is tied in {found.n_tied:,} of them; in {decided} of these the model "
-            f"gives a class at least {percent(TIE_DECIDED)}."
+            f" The majority vote is tied in {found.n_tied:,} of them; the model gives a class at least "
+            f"{percent(TIE_DECIDED)} in {decided} of these."
         )
     first = "least certain first" if options.every else "most certain first"
     listed = _frame(found.models, order[:MOST_ROWS])
@@ -183,7 +183,7 @@ def _columns(fit: RaterModelFit, frame: pd.DataFrame) -> tuple[Column, ...]:
         "within one class": Column(
             "within one class",
             unit="probability",
-            help="Probability that the true class is at most one class away from the median.",
+            help="Probability that the true class is within one class of the median.",
         ),
     }
     ends = {

@@ -91,7 +91,7 @@ def least_certain(certain: CaseCertainty) -> str:
         return f"{every} cases have about the same certainty: {said}"
     if n_same > 1:
         return f"Most ambiguous: {n_same:,} cases, certainty about {said}"
-    return f"Most ambiguous: {markdown(shorten(result.cases[kept[least]], 24))}, certainty {said}"
+    return f"Most ambiguous: case {markdown(shorten(result.cases[kept[least]], 24))}, certainty {said}"
 
 
 def classifiers(views: home_known.Views, theme) -> SweepTable | None:

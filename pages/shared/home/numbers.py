@@ -56,7 +56,7 @@ def sentence(dataset: Dataset, found: ApplicableCoefficients | None, certain: Ca
     elif main.value == 1.0:
         words = "raters agree on everything"
     else:
-        words = f"raters agree on {percent(main.value)} of {found.pairs}"
+        words = f"raters agree on {found.agreed(percent(main.value))}"
     return f"{name}: {words}" + (f", and {uncertain}" if uncertain else "")
 
 

@@ -83,7 +83,7 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, setting
     cards = [column.container(border=True, height="stretch") for column in st.columns(3)]
     with cards[1]:
         st.metric("Waiting for a second reviewer", f"{states['second_opinion'] + states['arbitration']:,}")
-        st.caption(f"{states['second_opinion']:,} for a second opinion, {states['arbitration']:,} in arbitration")
+        st.caption(f"{states['second_opinion']:,} awaiting a second opinion, {states['arbitration']:,} in arbitration")
     with cards[2]:
         settled = sum(states[one] for one in SETTLED)
         st.metric("Settled", f"{settled:,}")

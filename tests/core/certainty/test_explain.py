@@ -75,7 +75,8 @@ def rankings(*annotations, classes="abc"):
         ),
         (
             ([(0, 1)], [(1, 1), (2, 1)], [(0, 1), (1, 1)]),
-            "One annotation names one class first; two include “a”; two with a tied first choice are not counted here.",
+            "One annotation has a single first choice; two include “a”; "
+            "two with a tied first choice are not counted here.",
         ),
         (([(0, 1), (1, 2)], [(0, 1)]), "Both annotations name the same class first."),
     ],

@@ -86,7 +86,9 @@ def test_machines_of_one_outcome_are_named_up_to_three_and_counted_beyond():
         return verdict(AlternativeTest("accuracy", 0.2, 0.05, 0.95, ("p", "q", "r"), tuple(found), ()))
 
     assert said(a=0.99, b=0.98, c=0.97) == "“a”, “b” and “c” can replace a rater"
-    assert said(a=0.99, b=0.98, c=0.97, d=0.96, e=0.5) == ("4 AI raters can replace a rater; inconclusive for “e”")
+    assert said(a=0.99, b=0.98, c=0.97, d=0.96, e=0.5) == (
+        "4 AI raters can replace a rater; the result is inconclusive for “e”"
+    )
     assert said(a=0.01, b=0.02, c=0.03, d=0.04, e=0.05) == "5 AI raters cannot replace a rater"
     assert said(a=0.5, b=0.6, c=0.4, d=0.3) == "Inconclusive for 4 AI raters"
 
@@ -99,7 +101,7 @@ def test_sentences_are_no_surer_than_the_cases(six):
     both = alternative_test(six, ["m0", "m1"], epsilon=0.15)
     assert verdict(both) == "“m0” can replace a rater; “m1” cannot"
     assert as_well_as(good) == "The AI rater does as well as 6 of 6 raters"
-    assert as_well_as(both) == "Compared one by one, AI raters do as well as 0 to 6 of 6 raters"
+    assert as_well_as(both) == "Each AI rater does as well as at least 0 of 6 raters"
     assert as_well_as(replace(both, by_chance=True)) == "AI raters compared with each rater"
     few = alternative_test(simulated(1, [0.9] * 3, [0.9], n_cases=2), ["m0"])
     assert verdict(few) == "Too few cases to determine whether “m0” can replace a rater"

@@ -132,7 +132,7 @@ def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
     assert found.words() == (
         f"An estimated 3 of 30 raters are below the acceptable accuracy ({act.acceptable:.0%})"
         f"; 3 are flagged for this. About {cost:,} of the flagged raters' {n:,} annotations are wrong, "
-        f"{share}% of all expected wrong annotations."
+        f"an estimated {share}% of all wrong annotations."
     )
     wrong = (truth[data.case_of_annotation] != data.answer)[data.rater >= 27].sum()
     assert cost == pytest.approx(wrong, rel=0.05)
