@@ -391,8 +391,8 @@ def _pair(found: StudyEstimates, one: StudyEstimate, *, clear: bool) -> list[Spa
     ends = f"{_said(found, low, True)} to {_said(found, high, True)}"
     difference = f"difference {_said(found, between, True)} ({percent(found.level)} interval {ends}), p {_p(one.p)}"
     if clear:
-        higher = f"{_measure(found, capital=True)} is higher in "
-        return [higher, Name(first), " than in ", Name(second), f": {both}, {difference}."]
+        higher = f"{_measure(found, capital=True)} is higher with "
+        return [higher, Name(first), " than with ", Name(second), f": {both}, {difference}."]
     return [Name(first), " and ", Name(second), f" do not clearly differ in {_measure(found)}: {both}, {difference}."]
 
 

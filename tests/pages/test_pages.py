@@ -138,7 +138,7 @@ def test_the_vote_start_and_the_best_restart_are_told_apart():
             break
         app.run()
     assert said, [entry.value for entry in app.warning]
-    assert "-191.569" in said[0] and "-192.891" in said[0]
+    assert "−191.569" in said[0] and "−192.891" in said[0]
 
 
 def test_the_address_names_dataset_case_and_reliability():

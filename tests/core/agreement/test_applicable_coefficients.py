@@ -218,7 +218,7 @@ def test_an_interval_without_width_is_none_and_says_why():
 def test_scores_of_which_agreement_is_not_shown_are_not_said_to_agree():
     """Two cases leave a correlation of any size; an interval above 0 says how much of what varies is the case."""
     few = coefficients_for(scores_of([[1.52, 2.11], [3.74, 3.35]])).words()
-    assert few.startswith("There is no evidence that raters agree on scores: intraclass correlation 0.92 (-")
+    assert few.startswith("There is no evidence that raters agree on scores: intraclass correlation 0.92 (−")
     assert few.endswith("n = 2 cases")
     level = np.arange(20.0)[:, None]
     many = coefficients_for(scores_of((level + np.random.default_rng(0).normal(size=(20, 3))).tolist())).words()

@@ -110,9 +110,9 @@ def test_a_rater_not_seen_yet_is_told_by_row_with_intervals(few):
     ("row", "words"),
     [
         (None, "–"),
-        (SimpleNamespace(difference=0, elpd=-51.26, difference_se=None), "best (-51.3)"),
-        (SimpleNamespace(difference=-3.21, elpd=-54.4, difference_se=1.05), "-3.2 ± 1.1"),
-        (SimpleNamespace(difference=-3.21, elpd=-54.4, difference_se=None), "-3.2"),
+        (SimpleNamespace(difference=0, elpd=-51.26, difference_se=None), "best (−51.3)"),
+        (SimpleNamespace(difference=-3.21, elpd=-54.4, difference_se=1.05), "−3.2 ± 1.1"),
+        (SimpleNamespace(difference=-3.21, elpd=-54.4, difference_se=None), "−3.2"),
     ],
 )
 def test_leave_one_out_tells_the_best_by_its_density_and_the_others_by_the_difference(row, words):
@@ -166,7 +166,7 @@ def test_restarts_that_lead_elsewhere_say_by_how_much():
     found = SimpleNamespace(objectives=[-100.25, -130.0, -100.25], differs=True, n_changed=1, best=best)
     assert restarts_in_words(SimpleNamespace(log_likelihood=-1120.5), found).plain.startswith(
         "The likelihood has more than one mode. The best of 3 restarts (reached 2 times) has log-likelihood "
-        "-100.250; the start from the majority vote has -1,120.500. This better fit changes the most likely "
+        "−100.250; the start from the majority vote has −1,120.500. This better fit changes the most likely "
         "class of 1 case. Results below use the start from the majority vote unless you choose the other."
     )
 

@@ -175,9 +175,9 @@ def test_differences_stand_with_their_errors_and_what_cannot_be_trusted_is_open(
     assert list(figure.layout.yaxis.ticktext) == ["A", "AB", "C"] and figure.layout.yaxis.range[0] > 2
     assert [(note.y, note.text) for note in figure.layout.annotations] == [(0, "best"), (1, "−4.5 ± 2.0"), (2, "−6.0")]
     assert [list(row)[:5] for row in points.customdata] == [
-        ["A", "best", "-100.0 ± 9.0", "50", "3.0"],
-        ["AB", "−4.5 ± 2.0", "-104.5 ± 9.0", "50", "3.0"],
-        ["C", "−6.0", "-106.0 ± 9.0", "50", "3.0"],
+        ["A", "best", "−100.0 ± 9.0", "50", "3.0"],
+        ["AB", "−4.5 ± 2.0", "−104.5 ± 9.0", "50", "3.0"],
+        ["C", "−6.0", "−106.0 ± 9.0", "50", "3.0"],
     ]
     (line,) = figure.layout.shapes
     assert line.x0 == line.x1 == 0
@@ -209,7 +209,7 @@ def test_one_case_that_cannot_be_trusted_opens_the_symbol():
 def test_a_far_model_that_is_not_to_be_trusted_is_an_open_arrow_and_a_sum_without_error_has_none():
     rows = (row("best", 0.0), row("a", -9.0), row("b", -10.0), replace(row("far", -900.0, n_high_k=1234), se=None))
     points = loo_forest(rows, DARK, "").data[0]
-    assert points.marker.symbol[3] == "triangle-left-open" and points.customdata[3][2] == "-1,000.0"
+    assert points.marker.symbol[3] == "triangle-left-open" and points.customdata[3][2] == "−1,000.0"
     assert points.customdata[3][5] == "<br>k too high for 1,234 of them" and points.customdata[0][5] == ""
 
 

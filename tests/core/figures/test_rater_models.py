@@ -160,7 +160,7 @@ def test_cases_stand_at_their_probability_and_effect():
     value = model.effects[0].mean[order[0]]
     assert list(points.customdata[0]) == [
         f"case {order[0]}",
-        f"{value:.3f} ({value - 0.5:.3f} to {value + 0.3:.3f})",
+        f"{value:.3f} ({value - 0.5:.3f} to {value + 0.3:.3f})".replace("-", "−"),
         "5",
     ]
 

@@ -90,7 +90,7 @@ def test_machines_of_one_outcome_are_named_up_to_three_and_counted_beyond():
         "4 AI raters can replace a rater; the result is inconclusive for “e”"
     )
     assert said(a=0.01, b=0.02, c=0.03, d=0.04, e=0.05) == "5 AI raters cannot replace a rater"
-    assert said(a=0.5, b=0.6, c=0.4, d=0.3) == "Inconclusive for 4 AI raters"
+    assert said(a=0.5, b=0.6, c=0.4, d=0.3) == "Results are inconclusive for 4 AI raters"
 
 
 def test_sentences_are_no_surer_than_the_cases(six):

@@ -318,7 +318,7 @@ def test_where_little_is_held_out_scores_within_one_standard_error_open_with_few
     assert found.standings[0].candidate.name == "dawid-skene" and found.standings[0].diff > 0
     assert found.reason == (
         "One coin predicts 3 held-out annotations (hardly enough to compare models) as well as Dawid-Skene within "
-        "one standard error (-1.550 and -1.500 nats each), with no more parameters."
+        "one standard error (−1.550 and −1.500 nats each), with no more parameters."
     )
     assert ranked(1, [0, 0, 0], behind).chosen == "dawid-skene"
     assert ranked(4, behind, [0, 0, 0]).chosen == "one-coin"
