@@ -53,16 +53,19 @@ def _files():
             "rater, counts or rankings) and exports from Label Studio, Prodigy, MTurk, doccano, Labelbox, Encord, "
             "Zooniverse, REDCap and others. Files stay on this computer."
         )
-        with st.expander("All supported formats"):
+        if (folded := st.expander("All supported formats", key="formats", on_change="rerun")).open:
             for title in formats().values():
-                st.markdown(f"- {markdown(title)}")
+                folded.markdown(f"- {markdown(title)}")
         _templates()
     return uploads
 
 
 def _templates() -> None:
     """Small tables to fill in, one for each layout and for what goes with annotations."""
-    with st.expander("Templates to fill in", key="templates"):
+    folded = st.expander("Templates to fill in", key="templates", on_change="rerun")
+    if not folded.open:
+        return
+    with folded:
         for beside, words in ((False, "Annotations"), (True, "Additional files")):
             st.caption(words)
             with st.container(horizontal=True):

@@ -68,7 +68,7 @@ class Member(Result):
         return self.standing.candidate.name
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class AveragedModels(Result):
     """The average of rater models, as one result.
 

@@ -120,7 +120,7 @@ class Standing(Result):
         return self.diff is not None and self.diff_se is not None and self.diff >= -self.diff_se
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class Choice(Result):
     """Comparison of the models, best first, with the one that opens.
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from ..annotations.dataset import Dataset, Kind
 from ..methods import ONE_CLASS, Model, Need, Option, Verdict, any_of, methods
 from ..runtime.chunks import CancelToken
+from ..runtime.identity_cache import cache_by_identity
 from .nuts.result import BayesianFit
 from .result import RaterModelFit
 
@@ -234,6 +235,7 @@ class RaterModelMethod(Model):
         return self.name if self.variant is None else self.variant.command
 
 
+@cache_by_identity
 def any_rater_model(dataset: Dataset) -> Verdict:
     """Return whether any rater model can be used, except for those that are only shown for comparison."""
     found = (method for method in methods(RaterModelMethod).values() if not method.reference)

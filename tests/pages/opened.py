@@ -81,11 +81,18 @@ def done(app: AppTest) -> AppTest:
     raise AssertionError("still at work")
 
 
+def unfold(app: AppTest, page: str) -> None:
+    """Open what a page draws only once it is open, so that it is among what is recorded."""
+    for key in {"upload": ("formats", "templates")}.get(page, ()):
+        app.session_state[key] = True
+
+
 def at(page: str, data: str | None = None, /, **address: str) -> AppTest:
     """A page that is about to be opened, by its address or with data that this session has open already."""
     app = AppTest.from_file(APP, default_timeout=300)
     if data is not None:
         app.session_state["data"] = data
+    unfold(app, page)
     for part, value in address.items():
         app.query_params[part] = value
     # The name of the file is the page's part of the address, so that it is found before the first run.

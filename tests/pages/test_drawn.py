@@ -35,7 +35,7 @@ def test_a_title_is_text_of_the_page_letter_for_letter_and_stays_in_the_figure(m
     widgets.plot(figure_of(LIGHT, title=title), "key", "alt")
     letters = unescape(title)
     assert said == [f'<div class="figure-title">{escape(letters)}</div>'] * bool(title)
-    assert shown[0].layout.title.text == title
+    assert shown[0].to_dict()["layout"]["title"]["text"] == title
 
 
 def forecast(**changed):

@@ -14,7 +14,19 @@ from pages.shared.cache import streamlit_private
 from tests.golden.screens import file_of, shown
 from tests.odd_data import ODD_DATA
 from tests.pages.addresses import PAGES, UNRECORDED
-from tests.pages.opened import PATIENCE, at, at_rest, done, kept, labels_of, not_smoothed, opened, settle, words
+from tests.pages.opened import (
+    PATIENCE,
+    at,
+    at_rest,
+    done,
+    kept,
+    labels_of,
+    not_smoothed,
+    opened,
+    settle,
+    unfold,
+    words,
+)
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 
@@ -95,6 +107,7 @@ def test_every_page_and_every_tab_opens_with_odd_data(name, as_recorded):
     settle(app.run())
     n_tabs, lines = 0, []
     for page in PAGES:
+        unfold(app, page)
         app = settle(app if page == "home" else app.switch_page(f"pages/{page}.py").run())
         for tab in [tab.label for tab in app.tabs] or [None]:
             if tab is not None:

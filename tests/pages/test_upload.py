@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from core import belongings, library
 from core.ingest.formats.detect import open_source
 from core.ingest.saved_mappings import recall
+from core.ingest.templates import TEMPLATES
 from core.machines.marks import Machine
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
@@ -61,6 +62,18 @@ def test_an_export_is_understood_as_it_is_dropped_and_used_by_one_click(name):
     assert "is open." in app.success[0].value
     assert app.metric[2].value == str(n_answers)
     assert not app.file_uploader[0].value
+
+
+def test_formats_and_templates_are_drawn_once_they_are_opened():
+    app = at("upload")
+    app.session_state["formats"] = app.session_state["templates"] = False
+    app.run()
+    assert [one.label for one in app.expander][-2:] == ["All supported formats", "Templates to fill in"]
+    assert not app.get("download_button") and "Label Studio (JSON)" not in texts(app)
+    app.session_state["formats"] = app.session_state["templates"] = True
+    app.run()
+    assert [one.label for one in app.get("download_button")] == [one.title for one in TEMPLATES]
+    assert "Label Studio (JSON)" in texts(app)
 
 
 def test_a_file_with_machines_marks_them_once_and_not_over_what_somebody_said():

@@ -8,7 +8,9 @@ import pandas as pd
 from ...annotations.dataset import Dataset
 from ...models.average import METHOD as AVERAGE
 from ...models.average import AveragedModels
+from ...models.choose import Choice
 from ...models.unanimous import flipped_in_words
+from ...runtime.identity_cache import cache_by_identity
 from ...text import plural
 from ..blocks import Block, Chosen, Details, Download, Grid, Name, Strong, Words
 from ..schema import Column, frame_of
@@ -92,8 +94,15 @@ def differences(averaged: AveragedModels) -> str:
 def _where_they_differ(averaged: AveragedModels, dataset: Dataset) -> list[Block]:
     if not averaged.differ.size:
         return []
-    listed = differing(averaged, dataset, MOST_ROWS)
-    grid = Grid(listed, "", 40, _differing_columns(averaged), "average_differ", height=_HEIGHT, selects="row")
+    grid = Grid(
+        _first_differing(averaged, dataset),
+        "",
+        40,
+        _differing_columns(averaged),
+        "average_differ",
+        height=_HEIGHT,
+        selects="row",
+    )
     order = _most_divided(averaged)
     return [
         Details(differences(averaged).removesuffix("."), [
@@ -127,6 +136,11 @@ def _most_divided(averaged: AveragedModels) -> np.ndarray:
     return averaged.differ[np.argsort(top, kind="stable")]
 
 
+@cache_by_identity
+def _first_differing(averaged: AveragedModels, dataset: Dataset) -> pd.DataFrame:
+    return differing(averaged, dataset, MOST_ROWS)
+
+
 def differing(averaged: AveragedModels, dataset: Dataset, most: int | None = None) -> pd.DataFrame:
     """Return the cases on which the two heaviest members differ, with the class by each and by the average.
 
@@ -155,8 +169,12 @@ def differing(averaged: AveragedModels, dataset: Dataset, most: int | None = Non
 
 def table_of(judged: JudgedModels, dataset: Dataset, options) -> pd.DataFrame:
     """Return the members, heaviest first, then the vote, then models left out with the reason; one per row."""
-    averaged = judged.averaged
-    standing = {each.candidate.name: each for each in judged.choice.standings}
+    return _table(judged.averaged, judged.choice)
+
+
+@cache_by_identity
+def _table(averaged: AveragedModels, choice: Choice) -> pd.DataFrame:
+    standing = {each.candidate.name: each for each in choice.standings}
     titles = {name: each.candidate.title for name, each in standing.items()}
     unknown = {each.name: each.beta.why_not for each in averaged.members}
     rows = []
@@ -170,7 +188,7 @@ def table_of(judged: JudgedModels, dataset: Dataset, options) -> pd.DataFrame:
         beta = (row.beta, row.beta_low, row.beta_high) if known else (None, None, None)
         rows.append((titles.get(row.model, row.model), row.weight, row.score, *beta, remark, flipped, row.doubt))
     for title, why in averaged.left_out:
-        each = next(one for one in judged.choice.standings if one.candidate.title == title)
+        each = next(one for one in choice.standings if one.candidate.title == title)
         score = None if each.held is None else each.held.score
         rows.append((title, 0.0, score, None, None, None, why, each.flipped, None))
     return frame_of(rows, COLUMNS)

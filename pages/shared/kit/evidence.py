@@ -51,9 +51,12 @@ def counted(one: Fitted) -> tuple[Fitted, EvidenceWeight | None]:
     ----------
     one : Fitted
     """
-    chosen = next((each for each in _able(one.dataset) if each.name == visit.choice["model_evidence"]), None)
+    name = visit.choice["model_evidence"]
+    if name is None or one.request.way != "em":
+        return one, None
+    chosen = next((each for each in _able(one.dataset) if each.name == name), None)
     probability = None if chosen is None else chosen.probabilities(one.dataset.n_classes)
-    if chosen is None or probability is None or one.request.way != "em":
+    if chosen is None or probability is None:
         return one, None
     found = _weight(one, chosen, probability)
     if found is None:
