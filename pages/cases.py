@@ -191,7 +191,7 @@ def _soft_labels(asked: Inputs) -> pd.DataFrame:
 
 def _beside(found: CaseCertainty) -> None:
     """Show the certainty of unanimous cases if no case is certain, and the effect of more raters."""
-    said = found.shares.beside, "" if found.more is None else found.more.sentence
+    said = found.shares.beside, found.more_words()
     if words := " ".join(each for each in said if each):
         st.caption(words, help=widgets.explained("more raters"))
 

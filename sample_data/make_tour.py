@@ -42,7 +42,7 @@ from core.raters.truth_draws import judging_draws
 from core.reducers.all_draws import WholeCases
 from core.reducers.protocol import reduce_draws
 from core.story import FILE, METRIC, SAMPLE, STEPS, Claim, Mark, Slide
-from core.text import exact, number, percent, percent_with_interval, plural, probability
+from core.text import ROUNDING, exact, number, percent, percent_with_interval, plural, probability
 from core.thresholds import CLEARLY_AHEAD, DISAGREE_BELOW, NUMBERS_DIFFER, TWO_TRUTHS, UNCERTAIN_BELOW
 
 SAMPLING = {"n_draws": 1000, "seed": 0}
@@ -179,14 +179,15 @@ def _torn(dataset: Dataset, certainty: CertaintyResult, gamma: float) -> Slide:
     draws = whole[case]
     leading = np.bincount(draws.top[:, 0], minlength=len(draws.classes) + 1)[: len(draws.classes)]
     order = [k for k in np.argsort(-leading, kind="stable")[:_MOST_CLASSES].tolist() if leading[k]]
+    names, shares = [dataset.classes[draws.classes[k]] for k in order], (leading[order] / len(draws.top)).tolist()
     marks = [
-        Mark(name, share, label=percent(share), strong=name in torn.classes)
-        for name, share in ((dataset.classes[draws.classes[k]], float(leading[k] / len(draws.top))) for k in order)
+        Mark(name, share, label=label, strong=name in torn.classes)
+        for name, share, label in zip(names, shares, percents(shares), strict=True)
     ]
-    (one, other), (more, less) = torn.classes, torn.shares
+    (one, other), (more, less) = torn.classes, percents(torn.shares)
     return Slide(
         two_truths(torn),
-        f"Case {torn.case_id} has two plausible truths: {one} ({percent(more)}) and {other} ({percent(less)})",
+        f"Case {torn.case_id} has two plausible truths: {one} ({more}) and {other} ({less})",
         "bars",
         tuple(marks),
         "share of draws in which the class leads",
@@ -406,12 +407,21 @@ def torn_case(
 
 def two_truths(torn: Torn) -> Claim:
     """Return the claim of step four, from the case with the closest two classes."""
-    (one, other), (more, less) = torn.classes, torn.shares
-    words = f"{one} is the leading class in {percent(more)} of draws, {other} in {percent(less)}"
+    (one, other), (more, less) = torn.classes, percents(torn.shares)
+    words = f"{one} is the leading class in {more} of draws, {other} in {less}"
     if torn.risk is not None and torn.risk[0] != torn.risk[1]:
         words += f". The first class has {torn.risk[0]} risk, the second {torn.risk[1]} risk"
     words += ". A single label per case would hide one of them"
-    return Claim(words, less >= TWO_TRUTHS)
+    return Claim(words, torn.shares[1] >= TWO_TRUTHS)
+
+
+def percents(shares: Sequence[float]) -> list[str]:
+    """Return shares of one whole in per cent, largest first, which do not add up to more than 100%."""
+    left, said = 1.0, []
+    for share in shares:
+        said.append(percent(min(share, left)))
+        left -= round(min(share, left) + ROUNDING, 2)
+    return said
 
 
 def looked_better(evaluation: Evaluation, reliability: float) -> Claim:

@@ -68,12 +68,18 @@ class MoreRaters(Result):
     @property
     def counts(self) -> dict[str, int]:
         """Number of cases of each outcome."""
-        return dict(zip(OUTCOMES, np.bincount(self.outcome, minlength=len(OUTCOMES)).tolist(), strict=True))
+        return _counted(self.outcome)
 
-    @property
-    def sentence(self) -> str:
-        """Sentence on how many uncertain cases more raters would settle; empty if every case is certain."""
-        found = [(name.removeprefix("more raters "), n) for name, n in self.counts.items() if n and name != OUTCOMES[0]]
+    def sentence(self, several: np.ndarray) -> str:
+        """Return in words how many uncertain cases more raters would settle; empty if every case is certain.
+
+        Parameters
+        ----------
+        several : ndarray of bool, shape (n_cases,)
+            Cases with two annotations or more; only these are uncertain or certain.
+        """
+        counts = _counted(self.outcome[several])
+        found = [(name.removeprefix("more raters "), n) for name, n in counts.items() if n and name != OUTCOMES[0]]
         if not found:
             return ""
         (first, n), *rest = found
@@ -132,6 +138,10 @@ def more_raters(
     chance, se, outcome, n_more = found.T
     outcome, n_more = (frozen(part.astype(np.int64)) for part in (outcome, n_more))
     return MoreRaters(dataset.cases, frozen(chance.copy()), frozen(se.copy()), outcome, n_more, bar)
+
+
+def _counted(outcome: np.ndarray) -> dict[str, int]:
+    return dict(zip(OUTCOMES, np.bincount(outcome, minlength=len(OUTCOMES)).tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -675,7 +675,7 @@ def _with_pair(seen: ColumnEvidence, guess: Mapping) -> Mapping:
     if many and not likeness(rater, "rater"):
         return guess  # the column rather has ids of something else
     why = {"case": f"{case!r} and {rater!r} identify each row"} | guess.why
-    return replace(guess, case=case, rater=rater, why=why | {"rater": f"no two rows of a case have the same {rater!r}"})
+    return replace(guess, case=case, rater=rater, why=why | {"rater": f"rows of a case differ in {rater!r}"})
 
 
 def _either(seen: ColumnEvidence, guess: Mapping, one: str, other: str) -> Mapping:

@@ -220,9 +220,13 @@ def cautions_about(dataset: Dataset, wide: bool) -> list[str]:
             f"{was_or_were(len(several))} not split into labels. If the separator divides labels, choose “A set of "
             "labels” as the kind of annotation."
         )
+    alike: dict[str, list[str]] = {}
+    for codes, what in look_alikes(dataset.classes):
+        alike.setdefault(what, []).append(", ".join(repr(dataset.classes[code]) for code in codes))
     cautions.extend(
-        f"Classes that differ only in {what}: {', '.join(repr(dataset.classes[code]) for code in codes)}."
-        for codes, what in look_alikes(dataset.classes)
+        f"Classes that differ only in {what}: {'; '.join(found[:3])}{'; …' * (len(found) > 3)}. They count as "
+        "different classes until you merge them."
+        for what, found in alike.items()
     )
     if dataset.time is not None and (unknown := int((dataset.time == MISSING_TIME).sum())):
         has = "has" if unknown == 1 else "have"

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.reviewing import arrive, choose, click, data_in, fruit_rows, kinds, sign, start, step
-from tests.browser.steps import until
+from tests.browser.steps import SOON, until
 
 pytestmark = pytest.mark.browser
 
@@ -109,6 +109,11 @@ def test_on_a_narrow_screen_the_steps_stay_at_the_bottom_edge(open_page, opened)
     start(page, "Ada")
     fits()
     in_reach("Record my opinion", "Next", "Skip")
+    for name in ("Next", "Previous"):
+        page.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, 150)")
+        click(page, name)
+        at_top = "document.querySelector('[data-testid=stMain]').scrollTop === 0"  # where the case is named
+        page.wait_for_function(at_top, timeout=SOON)
     choose(page, "quince")
     step(page, "Record my opinion", "You disagree.")
     fits()

@@ -181,6 +181,11 @@ def test_step_four_a_case_has_two_plausible_truths(skin, sweep):
         assert anew == pytest.approx(share, abs=4 * np.sqrt(0.25 / min(1000, draws.ess / 4)))
 
 
+def test_shares_of_one_case_do_not_add_up_to_more_than_all_of_it():
+    assert story.percents([0.505, 0.495]) == ["51%", "49%"]
+    assert story.percents([0.355, 0.335, 0.31]) == ["36%", "34%", "30%"]
+
+
 def test_no_case_of_one_mind_is_torn(unanimous):
     """Where all agree there is no such case, and that is said."""
     sure = annotation_certainty(DirichletCounts(), unanimous, reliability=30.0, **SETTINGS)

@@ -63,6 +63,12 @@ class CaseCertainty:
         own = np.array([code.get(name, -1) for name in self.certainty.classes] + [-1])
         return self.correct.of(own[self.certainty.top_class()])
 
+    def more_words(self) -> str:
+        """Return what more raters would do, in a sentence; empty if that is unknown, or every case is certain."""
+        if self.more is None or self.shares is None:
+            return ""
+        return self.more.sentence(~(self.shares.single | self.shares.empty))
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per case, as in the file and on the command line."""
         result = self.certainty
@@ -257,7 +263,7 @@ def present(found: CaseCertainty, inputs: Inputs, options) -> list[Block]:
         return [lead, grid, download]
     return [
         lead,
-        *(Words(each) for each in (found.shares.beside, "" if found.more is None else found.more.sentence) if each),
+        *(Words(each) for each in (found.shares.beside, found.more_words()) if each),
         Words(
             f"Uncertain: certainty below {percent(UNCERTAIN_BELOW)}. Mean certainty: {percent(result.mean())}.",
             "note",

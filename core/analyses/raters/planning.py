@@ -130,7 +130,7 @@ def shown_of(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> 
 
     def with_ends(quantity: int) -> list[str]:
         ends = (getattr(found, end)[:, quantity].tolist() for end in ("value", "low", "high"))
-        return [percent_with_interval(value, low, high, digits=1) for value, low, high in zip(*ends, strict=True)]
+        return [percent_with_interval(value, low, high, 1) for value, low, high in zip(*ends, strict=True)]
 
     shown = {
         "plan": ["As it is" if plan is None else plan.title for plan in found.plans],

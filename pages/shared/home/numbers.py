@@ -128,8 +128,8 @@ def uncertain(views: home_known.Views, certain: CaseCertainty | None) -> None:
         f"{percent_range(share.low, share.high)}; {shares.n_uncertain:,} of {share.n:,} have certainty below "
         f"{percent(UNCERTAIN_BELOW)} {by}{one}"
     )
-    if certain.more is not None and certain.more.sentence:
-        st.caption(certain.more.sentence, help=widgets.explained("more raters"))
+    if more := certain.more_words():
+        st.caption(more, help=widgets.explained("more raters"))
 
 
 def metric_of(views: home_known.Views) -> str:

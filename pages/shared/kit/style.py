@@ -20,7 +20,8 @@ _LOST = (  # the body of a dialog that is none of ours, while the page says that
 )
 _STYLE = """
 <style>
-[data-testid="stHeader"] { background: transparent; height: 2.6rem; min-height: 2.6rem; }
+[data-testid="stHeader"] { height: 2.6rem; min-height: 2.6rem; }
+@media (min-width: 641px) { [data-testid="stHeader"] { background: transparent; } }
 .stMainBlockContainer { padding: 2.2rem 2.6rem 3rem; max-width: 1560px; }
 [data-testid="stSidebarHeader"] { height: 2.6rem; margin-bottom: 0; }
 [data-testid="stSidebarUserContent"] { padding-top: 0; }

@@ -112,6 +112,15 @@ if (!window.reviewKeys) {
     held.forEach((one) => { if (one.field === target) one.field = null; }); // gone back to: what is typed is of it again
   }, true);
 
+  let top;
+  function atTop() { // a case opens at its name
+    const now = onScreen();
+    if (now && now !== top) document.querySelector("[data-testid=stMain]").scrollTo(0, 0);
+    top = now;
+  }
+  new MutationObserver(atTop).observe(document.body, { childList: true, subtree: true, attributeFilter: ["id"] });
+  atTop();
+
   window.addEventListener("keydown", (event) => {
     if (!drawn() && !awaited) return;
     const of = (parts) => event.target.closest?.(parts);

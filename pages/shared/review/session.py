@@ -28,6 +28,7 @@ _STYLE = (
 [data-testid="stBottom"] > div { border-top: 1px solid rgba(128,140,140,.35); }
 .st-key-review_bar { gap: 0.4rem; }
 .st-key-review_bar > [data-testid="stLayoutWrapper"]:has(> .st-key-review_keys) { width: 100%; }
+.st-key-review_main > [data-testid="stElementContainer"]:has(button) { flex-shrink: 0; }
 [class*="st-key-classes-"] { gap: 0.45rem; }
 .st-key-review_blind [data-testid="stVerticalBlock"], .st-key-review_open [data-testid="stVerticalBlock"],
 .st-key-review_alone { gap: 0.5rem; }

@@ -137,6 +137,16 @@ def test_every_class_is_in_one_group_at_most(names):
     assert all(0 <= code < len(names) for code in codes)
 
 
+def test_classes_that_look_alike_in_one_way_are_warned_of_in_one_sentence():
+    rows = "".join(
+        f"{case},{rater},{name}\n"
+        for case, name in enumerate("abcde")
+        for rater, name in (("r", name), ("s", name.upper()))
+    )
+    (said,) = (one for one in read(f"case,rater,class\n{rows}".encode()).report.warnings if "differ only" in one)
+    assert "capitals or spaces: 'A', 'a'; 'B', 'b'; 'C', 'c'; …. They count as different classes" in said
+
+
 def test_a_file_with_look_alikes_is_warned_of():
     reading = read("case,rater,class\n1,a,cat\n1,b,c\u0430t\n2,a,cat\n2,b,dog\n".encode())
     assert reading.dataset.n_classes == 3
