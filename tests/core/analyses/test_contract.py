@@ -234,12 +234,23 @@ def answered(analysis, part, name):
             subject = subject.select(cases=subject.cases[:N_CASES])
         if part.name in SIMULATED:
             subject = subject.select(cases=subject.cases[:SIMULATED_CASES])
-        try:
-            found = part.answer(subject, options, needed(part.needs, name, place) if part.needs else None)
-        except PluralityError as error:
-            assert str(error)
-            continue
-        yield part, found, subject, options
+        for chosen in every_choice(options) if name.startswith("uneven") else (options,):
+            try:
+                found = part.answer(subject, chosen, needed(part.needs, name, place) if part.needs else None)
+            except PluralityError as error:
+                assert str(error)
+                continue
+            yield part, found, subject, chosen
+
+
+def every_choice(options):
+    """The options, and those with another choice in one of them."""
+    yield options
+    for field in fields(options):
+        declared = field.metadata.get("option")
+        for choice in declared.choices if declared else ():
+            if choice != getattr(options, field.name):
+                yield replace(options, **{field.name: choice})
 
 
 @pytest.mark.parametrize(("analysis", "part", "name"), list(cases()))
