@@ -50,7 +50,7 @@ class Remark:
 Span = str | Name | Strong | Remark | OnPage
 
 
-def few_names(names: Sequence[str], most: int) -> list[Span]:
+def few_names(names: Sequence[str], most: int) -> Sequence[Span]:
     """Return the first names in a list, and how many more there are.
 
     Parameters
@@ -58,7 +58,7 @@ def few_names(names: Sequence[str], most: int) -> list[Span]:
     names : sequence of str
     most : int
     """
-    parts: list[Span] = [part for name in names[:most] for part in (", ", Name(name))][1:]
+    parts: Sequence[Span] = [part for name in names[:most] for part in (", ", Name(name))][1:]
     return [*parts, f" and {len(names) - most:,} more"] if len(names) > most else parts
 
 
