@@ -83,7 +83,8 @@ def _told(value: Any) -> Any:
         layout = {key: part for key, part in drawn["layout"].items() if key != "datarevision"}
         return {"data": drawn["data"], "layout": _own_layout(layout)}
     if isinstance(value, pd.DataFrame):
-        return [list(value.columns), *([_plain(cell) for cell in value[name].tolist()] for name in value)]
+        names = list(value.columns.drop("seconds", errors="ignore"))  # which a fit took
+        return [names, *([_plain(cell) for cell in value[name].tolist()] for name in names)]
     if is_dataclass(value) and type(value).__module__.startswith("core.analyses."):
         names = [one.name for one in fields(value) if one.name not in ("blocks", "stacks", "grid")]
         return [type(value).__name__, *(_told(getattr(value, name)) for name in names)]
