@@ -16,7 +16,7 @@ from .linearised import as_counts
 from .probability import SPA_WEIGHTINGS, case_agreement, paired_shares, spa, weights_of_sizes
 
 N_RESAMPLES = 500
-_SAME = 1e-9
+_SAME = 1e-9  # errors of shares that differ by rounding only
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,13 +85,14 @@ def compare_weightings(data: ClassCounts | Dataset, seed: int = 0) -> WeightingC
     if not usable.any():
         raise NotApplicableError("Cannot compare weightings: no case has two annotations.")
     shares = paired_shares(counts, n)
-    pairs, times = np.unique(np.column_stack([n[usable], agreement[usable]]), axis=0, return_counts=True)
+    known = np.column_stack([n, agreement.round(12)])[usable]  # which cases are alike depends on no rounding
+    pairs, times = np.unique(known, axis=0, return_counts=True)
     weights = np.array([weights_of_sizes(pairs[:, 0], name, shares) for name in SPA_WEIGHTINGS])
     rng = np.random.default_rng(seed)
     drawn = rng.multinomial(times.sum(), times / times.sum(), N_RESAMPLES)
     errors = np.array([_errors(weight, pairs[:, 1], drawn) for weight in weights])
-    least = errors <= errors.min(axis=0) * (1 + _SAME)
-    differ = np.ptp(pairs[:, 0]) > 0 and times.sum() > 1 and (np.ptp(errors, axis=0) > 0).any()
+    least = errors <= errors.min(axis=0) + _SAME
+    differ = np.ptp(pairs[:, 0]) > 0 and times.sum() > 1 and (np.ptp(errors, axis=0) > _SAME).any()
     p_least = (least / least.sum(axis=0)).mean(axis=1) if differ else np.full(len(weights), np.nan)
     return WeightingComparison(
         SPA_WEIGHTINGS,

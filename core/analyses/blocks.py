@@ -50,7 +50,7 @@ class Remark:
 Span = str | Name | Strong | Remark | OnPage
 
 
-def few_names(names: Sequence[str], most: int) -> list[Span]:
+def few_names(names: Sequence[str], most: int) -> Sequence[Span]:
     """Return the first names in a list, and how many more there are.
 
     Parameters

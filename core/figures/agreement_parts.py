@@ -11,6 +11,7 @@ from ..agreement.intervals import Coefficient
 from ..agreement.over_time import OverTime
 from ..agreement.precision import PrecisionCurve, PrecisionPoint
 from ..methods import method_named
+from ..order import lowest_first
 from ..text import exact, plotly, plural, probability
 from .labels import between, short_names
 from .reliability import DASHES, SYMBOLS
@@ -45,7 +46,7 @@ def named_forest(
         Value drawn as a line to compare with.
     """
     known = [(one.value, name, one) for name, one in zip(names, coefficients, strict=True) if one.value is not None]
-    known.sort(key=lambda each: each[0])
+    known = [known[place] for place in lowest_first(np.array([value for value, _, _ in known]))]
     values = [value for value, _, _ in known[:MOST_LINES]]
     shown = [(name, one) for _, name, one in known[:MOST_LINES]]
     shapes: list[dict] = []

@@ -21,8 +21,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from plotly.graph_objects import Figure
 
-from core.analyses.blocks import Figure
+from core.analyses.blocks import Figure as Block
 from core.figures.theme import LIGHT, figure_of
 
 SCREENS = Path(__file__).parent / "screens"
@@ -67,44 +68,23 @@ def record(path: Path, lines: list[str]) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 
-def digest_of(figure: Any) -> str:
-    """A figure on one line: its title, a number made of its words, and two sums over its numbers; colours are words.
-
-    Parameters
-    ----------
-    figure : plotly.graph_objects.Figure
-    """
-    drawn = _drawn(figure)
-    title = (drawn["layout"].get("title") or {}).get("text", "")
-    words = json.dumps(drawn, ensure_ascii=False, sort_keys=True)
-    return f"{_short(title)} {json.dumps(_digest(_COLOUR.sub('#c', words)))}"
-
-
-def _drawn(figure: Any) -> dict[str, Any]:
-    """Traces, and the layout without what all figures have in common."""
-    drawn = json.loads(figure.to_json())
-    layout = {key: value for key, value in drawn["layout"].items() if key != "datarevision"}
-    return {"data": drawn["data"], "layout": _own_layout(layout)}
-
-
-def digest_of_blocks(blocks: Any) -> str:
-    """Blocks on one line, as a figure: one number made of all words, tables and figures, and two sums over numbers.
-
-    Parameters
-    ----------
-    blocks : iterable of Block
-        Each with what it holds after it.
-    """
-    words = _words(json.dumps([_told(block) for block in blocks], ensure_ascii=False, sort_keys=True))
+def digest_of(shown: list[Any]) -> str:
+    """Blocks or figures on one line: a number made of all words, colours among them, and two sums over all numbers."""
+    words = _words(json.dumps([_told(one) for one in shown], ensure_ascii=False, sort_keys=True))
     return json.dumps(_digest(_COLOUR.sub("#c", words)))
 
 
 def _told(value: Any) -> Any:
     """What a block shows as JSON has it; the blocks that it holds are told by themselves, and who is meant is not."""
+    if isinstance(value, Block):
+        return [value.alt, value.key, _told(value.draw(LIGHT))]
     if isinstance(value, Figure):
-        return [value.alt, value.key, _drawn(value.draw(LIGHT))]
+        drawn = json.loads(value.to_json())
+        layout = {key: part for key, part in drawn["layout"].items() if key != "datarevision"}
+        return {"data": drawn["data"], "layout": _own_layout(layout)}
     if isinstance(value, pd.DataFrame):
-        return [list(value.columns), *([_plain(cell) for cell in value[name].tolist()] for name in value)]
+        names = list(value.columns.drop("seconds", errors="ignore"))  # which a fit took
+        return [names, *([_plain(cell) for cell in value[name].tolist()] for name in names)]
     if is_dataclass(value) and type(value).__module__.startswith("core.analyses."):
         names = [one.name for one in fields(value) if one.name not in ("blocks", "stacks", "grid")]
         return [type(value).__name__, *(_told(getattr(value, name)) for name in names)]
@@ -115,25 +95,16 @@ def _told(value: Any) -> Any:
     return _plain(value) if isinstance(value, str | int | float) else type(value).__name__
 
 
-def part_of(path: Path, name: str, lines: list[str], *, anew: bool) -> list[str]:
-    """The lines that a file of JSON has for a name; with ``anew`` those of now are written first.
-
-    Parameters
-    ----------
-    path : Path
-    name : str
-        Of a test.
-    lines : list of str
-        Those of now.
-    anew : bool
-    """
+def assert_recorded(request: Any, file: str, name: str, lines: list[str]) -> None:
+    """Compare lines with those that a file of JSON has for a name; ``--record-screens`` writes them there first."""
+    path = SCREENS.parent / f"{file}.json"
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    if anew and differences(known.get(name, []), lines):
+    if request.config.getoption("record_screens") and differences(known.get(name, []), lines):
         known[name] = lines
         path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(known, ensure_ascii=False, indent=0, sort_keys=True)
         path.write_text(text + "\n", encoding="utf-8", newline="\n")
-    return known.get(name, [])
+    assert differences(known.get(name, []), lines) == []
 
 
 def words_of(path: Path) -> str:

@@ -8,6 +8,7 @@ from ...annotations.dataset import Dataset
 from ...extremes import clearly_least
 from ...figures import agreement_parts as figures
 from ...methods import method_named
+from ...order import lowest_first
 from ...text import percent_with_interval, plotly, shorten, with_interval
 from ..blocks import Block, Download, Figure, Grid, Words
 from ..schema import Column, frame_of
@@ -78,7 +79,8 @@ def present(found: RaterAgreement, dataset: Dataset, options) -> list[Block]:
                 "note",
             )
         )
-    least = table.sort_values("with_the_others").head(MOST_LISTED)[[column.name for column in columns]]
+    order = lowest_first(table["with_the_others"].to_numpy(float))[:MOST_LISTED]
+    least = table.iloc[order][[column.name for column in columns]]
     return [
         *blocks,
         Grid(least, "Raters, lowest agreement with the others first.", 40, columns, "by_rater_table"),

@@ -46,7 +46,7 @@ from core.review.rules import admit
 from core.review.states import CaseReview, review_of
 from tests.core.raters.raters_simulated import names, simulated
 from tests.core.test_sentences import DATA
-from tests.golden.screens import SCREENS, differences, digest_of_blocks, part_of
+from tests.golden.screens import assert_recorded, digest_of
 
 OF_DATA = (AGREEMENT, RATERS, MODELS, GATE, GROUPS, GUIDELINE, PANEL)  # whose parts take annotations alone
 ANALYSES = (*OF_DATA, RELIABILITY, REVIEWS, QUESTIONS, LABELS)
@@ -234,12 +234,23 @@ def answered(analysis, part, name):
             subject = subject.select(cases=subject.cases[:N_CASES])
         if part.name in SIMULATED:
             subject = subject.select(cases=subject.cases[:SIMULATED_CASES])
-        try:
-            found = part.answer(subject, options, needed(part.needs, name, place) if part.needs else None)
-        except PluralityError as error:
-            assert str(error)
-            continue
-        yield part, found, subject, options
+        for chosen in every_choice(options) if name.startswith("uneven") else (options,):
+            try:
+                found = part.answer(subject, chosen, needed(part.needs, name, place) if part.needs else None)
+            except PluralityError as error:
+                assert str(error)
+                continue
+            yield part, found, subject, chosen
+
+
+def every_choice(options):
+    """The options, and those with another choice in one of them."""
+    yield options
+    for field in fields(options):
+        declared = field.metadata.get("option")
+        for choice in declared.choices if declared else ():
+            if choice != getattr(options, field.name):
+                yield replace(options, **{field.name: choice})
 
 
 @pytest.mark.parametrize(("analysis", "part", "name"), list(cases()))
@@ -249,16 +260,9 @@ def test_every_part_has_a_table_and_can_be_drawn_and_printed(analysis, part, nam
     for one, *rest in answered(analysis, part, name):
         frame, blocks = one.frame(*rest), one.blocks(*rest)
         check(part, frame, blocks)
-        lines.append(digest_of_blocks([*every(blocks), Grid(frame)]))
+        lines.append(digest_of([*every(blocks), Grid(frame)]))
     if name in MADE:  # golden screens and numbers are of the samples
-        compare(request, analysis.name, f"{part.name} {name}", lines)
-
-
-def compare(request, file, name, lines):
-    """Nothing differs from what is recorded: ``--record-screens``."""
-    anew = request.config.getoption("record_screens")
-    known = part_of(SCREENS.parent / "parts" / f"{file}.json", name, lines, anew=anew)
-    assert differences(known, lines) == []
+        assert_recorded(request, f"parts/{analysis.name}", f"{part.name} {name}", lines)
 
 
 def limits_of(part):
@@ -282,7 +286,7 @@ def test_lists_are_cut_where_it_is_recorded(analysis, part, request, monkeypatch
             def shown(limit, at=(module, name), one=one, rest=rest):
                 with monkeypatch.context() as patch:
                     patch.setattr(*at, limit)
-                    return digest_of_blocks(every(one.blocks(*rest)))
+                    return digest_of([*every(one.blocks(*rest))])
 
             cut, whole, all_of_it = 1, 1000, shown(1000)
             while whole - cut > 1:
@@ -290,7 +294,7 @@ def test_lists_are_cut_where_it_is_recorded(analysis, part, request, monkeypatch
                 cut, whole = (cut, middle) if shown(middle) == all_of_it else (middle, whole)
             if whole > 2:
                 lines.append(f"{module.__name__}.{name}: {whole}")
-    compare(request, "limits", f"{analysis.name} {part.name}", lines)
+    assert_recorded(request, "parts/limits", f"{analysis.name} {part.name}", lines)
 
 
 def check(part, frame, blocks):

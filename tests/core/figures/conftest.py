@@ -21,8 +21,5 @@ def _as_recorded(request, _checked, monkeypatch):
 
     monkeypatch.setattr(theme, "unchecked", noted)
     yield
-    lines = list(dict.fromkeys(map(screens.digest_of, drawn)))
-    path = screens.SCREENS.parent / "figures" / f"{request.path.stem.removeprefix('test_')}.json"
-    anew = request.config.getoption("record_screens")
-    known = screens.part_of(path, request.node.name, lines, anew=anew)
-    assert screens.differences(known, lines) == []
+    lines = list(dict.fromkeys(screens.digest_of([figure]) for figure in drawn))
+    screens.assert_recorded(request, f"figures/{request.path.stem}", request.node.name, lines)
