@@ -355,8 +355,8 @@ def difference(value, low, high, paired=True) -> Difference:
     ("found", "words"),
     [
         (difference(0.13, 0.02, 0.2), "The difference is clear: 0.13 (0.02 to 0.20).**"),
-        (difference(-0.13, -0.2, -0.02), "The difference is clear: -0.13 (-0.20 to -0.02).**"),
-        (difference(0.13, -0.02, 0.2, paired=False), "The difference is not clear: 0.13 (-0.02 to 0.20).**"),
+        (difference(-0.13, -0.2, -0.02), "The difference is clear: −0.13 (−0.20 to −0.02).**"),
+        (difference(0.13, -0.02, 0.2, paired=False), "The difference is not clear: 0.13 (−0.02 to 0.20).**"),
     ],
 )
 def test_two_selections_differ_where_the_interval_leaves_out_nothing(monkeypatch, said, shown, left, found, words):

@@ -343,7 +343,8 @@ def of_models():
         0,
         [
             f"case {case}, {('3', '1,400')[case]} annotations / P(class 1) {two.class_probability[case, 1]:.0%} / "
-            f"difficulty {effect.mean[case]:.3f} ({effect.spread.low[case]:.3f} to {effect.spread.high[case]:.3f})"
+            f"difficulty {effect.mean[case]:.3f} ({effect.spread.low[case]:.3f} to "
+            f"{effect.spread.high[case]:.3f})".replace("-", "−")
             for case in np.argsort(effect.mean)
         ],
     )
@@ -372,8 +373,8 @@ def of_checks():
         checks.loo_forest(rows, LIGHT, ""),
         0,
         [
-            "A: best / elpd -100.0 ± 9.0 over 50 cases, p_loo 3.0",
-            "B: −4.5 ± 2.0 / elpd -104.5 ± 8.0 over 51 cases, p_loo 6.0 / k too high for 7 of them",
+            "A: best / elpd −100.0 ± 9.0 over 50 cases, p_loo 3.0",
+            "B: −4.5 ± 2.0 / elpd −104.5 ± 8.0 over 51 cases, p_loo 6.0 / k too high for 7 of them",
         ],
     )
 

@@ -144,7 +144,7 @@ def test_a_rater_whose_scale_runs_the_other_way_is_told_as_that():
         np.arctanh(value) + np.array([-1.959964, 1.959964]) / np.sqrt(found.n[2] - 3)
     )
     said = found.sentences()[0]
-    assert said.startswith("Dr. Q's scores fall as those of the others rise (correlation -0.")
+    assert said.startswith("Dr. Q's scores fall as those of the others rise (correlation −0.")
     assert said.endswith("as if the scale were reversed")
     assert not score_raters(data).against.any()
 
@@ -214,7 +214,7 @@ def test_a_correlation_of_one_has_no_interval_and_one_that_is_turned_round_is_fl
     found = score_raters(Dataset.from_scores(*names, case, rater, score))
     assert found.with_others[4] == pytest.approx(-1) and found.against.tolist() == [False] * 4 + [True]
     assert np.isnan(found.with_others_low[4]) and np.isnan(found.with_others_high[4])
-    assert "-1.00 (no interval)" in found.words()
+    assert "−1.00 (no interval)" in found.words()
 
 
 # Score drift: Severity over time: the differences by hand, planted changes, stable raters, and what cannot be
