@@ -67,7 +67,8 @@ class CaseCertainty:
         """Return what more raters would do, in a sentence; empty if that is unknown, or every case is certain."""
         if self.more is None or self.shares is None:
             return ""
-        return self.more.sentence(~(self.shares.single | self.shares.empty))
+        several = ~(self.shares.single | self.shares.empty)
+        return self.more.sentence(several if several.any() else ~several)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per case, as in the file and on the command line."""
