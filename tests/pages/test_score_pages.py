@@ -308,8 +308,10 @@ def test_raters_of_dated_scores_are_followed_over_time_and_others_are_not(tmp_pa
     one = found.each[0]
     assert found.alarm[0]
     assert app.selectbox(key="score_drift_rater").value == "a"
-    before, after = (tuple(f"{end:.2f}" for end in part) for part in (one.before, one.after))
-    said = "Difference from the others: {} ({} to {}) before, {} ({} to {}) since then.".format(*before, *after)
+    before, after = (tuple(f"{end:.2f}".replace("-", "−") for end in part) for part in (one.before, one.after))
+    said = "Difference from the others: {} ({} to {}) before, {} ({} to {}) since then.".format(
+        *before, *after
+    ).replace("-", "−")
     assert said in words(app)
     file = files["score_drift_file"].set_index("rater")
     assert file["n"].tolist() == [80] * 3 and file["p"].tolist() == found.p.tolist()

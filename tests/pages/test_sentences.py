@@ -198,6 +198,7 @@ def test_the_model_that_opens_and_the_majority_vote_have_each_their_own_accuracy
     chosen, of = SimpleNamespace(), SimpleNamespace(model="em", title="Dawid-Skene")
     settings = SimpleNamespace(rater_model_open=False, rater_model=of)
     monkeypatch.setattr(home_numbers.cached_home, "vote_by_gold", lambda view: vote)
+    monkeypatch.setattr(home_numbers, "note_of_one_class", lambda view: "")
     for judged in (None, (chosen, {"other": model}), (chosen, {"em": model})):
         monkeypatch.setattr(home_numbers.opening, "choice", lambda view, judged=judged: judged)
         home_numbers.by_gold(SimpleNamespace(classes=None, settings=settings))

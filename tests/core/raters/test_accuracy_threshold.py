@@ -95,7 +95,7 @@ def test_gold_judges_who_has_twenty_annotations_on_it_and_the_model_the_others()
     assert default_judge(half) == "gold"
     assert default_judge(with_gold(data, truth, 0.02)) == "model"
     assert default_judge(data) == "model"
-    assert default_judge(replace(half, gold=np.where(truth == 1, half.gold, -1))) == "model"
+    assert default_judge(replace(data, gold=np.where(truth == 1, 1, -1).astype(np.int32))) == "model"
     few, known = simulated(4, np.full(30, 0.8), n_cases=60, per_case=3)  # six annotations each
     assert default_judge(with_gold(few, known)) == "gold" and default_judge(with_gold(few, known, 0.7)) == "model"
     assert judged(with_gold(few, known)).by_gold.all()

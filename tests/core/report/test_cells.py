@@ -460,7 +460,7 @@ def test_all_tables_of_a_report_are_printed_cell_by_cell(sample, monkeypatch):
 def printed(value: float, column: Column | None) -> str:
     """A number with the digits of its column, three of them if it states none, or a share in whole per cents."""
     digits = (column and column.digits) or 3
-    return percent(value) if column and column.unit in SHARES else f"{value:z,.{digits}f}"
+    return percent(value) if column and column.unit in SHARES else f"{value:z,.{digits}f}".replace("-", "−")
 
 
 class Tables(HTMLParser):
