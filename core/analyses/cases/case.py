@@ -204,7 +204,7 @@ def summary(found: OneCase, n_classes: int) -> Words:
     result, risk = found.certainty, found.risk
     certainty = [float(short_of_certain(result.certainty[0, 0])), *result.certainty[0, 1:]]
     sets = [
-        f"leading {top + 1 if top else 'class'} {simulated(certainty[top], float(result.se[0, top]))}"
+        f"leading {f'{top + 1} classes' if top else 'class'} {simulated(certainty[top], float(result.se[0, top]))}"
         for top in range(min(result.certainty.shape[1], max(n_classes - 1, 1)))  # all classes together are certain
         if np.isfinite(result.certainty[0, top])
     ]
