@@ -119,8 +119,8 @@ def test_it_is_said_which_columns_say_who_is_a_machine_and_which_are_not_used():
     ]
     assert notes("rater_type", names=("remark", "note")) == ["“rater_type” marks AI raters (2 raters)"]
     assert notes("difficulty") == [
-        "“family” and “version” were not used, because no column marks AI raters; you can enter family and version on "
-        "the page AI as a rater"
+        "“family” and “version” were not used, because no column marks AI raters; you can enter the family and version "
+        "on the “AI as a rater” page"
     ]
     assert notes("difficulty", names=("remark", "version"))[0].startswith(
         "“version” was not used, because no column marks"
