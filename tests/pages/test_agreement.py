@@ -114,7 +114,7 @@ def test_two_raters_are_compared_without_a_click():
 
 def test_a_rater_named_like_a_column_of_the_table_breaks_nothing():
     rows = [f"{case},{rater},{int(case % 3 == 0 and rater == 'b')}" for case in range(12) for rater in ("case", "b")]
-    assert "differ in 4 of 12" in words(pairs_of(kept(table(rows))))
+    assert "disagree on 4 of 12" in words(pairs_of(kept(table(rows))))
 
 
 def test_a_value_and_its_interval_have_the_same_digits_and_counts_have_separators():
