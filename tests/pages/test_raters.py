@@ -316,7 +316,7 @@ def test_a_rater_of_ordered_classes_without_a_flag_cannot_be_left_out_and_the_pa
 def test_where_the_classes_of_the_model_slide_the_page_says_why_and_what_to_do():
     _, app = ordered_page(ordinal=False)
     title = app.title[0].value.replace("\\", "")
-    assert title.startswith("Cannot determine rater accuracy: where the model's class")
+    assert title.startswith("Cannot determine rater accuracy: on cases that the model assigns to")
     said = words(app)
     assert "declare the order of the classes if they have one" in said and "Least accurate" not in said
     assert not {"accuracy", "expected wrong", "P(acceptable)", "bias"} & set(app.dataframe[0].value.columns)
