@@ -368,3 +368,9 @@ def test_words_are_plain_on_paper_and_say_nothing_of_the_page():
 @pytest.mark.parametrize(("n", "said"), [(0, ""), (1, "A"), (3, "A, B, C"), (4, "A, B, C and 1 more")])
 def test_of_names_the_first_few_are_listed_and_the_others_counted(n, said):
     assert Words(few_names("ABCDE"[:n], 3)).plain == said
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_questions_are_compared_if_there_is_more_than_one(n):
+    (data, *_), ((_, part),) = data_of("two cases"), [each for each in PARTS if each[0] is QUESTIONS]
+    assert part.applicable(Inputs(data, questions=(("one", data),) * n)).possible == (n > 1)
