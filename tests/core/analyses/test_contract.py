@@ -58,7 +58,7 @@ GIVEN = {
     "covariates": lambda dataset: {
         "of_raters": hands(dataset.n_raters),
         "of_cases": hands(dataset.n_cases),
-        "positive": dataset.classes[0],
+        "positive": next(iter(dataset.classes), ""),
     },
     PANEL: lambda dataset: {"machines": (0, 1), "families": (("A", (0, 1)),)},
 }
@@ -263,6 +263,28 @@ def test_every_part_has_a_table_and_can_be_drawn_and_printed(analysis, part, nam
         lines.append(digest_of([*every(blocks), Grid(frame)]))
     if name in MADE:  # golden screens and numbers are of the samples
         assert_recorded(request, f"parts/{analysis.name}", f"{part.name} {name}", lines)
+
+
+@pytest.mark.parametrize(("analysis", "part"), PARTS, ids=lambda one: one.name)
+def test_what_a_part_applies_to_is_recorded(analysis, part, request):
+    """Each kind of annotations, whole, by one rater, by two raters, and on one case."""
+    lines = []
+    for kind in ("class", "set", "score"):
+        data = MADE[f"uneven {kind}"]
+        fewer = [data.select(raters=data.raters[:n]) for n in (1, 2)]
+        for some in (data, *fewer, data.select(cases=data.cases[-1:])):
+            try:
+                every_subject = [some] if analysis in OF_DATA else list(subjects(analysis, some))
+            except PluralityError as error:  # no prior of scores can be fitted
+                assert str(error)
+                continue
+            for subject in every_subject:
+                given = GIVEN.get(part.name, GIVEN.get(analysis, lambda _: {}))(subject)
+                verdict = part.with_options(**given).applicable(subject)
+                lines.append(
+                    f"{some.kind}, {some.n_raters} raters, {some.n_cases} cases: {verdict.possible}, {verdict.reason}"
+                )
+    assert_recorded(request, "parts/verdicts", f"{analysis.name} {part.name}", lines)
 
 
 def limits_of(part):
