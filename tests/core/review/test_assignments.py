@@ -11,7 +11,7 @@ from core.errors import InputError, NotFoundError
 from core.review.assignments import Assignment, assignment_table, divided, due_words, is_overdue
 from core.review.database import transaction
 from core.review.events import Draft
-from core.review.export import trail_json
+from core.review.export import time_of, trail_json
 from core.review.opinions import Opinion
 from core.review.review_errors import StoreError
 from core.review.reviewer_session import Desk, new_token
@@ -123,6 +123,7 @@ def test_exports_hold_assignments(store, dataset):
         ("night", None, 3), ("bob", "2020-01-01", 3)
     ]  # fmt: skip
     assert [one["withdrawn"] for one in told["assignments"]] == [False, False]
+    assert [(one["at"], one["by"]) for one in told["assignments"]] == [(time_of(one.at), one.by) for one in found]
     store.withdraw(dataset.digest, found[0].number, "mia", token="3")
     whole = store.cases(dataset.digest), store.head(dataset.digest), store.assignments(dataset.digest)
     told = json.loads(trail_json(dataset, *whole))
