@@ -21,8 +21,8 @@ from core.analyses.raters import RATERS
 from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
 from core.annotations.paired_items import COMPARED, NAMED_FIRST, PairedItems
-from core.figures.theme import DARK, LIGHT
 from tests.core.models.test_comparisons import simulated
+from tests.golden.screens import assert_recorded, digest_of
 
 CLEAR = np.linspace(2, -2, 5)
 
@@ -219,17 +219,16 @@ def test_the_interval_of_agreement_on_pairs_is_as_wide_as_repeated_data_are():
     assert np.median(high - low) / 2 == pytest.approx(half, rel=0.35)
 
 
-def test_tables_have_the_columns_of_their_blocks_and_figures_are_drawn():
-    dataset = simulated(7, 400, CLEAR, np.ones(4))
+def test_tables_have_the_columns_of_their_blocks_and_all_is_as_recorded(request):
+    dataset, lines = simulated(7, 400, CLEAR, np.ones(4)), []
     for part in ORDER.parts:
         found, blocks, _ = answered(dataset, part.name)
         frame = part.frame(found, dataset)
         (grid,) = [one for one in blocks if isinstance(one, Grid)]
         pd.testing.assert_frame_equal(grid.table, frame)
         assert [column.name for column in grid.columns] == list(frame)
-        for block in blocks:
-            if hasattr(block, "draw"):
-                assert block.draw(LIGHT).data and block.draw(DARK).data
+        lines.append(digest_of(blocks))
+    assert_recorded(request, "parts/order", "a clear order", lines)
     pairs = ORDER.part("pairs").frame(found, dataset)
     assert len(pairs) == 10 and (pairs["above"] >= 0.5).all()
     assert (pairs["won"] + pairs["tied"] + pairs["lost"] == pairs["n"]).all() and pairs["n"].sum() == 400
