@@ -364,7 +364,7 @@ def _extreme_classes(counts: ClassCounts, total: np.ndarray) -> tuple[int, int]:
     """Find the rarest class that was used, and the most common one.
 
     Of classes as common as each other that counts as rarer whose annotations stand on more cases, next to rarer
-    classes: a choice that the order of the classes does not make.
+    classes, most evenly: a choice that the order of the classes does not make.
     """
     used = np.flatnonzero(total)
     of_used = total[used]
@@ -372,11 +372,11 @@ def _extreme_classes(counts: ClassCounts, total: np.ndarray) -> tuple[int, int]:
     if np.count_nonzero(alike) > 2:
         together = np.repeat(weighted_answers(counts.ptr, counts.class_code, counts.count, total), np.diff(counts.ptr))
         alike_cases = np.repeat(counts.times, np.diff(counts.ptr)) if counts.times.size else 1
-        apart, near, both = (
+        apart, near, both, uneven = (
             np.bincount(counts.class_code, counts.count * weight * alike_cases, counts.n_classes)[used]
-            for weight in (counts.count, together, counts.count * together)
+            for weight in (counts.count, together, counts.count * together, together * together)
         )
-        used = used[np.lexsort((both, near, apart))]
+        used = used[np.lexsort((uneven, both, near, apart))]
     return int(used[np.argmin(total[used])]), int(used[len(used) - 1 - np.argmax(total[used][::-1])])
 
 

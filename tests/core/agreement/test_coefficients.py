@@ -359,6 +359,7 @@ def test_no_data_give_nan_or_a_value_without_its_reason(cases):
     st.randoms(use_true_random=False),
 )
 @example([[0], [0, 1], [0, 2, 2, 3], [0, 1, 1, 2, 3, 3]], [0, 2, 1, 3], Random(0))  # three classes are the rarest
+@example([[0, 1], [0, 0, 0, 1], [0, 0, 2], [0, 0, 2]], [0, 2, 1, 3], Random(0))  # two, next to as much on average
 def test_order_of_cases_and_names_of_classes_change_nothing(cases, names, random):
     shuffled = [[names[answer] for answer in case] for case in cases]
     random.shuffle(shuffled)
