@@ -1,6 +1,6 @@
 import pytest
 
-from core.figures import theme
+from core.figures import effects, theme
 from tests.golden import screens
 
 
@@ -20,6 +20,7 @@ def _as_recorded(request, _checked, monkeypatch):
         return figure
 
     monkeypatch.setattr(theme, "unchecked", noted)
+    effects.effects_diagram.cache_clear()  # drawn once by whichever test came first
     yield
     lines = list(dict.fromkeys(screens.digest_of([figure]) for figure in drawn))
     screens.assert_recorded(request, f"figures/{request.path.stem}", request.node.name, lines)
