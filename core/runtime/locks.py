@@ -277,7 +277,7 @@ def _locked(path: Path, how: int) -> int | None:
         fcntl.flock(handle, how)
         if os.stat(path).st_ino == os.fstat(handle).st_ino:  # who had it may have removed the file meanwhile
             return handle
-    except OSError:
+    except OSError:  # another process has the lock, or the file is gone
         pass
     os.close(handle)
     return None
