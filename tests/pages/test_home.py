@@ -15,6 +15,7 @@ from core.methods import method_named
 from core.plausibility.protocol import PlausibilityMethod
 from core.settings import current_settings
 from pages.shared.home import known as home_known
+from pages.shared.kit import opening
 from tests.core.models.rows import rules
 from tests.pages.opened import APP, at, done, kept, kept_small, opened, settle, words
 
@@ -246,3 +247,17 @@ def test_data_stay_open_with_their_filter_until_others_are_chosen():
     offered = {button.key.removeprefix("change_to-") for button in app.button if "change_to-" in (button.key or "")}
     assert offered == {second, *(sample.name for sample in SAMPLES)}
     assert app.button(key="close_data")
+
+
+@pytest.mark.parametrize(("page", "n_cases"), [("home", 41), ("models", 43)])
+def test_a_failed_comparison_of_rater_models_is_shown_and_can_be_tried_again(page, n_cases, monkeypatch):
+    def fail(view):
+        raise RuntimeError("no memory left")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(opening.expected, "of_choice", fail)
+        app = opened(page, kept_small(n_cases))
+        assert any("no memory left" in error.value for error in app.error)
+    (again,) = (button for button in app.button if button.label == "Try again")
+    app = settle(again.click().run())
+    assert not app.error

@@ -124,7 +124,7 @@ def sweep(views: Views) -> SweepTable | None:
 def raters(views: Views) -> AssessedRaters | None:
     """Return the raters with their flags, as on the Raters page; None while it is computed, or until requested."""
     view = views.classes
-    if (job := opening.cancelled(view)) is not None:
+    if (job := opening.without_result(view)) is not None:
         job_progress.say_ended(job, view)
         return None
     if not _wanted(view, "raters", view.n_annotations, rater_accuracy.MOST_ANNOTATIONS) or rater_accuracy.is_open(view):
@@ -146,7 +146,7 @@ def prevalence(views: Views) -> tuple[tuple[Share, ...], str] | None:
     if (
         asked is None
         or asked.way == "vote"
-        or opening.cancelled(view) is not None
+        or opening.without_result(view) is not None
         or view.n_classes < 2
         or view.n_annotations > MOST_FITTED
         or n_parameters > MOST_PARAMETERS

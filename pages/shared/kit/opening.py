@@ -85,10 +85,10 @@ def correct_at_work(view: Dataset) -> Job | None:
     return None if job is None or job.finished else job
 
 
-def cancelled(view: Dataset) -> Job | None:
-    """Return the comparison of rater models if this session cancelled it; None otherwise."""
+def without_result(view: Dataset) -> Job | None:
+    """Return the comparison of rater models if it failed or this session cancelled it; None otherwise."""
     job = choice_job(view)
-    return job if job is not None and job.state == "cancelled" else None
+    return job if job is not None and job.finished and job.state != "done" else None
 
 
 def choice(view: Dataset) -> JudgedModels | None:

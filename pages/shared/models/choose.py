@@ -121,6 +121,8 @@ def _why(view: Dataset, judged: opening.JudgedModels | None) -> None:
             then = " When this is done, the page will show the average of the models." if is_open(view) else ""
             st.caption(opening.CHOOSING_RATERS + then)
             job_progress.redraw_after(job)
+        elif job is not None:
+            job_progress.say_ended(job, view)
         return
     found = judged.choice
     mine = visit.models_chosen != visit.models_opened
