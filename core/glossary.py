@@ -98,7 +98,7 @@ GLOSSARY: dict[str, Term] = {
         "the score is better by more than one standard error. Mistakes that the classifier shares with raters "
         "remain undetected.",
     ),
-    "worth in raters": Term(
+    "equivalent raters": Term(
         "Number of raters who together predict another rater's annotation as well as the model does.",
         "Survey equivalence: the k with c(k) = s_f, where c is the mean score of panels of k raters, interpolated "
         "between whole k (Resnick et al. 2021). Intervals resample cases.",

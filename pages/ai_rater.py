@@ -136,7 +136,7 @@ def _parts(machines: computed.Machines, marked: tuple[Machine, ...], result: com
             lambda: parts.over_epsilon(result.test, theme),
         ],
         "Disagreements": [differs, by_part],
-        "Worth in raters": worth,
+        "Equivalent raters": worth,
         "Errors": errors,
         "Versions": [lambda: versions.show(machines, marked_or_named, score, theme)],
     }

@@ -333,7 +333,8 @@ def _answers(answers: tuple[tuple[str, str], ...]) -> None:
             if answer:
                 st.markdown(f"**{markdown(question)}**  \n{markdown(answer)}")
         if empty := [question for question, answer in answers if not answer]:
-            st.caption(f"Sections left out because there is nothing to report: {markdown(' · '.join(empty))}")
+            listed = "\n".join(f"- {markdown(question)}" for question in empty)
+            st.caption(f"{plural(len(empty), 'section')} left out: nothing to report.", help=listed)
 
 
 navigation.through_app()

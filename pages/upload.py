@@ -49,9 +49,8 @@ def _files():
         st.caption(limits)
     if not uploads:
         st.caption(
-            "Tables (CSV, TSV, Excel, Parquet; any column names; one row per annotation, one column or row per "
-            "rater, counts or rankings) and exports from Label Studio, Prodigy, MTurk, doccano, Labelbox, Encord, "
-            "Zooniverse, REDCap and others. Files stay on this computer."
+            "CSV, TSV, Excel or Parquet tables with any column names, and exports from Label Studio, Prodigy, MTurk, "
+            "doccano, Labelbox, Encord, Zooniverse, REDCap and others. Files stay on this computer."
         )
         if (folded := st.expander("All supported formats", key="formats", on_change="rerun")).open:
             for title in formats().values():

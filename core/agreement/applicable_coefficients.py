@@ -99,7 +99,7 @@ class ApplicableCoefficients(Result):
         if quoted.value is None:
             return f"{words}; agreement beyond chance cannot be determined because {_why(quoted)}"
         beyond = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
-        return f"{words}; agreement beyond chance is α = {beyond}; {plural(quoted.n_cases, 'case')}"
+        return f"{words}; beyond chance, α = {beyond}"
 
     def agreed(self, share: str) -> str:
         """Say on what share of pairs raters agree, in words.
@@ -139,9 +139,9 @@ class ApplicableCoefficients(Result):
 
 _AGREED = {
     "ranking": "the first choice in {} of pairs",
-    "ordinal": "{} of annotation pairs (partial credit for neighbouring classes)",
+    "ordinal": "{} of annotation pairs (with partial credit)",
 }
-_OF_PAIRS = {"ranking": " on first choices", "ordinal": " (partial credit for neighbouring classes)"}
+_OF_PAIRS = {"ranking": " on first choices", "ordinal": ", with partial credit"}
 _REASONS = {
     "nominal": "α allows any number of raters and missing annotations, and counts only identical classes as agreement",
     "ordinal": "the classes are ordered, so both measures count neighbouring classes as partial agreement",

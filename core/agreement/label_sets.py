@@ -195,7 +195,7 @@ def _check(dataset: Dataset) -> None:
 METHODS = (
     CoefficientMethod(
         "set_alpha",
-        "Krippendorff α of sets",
+        "Krippendorff α for label sets",
         alpha_of_sets,
         lambda asked: [alpha_of_sets(asked.dataset, asked.level, metric) for metric in SET_METRICS],
         plainly="Agreement beyond chance on sets of labels, with partial credit for shared labels.",

@@ -291,11 +291,10 @@ def lead(found: GuidelineReview) -> list[Span]:
     elif one.who == "everybody":
         said.append(" No single rater causes this disagreement.")
     if one.advice in ("merge", "rewrite"):
-        said.append(
-            f" Merging the classes loses {percent_with_interval(*one.lost)} of the information about the truth."
-        )
+        said.append(f" Merging them would lose {percent_with_interval(*one.lost)} of the information about the truth.")
     counts = [(name, sum(pair.advice == name for pair in found.pairs)) for name in _DO]
-    parts = [f"{_DO[name]} {plural(n, 'pair')} of classes" for name, n in counts if n]
+    only = len(found.pairs) == 1
+    parts = [f"{_DO[name]} {'these' if only else plural(n, 'pair') + ' of'} classes" for name, n in counts if n]
     said.append(f" Advice: {'; '.join(parts)}." if parts else " No pair of classes needs a change.")
     if found.broad:
         said += [

@@ -165,10 +165,10 @@ def _by_gold(truth: TruthCurve) -> str:
 
 def _by_beta(dataset: Dataset, beta: float) -> str:
     if beta >= 1:
-        return "γ = 1: held-out annotations suggest that annotations of a case are practically independent (β = 1)."
+        return "γ = β = 1 because held-out annotations show no sign of shared mistakes."
     n = round(float(np.median(np.diff(dataset.case_ptr))))
     so = f". A case with {n} annotations counts as if it had about {_g(beta * n)}." if n > 1 else "."
-    return f"γ = β = {_g(beta)} because raters share mistakes, or have too few annotations to rule this out{so}"
+    return f"γ = β = {_g(beta)} because raters may make the same mistakes{so}"
 
 
 def _by_default(model: PlausibilityModel) -> str:

@@ -42,6 +42,11 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
     elif len(votes) == 1 and not n_tied:
         everybody = "Both" if n_answers == 2 else f"All {_word(n_answers)}"
         sentence = f"{everybody} annotations name the same class{first}"
+    elif max(votes.values()) == 1 and len(votes) == n_answers:
+        all_of = "the two" if n_answers == 2 else _word(n_answers)
+        sentence = (
+            f"{all_of} annotations name {_word(n_answers) + ' ' if n_answers > 2 else ''}different classes{first}"
+        )
     elif max(votes.values()) == 1 and len(votes) > 1:
         few = "only " if n_answers == 2 else ""
         sentence = f"{few}{_count(n_answers, 'annotation')}, and no class is named{first} twice"
@@ -50,8 +55,10 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
         names = "has a single first choice" if named == 1 else "name the same class first"
         sentence = f"{_count(named, 'annotation')} {names}"
     else:
-        split = " to ".join(str(votes_of) for _, votes_of in votes.most_common())
-        sentence = f"{_count(n_answers, 'annotation')} are split {split} between {_word(len(votes))} classes"
+        counts = [str(votes_of) for _, votes_of in votes.most_common()]
+        split = " to ".join(counts) if len(counts) == 2 else f"{', '.join(counts[:-1])} and {counts[-1]}"
+        among = "between" if len(counts) == 2 else "among"
+        sentence = f"{_count(n_answers, 'annotation')} are split {split} {among} {_word(len(votes))} classes"
     left_out = n_answers - n_used
     n_open = sum(any(len(block) > 1 for block in blocks) for blocks in rankings)
     if not left_out and n_open:

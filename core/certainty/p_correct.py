@@ -136,8 +136,9 @@ def why_they_differ(
     if best != leading:
         name, chance = as_name(found.classes[best]), probability(float(p[best]))
         if votes[best] >= votes[leading]:
-            many = "as many annotations as" if votes[best] == votes[leading] else "more annotations than"
-            reason = f"the models favour {name} ({chance}), which has {many} the leading class"
+            many = "as many" if votes[best] == votes[leading] else "more"
+            than = "as" if votes[best] == votes[leading] else "than"
+            reason = f"{name} has {many} annotations {than} the leading class, and its P(correct) is {chance}"
         elif votes[best]:
             who = "" if hide_names else _who_weigh_most(found, dataset, case, best, leading)
             reason = f"the raters who chose {name} are more accurate{who}. P(correct) of {name} is {chance}"

@@ -84,8 +84,8 @@ def verdict(
         return f"“{name}” leads at every γ (probability at least {p})"
     if any(_is_sure(leader, sure) for leader in found):
         at = exact(reliabilities[[leader.p for leader in found].index(least)])
-        return f"“{name}” has the highest mean at every γ, but its lead is not clear at γ = {at} (probability {p})"
-    return f"“{name}” has the highest mean at every γ, but its lead is not clear (probability as low as {p})"
+        return f"“{name}” is best at every γ, but not clearly at γ = {at} (probability {p})"
+    return f"“{name}” is best at every γ, but not clearly (probability as low as {p})"
 
 
 def _is_sure(leader: Leader, sure: float) -> bool:

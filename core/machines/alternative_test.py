@@ -34,7 +34,7 @@ from ..runtime.chunks import CancelToken
 from .annotation_scores import AnnotationScore, Score
 
 EPSILON = 0.2
-EPSILONS: dict[str, float] = {"experts": 0.2, "skilled raters": 0.15, "a crowd": 0.1}
+EPSILONS: dict[str, float] = {"experts": 0.2, "skilled raters": 0.15, "crowd workers": 0.1}
 PASSES = 0.5
 LEAST_CASES = 30
 ABOVE_CHANCE = 0.99  # level of the interval of alpha that must lie above 0
@@ -307,7 +307,7 @@ def check_numbers(epsilon: float, q: float, level: float, n_resamples: int) -> N
     if not 0 <= epsilon <= 1:
         raise InputError(
             f"ε must be between 0 and 1; got {epsilon}.",
-            "Use 0.2 for experts, 0.15 for skilled raters or 0.1 for a crowd.",
+            "Use 0.2 for experts, 0.15 for skilled raters or 0.1 for crowd workers.",
         )
     check_level(q, "The false discovery rate")
     check_level(level)

@@ -70,9 +70,9 @@ def as_well_as(found: AlternativeTest) -> str:
     least, most = min(one.n_rejected for one in tested), max(one.n_rejected for one in tested)
     if found.by_chance:
         return "AI raters compared with each rater"
-    who = "The AI rater does" if len(tested) == 1 else "Each AI rater does"
+    who = "The AI rater does" if len(tested) == 1 else "Each AI rater does" if least == most else "AI raters do"
     raters = plural(max(len(one.raters) for one in tested), "rater")
-    return f"{who} as well as {'at least ' * (most > least)}{least:,} of {raters}"
+    return f"{who} as well as {f'{least:,} to ' * (most > least)}{most:,} of {raters}"
 
 
 def in_detail(one: MachineStanding, epsilon: float) -> str:

@@ -119,9 +119,10 @@ class AveragedModels(Result):
         if not self.members:
             return f"{SMOOTHED.title}: no rater model can be averaged"
         shares = [f"{each.standing.candidate.title} ({percent(each.weight)})" for each in self.members[:3]]
-        further = len(self.members) - len(shares)
-        shares += [plural(further, "other model")] if further else []
-        return f"Weighted average: {'; '.join([*shares, SMOOTHED.title.lower()])} ({percent(self.vote_share)})"
+        shares.append(f"{SMOOTHED.title.lower()} ({percent(self.vote_share)})")
+        if further := self.members[3:]:
+            shares.append(f"{plural(len(further), 'other model')} ({percent(sum(each.weight for each in further))})")
+        return f"Weighted average: {'; '.join(shares)}"
 
 
 def average_models(

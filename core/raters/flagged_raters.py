@@ -101,7 +101,7 @@ class FlaggedRaters(Result):
         bar = f"the acceptable accuracy ({percent(found.acceptable)}{judges})"
         about = round(found.n_below)
         if not found.n_flagged:
-            who = f"about {about:,} of {n_judged:,} probably {'is' if about == 1 else 'are'}"
+            who = f"an estimated {about:,} of {n_judged:,} {'is' if about == 1 else 'are'}"
             unsure = f", but {who if n_judged > 1 else 'the only rater may be'}" if about else ""
             judge = "" if unsure and found.judged_by == "model" else f"; accuracy is {_JUDGES[found.judged_by]}"
             said = f"No rater is clearly below the acceptable accuracy ({percent(found.acceptable)})"
@@ -230,11 +230,11 @@ def _flags(table: RaterTable, act: FlaggedRaters, q: float) -> list[Flag]:
 
 
 def _low(found: JudgedAccuracy, rater: int) -> str:
-    judge = {"gold": "gold", "model": "the model"}[found.judge_of(rater)]
+    judge = {"gold": "measured with gold on", "model": "estimated from"}[found.judge_of(rater)]
     chance = float(found.chance[rater])
     return (
-        f"Accuracy {found.said(rater)}, judged by {judge} on {plural(int(found.accuracy.n[rater]), 'annotation')}; "
-        f"acceptable: {percent(found.acceptable)} (probability of reaching it: {probability(chance, 1)})."
+        f"Accuracy {found.said(rater)}, {judge} {plural(int(found.accuracy.n[rater]), 'annotation')}. Probability "
+        f"that it is acceptable (at least {percent(found.acceptable)}): {probability(chance, 1)}."
     )
 
 

@@ -193,7 +193,7 @@ class Following(Judged, Result):
             return []
         mean = number(self.mean)
         limit = number(self.acceptable)
-        return [f"The limit of {limit} is halfway between 0 and the mean correlation over all annotations, {mean}."]
+        return [f"The acceptable correlation is {limit}, half the mean correlation of all raters ({mean})."]
 
     def _shifted(self) -> list[str]:
         if self.scores is None or not self.scores.severe.any():
@@ -207,19 +207,18 @@ class Following(Judged, Result):
         return [f"{who} higher or lower than the others, which does not count against them{least}: {named}."]
 
     def _low(self, rater: int) -> str:
-        judge = "gold" if self.by_gold[rater] else "the other raters"
+        judge = "with gold" if self.by_gold[rater] else "with the other raters' scores"
         chance = float(self.chance[rater])
         p = "below 0.001" if chance < 0.001 else number(chance, 3)
         return (
-            f"Correlation with the case scores, judged by {judge}: {self.said(rater)}, "
-            f"n = {plural(int(self.rates.n[rater]), 'case')}. Acceptable: {number(self.acceptable)}; probability that "
-            f"the rater reaches it: {p}."
+            f"Correlation {judge}: {self.said(rater)}, n = {plural(int(self.rates.n[rater]), 'case')}. Probability "
+            f"that it is acceptable (at least {number(self.acceptable)}): {p}."
         )
 
     def _spread(self, scores: ScoreRaters, rater: int) -> str:
         own = _said(scores.spread[rater], scores.spread_low[rater], scores.spread_high[rater], self.digits)
         median = number(scores.median_spread, self.digits)
-        return f"Spread of this rater's scores around the case score: {own}; median over raters: {median}."
+        return f"Spread around the case scores: {own}; median of all raters: {median}."
 
 
 def without_words(raters: Sequence[str], aside: Sequence[int]) -> str:

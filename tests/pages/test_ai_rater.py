@@ -68,7 +68,7 @@ def test_two_cases_have_no_interval_on_any_tab():
     app = opened("ai_rater", data)
     app.session_state["ai_tabs"] = "Disagreements"
     assert table(settle(app.run()), "advantage of raters")[["95% from", "to"]].isna().all(axis=None)
-    app.session_state["ai_tabs"] = "Worth in raters"
+    app.session_state["ai_tabs"] = "Equivalent raters"
     assert table(settle(app.run()), "compared by")[["95% from", "to"]].to_numpy().tolist() == [["–", "–"]]
 
 
@@ -112,7 +112,7 @@ def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, mad
     for tab, column in {
         "Against each rater": "passes from ε",
         "Disagreements": "advantage of raters",
-        "Worth in raters": "compared by",
+        "Equivalent raters": "compared by",
     }.items():
         app.session_state["ai_tabs"] = tab
         assert table(settle(app.run()), column)["machine"].unique().tolist() == ["m0", "m1"]

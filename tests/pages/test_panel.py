@@ -40,7 +40,7 @@ def test_the_panel_tab_says_what_the_analysis_does():
     keep(dataset)
     marked = [Machine(name, "GPT" if place < 2 else "") for place, name in enumerate(ai)]
     mark_machines(dataset.digest, marked)
-    app = with_tab("ai_rater", dataset.digest, "ai_tabs", "Worth in raters")
+    app = with_tab("ai_rater", dataset.digest, "ai_tabs", "Equivalent raters")
     part = PANEL.parts[0].with_options(**options_of(dataset, marked))
     assert part.answer(dataset).words() in words(app)
     app.selectbox(key="panel_truth").select("gold").run()
@@ -51,8 +51,9 @@ def test_one_ai_rater_is_no_panel():
     dataset, ai = simulated(3, 100)
     keep(dataset)
     mark_machines(dataset.digest, [Machine(ai[0])])
-    app = with_tab("ai_rater", dataset.digest, "ai_tabs", "Worth in raters")
-    assert "panel_truth" not in [box.key for box in app.selectbox] and "Worth in raters" in [t.label for t in app.tabs]
+    app = with_tab("ai_rater", dataset.digest, "ai_tabs", "Equivalent raters")
+    keys = [box.key for box in app.selectbox]
+    assert "panel_truth" not in keys and "Equivalent raters" in [tab.label for tab in app.tabs]
 
 
 def test_two_classes_are_merged_by_one_press():

@@ -24,7 +24,7 @@ from ...reducers.protocol import Reducer, reduce_draws
 from ...reducers.quantiles import PlausibilityQuantiles, Quantiles
 from ...reducers.risk import RiskLevels, level_masses
 from ...reducers.sets import TopSets
-from ...text import as_name, number, percent, percent_range, plotly, plural, probability, shorten, simulated
+from ...text import as_name, listed, number, percent, percent_range, plotly, plural, probability, shorten
 from ..blocks import Block, Download, Figure, Grid, Name, Words
 from ..inputs import Inputs
 from ..schema import Column, frame_of
@@ -177,13 +177,12 @@ def below_peers_said(found: BelowPeers, dataset: Dataset, case: int, hide_names:
         rater = int(dataset.rater[annotation])
         if found.named[rater] and rater not in names:
             who = f"rater {place}" if hide_names else dataset.raters[rater]
-            of = f"{percent(found.own[rater])} of {plural(int(found.n[rater]), 'annotation')}"
-            names[rater] = f"{who} ({of}; other raters {percent(found.peers[rater])})"
+            own, peers = percent(1 - found.own[rater]), percent(1 - found.peers[rater])
+            names[rater] = f"{who} ({own} of {plural(int(found.n[rater]), 'annotation')}, others {peers})"
     if not names:
         return ""
-    these = "one rater names" if len(names) == 1 else f"{len(names)} raters name"
-    less = f"{these} the majority class clearly less often than the others"
-    return f" Across all cases, {less}: {', '.join(names.values())}. This is agreement, not accuracy."
+    s = "s" if len(names) == 1 else ""
+    return f" Across all cases, {listed(list(names.values()))} disagree{s} with the majority more often than others do."
 
 
 def few_said(found: OneCase) -> str:
@@ -200,23 +199,25 @@ def few_said(found: OneCase) -> str:
 
 
 def summary(found: OneCase, n_classes: int) -> Words:
-    """Return certainty of the first places and risk, each with its simulation error."""
+    """Return certainty of the first places and risk, with their largest simulation error."""
     result, risk = found.certainty, found.risk
     certainty = [float(short_of_certain(result.certainty[0, 0])), *result.certainty[0, 1:]]
     sets = [
-        f"leading {f'{top + 1} classes' if top else 'class'} {simulated(certainty[top], float(result.se[0, top]))}"
+        f"leading {f'{top + 1} classes' if top else 'class'} {probability(certainty[top])}"
         for top in range(min(result.certainty.shape[1], max(n_classes - 1, 1)))  # all classes together are certain
         if np.isfinite(result.certainty[0, top])
     ]
+    errors = [*result.se[0, : len(sets)]]
     words = f"Certainty: {', '.join(sets)}" if found.n_votes > 1 else few_said(found)
-    if risk is None:
-        return Words(words, "note", "annotation certainty")
-    words += (
-        f" · risk {RISK_LEVELS[risk.level[0]]} {simulated(float(risk.summed[0]), float(risk.summed_se[0]))} (for the "
-        f"leading class {simulated(float(risk.of_top1[0]), float(risk.of_top1_se[0]))}) · expected risk "
-        f"{number(risk.expected[0])} of 2"
-    )
-    return Words(words, "note", "risk")
+    if risk is not None:
+        errors += [risk.summed_se[0], risk.of_top1_se[0]]
+        words += (
+            f". Risk: {RISK_LEVELS[risk.level[0]]} ({probability(float(risk.summed[0]))}; for the leading class "
+            f"{probability(float(risk.of_top1[0]))}), expected risk {number(risk.expected[0])} of 2"
+        )
+    if error := float(np.nanmax(errors, initial=0.0)):
+        words += f" (simulation error up to {percent(error, 1)})"
+    return Words(words, "note", "annotation certainty" if risk is None else "risk")
 
 
 def bars(found: OneCase, view: Dataset) -> list[Block]:

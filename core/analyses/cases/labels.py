@@ -105,10 +105,7 @@ def _likeliest(found: LabelSetCertainty, case: int) -> tuple[Span, ...]:
     """Return the most probable set with its probability; state that none stands out if that is less than even."""
     likely, chance = found.sets()[case], found.whole[case]
     name: tuple[Span, ...] = ("“", Name(likely), "”") if likely else ("no label",)
-    how: tuple[Span, ...] = ("This assumes that labels are independent",)
-    if found.none is not None:
-        how = (*how, "; “", Name(found.none), "” applies if no other label does")
-    how = ("No rater named more than one label.",) if found.exclusive else (*how, ".")
+    how = ("No rater named more than one label." if found.exclusive else "Labels are treated as independent.",)
     if chance > 0.5:
         what = "is" if found.exclusive else "set is"
         return (

@@ -135,7 +135,7 @@ class CaseLabels:
         reviewed = " or reviewed" if REVIEWED in self.status else ""
         be = "is" if len(self.status) == 1 else "are"
         what = "label set" if self.evidence.is_set else "label"
-        return f"{self.n_ready:,} of {plural(len(self.status), what)} {be} confident{reviewed}"
+        return f"{self.n_ready:,} of {plural(len(self.status), what)} {be} certain{reviewed}"
 
 
 def compute(inputs: Inputs, options, **how: Any) -> CaseLabels:
@@ -404,7 +404,7 @@ def present(found: CaseLabels, inputs: Inputs, options) -> list[Block]:
         )
         said += "are correct (95% interval)"
         if (sure := found.certain_by_gold) is not None:
-            said += f"; of {sure.n:,} confident {what}s, {percent_with_interval(sure.value, sure.low, sure.high)}"
+            said += f"; of {sure.n:,} certain {what}s, {percent_with_interval(sure.value, sure.low, sure.high)}"
         blocks += [Words(f"{said}."), *of_one_class(inputs.dataset)]
     if evidence.average is None and options.rule != "vote":
         why = why_no_average(inputs.dataset)
@@ -432,7 +432,7 @@ def _counted(found: CaseLabels, bar: float) -> str:
     alone = found.evidence.average is None
     both, are = ("certainty", "is") if alone else ("certainty and P(correct)", "are both")
     whole = " of the whole set" if found.evidence.is_set else ""
-    said = f"{counts}. Confident: {both}{whole} {are} at least {percent(bar)}."
+    said = f"{counts}. Certain: {both}{whole} {are} at least {percent(bar)}."
     uncertain = found.evidence.at_bar(bar).uncertain
     if other := sum(low and one != UNCERTAIN for low, one in zip(uncertain, found.status, strict=True)):
         said += (

@@ -67,8 +67,8 @@ def present(found: ModelCases, dataset: Dataset, options) -> list[Block]:
     if found.n_tied:
         decided = f"{found.n_decided:,}" if found.n_decided else "none"
         ties = (
-            f" The majority vote is tied in {found.n_tied:,} of them; the model gives a class at least "
-            f"{percent(TIE_DECIDED)} in {decided} of these."
+            f" The majority vote is tied in {found.n_tied:,} of them. In {decided} of these ties, one class has a "
+            f"P(correct) of at least {percent(TIE_DECIDED)}."
         )
     first = "least certain first" if options.every else "most certain first"
     listed = _frame(found.models, order[:MOST_ROWS])

@@ -20,9 +20,8 @@ from . import SHARED
 SEED = 0
 _RESAMPLES = 400
 ABOUT = (
-    "All labels are fitted with Dawid-Skene, whichever models are selected above. Each has two classes, present or "
-    "absent. If information is shared between labels, a rater's tendency to miss or add labels carries over to labels "
-    "with few annotations."
+    "Dawid-Skene is fitted to each label, present or absent, whichever models are selected above. If information is "
+    "shared between labels, a rater's tendency to miss or add labels carries over to labels with few annotations."
 )
 _LABELS = (Column("label"), Column("prevalence", unit="share"), Column("converged"))
 _RATERS = (

@@ -171,9 +171,9 @@ def numbers(found: AssessedRaters, place: int) -> Words:
     said = [plural(n, "annotation")]
     if found.act.following is not None:
         if np.isfinite(row["lost"]):
-            said.append(f"worth {number(n - row['lost'], 0)} from the average rater")
+            said.append(f"as informative as {number(n - row['lost'], 0)} from the average rater")
     elif np.isfinite(row["expected_wrong"]) and found.ranked:
-        said.append(f"{number(row['expected_wrong'], 0)} expected to be wrong")
+        said.append(f"an estimated {number(row['expected_wrong'], 0)} wrong")
     return Words(", ".join(said), "note")
 
 

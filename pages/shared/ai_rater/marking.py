@@ -96,9 +96,9 @@ def _choice(whole: Dataset, machines: Sequence[Machine]) -> None:
     if machines:
         _details(machines)
     st.caption(
-        "Your marks are saved with the dataset. Other pages leave AI raters out, unless you include them there. "
-        "This page also compares classifiers whose predictions you added on the Reliability or Upload page. "
-        "Predictions under the name of a marked AI rater count as that rater's probabilities."
+        "Marked AI raters are saved with the dataset. Other pages leave them out, unless you include them there. "
+        "Predictions that you add on the Reliability or Upload page are compared here too. If they have the name of an "
+        "AI rater, they are used as its probabilities."
     )
 
 

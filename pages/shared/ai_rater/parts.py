@@ -37,8 +37,8 @@ _HEADS = {
     "machine to": st.column_config.NumberColumn("AI rater, 95% high", format=columns.THREE),
 }  # as they are called on screen; the names in files stay
 _WORTH = (
-    "“Worth in raters” is the number of raters who together predict an annotation as well as the AI rater does. It may "
-    "be high for an AI rater that fails the test, and low for one that passes."
+    "How many raters together predict an annotation as well as the AI rater does. An AI rater that fails the test can "
+    "have a high number, and one that passes a low number."
 )
 _TO_PASS = (
     "Number of similar cases needed to pass in 80% of samples. “Can replace a rater” is shown if the AI rater passes "
@@ -73,22 +73,18 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
             "machine": st.column_config.TextColumn("AI rater", pinned=True),
             "may replace a rater": st.column_config.TextColumn("can replace a rater"),
             "holds against": st.column_config.TextColumn("not worse than"),
-            "worth in raters": st.column_config.TextColumn("worth in raters"),
+            "worth in raters": st.column_config.TextColumn("equivalent raters", help=_WORTH),
             **columns.counts("cases"),
             "cases to pass": st.column_config.TextColumn(help=_TO_PASS),
         },
     )  # fmt: skip
-    said = [f"Bars are 95% intervals over cases (ε = {exact(found.epsilon)})."]
+    said = [f"Advantage ρ with 95% intervals (ε = {exact(found.epsilon)})."]
     known = [one for one in computed.people if one.rho is not None]
     if known:
         n = sum(bool(one.passes) for one in known)
         ends = " to ".join(dict.fromkeys(number(end(one.rho for one in known)) for end in (min, max)))
-        said.append(
-            f"By the same test, {n:,} of {plural(len(known), 'rater')} {'passes' if n == 1 else 'pass'} (ρ {ends})."
-        )
+        said.append(f"{n:,} of {plural(len(known), 'rater')} would pass the same test (ρ {ends}).")
     said.append("The test rewards agreement with most raters, so an AI rater that shares their errors can pass.")
-    if any(isinstance(worth, EquivalentReaders) for worth in computed.worth):
-        said.append(_WORTH)
     st.caption(" ".join(said))
     if silences:
         more = len(silences) - MOST_SILENT
@@ -283,7 +279,7 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
     ranked : bool
         True if annotations are rankings.
     """
-    widgets.heading("How many raters is an AI rater worth?", "worth in raters")
+    widgets.heading("How many raters predict as well as an AI rater?", "equivalent raters")
     for why in dict.fromkeys(one for one in computed.worth if isinstance(one, str)):
         st.info(markdown(why), icon=":material/info:")
     known = [*(one for one in computed.worth if isinstance(one, EquivalentReaders)), *computed.by_log_score]

@@ -13,7 +13,6 @@ from core.evaluation.choice import at_least, leaders
 from core.evaluation.gold_accuracy import gold_accuracy
 from core.evaluation.metrics import TOP, first_metric, metric_names
 from core.evaluation.sweep_table import SweepTable
-from core.figures import agreement as agreement_figures
 from core.figures.classifiers import metric_title
 from core.models.gold import gold_cases, note_of_one_class
 from core.order import FITTED, highest_first, lowest_first
@@ -95,8 +94,9 @@ def agreement(found: ApplicableCoefficients | None, why: str) -> None:
         st.caption(_ends(main) + f", {main.weights}; n = {plural(main.n_cases, 'case')}")
         return
     if found.kind == "score":
-        st.metric("Share of score variance due to the case", number(main.value), help=widgets.explained(main.name))
-        st.caption(_ends(main) + f", {agreement_figures.title_of(main)}; n = {plural(main.n_cases, 'case')}")
+        value = "–" if main.value is None else percent(main.value)
+        st.metric("Score variance due to the case", value, help=widgets.explained(main.name))
+        st.caption(_ends(main, in_percent=True) + f", {main.name}; n = {plural(main.n_cases, 'case')}")
         return
     value = "–" if main.value is None else percent(main.value)
     st.metric(found.pairs_title, value, help=widgets.explained(main.name))

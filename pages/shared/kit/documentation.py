@@ -36,7 +36,7 @@ _TERMS = {  # of the glossary, by the page that says most about them
     ),
     "app/review": ("blind read", "review queue", "sample or queue"),
     "explanation/reliability": ("held-out readers", "reliability"),
-    "howto/ai_raters": ("panel of AI raters", "worth in raters"),
+    "howto/ai_raters": ("panel of AI raters", "equivalent raters"),
     "howto/comparisons": ("bradley-terry", "circular triad"),
     "howto/gate": ("quality gate",),
     "howto/gold": ("gold",),

@@ -85,13 +85,10 @@ def _say_of_the_split(scores: np.ndarray, view: Dataset) -> None:
             icon=":material/warning:",
         )
         return
-    said = f"This page splits scores into two classes: {at_most:,} at or below {at}, {above:,} above."
+    said = f"Scores are split into two classes: {at_most:,} at or below {at}, {above:,} above."
     if visit.threshold_opened is not None:
-        said += " This threshold is the median of all scores. Set the threshold that matters to you."
-    st.caption(
-        f"{said} The distance from the threshold is ignored. For results without a threshold, see Raters "
-        "(severity and spread) and Cases (plausible scores)."
-    )
+        said += f" {at} is the median of all scores. Set the threshold that matters to you."
+    st.caption(f"{said} For results without a threshold, see Raters and Cases.")
 
 
 def forget_split() -> None:

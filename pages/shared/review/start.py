@@ -49,7 +49,7 @@ _WITHOUT_TRUST = ("split", "single")  # what they say of a case does not depend 
 SIZES = (5, 10, 20, 30, 50)
 MOST_NAMES, MOST_SESSIONS = 6, 5
 HOW = """
-1. **You read each case blind**: {how}; press Ctrl+Enter to record your opinion.
+1. **You first read each case blind**: {how}; press Ctrl+Enter to record your opinion.
 2. **Then the panel's annotations are shown**: you keep your opinion (K) or change it (E).
 3. **If you disagree**, ask for a second opinion (A) or send the case to arbitration (G).
 
@@ -68,7 +68,7 @@ def ask_name(store: ReviewStore, dataset: Dataset) -> None:
     """Ask once for the reviewer's name, with a list if somebody has reviewed these data before."""
     _put_forward()
     st.write("Enter your name to begin. It is recorded with each of your opinions.")
-    st.text_input("Your name in the record", key="reviewer_field", max_chars=200, width=360, on_change=_sign)
+    st.text_input("Your name", key="reviewer_field", max_chars=200, width=360, on_change=_sign)
     known = dict.fromkeys(event.reviewer for event in reversed(store.trail(dataset.digest)))
     if known:
         st.caption("Continue as")
@@ -87,7 +87,7 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, setting
     with cards[2]:
         settled = sum(states[one] for one in SETTLED)
         st.metric("Settled", f"{settled:,}")
-        st.caption(f"{states['read']:,} started")
+        st.caption(f"{states['read']:,} more started")
     st.markdown(HOW.format(how=_BY_KIND[people.kind]))
     with cards[0]:
         if people.traits.needs_split:
@@ -105,7 +105,7 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, setting
             st.metric("Uncertain cases", "–" if shares.why_none else f"{shares.n_uncertain:,}")
             told = f"certainty below {percent(UNCERTAIN_BELOW)} at γ = {exact(reliability)}"
             one = f"; {int(shares.single.sum()):,} with one annotation" if shares.single.any() else ""
-            of = f"of {plural(view.n_cases, 'case')}: {told}{one}"
+            of = f"of {plural(view.n_cases, 'case')} ({told}){one}"
             st.caption(f"{shares.why_none} at γ = {exact(reliability)}. {shares.beside}" if shares.why_none else of)
 
 
