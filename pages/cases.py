@@ -18,7 +18,7 @@ from core.certainty.shares import ONE_ANNOTATION, UNCERTAIN
 from core.certainty.top_sets import short_of_certain
 from core.figures import home as figures
 from core.plausibility.protocol import PlausibilityModel
-from core.text import exact, markdown, percent, shorten, simulated, typed
+from core.text import exact, markdown, percent, probability, shorten, typed
 from core.thresholds import PROBABLY_WRONG, UNCERTAIN_BELOW
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import visit
@@ -190,15 +190,13 @@ def _soft_labels(asked: Inputs) -> pd.DataFrame:
 
 
 def _beside(found: CaseCertainty) -> None:
-    """Show the certainty of unanimous cases if no case is certain, and the effect of more raters."""
-    said = found.shares.beside, found.more_words()
-    if words := " ".join(each for each in said if each):
-        st.caption(words, help=widgets.explained("more raters"))
+    """Show the certainty of unanimous cases if no case is certain."""
+    if found.shares.beside:
+        st.caption(found.shares.beside)
 
 
 def _header(dataset: Dataset, order: np.ndarray | None, case: int, found: OneCase) -> None:
-    result = found.certainty
-    said = f"certainty {simulated(float(short_of_certain(result.certainty[0, 0])), float(result.se[0, 0]))}"
+    said = f"certainty {probability(float(short_of_certain(found.certainty.certainty[0, 0])))}"
     said = said if found.n_votes > 1 else "no certainty"
     worklist.header(dataset, order, case, said, "annotation", "annotation certainty")
 

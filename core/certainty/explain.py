@@ -60,9 +60,6 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
         among = "between" if len(counts) == 2 else "among"
         sentence = f"{_count(n_answers, 'annotation')} are split {split} {among} {_word(len(votes))} classes"
     left_out = n_answers - n_used
-    n_open = sum(any(len(block) > 1 for block in blocks) for blocks in rankings)
-    if not left_out and n_open:
-        sentence += f"; {_word(n_open)} {'contains' if n_open == 1 else 'contain'} ties"
     sentence += _common_ground(dataset, rankings, votes)
     if left_out:
         sentence += f"; {_word(left_out)} with a tied first choice {'is' if left_out == 1 else 'are'} not counted here"
@@ -173,7 +170,8 @@ def _common_ground(dataset: Dataset, rankings: list[list[list[int]]], votes: Cou
     code, times = named.most_common(1)[0]
     if times < 2 or times <= max(votes.values(), default=0):
         return ""
-    return f"; {_word(times)} include “{dataset.classes[code]}”"
+    who = ("both" if times == 2 else "all") if times == len(rankings) else _word(times)
+    return f"; {who} include “{dataset.classes[code]}”"
 
 
 def _word(count: int) -> str:

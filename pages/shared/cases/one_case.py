@@ -33,7 +33,8 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
     if dataset.kind != "score":
         said = reason(cached_cases.inputs(dataset, model, reliability), view, case)
         st.markdown(markdown(f"{said}{_doubted(view if dataset.kind == 'set' else dataset, case)}"))
-    blocks.show([answer.summary(found, view.n_classes)])
+    if found.n_votes < 2 or view.n_classes > 2 or found.risk is not None:  # else the heading has said all
+        blocks.show([answer.summary(found, view.n_classes)])
     if dataset.kind != "score":
         correct.say(dataset, case, found)
     gold(dataset, case)
