@@ -117,7 +117,7 @@ def default_reliability(
     if beta is not None and not (np.isfinite(beta) and beta > 0):
         raise InputError(f"The exponent β must be above 0; got {beta}.", "Use a positive number.")
     if prior is not None:
-        value, source, reason = 1.0, "prior", f"γ = 1: each annotation counts once. {prior.sentence(dataset.n_classes)}"
+        value, source, reason = 1.0, "prior", f"γ = 1: each annotation counts once. {prior.sentence()}"
     elif truth is not None and truth.n_cases >= LEAST_GOLD:
         value, source, reason = truth.best, "gold", _by_gold(truth)
     elif isinstance(model, DirichletCounts | OrdinalTruth) and beta is not None:

@@ -165,7 +165,7 @@ def _prior_of(learned: LearnedCounts | None, dataset: Dataset) -> dict:
             "alpha": learned.model.alpha,
             "n_cases": prior.n_cases,
             "learned": prior.learned,
-            "sentence": prior.sentence(dataset.n_classes),
+            "sentence": prior.sentence(),
         }
     }
 

@@ -57,7 +57,7 @@ class SmoothedVote:
             model="smoothed-vote",
             class_probability=(named + prior.strength / dataset.n_classes) / (n + prior.strength),
             settings={"strength": prior.strength},
-            notes=(prior.sentence(dataset.n_classes),),
+            notes=(prior.sentence(),),
         )
 
 

@@ -36,13 +36,8 @@ class VotePrior:
     n_cases: int
     learned: bool
 
-    def sentence(self, n_classes: int) -> str:
-        """Describe the weight of the prior, and its source.
-
-        Parameters
-        ----------
-        n_classes : int
-        """
+    def sentence(self) -> str:
+        """Describe the weight of the prior, and its source."""
         cases = plural(self.n_cases, "case")
         if not self.n_cases:
             return "The prior is one annotation per class: it cannot be learned, because no case has two raters."
@@ -51,10 +46,7 @@ class VotePrior:
                 f"The prior is one annotation per class: {cases} with at least two raters "
                 f"{'is' if self.n_cases == 1 else 'are'} too few to learn it."
             )
-        return (
-            f"The prior counts as {number(self.strength)} annotations, spread equally over {n_classes:,} classes. It "
-            f"was learned from {cases} with at least two raters."
-        )
+        return f"The prior learned from {cases} counts as {number(self.strength)} annotations."
 
 
 def learn_vote_prior(dataset: Dataset, family: np.ndarray | None = None) -> VotePrior:

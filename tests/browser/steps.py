@@ -17,7 +17,7 @@ PAGES = {
     "Cases": r"uncertain at γ = |Certainty cannot reach",
     "Review": r"Which cases need another opinion",
     "Reliability": r"Certainty rises from",
-    "Labels": r"are confident|is confident|Certainty cannot reach|standard error|Which label",
+    "Labels": r"are certain|is certain|Certainty cannot reach|standard error|Which label",
     "Report": r"Export a report",
     "Settings": r"Settings",
 }

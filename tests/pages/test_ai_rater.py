@@ -104,7 +104,7 @@ def test_the_title_is_the_verdict_and_the_table_has_a_row_a_machine(address, mad
     assert rows["passes in resamples"].tolist() == ["99%", "0%"], "100% is for all of them"
     assert rows["cases"].tolist() == [150, 150] and rows["cases to pass"].iloc[1] == "no number of cases is enough"
     passing = [one for one in people_in_its_place(made, people=people) if one.passes]
-    assert f"By the same test, {len(passing)} of 4 raters pass" in words(app)
+    assert f"{len(passing)} of 4 raters would pass the same test" in words(app)
 
 
 def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, made):

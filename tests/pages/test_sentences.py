@@ -872,7 +872,7 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
         *["like guessing"] * 2,
         "too few cases",
     ]
-    assert said[-1].startswith("Bars are 95% intervals over cases (ε = 0.15). By the same test, 2 of 3 raters pass (ρ ")
+    assert said[-1].startswith("Advantage ρ with 95% intervals (ε = 0.15). 2 of 3 raters would pass the same test (ρ ")
     assert "(ρ 0.30 to 0.71)." in said[-1]
     assert frame["passes in resamples"].tolist() == ["99%", "70%", "70%"]
     alike = SimpleNamespace(test=test, worth=found.worth, by_log_score=(), people=(in_the_test("ann", True, 1.0),) * 2)
@@ -905,7 +905,7 @@ def test_the_annotations_of_a_rater_are_counted_by_the_measure_that_judges(monke
     assert one_rater.numbers(found, 0).plain == "128 annotations, worth 44 from the average rater"
     assert one_rater.numbers(found, 1).plain == "40 annotations"
     found.act.following = None
-    assert one_rater.numbers(found, 0).plain == "128 annotations, 72 expected to be wrong"
+    assert one_rater.numbers(found, 0).plain == "128 annotations, an estimated 72 wrong"
 
 
 def test_p_correct_of_a_ranking_counts_the_first_choices_it_is_based_on(monkeypatch):

@@ -65,10 +65,12 @@ def present(found: ModelCases, dataset: Dataset, options) -> list[Block]:
         return [*blocks, Words("The model and the majority vote choose the same class for every case.")]
     ties = ""
     if found.n_tied:
-        decided = f"{found.n_decided:,}" if found.n_decided else "none"
+        decided = f"resolves {found.n_decided:,} of these ties" if found.n_decided else "resolves none of these ties"
+        if found.n_tied == 1:
+            decided = "resolves this tie" if found.n_decided else "does not resolve this tie"
         ties = (
-            f" The majority vote is tied in {found.n_tied:,} of them. In {decided} of these ties, one class has a "
-            f"P(correct) of at least {percent(TIE_DECIDED)}."
+            f" The majority vote is tied in {found.n_tied:,} of them; the model {decided} with a P(correct) of at "
+            f"least {percent(TIE_DECIDED)}."
         )
     first = "least certain first" if options.every else "most certain first"
     listed = _frame(found.models, order[:MOST_ROWS])

@@ -160,7 +160,7 @@ def _choose_learned(place, dataset: Dataset) -> None:
         on_change=_prior_chosen,
     )
     if (visit.prior or LEARNED) == LEARNED:
-        place.caption(learned.prior.sentence(data_for(DirichletCounts.name, dataset, quietly=True).n_classes))
+        place.caption(learned.prior.sentence())
 
 
 def _prior_chosen() -> None:

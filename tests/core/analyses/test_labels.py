@@ -165,7 +165,7 @@ def test_a_certain_label_is_confident_only_if_its_p_correct_reaches_the_bar_too(
         assert row["certainty"] >= 0.9 and row["probability"] == 0.7 and row["status"] == "P(correct) below the minimum"
         assert found.n_ready == before.n_ready - 1
     words = [block.plain for block in PART.blocks(found, inputs) if hasattr(block, "plain")]
-    assert any("Confident: certainty and P(correct) are both at least 90%." in said for said in words)
+    assert any("Certain: certainty and P(correct) are both at least 90%." in said for said in words)
 
 
 def test_what_happens_below_the_bar(inputs, evidence):
@@ -273,7 +273,7 @@ def test_sets_are_labelled_label_by_label():
     average = PART.answer(inputs, PART.resolve())
     assert set(average.decided_by) == {"Dawid-Skene"}
     assert RULES["average"] == "Rater model"  # which covers the average of models and Dawid-Skene of each label
-    assert average.headline(0.9).endswith("of 4 label sets are confident")
+    assert average.headline(0.9).endswith("of 4 label sets are certain")
     p = average.soft[dataset.cases.index("most")]
     applies = np.isin(dataset.classes, average.labels[dataset.cases.index("most")])
     assert average.probability[dataset.cases.index("most")] == pytest.approx(np.where(applies, p, 1 - p).prod())

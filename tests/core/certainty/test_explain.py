@@ -15,14 +15,14 @@ from tests.benchmarks.equal_raters import panel, share_named
     [
         ([0], "There is only one annotation."),
         ([1, 1, 1], "All three annotations name the same class."),
-        ([0, 1, 2], "Three annotations, and no class is named twice."),
+        ([0, 1, 2], "Three annotations name three different classes."),
         ([1, 1], "Both annotations name the same class."),
-        ([0, 1], "Only two annotations, and no class is named twice."),
+        ([0, 1], "The two annotations name different classes."),
         ([0, 0, 1], "Three annotations are split 2 to 1 between two classes."),
         ([0] * 10, "All ten annotations name the same class."),
         ([0] * 11, "All 11 annotations name the same class."),
         ([0] * 11 + [1], "12 annotations are split 11 to 1 between two classes."),
-        ([0, 1, 2, 1, 2, 2], "Six annotations are split 3 to 2 to 1 between three classes."),
+        ([0, 1, 2, 1, 2, 2], "Six annotations are split 3, 2 and 1 among three classes."),
     ],
 )
 def test_classes_are_told_by_how_they_split(answers, sentence, build):
@@ -90,18 +90,18 @@ def test_tied_first_choices_are_told_as_left_out(annotations, sentence):
 @pytest.mark.parametrize(
     ("annotations", "sentence"),
     [
-        (([(0, 1)], [(1, 1)]), "Only two annotations, and no class is named first twice."),
+        (([(0, 1)], [(1, 1)]), "The two annotations name different classes first."),
         (
             ([(0, 1), (2, 2)], [(1, 1), (2, 2)], [(2, 1)]),
-            "Three annotations, and no class is named first twice; three include “c”.",
+            "Three annotations name three different classes first; all include “c”.",
         ),
         (
             ([(0, 1)], [(0, 1), (1, 2), (2, 2)], [(1, 1)]),
-            "Three annotations are split 2 to 1 between two classes; one contains ties.",
+            "Three annotations are split 2 to 1 between two classes.",
         ),
         (
             ([(0, 1), (1, 1)], [(0, 1), (1, 1)]),
-            "Two annotations, and no rater has a single first choice; two contain ties; two include “a”.",
+            "Two annotations, and no rater has a single first choice; both include “a”.",
         ),
     ],
 )
@@ -167,4 +167,4 @@ def test_at_most_is_the_tail_of_the_poisson_binomial_distribution():
 
 def test_one_annotation_that_leaves_two_places_tied_is_one():
     dataset = rankings([(0, 1), (1, 2), (2, 2), (3, 3), (4, 3)], [(0, 1)], [(0, 1)], classes="abcde")
-    assert why(dataset, 0, 3) == "All three annotations name the same class first; one contains ties."
+    assert why(dataset, 0, 3) == "All three annotations name the same class first."

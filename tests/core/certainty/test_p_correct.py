@@ -62,7 +62,7 @@ def test_a_tie_that_the_models_decide_is_called_one_and_no_shared_mistake(build)
     said = why_they_differ(made(dataset, [[0.1, 0.9]], beta=0.3), dataset, 0, 0, 0.5)
     name = dataset.classes[1]
     assert said.endswith(
-        f"lower than certainty: the models favour {name} (90%), which has as many annotations as the leading class."
+        f"lower than certainty: {name} has as many annotations as the leading class, and its P(correct) is 90%."
     )
     alone = build([(0, rater, 0) for rater in range(4)], 2)
     said = why_they_differ(made(alone, [[0.1, 0.9]], beta=0.3), alone, 0, 0, 0.9)

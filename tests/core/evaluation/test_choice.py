@@ -34,11 +34,11 @@ APART = evaluation([0.9, 0.8], [[NAN, NAN], [NAN, NAN]])
         ([A_ALWAYS, A_ALWAYS], "“A” leads at every γ (probability at least 99%)"),  # draws never make it certain
         (
             [A_SURE, A_UNSURE],
-            "“A” has the highest mean at every γ, but its lead is not clear at γ = 3 (probability 60%)",
+            "“A” is best at every γ, but not clearly at γ = 3 (probability 60%)",
         ),
         (
             [A_UNSURE, A_NEARLY],
-            "“A” has the highest mean at every γ, but its lead is not clear (probability as low as 60%)",
+            "“A” is best at every γ, but not clearly (probability as low as 60%)",
         ),
         (
             [B_SURE, A_SURE],
@@ -46,7 +46,7 @@ APART = evaluation([0.9, 0.8], [[NAN, NAN], [NAN, NAN]])
         ),
         (
             [A_NEARLY],
-            "“A” has the highest mean at every γ, but its lead is not clear (probability as low as 94%)",
+            "“A” is best at every γ, but not clearly (probability as low as 94%)",
         ),
         (
             [A_UNSURE, B_UNSURE],

@@ -23,9 +23,9 @@ def test_prior_is_the_learned_strength_spread_over_the_classes(build):
     learned = learned_counts(dataset)
     assert learned.model == DirichletCounts(learn_vote_prior(dataset).strength / 3)
     assert learned.model.settings() == {"alpha": learned.model.alpha, "depth": 3}
-    assert "learned from 60 cases" in learned.prior.sentence(3)
+    assert "learned from 60 cases" in learned.prior.sentence()
     few = learned_counts(build(panel(1, 4, 3, 3, 0.8), 3))
-    assert few.model.alpha == 1 and "too few to learn it" in few.prior.sentence(3)
+    assert few.model.alpha == 1 and "too few to learn it" in few.prior.sentence()
 
 
 def test_repeats_share_one_vote_in_counts_draws_certainty_and_next_opinion(build):

@@ -63,7 +63,7 @@ def test_who_is_often_wrong_is_low_and_nothing_else():
     found = found_in(data)
     assert kinds(found) == {"r11": ("low",)}
     words = found.flags[0].words
-    assert "judged by the model on" in words
+    assert "estimated from" in words
     assert "(probability of reaching it: under 0.1%)." in words
     assert found.flags[0].p == found.acceptable.chance[11]
 
