@@ -128,17 +128,20 @@ def why_they_differ(
     hide_names : bool
         Name no rater.
     """
-    p, answer = found.probability[case], dataset.answer[dataset.annotations_of(case)]
+    p, rows = found.probability[case], dataset.annotations_of(case)
+    answer = dataset.answer[rows]
     if leading < 0 or abs(float(p[leading]) - certainty) <= NUMBERS_DIFFER or answer.size < 2:
         return ""
     best, votes = int(p.argmax()), np.bincount(answer, minlength=len(found.classes))
     lower = p[leading] < certainty
     if best != leading:
         name, chance = as_name(found.classes[best]), probability(float(p[best]))
-        if votes[best] >= votes[leading]:
-            many = "as many" if votes[best] == votes[leading] else "more"
-            than = "as" if votes[best] == votes[leading] else "than"
-            reason = f"{name} has {many} annotations {than} the leading class, and its P(correct) is {chance}"
+        if votes[best] > votes[leading] and np.unique(dataset.rater[rows]).size < answer.size:
+            once = "repeats by one rater count once for certainty and separately here"
+            reason = f"{once}. P(correct) of {name} is {chance}"
+        elif votes[best] >= votes[leading]:
+            many = "as many annotations as" if votes[best] == votes[leading] else "more annotations than"
+            reason = f"{name} has {many} the leading class, and its P(correct) is {chance}"
         elif votes[best]:
             who = "" if hide_names else _who_weigh_most(found, dataset, case, best, leading)
             reason = f"the raters who chose {name} are more accurate{who}. P(correct) of {name} is {chance}"

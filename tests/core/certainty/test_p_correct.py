@@ -64,6 +64,9 @@ def test_a_tie_that_the_models_decide_is_called_one_and_no_shared_mistake(build)
     assert said.endswith(
         f"lower than certainty: {name} has as many annotations as the leading class, and its P(correct) is 90%."
     )
+    repeated = build([(0, 0, 1), (0, 0, 1), (0, 1, 0)], 2)
+    said = why_they_differ(made(repeated, [[0.1, 0.9]], beta=0.3), repeated, 0, 0, 0.5)
+    assert "repeats by one rater count once for certainty" in said
     alone = build([(0, rater, 0) for rater in range(4)], 2)
     said = why_they_differ(made(alone, [[0.1, 0.9]], beta=0.3), alone, 0, 0, 0.9)
     assert "no rater chose" in said and "similar mistakes" not in said
