@@ -55,7 +55,7 @@ _VALUE = (
     Column("se", "standard error", "error"),
 )
 MODALITIES = (
-    Column("truth"), Column("modality"), Column("other_modality", "less"), *_VALUE,
+    Column("truth"), Column("modality"), Column("other_modality", "minus"), *_VALUE,
     Column("df", "degrees of freedom", "tenths"), Column("p", unit="error"),
 )  # fmt: skip
 READERS = (Column("truth"), Column("modality"), Column("reader"), *_VALUE)
@@ -64,7 +64,7 @@ CURVES = (
     Column("false_positive", "1 − specificity", "error"), Column("sensitivity", unit="error"),
 )  # fmt: skip
 SIZES = (
-    Column("modality"), Column("other_modality", "less"), Column("n_readers", "readers", "count"),
+    Column("modality"), Column("other_modality", "minus"), Column("n_readers", "readers", "count"),
     Column("n_cases", "cases", "count"), Column("power", unit="rate"),
 )  # fmt: skip
 

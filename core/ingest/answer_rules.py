@@ -77,6 +77,20 @@ def positions(values: Sequence[str], classes: Sequence[str]) -> dict[str, str] |
     return {value: classes[int(value)] for value in values}
 
 
+def count_missing(rows: Rows, treatment: Treatment | None) -> dict[str, int]:
+    """Count the annotations that the user treats as missing, by the names in the file.
+
+    Parameters
+    ----------
+    rows : Rows
+    treatment : Treatment or None
+    """
+    if treatment is None or not treatment.missing:
+        return {}
+    counts = np.bincount(rows.answer_code, minlength=len(rows.answer.values))
+    return {name: int(n) for name, n in zip(rows.answer.values, counts, strict=True) if n and name in treatment.missing}
+
+
 def treat(rows: Rows, raw: RawTable, treatment: Treatment) -> list[str]:
     """Merge, rename and drop classes of the rows in place; return sentences on it, with counts.
 

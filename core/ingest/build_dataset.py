@@ -16,7 +16,16 @@ from ..errors import InputError
 from ..result_base import Columns, Result
 from ..text import exact, plural, was_or_were
 from .aggregated_tables import contingency_rows, count_rows, pattern_rows
-from .answer_rules import AS_POSITIONS, COUNTS_AS_MISSING, Treatment, merge_raters, positions, take_apart, treat
+from .answer_rules import (
+    AS_POSITIONS,
+    COUNTS_AS_MISSING,
+    Treatment,
+    count_missing,
+    merge_raters,
+    positions,
+    take_apart,
+    treat,
+)
 from .column_mapping import Mapping, Repeats, check_mapping
 from .companion_files import SideFiles, with_side_files
 from .comparison_rows import comparison_rows
@@ -52,7 +61,8 @@ class ImportReport(Result):
     dropped : tuple of Dropped
         Rows left out, by line; ``n_kept + len(dropped) == n_rows``.
     missing : dict
-        Number of times that each token for missing values was in place of an annotation.
+        Number of times that each token for missing values was in place of an annotation, words that the user counts
+        as missing included.
     n_repeats : int
         Number of annotations beyond the first of the same rater on the same case.
     n_same : int
@@ -83,11 +93,8 @@ class ImportReport(Result):
 
         A token in a long table makes a row that is left out, and counts once; one in a wide table is a cell.
         """
-        on_request = [one.reason.endswith(COUNTS_AS_MISSING) for one in self.dropped]
-        of_tokens = sum(
-            "no annotation" in one.reason for one, asked in zip(self.dropped, on_request, strict=True) if not asked
-        )
-        return sum(on_request) + max(of_tokens, sum(self.missing.values()))
+        rows = sum("no annotation" in one.reason or one.reason.endswith(COUNTS_AS_MISSING) for one in self.dropped)
+        return max(rows, sum(self.missing.values()))
 
     def _columns(self, table: str, most: int | None) -> Columns:
         return {"line": [one[0] for one in self.dropped], "reason": [one[1] for one in self.dropped]}
@@ -140,6 +147,7 @@ def build_dataset(
     tell = progress or (lambda share: None)
     rows, missing = _ROWS_OF[mapping.layout](raw, mapping, tell)
     rows.dropped.extend(raw.dropped)
+    missing |= count_missing(rows, treatment)
     notes, cautions = [*raw.notes, *rows.notes, *merge_raters(rows, treatment)], [*rows.cautions]
     kind, codes = _understood(rows, raw, mapping, kind, classes is not None, treatment, (notes, cautions))
     numbers = _only_answers(rows, raw, kind, classes, cautions)

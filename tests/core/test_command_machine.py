@@ -288,5 +288,7 @@ def test_nothing_is_said_of_a_file_in_which_no_annotation_is_missing(tmp_path):
 
 
 def test_classes_that_count_as_no_annotation_are_missing_as_well():
-    content = b"case,rater,class\n1,a,x\n1,b,unsure\n2,a,\n2,b,y\n3,a,unsure\n3,b,x\n"
-    assert read(content, treatment=Treatment(missing=frozenset({"unsure"}))).report.n_missing == 3
+    rows = b"case,rater,class\n1,a,x\n1,b,unsure\n2,a,\n2,b,y\n3,a,unsure\n3,b,x\n"
+    for content in (rows, b"case,a,b\n1,x,unsure\n2,,y\n3,unsure,x\n"):
+        report = read(content, treatment=Treatment(missing=frozenset({"unsure"}))).report
+        assert report.n_missing == 3 and report.missing["unsure"] == 2

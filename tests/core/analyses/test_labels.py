@@ -242,7 +242,7 @@ def test_gold_confirms_the_share_of_labels_that_equal_it(inputs, evidence):
     said = [block.plain for block in PART.blocks(found, inputs) if isinstance(block, Words)]
     shares = [percent_with_interval(one.value, one.low, one.high) for one in (found.by_gold, found.certain_by_gold)]
     assert said[0] == (
-        f"Compared with gold, {shares[0]} of 60 labels are correct (95% interval); of {len(certain)} confident "
+        f"Compared with gold, {shares[0]} of 60 labels are correct (95% interval); of {len(certain)} certain "
         f"labels, {shares[1]}."
     )
     words = " ".join(block.plain for block in PART.blocks(found, inputs) if hasattr(block, "plain"))

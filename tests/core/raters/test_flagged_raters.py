@@ -64,7 +64,7 @@ def test_who_is_often_wrong_is_low_and_nothing_else():
     assert kinds(found) == {"r11": ("low",)}
     words = found.flags[0].words
     assert "estimated from" in words
-    assert "(probability of reaching it: under 0.1%)." in words
+    assert "Probability that it is acceptable (at least" in words and words.endswith("under 0.1%.")
     assert found.flags[0].p == found.acceptable.chance[11]
 
 
