@@ -1,5 +1,6 @@
 """The slider of γ: the same marks on every page that has one, each with its sentence; why it opens where it does."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -97,7 +98,9 @@ def test_signs_stand_where_their_reliability_is_on_the_slider_and_their_words_ar
         ReliabilityAnchor("published", scale.high * 2, None, None, "p"),
     )
     strip = reliability_slider._strip(marks, scale)
-    assert 'style="left:0.00%"' in strip and 'style="left:100.00%"' in strip
+    assert 'style="left:0.00%;margin-left:0rem"' in strip and 'style="left:100.00%;margin-left:0rem"' in strip
+    same = reliability_slider._strip((marks[0], replace(marks[0], name="readers")), scale)
+    assert re.findall(r"margin-left:([\d.]+)rem", same) == ["0", "0.75"]
     assert "<b>&quot;" not in strip and "&lt;b&gt;" in strip
     legend = reliability_slider._legend(marks)
     ended = ReliabilityAnchor("readers", 1.0, 0.36, 1_000.0, "", (False, True))
