@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..evaluation.metrics import Evaluation, PointScores
-from ..text import number, plotly, plural, shorten
+from ..text import percent, plotly, plural, shorten
 from .reliability import DASHES, SYMBOLS, reliability_axis
 from .theme import Theme, Trace, bar, error_bars, figure_of, filled_band, scatter, with_opacity
 
@@ -54,7 +54,7 @@ def metric_against_reliability(
                 line={"color": colour, "width": 2.5, "dash": DASHES[code % len(DASHES)]},
                 marker={"symbol": SYMBOLS[code % len(SYMBOLS)], "size": 8},
                 customdata=[[value.ci_low, value.ci_high, plural(value.n_cases, "case")] for value in values],
-                hovertemplate="γ %{x:~g}: %{y:0.3f} (%{customdata[0]:0.3f} to %{customdata[1]:0.3f}), "
+                hovertemplate="γ %{x:~g}: %{y:0.1%} (%{customdata[0]:0.1%} to %{customdata[1]:0.1%}), "
                 "%{customdata[2]}<extra>" + label + "</extra>",
             )
         )
@@ -65,7 +65,7 @@ def metric_against_reliability(
         title,
         420,
         xaxis=reliability_axis(reliabilities) | {"range": [np.log10(x[0] * 0.9), np.log10(x[-1] * 1.35)]},
-        yaxis={"title": metric_title(metric)},
+        yaxis={"title": metric_title(metric), "tickformat": "0.0%"},
         legend_below=True,
     )
 
@@ -90,7 +90,7 @@ def _cross(x: float, y: float, colour: str, label: str) -> Trace:
         y=[y],
         mode="markers",
         marker={"symbol": "x", "size": 11, "color": colour},
-        hovertemplate="against the point estimate: %{y:0.3f}<extra>" + label + "</extra>",
+        hovertemplate="against the point estimate: %{y:0.1%}<extra>" + label + "</extra>",
         showlegend=False,
     )
 
@@ -119,9 +119,9 @@ def draws_histogram(evaluation: Evaluation, metric: str, theme: Theme, title: st
                 x=(edges[:-1] + edges[1:]) / 2,
                 y=count / count.sum(),
                 width=edges[1] - edges[0],
-                name=f"{plotly(shorten(name, 24))}: worst {number(value.min)}, best {number(value.max)}",
+                name=f"{plotly(shorten(name, 24))}: worst {percent(value.min)}, best {percent(value.max)}",
                 marker={"color": with_opacity(colour, 0.5), "line": {"color": colour, "width": 1}},
-                hovertemplate="%{x:0.3f}: %{y:0.1%} of draws<extra>" + plotly(shorten(name, 24)) + "</extra>",
+                hovertemplate="%{x:0.1%}: %{y:0.1%} of draws<extra>" + plotly(shorten(name, 24)) + "</extra>",
             )
         )
     return figure_of(
@@ -129,7 +129,7 @@ def draws_histogram(evaluation: Evaluation, metric: str, theme: Theme, title: st
         data,
         title,
         320,
-        xaxis={"title": metric_title(metric)},
+        xaxis={"title": metric_title(metric), "tickformat": "0.0%"},
         yaxis={"title": "share of draws", "tickformat": "0.0%"},
         barmode="overlay",
         legend_below=True,
@@ -165,7 +165,7 @@ def metric_per_case(evaluation: Evaluation, metric: str, theme: Theme, title: st
                     "width": 2,
                     "dash": DASHES[code % len(DASHES)],
                 },
-                hovertemplate="%{x:0.0%} of cases are below %{y:0.2f}<extra></extra>",
+                hovertemplate="%{x:0.0%} of cases are below %{y:0.0%}<extra></extra>",
             )
         )
     return figure_of(
@@ -174,7 +174,7 @@ def metric_per_case(evaluation: Evaluation, metric: str, theme: Theme, title: st
         title,
         320,
         xaxis={"title": "share of cases, worst first", "tickformat": "0.0%", "range": [0, 1]},
-        yaxis={"title": metric_title(metric), "range": [-0.02, 1.02]},
+        yaxis={"title": metric_title(metric), "range": [-0.02, 1.02], "tickformat": "0.0%"},
         legend_below=True,
     )
 

@@ -48,9 +48,9 @@ BY_GOLD = (
     Column("classifier"),
     Column("top", unit="count"),
     Column("n_gold", "cases with gold", "count"),
-    Column("right_by_gold", "right by gold", "coefficient", "ci_low", "ci_high", "95% interval"),
-    Column("ci_low", "95% from", "coefficient"),
-    Column("ci_high", "to", "coefficient"),
+    Column("right_by_gold", "right by gold", "rate", "ci_low", "ci_high", "95% interval"),
+    Column("ci_low", "95% from", "rate"),
+    Column("ci_high", "to", "rate"),
 )
 
 

@@ -191,11 +191,11 @@ def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
     elif leader.p is None or leader.p < CLEARLY_AHEAD:
         title = f"Highest of {len(evaluation.values)} classifiers, {metric_title(metric)}"
     value = evaluation.values[leader.name][metric]
-    st.metric(title, number(value.mean), help=widgets.explained("top3 accuracy"))
+    st.metric(title, percent(value.mean), help=widgets.explained("top3 accuracy"))
     others = "the other classifier" if len(evaluation.values) == 2 else "every other classifier"
     lead = "" if leader.p is None else f"; beats {others} with at least {percent(at_least(leader.p))} probability"
     st.caption(
-        f"“{markdown(shorten(leader.name, 24))}”, {number(value.ci_low)} to {number(value.ci_high)} at "
+        f"“{markdown(shorten(leader.name, 24))}”, {percent_range(value.ci_low, value.ci_high)} at "
         f"γ = {exact(nearest)}{lead}{_classifier_by_gold(views, leader.name, metric)}"
     )
 
