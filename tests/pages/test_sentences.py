@@ -150,7 +150,7 @@ def test_home_calls_no_case_uncertain_for_having_few_raters(values, single, reac
 def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_number(monkeypatch, said):
     icc = coefficient(0.62, 0.4, 0.75, 33, 99, "icc_2")
     home_numbers.agreement(SimpleNamespace(percentage=None, quoted=icc, kind="score", pairs=""), "")
-    assert said[0] == "Share of score variance due to the case: 0.62" and said[1].startswith("0.40 to 0.75, ICC(2,1)")
+    assert said[0] == "Score variance due to the case: 62%" and said[1].startswith("40% to 75%, ICC(2,1)")
     assert said[1].endswith("n = 33 cases")
     found = SimpleNamespace(percentage=None, quoted=icc, kind="score", pairs="")
     words = home_numbers.sentence(SimpleNamespace(name="made", n_cases=2, kind="score"), found, certainty(1.0, 0.5))
@@ -877,7 +877,7 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
     assert frame["passes in resamples"].tolist() == ["99%", "70%", "70%"]
     alike = SimpleNamespace(test=test, worth=found.worth, by_log_score=(), people=(in_the_test("ann", True, 1.0),) * 2)
     ai_parts.verdicts(alike, [f"m{n}* is silent." for n in range(6)])
-    assert "By the same test, 2 of 2 raters pass (ρ 1.00). " in said[-2]
+    assert "2 of 2 raters would pass the same test (ρ 1.00). " in said[-2]
     assert said[-1] == (
         "m0* is silent. m1* is silent. m2* is silent. m3* is silent. 2 other AI raters also did not "
         "annotate some cases. If those cases are hard, ρ is too high."
@@ -902,7 +902,7 @@ def test_the_annotations_of_a_rater_are_counted_by_the_measure_that_judges(monke
     monkeypatch.setattr(one_rater.table, "table_of", lambda found: frame)
     table = SimpleNamespace(raters=("ann", "bob"), n_annotations=np.array([128, 40]))
     found = SimpleNamespace(ranked=True, table=table, act=SimpleNamespace(following=object()))
-    assert one_rater.numbers(found, 0).plain == "128 annotations, worth 44 from the average rater"
+    assert one_rater.numbers(found, 0).plain == "128 annotations, as informative as 44 from the average rater"
     assert one_rater.numbers(found, 1).plain == "40 annotations"
     found.act.following = None
     assert one_rater.numbers(found, 0).plain == "128 annotations, an estimated 72 wrong"
@@ -920,9 +920,9 @@ def test_p_correct_of_a_ranking_counts_the_first_choices_it_is_based_on(monkeypa
     n, n_used = np.diff(dataset.case_ptr), np.diff(classes.case_ptr)
     tied, whole = (int(np.flatnonzero(some)[0]) for some in (n_used < n, n_used == n))
     correct.say(dataset, tied, one)
-    assert said[-1].endswith(f", from {n_used[tied]} of {n[tied]} annotations: tied first choices are left out.")
+    assert said[-1].endswith(f", from {n_used[tied]} of {n[tied]} annotations (tied first choices left out).")
     correct.say(dataset, whole, one)
-    assert said[-1].endswith("”).")
+    assert said[-1].endswith("”: 1%.")
 
 
 def test_raters_of_a_case_who_side_less_with_the_panel_have_their_own_share_and_number():
@@ -934,13 +934,13 @@ def test_raters_of_a_case_who_side_less_with_the_panel_have_their_own_share_and_
     )  # fmt: skip
     said = one_case.below_peers_said(found, data, 0, False)
     assert said.endswith(
-        "less often than the others: dan (60% of 1,234 annotations; other raters 95%), "
-        "bob (50% of 25 annotations; other raters 90%). This is agreement, not accuracy."
+        "dan (40% of 1,234 annotations, others 5%) and bob (50% of 25 annotations, others 10%) disagree with the "
+        "majority more often than others do."
     )
     said = one_case.below_peers_said(found, data, 0, True)  # by their places in the list of the case
     assert said.endswith(
-        "less often than the others: rater 3 (60% of 1,234 annotations; other raters 95%), "
-        "rater 4 (50% of 25 annotations; other raters 90%). This is agreement, not accuracy."
+        "rater 3 (40% of 1,234 annotations, others 5%) and rater 4 (50% of 25 annotations, others 10%) disagree with "
+        "the majority more often than others do."
     )
 
 
@@ -949,7 +949,7 @@ def test_the_header_of_a_case_has_its_own_certainty_and_number_of_answers(said):
     data = SimpleNamespace(cases=("a", "b", "c"), annotations_of=lambda case: range(case + 1))
     result = SimpleNamespace(certainty=np.array([[0.81, 0.9]]), se=np.array([[0.02, 0.03]]))
     page._header(data, np.array([2, 1, 0]), 1, SimpleNamespace(certainty=result, n_votes=2))
-    assert said == ["Case b · certainty 81% ± 2.0% · 2\N{NO-BREAK SPACE}annotations"]
+    assert said == ["Case b · certainty 81% · 2\N{NO-BREAK SPACE}annotations"]
     said.clear()
     page._header(data, np.array([2, 1, 0]), 0, SimpleNamespace(certainty=result, n_votes=1))
     assert said == ["Case a · no certainty · 1\N{NO-BREAK SPACE}annotation"]
