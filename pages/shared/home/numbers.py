@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from core.agreement.applicable_coefficients import ApplicableCoefficients
+from core.agreement.coefficient_methods import CoefficientMethod
 from core.agreement.intervals import Coefficient, share_of
 from core.analyses.cases.certainty import CaseCertainty
 from core.analyses.models.average import flips as unanimous_flips
@@ -14,6 +15,7 @@ from core.evaluation.gold_accuracy import gold_accuracy
 from core.evaluation.metrics import TOP, first_metric, metric_names
 from core.evaluation.sweep_table import SweepTable
 from core.figures.classifiers import metric_title
+from core.methods import method_named
 from core.models.gold import gold_cases, note_of_one_class
 from core.order import FITTED, highest_first, lowest_first
 from core.text import (
@@ -94,9 +96,10 @@ def agreement(found: ApplicableCoefficients | None, why: str) -> None:
         st.caption(_ends(main) + f", {main.weights}; n = {plural(main.n_cases, 'case')}")
         return
     if found.kind == "score":
+        title = method_named(CoefficientMethod, main.name).title
         value = "–" if main.value is None else percent(main.value)
         st.metric("Score variance due to the case", value, help=widgets.explained(main.name))
-        st.caption(_ends(main, in_percent=True) + f", {main.name}; n = {plural(main.n_cases, 'case')}")
+        st.caption(_ends(main, in_percent=True) + f", {title}; n = {plural(main.n_cases, 'case')}")
         return
     value = "–" if main.value is None else percent(main.value)
     st.metric(found.pairs_title, value, help=widgets.explained(main.name))
