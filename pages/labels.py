@@ -1,8 +1,11 @@
 """Labels: the label of each case with its certainty and who decided it, as a file to use or to train on."""
 
+from collections import Counter
+from dataclasses import replace
+
 import streamlit as st
 
-from core.analyses.blocks import Download
+from core.analyses.blocks import Download, Grid
 from core.analyses.inputs import Inputs
 from core.analyses.labels import LABELS, LabelsOptions, ScoreLabelsOptions
 from core.analyses.labels.evidence import LabelEvidence, of_classes, of_sets
@@ -17,7 +20,7 @@ from core.ingest.case_facts import contents
 from core.plausibility.dirichlet import DirichletCounts
 from core.report.methods import methods_text
 from core.runtime.jobs import Job
-from core.text import markdown, typed
+from core.text import markdown, plural, typed
 from pages.shared.cache import access, visit
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
@@ -35,6 +38,8 @@ from pages.shared.kit import (
     trusted_raters,
     widgets,
 )
+
+_MOST_ROWS = 1000
 
 
 def _every_label(dataset: Dataset):
@@ -115,6 +120,18 @@ def _found(dataset: Dataset, inputs, options) -> tuple | None:
     return labels_of(asked, options, evidence), asked
 
 
+def _table(grid: Grid, n_cases: int) -> None:
+    """Draw the rows with the chosen statuses; the file keeps all rows."""
+    table, counts = grid.table, Counter(grid.table["status"])
+    about = "Shows only cases with the chosen statuses, for example to check them. Downloads are not filtered."
+    how = {"help": about, "persist_state": "session"}
+    if chosen := widgets.kinds(st, "Status", counts, "label_status", **how) if len(counts) > 1 else []:
+        table = table[table["status"].isin(chosen)]
+    table = table.head(_MOST_ROWS)
+    st.caption(f"{len(table):,} of {plural(n_cases, 'case')}")
+    blocks.show([replace(grid, table=table)])
+
+
 def _page() -> None:
     dataset = gold_of_reviews.applied(widgets.require_data().dataset)
     title = st.empty()
@@ -142,7 +159,8 @@ def _page() -> None:
     title.title(markdown(found.headline(getattr(options, "bar", None))))
     drawn = part.blocks(found, asked, options)
     with wide:
-        blocks.show(block for block in drawn if not isinstance(block, Download))
+        own = {"labels_table": lambda grid: _table(grid, dataset.n_cases)}
+        blocks.show((block for block in drawn if not isinstance(block, Download)), own)
         if dataset.kind != "score" and found.n_ready < len(found.labels):
             st.page_link("pages/review.py", label="Review the other cases", icon=":material/rate_review:")
         if n_kept_back and options.rule == "review":

@@ -70,6 +70,36 @@ def test_the_title_counts_certain_labels_and_the_bar_moves_it():
     assert len(rows(app)) <= n and "95%" in words(app)
 
 
+def test_the_status_filter_shows_its_cases_and_leaves_the_file_whole(taken):
+    app = at_rest(opened("labels", kept(ROWS)))
+    app = settle(app.number_input(key="label_bar").set_value(0.8).run())
+    whole = rows(app)
+    counts = whole["status"].value_counts().to_dict()
+    chips = app.button_group(key="label_status")
+    assert len(counts) > 1 and {*chips.options} == {f"{status}: {n}" for status, n in counts.items()}
+    assert "24 of 24 cases" in words(app)
+    for status, n in counts.items():
+        app = settle(app.button_group(key="label_status").set_value([status]).run())
+        assert rows(app)["case"].tolist() == whole["case"][whole["status"] == status].tolist()
+        assert f"{n} of 24 cases" in words(app)
+        assert len(pd.read_csv(io.BytesIO(taken["labels_file_csv"]()))) == 24
+    app = settle(app.button_group(key="label_status").set_value([*counts]).run())
+    assert rows(app).equals(whole)
+    app = settle(app.button_group(key="label_status").set_value(["uncertain"]).run())
+    app = settle(app.radio(key="label_below").set_value("out").run())  # no uncertain case is left to show
+    assert set(rows(app)["status"]) == {"certain"} and f"{counts['certain']} of 24 cases" in words(app)
+
+
+def test_the_status_filter_finds_cases_beyond_the_rows_shown():
+    split = range(1010, 1020)
+    counts = (f"{case},{'2,2' if case in split else '4,0'}\n" for case in range(1020))
+    app = at_rest(opened("labels", kept("case,x,y\n" + "".join(counts))))
+    assert "1,000 of 1,020 cases" in words(app)
+    (tied,) = [one for one in app.button_group(key="label_status").options if one.endswith(": 10")]
+    app = settle(app.button_group(key="label_status").set_value([tied.removesuffix(": 10")]).run())
+    assert rows(app)["case"].tolist() == [str(case) for case in split] and "10 of 1,020 cases" in words(app)
+
+
 def test_review_first_shows_who_decided():
     digest = kept(ROWS)
     store = access.store()

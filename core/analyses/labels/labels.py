@@ -42,7 +42,6 @@ REVIEWED, UNDETERMINED, TIE = "reviewed", "cannot be determined", "tie"
 NOT_LEADING = {False: "not the leading class", True: "not the leading set"}
 BELOW_BAR, NO_LABEL = "below the minimum", "(no label)"
 LOW_CORRECT = "P(correct) below the minimum"
-MOST_SHOWN = 1000
 _ROUNDING = 1e-9
 COLUMNS = (
     Column("case"),
@@ -413,7 +412,7 @@ def present(found: CaseLabels, inputs: Inputs, options) -> list[Block]:
         blocks.append(Words(f"{evidence.at_bar(options.bar).why_none}. {reach}", "info"))
     same = {"decided_by"} if table["decided_by"].nunique() == 1 else set()
     shown = tuple(replace(one, hidden=one.name in same) for one in columns_in(table, COLUMNS))
-    screen = table.head(MOST_SHOWN).assign(label=table["label"].head(MOST_SHOWN).fillna(""))
+    screen = table.assign(label=table["label"].fillna(""))
     screen.insert(screen.columns.get_loc("n"), "status", screen.pop("status"))  # longest words after the numbers
     if "gold" in screen:
         screen.insert(2, "gold", screen.pop("gold"))

@@ -15,7 +15,7 @@ from ..blocks import Block, Grid, Words
 from ..inputs import Inputs
 from ..schema import Column, columns_in
 from . import SCORE_RULES
-from .labels import MOST_SHOWN, REVIEWED, UNDETERMINED, decided, download, gold_column, with_content
+from .labels import REVIEWED, UNDETERMINED, decided, download, gold_column, with_content
 
 COLUMNS = (
     Column("case"),
@@ -146,7 +146,7 @@ def present(found: ScoreLabels, inputs: Inputs, options) -> list[Block]:
     digits = score_digits(4 * float(np.median(known))) if known.size else 2
     shown = columns_in(table, COLUMNS)
     return [
-        Grid(table.head(MOST_SHOWN), "Scores of the cases.", 60, shown, "labels_table", opens_case=True, digits=digits),
+        Grid(table, "Scores of the cases.", 60, shown, "labels_table", opens_case=True, digits=digits),
         Words(f"{plural(len(table), 'case')}. Set a threshold on Cases to see certainties.", "note"),
         download(table, lambda: table, about(found, inputs, options)),
     ]

@@ -1,6 +1,6 @@
 """Pieces that more than one page shows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from html import escape as _escape
 from html import unescape
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core import methods, tables
 from core.analyses.blocks import FileFormat
@@ -216,6 +217,25 @@ def open_case_table(
 def explained(term: str | Method) -> str:
     """Return the help of a term or a method, with a link to the documentation in the app."""
     return f"{methods.explained(term)}\n\n[Learn more]({documentation.address(documentation.page_of(term))})"
+
+
+def kinds(place: DeltaGenerator, label: str, counts: Mapping[str, int], key: str, **how: Any) -> list[str]:
+    """Draw one chip per kind of row with its number of rows, the most frequent first; return the chosen kinds.
+
+    Parameters
+    ----------
+    place : DeltaGenerator
+    label : str
+    counts : mapping of str to int
+        Number of rows by kind.
+    key : str
+    **how
+        Further arguments of `st.pills`.
+    """
+    ordered = sorted(counts, key=lambda kind: (-counts[kind], kind))
+    titles = {kind: f"{kind}: {counts[kind]:,}" for kind in ordered}
+    how |= {"selection_mode": "multi", "format_func": titles.__getitem__, "wrap": True}
+    return list(place.pills(label, ordered, key=key, **how))
 
 
 def heading(text: str, term: str | Method | None = None) -> None:

@@ -13,7 +13,7 @@ from core.analyses.schema import SHARES
 from core.figures import cells
 from core.raters.flags import NEUTRAL, RULES, SHORT
 from core.runtime.identity_cache import cache_by_identity
-from pages.shared.kit import blocks, columns, presentation
+from pages.shared.kit import blocks, columns, presentation, widgets
 from pages.shared.kit import style as look
 
 PAGE = 500
@@ -94,18 +94,7 @@ def show(found: AssessedRaters) -> list[str]:
 def _chosen_kinds(place: DeltaGenerator, frame: pd.DataFrame) -> list[str]:
     """Draw one chip per kind of trouble with its number of raters; return the chosen kinds."""
     counts = Counter(kind for said in frame["flags"] for kind in set(_short(said)))
-    if not counts:
-        return []
-    kinds = sorted(counts, key=lambda kind: (-counts[kind], kind))
-    chosen = place.pills(
-        "Flags",
-        kinds,
-        selection_mode="multi",
-        format_func=lambda kind: f"{kind} {counts[kind]:,}",
-        key="raters_kinds",
-        label_visibility="collapsed",
-    )
-    return list(chosen or ())
+    return widgets.kinds(place, "Flags", counts, "raters_kinds", label_visibility="collapsed") if counts else []
 
 
 def _page(rows: pd.DataFrame, n_all: int) -> pd.DataFrame:
