@@ -133,14 +133,14 @@ _TEXT = ("text", "sentence", "case text", "document text")
 _ADDRESS = ("image", "image path", "image url", "image file", "img", "picture", "photo", "filename", "file name")
 
 
-def shown_beside(raw: RawTable, mapping: Mapping) -> CaseTable | None:
-    """Return facts on cases from the columns of a long table that no annotation is taken from.
+def shown_beside(raw: RawTable, mapping: Mapping) -> tuple[CaseTable | None, dict[str, str]]:
+    """Return facts on cases from the columns of a long table that no annotation is taken from, and these columns.
 
-    A column counts only if all rows of a case agree and some case has several rows: otherwise it may be text of a
-    rater.
+    The columns are by role, "text" or "address". A column counts only if all rows of a case agree and some case has
+    several rows: otherwise it may be text of a rater.
     """
     if mapping.layout != "long" or mapping.case is None:
-        return None
+        return None, {}
     taken = {
         getattr(mapping, role) for role in ("case", "rater", "answer", "rank", "time", "group", "confidence", "gold")
     }
@@ -152,12 +152,12 @@ def shown_beside(raw: RawTable, mapping: Mapping) -> CaseTable | None:
         for role, names in (("text", _TEXT), ("address", _ADDRESS))
     }
     if not any(found.values()) or raw.table.num_rows == 0:
-        return None
+        return None, {}
     cases = encode(raw.table[mapping.case])
     named = np.flatnonzero(cases.code >= 0)
     code, first = np.unique(cases.code[named], return_index=True)
     if len(code) == len(named):
-        return None
+        return None, {}
     place = np.searchsorted(code, cases.code[named])
     parts = {}
     for role, column in found.items():
@@ -168,7 +168,10 @@ def shown_beside(raw: RawTable, mapping: Mapping) -> CaseTable | None:
         of_case = of_row[first]
         if (of_case[place] == of_row).all() and (of_case >= 0).any():
             parts[role] = tuple(cells.values[cell] if cell >= 0 else "" for cell in of_case)
-    return CaseTable(tuple(cases.values[one] for one in code), **parts) if parts else None
+    if not parts:
+        return None, {}
+    used = {role: column for role, column in found.items() if column is not None and role in parts}
+    return CaseTable(tuple(cases.values[one] for one in code), **parts), used
 
 
 _FOLDER, _TABLE, _INDEX = "facts", "cases.parquet", "images.json"

@@ -1,6 +1,7 @@
 """Columns of a long table that state which raters are AI raters, of which family and version."""
 
 import re
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -23,11 +24,29 @@ _YES_OR_NO = frozenset(("true", "false", "yes", "no", "y", "n", "1", "0"))
 _PERSON = frozenset(re.findall(r"\w+", "human person people expert manual annotator reader rater crowd false no n 0"))
 
 
-def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str, str], ...], list[str]]:
-    """Return AI raters by a column of the table, each with family and version, empty if unknown; and notes.
+@dataclass(frozen=True, slots=True)
+class ToldMachines:
+    """AI raters by the columns of a table.
 
-    A column counts only if its name and every one of its values are known words, and no rater is both. The notes state
-    whether such columns are used, or why not.
+    Attributes
+    ----------
+    machines : tuple of (str, str, str)
+        Name, family and version of each; empty if unknown.
+    notes : tuple of str
+        State whether such columns are used, or why not.
+    columns : dict of str to str
+        Columns that are used, by their role: "type", "family" or "version".
+    """
+
+    machines: tuple[tuple[str, str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    columns: dict[str, str] = field(default_factory=dict)
+
+
+def told_machines(raw: RawTable, mapping: Mapping) -> ToldMachines:
+    """Return AI raters by a column of the table, each with family and version.
+
+    A column counts only if its name and every one of its values are known words, and no rater is both.
 
     Parameters
     ----------
@@ -37,12 +56,13 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str
     if mapping.layout == "wide":
         by_name = [rater for rater in map(mapping.rater_of, mapping.raters) if is_machine_by_name(rater)]
         if not by_name or len(mapping.raters) - len(by_name) < 2:
-            return (), []
+            return ToldMachines()
         names = listed([f"“{name}”" for name in by_name])
         read = "was read as an AI rater" if len(by_name) == 1 else "were read as AI raters"
-        return tuple((name, "", "") for name in by_name), [f"{names} {read}, because of the column names"]
+        machines = tuple((name, "", "") for name in by_name)
+        return ToldMachines(machines, (f"{names} {read}, because of the column names",))
     if mapping.layout != "long" or mapping.rater is None or raw.table.num_rows == 0:
-        return (), []
+        return ToldMachines()
     taken = {getattr(mapping, role) for role in ("case", "rater", "answer", "rank", "time", "group", "confidence")}
     free = [column for column in raw.columns if column not in taken]
     rater = encode(raw.table[mapping.rater])
@@ -62,7 +82,7 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str
             if said[place].casefold() in _MACHINE
         )
         if not machines:
-            return (), []
+            return ToldMachines(columns={"type": column})
         beside = f", with family and version from {listed(used)}" if used else ""
         several = [
             name for found, one in zip(details, one_each, strict=True) if not one for name, told in found if not told
@@ -70,15 +90,16 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str
         names = listed([f"“{name}”" for name in several])
         unused = f"; {names} {was_or_were(len(several))} not used, because some raters have more than one value"
         left = unused if several else ""
-        return machines, [f"“{column}” marks AI raters ({plural(len(machines), 'rater')}){beside}{left}"]
+        note = f"“{column}” marks AI raters ({plural(len(machines), 'rater')}){beside}{left}"
+        more = {role: one[0] for role, one in zip(("family", "version"), one_each, strict=True) if one}
+        return ToldMachines(machines, (note,), {"type": column, **more})
     if not used:
-        return (), []
-    return (), [
-        (
-            f"{listed(used)} {was_or_were(len(used))} not used, because no column marks AI raters; you can enter "
-            "the family and version on the “AI as a rater” page"
-        )
-    ]
+        return ToldMachines()
+    note = (
+        f"{listed(used)} {was_or_were(len(used))} not used, because no column marks AI raters; you can enter "
+        "the family and version on the “AI as a rater” page"
+    )
+    return ToldMachines(notes=(note,))
 
 
 def _is(column: str, how: re.Pattern) -> bool:

@@ -227,18 +227,18 @@ def build_question(
     earlier = earlier_digests(build, rule, treatment, classes, dataset.digest)
     earlier = (*_digests_before(source, question, name, treatment, classes, how, dataset.digest), *earlier)
     pictured: list[str] = []
-    beside = shown_beside(question.raw, question.mapping)
+    beside, _ = shown_beside(question.raw, question.mapping)
     table = beside.joined(side.cases) if beside is not None and side.cases is not None else side.cases or beside
     facts = case_facts(dataset.cases, table, side.images, pictured)
-    machines, of_machines = told_machines(question.raw, question.mapping)
+    told = told_machines(question.raw, question.mapping)
     others = [note for note in question.notes if note not in report.notes]
     doubt = _in_doubt(question)
     report = replace(
         report,
-        notes=(*source.notes, *report.notes, *others, *pictured, *of_machines),
+        notes=(*source.notes, *report.notes, *others, *pictured, *told.notes),
         warnings=(*report.warnings, *([doubt] if doubt else ()), *remarks, *perhaps_gold(question, source.side)),
     )
-    return Reading(dataset, report, facts, machines, earlier, doubt, question.mapping.rater_names)
+    return Reading(dataset, report, facts, told.machines, earlier, doubt, question.mapping.rater_names)
 
 
 def _digests_before(

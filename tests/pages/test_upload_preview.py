@@ -39,6 +39,28 @@ def test_each_column_has_its_role_and_its_first_five_cells():
     assert "Fall-Nr" in [one.label for one in spoken if (one.key or "").startswith("role-")]
 
 
+def shown_roles(app):
+    """The role of each column as the preview words it, by the name of the column."""
+    shown = [one for one in app.selectbox if (one.key or "").startswith("role-")]
+    return {one.label: one.format_func(one.value) if one.value else one.options[-1] for one in shown}
+
+
+def test_columns_that_reading_uses_without_being_asked_are_not_called_unused():
+    people = [(f"c{case}", who, "person", "", "") for case in range(4) for who in "ab"]
+    machines = [(f"c{case}", "g", "machine", "G", "2") for case in range(4)]
+    told = [[*row, f"Words of {row[0]}", f"{row[0]}.png", "?", "xy"[int(row[0][1]) % 2]] for row in people + machines]
+    heads = ["case", "rater", "rater_type", "family", "version", "text", "image", "remark", "class"]
+    app = dropped(("a.csv", delimited([heads, *told])))
+    assert shown_roles(app) == {
+        "case": "Case", "rater": "Rater", "class": "Annotation", "rater_type": "Rater type",
+        "family": "AI family", "version": "AI version", "text": "Case text",
+        "image": "Case image", "remark": "Not used",
+    }  # fmt: skip
+    role_of(app, "rater_type").set_value("group").run()
+    shown = shown_roles(done(app))
+    assert shown["rater_type"] == "Group of the case" and shown["family"] == shown["version"] == "Not used"
+
+
 def test_a_role_that_is_given_in_the_preview_is_that_of_the_mapping():
     app = dropped(("odd.csv", ODD))
     assert role_of(app, "who").value == ""

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from core.ingest.case_content import shown_beside
 from core.ingest.column_mapping import Layout, Mapping
 from core.ingest.formats.raw_table import RawTable
+from core.ingest.machine_columns import told_machines
 from core.text import markdown, plural, shorten
 from pages.shared.cache import visit
 
@@ -32,6 +34,10 @@ _ROLES: dict[Layout, dict[str, str]] = {
     "counts": {"case": "Case", "across": "Class"},
     "contingency": {"case": "Class of the row", "across": "Class"},
     "transposed": {"rater": "Rater", "across": "Case"},
+}  # fmt: skip
+# What reading takes from columns that the mapping does not name, by the role of `told_machines` and `shown_beside`.
+_BESIDE = {
+    "type": "Rater type", "family": "AI family", "version": "AI version", "text": "Case text", "address": "Case image",
 }  # fmt: skip
 Questions = Mapped[str, str]
 _SEVERAL = ("raters", "across")
@@ -67,13 +73,16 @@ def show(raw: RawTable, mapping: Mapping, stamp: str, questions: Questions) -> N
         Columns of other questions of the table, and how these are called.
     """
     roles = {column: _role_of(mapping, column) for column in raw.columns}
-    ordered = sorted(raw.columns, key=lambda column: roles[column] == "")  # those with a role first, in their order
+    beside = _beside(raw, mapping, stamp)
+    others = beside | {name: f"In “{shorten(of, 24)}”" for name, of in questions.items()}
+    # Those with a role first, then those that are read in addition, each in their order.
+    ordered = sorted(raw.columns, key=lambda column: (roles[column] == "", column not in beside))
     st.markdown(f"**The first {plural(min(_ROWS, raw.table.num_rows), 'row')}, with the role of each column**")
-    _cards(raw, mapping, ordered[:_CARDS], roles, stamp, questions)
+    _cards(raw, mapping, ordered[:_CARDS], roles, stamp, others)
     more = ordered[_CARDS:_MOST_CARDS]
     if more:
         with st.expander(f"{plural(len(more), 'more column')}", key=f"more_columns-{stamp}"):
-            _cards(raw, mapping, more, roles, stamp, questions)
+            _cards(raw, mapping, more, roles, stamp, others)
     if len(ordered) > _MOST_CARDS:
         st.caption(f"{plural(len(ordered) - _MOST_CARDS, 'more column')} not shown.")
 
@@ -87,14 +96,22 @@ def _role_of(mapping: Mapping, column: str) -> str:
     return ""
 
 
+def _beside(raw: RawTable, mapping: Mapping, stamp: str) -> dict[str, str]:
+    """Return the columns that reading uses without a role in the mapping, in words; found once for each mapping."""
+    key, asked = f"beside-{stamp}", (mapping, tuple(raw.columns))
+    if (known := visit.other[key]) is None or known[0] != asked:
+        found = told_machines(raw, mapping).columns | shown_beside(raw, mapping)[1]
+        known = visit.other[key] = (asked, {column: _BESIDE[role] for role, column in found.items()})
+    return known[1]
+
+
 def _cards(
-    raw: RawTable, mapping: Mapping, shown: Sequence[str], roles: dict[str, str], stamp: str, questions: Questions
+    raw: RawTable, mapping: Mapping, shown: Sequence[str], roles: dict[str, str], stamp: str, others: dict[str, str]
 ) -> None:
-    """Draw a card for each column: its name, its role, and its first cells."""
+    """Draw a card for each column: its name, its role, and its first cells; ``others`` are uses without a role."""
     with st.container(horizontal=True, gap="small"):
         for column in shown:
-            unused = f"In “{shorten(questions[column], 24)}”" if column in questions else UNUSED
-            titles = {**_ROLES[mapping.layout], "": unused}
+            titles = {**_ROLES[mapping.layout], "": others.get(column, UNUSED)}
             key = f"role-{stamp}-{mapping.layout}-{raw.columns.index(column)}"
             visit.choice[key] = roles[column]
             with st.container(border=True, width=_WIDTH, gap="xsmall"):
