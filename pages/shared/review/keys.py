@@ -10,8 +10,20 @@ from pages.shared.review import presses
 _SCRIPT = f"<script>{Path(__file__).with_name('keys.js').read_text(encoding='utf-8')}</script>"
 _LATE = "The case changed before your key press arrived, so it was ignored. Check this case and press again."
 _LOST = "A key press failed, and later key presses were ignored. Check this case and press again."
+# The field of the name is gone once the name is taken, and the browser would go on at the top of the page.
+_LEAD_ON = """<i class="review-named"></i><script>{
+  const clock = setInterval(() => {
+    const button = document.querySelector("[data-testid=stMain] [data-testid=stBaseButton-primary]");
+    const ready = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning" && button;
+    if (!ready && document.querySelector(".review-named")) return;
+    clearInterval(clock);
+    if (ready && document.activeElement === document.body) button.focus();
+  }, 50);
+  for (const act of ["keydown", "pointerdown"])
+    window.addEventListener(act, () => clearInterval(clock), { capture: true, once: true });
+}</script>"""
 STYLE = """
-[data-testid="stElementContainer"]:has(.review-drawn, .review-late:empty) { display: none; }
+[data-testid="stElementContainer"]:has(.review-drawn, .review-named, .review-late:empty) { display: none; }
 .review-late { margin: 0; padding: 0.6rem 0.9rem; border-radius: 0.5rem; background: rgba(255, 75, 75, 0.12); }
 """
 
@@ -25,6 +37,11 @@ def listen() -> None:
     """Draw the listener, and its message if a key came too late."""
     st.html(_SCRIPT, unsafe_allow_javascript=True)
     st.html(f'<p class="review-late" role="alert" data-late="{_LATE}" data-lost="{_LOST}"></p>')
+
+
+def lead_on() -> None:
+    """Move the focus to the first main button once it is there, unless the user has moved on already."""
+    st.html(_LEAD_ON, unsafe_allow_javascript=True)
 
 
 def drawn() -> None:

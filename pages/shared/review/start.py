@@ -33,6 +33,7 @@ from pages.shared.cases import correct as case_correct
 from pages.shared.kit import expected, job_progress, opening, plausibility_models, predictions, state, widgets
 from pages.shared.review import assigned as review_assigned
 from pages.shared.review import days as review_days
+from pages.shared.review import keys as review_keys
 from pages.shared.review import sample
 
 QUEUES = {
@@ -110,11 +111,13 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, setting
 
 
 def named(name: str) -> None:
-    """Show the reviewer's name in one line, with a button to change it."""
+    """Show the reviewer's name in one line, with a button to change it; the focus goes to the first step."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"You review as **{markdown(shorten(name, 60))}**", width="content")
         if not sign_in.is_on():
             st.button("Switch reviewer", type="tertiary", on_click=visit.drop, args=("reviewer",), key="sign_off")
+    if not sign_in.is_on():
+        review_keys.lead_on()
 
 
 def _sign(name: str | None = None) -> None:
