@@ -1,9 +1,10 @@
-"""Filters of a queue: by class, rater, pair of raters who disagree, date and state. Results are masks of cases."""
+"""Filters of a queue: by class, rater, raters who disagree, date, state and gold. Results are masks of cases."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from ..annotations.dataset import MISSING_TIME, Dataset
 from ..errors import InputError, NotFoundError
@@ -26,6 +27,8 @@ class Filter:
         Times with an annotation from ``since`` (inclusive) to ``until`` (exclusive), seconds since 1970-01-01 UTC.
     states : collection of str, optional
         States of the review (`core.review.states.STATES`); if omitted, all but closed and adjudicated.
+    without_gold : bool
+        True leaves out cases with gold.
     """
 
     named: str | None = None
@@ -34,6 +37,13 @@ class Filter:
     since: int | None = None
     until: int | None = None
     states: Collection[str] | None = None
+    without_gold: bool = False
+
+
+def has_gold(dataset: Dataset) -> np.ndarray:
+    """Return which cases have gold, bool, shape (n_cases,)."""
+    gold = dataset.gold_of_cases()
+    return np.zeros(dataset.n_cases, bool) if gold is None else pd.notna(np.array(gold, object))
 
 
 def matching(dataset: Dataset, wanted: Filter, reviews: Mapping[str, CaseReview]) -> np.ndarray:
@@ -67,6 +77,8 @@ def matching(dataset: Dataset, wanted: Filter, reviews: Mapping[str, CaseReview]
             annotation &= dataset.time < wanted.until
     if not annotation.all():
         kept &= np.bincount(dataset.case_of_annotation[annotation], minlength=dataset.n_cases) > 0
+    if wanted.without_gold:
+        kept &= ~has_gold(dataset)
     if wanted.named is not None:
         kept &= _names(dataset, wanted.named)
     if wanted.pair is not None:

@@ -99,6 +99,23 @@ def test_the_decision_and_its_button_are_drawn_before_the_figures(monkeypatch):
     assert [words for words in drawn if words.startswith(("Case ", "Which "))] == [app.title[0].value]
 
 
+def test_cases_with_gold_are_left_out_of_a_queue_and_counted_unless_they_are_included():
+    def rows(gold):
+        return [f"{case},{rater},{'xy'[rater == 'b']},{gold(case)}" for case in range(6) for rater in "ab"]
+
+    def start(gold):
+        return signed(kept("gold", "\n".join(["case,rater,class,gold", *rows(gold)]).encode()).digest)
+
+    app = start(lambda case: "x" if case < 2 else "")
+    assert "of 4 in this queue. 2 cases with gold were left out" in words(app)
+    assert "Start with 4 cases" in [button.label for button in app.button]
+    app.toggle(key="filter_gold").set_value(True).run()
+    assert "of 6 in this queue. The reason" in words(app)
+    everywhere = start(lambda case: "x")  # a queue without them would be empty
+    assert "of 6 in this queue. The reason" in words(everywhere)
+    assert "filter_gold" not in [toggle.key for toggle in everywhere.toggle]
+
+
 def test_a_score_is_typed_blind_then_compared_with_the_panels_and_decided_by_arbitration():
     """Nothing of the panel is on the page before; a score outside of what a colleague would give is for arbitration."""
     dataset = kept("scores")

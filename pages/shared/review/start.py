@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
@@ -18,13 +19,13 @@ from core.plausibility.gaussian import GaussianScores
 from core.review import worklist
 from core.review.events import check_name
 from core.review.export import time_of
-from core.review.filters import Filter, matching
+from core.review.filters import Filter, has_gold, matching
 from core.review.reviewer_session import Desk
 from core.review.sessions import ARBITRATION, BLIND_FIRST, Queued
 from core.review.states import SETTLED, STATES, CaseReview
 from core.review.store import ReviewStore
 from core.review.waiting import Waiting
-from core.text import exact, markdown, percent, plural, shorten
+from core.text import exact, markdown, percent, plural, shorten, was_or_were
 from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import access, sign_in, visit
 from pages.shared.cache import cases as cached_cases
@@ -162,13 +163,14 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
         return
     try:
         among = _among(desk, dataset, wanted, reviews)
+        known = _with_gold(desk, dataset, wanted, reviews, queue)
         elsewhere = _elsewhere(desk)
         cases = queue.batch(dataset, size, among, elsewhere)
     except PluralityError as error:
         st.error(markdown(error), icon=":material/error:")
         return
     if not cases:
-        st.info("No case is left in this queue for you.", icon=":material/done_all:")
+        st.info(f"No case is left in this queue for you.{known}", icon=":material/done_all:")
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -176,8 +178,8 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
             on_click=_start_queue, args=(desk, title, queue, size, wanted), key="start_session",
         )  # fmt: skip
         listed = (
-            f"of {int(among[queue.case].sum()):,} in this queue. The reason for each case appears after you give "
-            "your opinion."
+            f"of {int(among[queue.case].sum()):,} in this queue.{known} The reason for each case appears after you "
+            "give your opinion."
         )
         if name == "sample":
             listed = (
@@ -226,6 +228,17 @@ def _among(desk: Desk, dataset: Dataset, wanted: Filter | None, reviews: Mapping
     if wanted is None:
         return np.ones(dataset.n_cases, bool)
     return matching(dataset, wanted, reviews) & ~_through(desk, dataset, reviews)
+
+
+def _with_gold(
+    desk: Desk, dataset: Dataset, wanted: Filter | None, reviews: Mapping[str, CaseReview], queue: worklist.Queue
+) -> str:
+    """Return in a sentence how many cases of the queue are left out because they have gold; empty if none."""
+    if wanted is None or not wanted.without_gold:
+        return ""
+    left_out = _among(desk, dataset, replace(wanted, without_gold=False), reviews) & has_gold(dataset)
+    n = int(left_out[queue.case].sum())
+    return f" {plural(n, 'case')} with gold {was_or_were(n)} left out (see “Filter cases”)." if n else ""
 
 
 def _start_queue(desk: Desk, title: str, queue: worklist.Queue, size: int, wanted: Filter | None) -> None:
@@ -389,8 +402,14 @@ def _filter(dataset: Dataset) -> Filter:
             key="filter_states",
         )  # fmt: skip
         since, until = _dates(dataset)
+        known = has_gold(dataset)
+        partly = bool(known.any() and not known.all())  # else all would be left out
+        gold = partly and st.toggle(f"Include {plural(int(known.sum()), 'case')} with gold", key="filter_gold")
         st.caption("Filtering by class or rater reveals something about the annotations.")
-    return Filter(named=named, rater=rater, pair=pair, since=since, until=until, states=tuple(states) or None)
+    return Filter(
+        named=named, rater=rater, pair=pair, since=since, until=until, states=tuple(states) or None,
+        without_gold=partly and not gold,
+    )  # fmt: skip
 
 
 def _dates(dataset: Dataset) -> tuple[int | None, int | None]:

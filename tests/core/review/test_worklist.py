@@ -1,6 +1,7 @@
 """The order of each queue, and the words that say why a case is in it."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from core.errors import InputError, NotFoundError
 from core.evaluation.predictions import match_predictions
 from core.plausibility.dirichlet import DirichletCounts
 from core.review import worklist
-from core.review.filters import Filter, matching
+from core.review.filters import Filter, has_gold, matching
 from core.review.sessions import Queued
 from core.review.states import CaseReview
 
@@ -117,6 +118,14 @@ def test_by_class_and_by_rater(dataset):
     assert kept(dataset, named="z") == [2, 4]
     assert kept(dataset, rater="bob") == [0, 1, 3, 5]
     assert kept(dataset, rater="bob", named="y") == [1, 3]
+
+
+def test_without_gold_leaves_out_cases_with_gold_of_any_kind(dataset):
+    codes = np.array([-1, 0, -1, 2, -1, -1], np.int32)
+    assert kept(replace(dataset, gold=codes)) == [0, 1, 2, 3, 4, 5]
+    assert kept(replace(dataset, gold=codes), without_gold=True) == [0, 2, 4, 5]
+    assert kept(dataset, without_gold=True) == [0, 1, 2, 3, 4, 5]
+    assert has_gold(SimpleNamespace(n_cases=2, gold_of_cases=lambda: np.array([0.5, np.nan]))).tolist() == [True, False]
 
 
 def test_a_class_counts_in_any_place_of_a_ranking(ranked):
