@@ -128,7 +128,8 @@ def _table(grid: Grid, n_cases: int) -> None:
     if chosen := widgets.kinds(st, "Status", counts, "label_status", **how) if len(counts) > 1 else []:
         table = table[table["status"].isin(chosen)]
     table = table.head(_MOST_ROWS)
-    st.caption(f"{len(table):,} of {plural(n_cases, 'case')}")
+    if len(counts) > 1 or len(table) < n_cases:
+        st.caption(f"{len(table):,} of {plural(n_cases, 'case')}")
     blocks.show([replace(grid, table=table)])
 
 
