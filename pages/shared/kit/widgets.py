@@ -233,9 +233,8 @@ def kinds(place: DeltaGenerator, label: str, counts: Mapping[str, int], key: str
         Further arguments of `st.pills`.
     """
     ordered = sorted(counts, key=lambda kind: (-counts[kind], kind))
-    titles = {kind: f"{kind}: {counts[kind]:,}" for kind in ordered}
-    how |= {"selection_mode": "multi", "format_func": titles.__getitem__, "wrap": True}
-    return list(place.pills(label, ordered, key=key, **how))
+    how = {"format_func": lambda kind: f"{kind}: {counts[kind]:,}", "wrap": True} | how
+    return list(place.pills(label, ordered, selection_mode="multi", key=key, **how))
 
 
 def heading(text: str, term: str | Method | None = None) -> None:

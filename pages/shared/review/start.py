@@ -170,7 +170,7 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
         st.error(markdown(error), icon=":material/error:")
         return
     if not cases:
-        st.info(f"No case is left in this queue for you.{known}", icon=":material/done_all:")
+        st.info(f"No case is left in this queue for you.{markdown(known)}", icon=":material/done_all:")
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
