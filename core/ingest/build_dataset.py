@@ -146,8 +146,7 @@ def build_dataset(
     _check(raw, mapping, kind)
     tell = progress or (lambda share: None)
     rows, missing = _ROWS_OF[mapping.layout](raw, mapping, tell)
-    rows.dropped.extend(raw.dropped)
-    missing |= count_missing(rows, treatment)
+    missing, rows.dropped = missing | count_missing(rows, treatment), [*rows.dropped, *raw.dropped]
     notes, cautions = [*raw.notes, *rows.notes, *merge_raters(rows, treatment)], [*rows.cautions]
     kind, codes = _understood(rows, raw, mapping, kind, classes is not None, treatment, (notes, cautions))
     numbers = _only_answers(rows, raw, kind, classes, cautions)

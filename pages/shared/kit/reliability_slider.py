@@ -14,7 +14,7 @@ from core.annotations.dataset import Dataset
 from core.certainty.default_reliability import DefaultReliability, ReliabilityAnchor
 from core.certainty.held_out_readers import reach
 from core.plausibility.protocol import PlausibilityModel, ReliabilityScale
-from core.text import html_text, markdown, number, percent
+from core.text import exact, html_text, markdown, number, percent
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import visit
 from pages.shared.kit import job_progress, opening, plausibility_models, state, widgets
@@ -146,7 +146,7 @@ def _strip(found: tuple[ReliabilityAnchor, ...], offer: ReliabilityScale) -> str
         share = min(max((mark.reliability - offer.low) / (offer.high - offer.low), 0.0), 1.0)
         aside = aside + _SIGN if share - last < _TOO_CLOSE else 0.0
         last = share
-        style = f"left:{percent(share, 2, rounded=True)};margin-left:{aside:g}rem"
+        style = f"left:{percent(share, 2, rounded=True)};margin-left:{exact(aside)}rem"
         sign = SIGNS[mark.name]
         signs.append(f'<span class="{mark.name}" style="{style}" title="{html_text(mark.sentence)}">{sign}</span>')
     return f'<div class="gamma-marks" aria-hidden="true">{"".join(signs)}</div>'
