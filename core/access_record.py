@@ -297,7 +297,7 @@ def _read(path: Path) -> tuple[list[Access], list[str]]:
     content = path.read_bytes() if path.exists() else b""
     for place, text in enumerate(content.splitlines(), 1):
         if (line := _parsed(text)) is None:
-            faults.append(f"could not read line {place} of the file")
+            faults.append(f"line {place} of the file cannot be read")
         else:
             found.append(line)
     return found, faults

@@ -103,7 +103,8 @@ def free(name: str) -> None:
             _write(Account(name, "", "", time.time()))
     except OSError as error:
         raise InputError(
-            f"Could not write {_path(name)}: {error.strerror or error}.", "Give this user write access to it."
+            f"Could not write {_path(name)}: {error.strerror or error}.",
+            "Give the user that runs Plurality write access to this file.",
         ) from None
 
 

@@ -116,7 +116,7 @@ def _why_not(dataset: Dataset, n: np.ndarray, usable: np.ndarray, size: list[int
     if sum(longer) in (0, sum(size)):
         few = "no" if sum(longer) == 0 else "every"
         return (
-            f"undefined: {few} case has more than two annotations, so it cannot be tested whether disagreement led to "
+            f"undefined: {few} case has more than two annotations, so the data cannot show whether disagreement led to "
             "more annotations"
         )
     if min(size) < LEAST_CASES:

@@ -74,7 +74,7 @@ class ApplicableCoefficients(Result):
     def reason(self) -> str:
         """Reason why these coefficients are quoted, as the end of a sentence."""
         order = f" (low to high: {order_in_words(self.order)})" if self.order else ""
-        return f"{_REASONS[self.kind]}{order}"
+        return _REASONS[self.kind].replace("ordered", f"ordered{order}", 1)
 
     def words(self) -> str:
         """Describe how much the raters agree, by the quoted coefficients, as a sentence without its full stop."""

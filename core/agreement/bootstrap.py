@@ -153,7 +153,7 @@ def _with_percentiles(
 ) -> Coefficient:
     se, low, high, note = percentiles(replicates, side.n_cases, level)
     if n_at_1:
-        note = "; ".join(filter(None, (note, f"{n_at_1:,} of {len(replicates):,} resamples have a value of 1")))
+        note = "; ".join(filter(None, (note, f"the value is 1 in {n_at_1:,} of {len(replicates):,} resamples")))
     name, weights = side.labels[place]
     value = float(side.observed[place])
     found = Coefficient(name, weights, value, se, low, high, side.n_cases, side.n_annotations, note)
@@ -176,7 +176,7 @@ def percentiles(
     """
     known = replicates[~np.isnan(replicates)]
     missing = replicates.size - known.size
-    note = f"{missing:,} of {replicates.size:,} resamples have no value" if missing else ""
+    note = f"the value is undefined in {missing:,} of {replicates.size:,} resamples" if missing else ""
     if n_cases < 2:
         return None, None, None, "no interval: there is only one case"
     if missing > (1 - level) * replicates.size or known.size < 2:

@@ -169,8 +169,9 @@ def _ratio_distances(values: np.ndarray) -> np.ndarray:
     limit = current_settings().max_model_cells
     if values.size**2 > limit:
         raise LimitError(
-            f"Could not resample the ratio metric: {values.size:,} classes need {values.size**2:,} cells; the limit "
-            f"is {limit:,}. Use the interval metric on the logarithms of the values."
+            f"Could not resample alpha with the ratio metric: {values.size:,} different values need "
+            f"{values.size**2:,} cells; the limit is {limit:,}. Use the interval metric on the logarithms of the "
+            "values."
         )
     total = values[:, None] + values
     return np.divide(values[:, None] - values, total, out=np.zeros_like(total), where=total > 0) ** 2

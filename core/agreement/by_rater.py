@@ -27,7 +27,7 @@ from .ranges import least_agreement
 OVERALL = (PERCENT, SPA, FLEISS_KAPPA, KRIPPENDORFF_ALPHA)  # Coefficients that pages offer.
 _OF_COUNTS = ("none", "cases", "annotations")
 _CELLS_AT_ONCE = 1 << 20
-NEVER = "this rater never annotated a case twice"
+NEVER = "never annotated a case twice"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -96,8 +96,8 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
     limit = current_settings().max_model_cells
     if dataset.n_raters * dataset.n_classes > limit:
         raise LimitError(
-            f"Cannot compare {dataset.n_raters:,} raters on {dataset.n_classes:,} classes: this needs more "
-            f"cells than the limit of {limit:,}. Select fewer raters."
+            f"Cannot compare raters: {dataset.n_raters:,} raters and {dataset.n_classes:,} classes need "
+            f"{dataset.n_raters * dataset.n_classes:,} cells; the limit is {limit:,}. Select fewer raters."
         )
     twice = both_ways(dataset)
     counts, walk = _walk(twice)

@@ -333,7 +333,7 @@ METHODS = (
         exactly="(p_a − p_e)/(1 − p_e), with p_e = Σ π(1 − π)/(q − 1). Linearised variance (Gwet 2008).",
         sources=("Gwet, British Journal of Mathematical and Statistical Psychology 61 (2008), 29-48", GWET),
         title_weighted="Gwet AC2",
-        assumes="assumes that chance agreement occurs only on hard cases, and is stable even if one class is common.",
+        assumes="is stable even if one class is common, and assumes that raters guess only on hard cases.",
         formula=_GWET,
         place=80,
         beyond_chance=True,

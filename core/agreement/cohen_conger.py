@@ -60,7 +60,7 @@ def warn_repeated(found: Coefficient, repeats: int) -> Coefficient:
     if not repeats or found.value is None:
         return found
     count = "counts" if repeats == 1 else "count"
-    note = f"{plural(repeats, 'repeated annotation')} of a case by the same rater {count} as another rater's"
+    note = f"{plural(repeats, 'repeat annotation')} (same rater, same case) {count} as another rater's"
     return replace(found, note="; ".join(filter(None, (found.note, note))))
 
 
@@ -118,7 +118,7 @@ def cohen_kappa_classic(
     if found.value is None:
         return replace(found, name="cohen_kappa_classic")
     if (np.diff(dataset.case_ptr) == 1).any():
-        return undefined("cohen_kappa_classic", name, "only one of the two raters annotated the case")
+        return undefined("cohen_kappa_classic", name, "some cases were annotated by only one of the two raters")
     first = dataset.rater == dataset.rater.min()
     # Both raters annotated the same cases once each, so their annotations stand in the same order of cases.
     a, b = dataset.answer[first], dataset.answer[~first]
@@ -255,7 +255,7 @@ def check_margins(n_raters: int, n_classes: int) -> None:
     limit = current_settings().max_model_cells
     if n_raters * n_classes > limit:
         raise LimitError(
-            f"Cannot compare {n_raters:,} raters on {n_classes:,} classes: this needs {n_raters * n_classes:,} "
+            f"Cannot compare raters: {n_raters:,} raters and {n_classes:,} classes need {n_raters * n_classes:,} "
             f"cells; the limit is {limit:,}. Select fewer raters."
         )
 

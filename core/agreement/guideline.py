@@ -182,12 +182,13 @@ def review_guideline(
     check_whole(n_resamples, "The number of resamples", 20)
     if dataset.n_classes > MOST_CLASSES:
         raise LimitError(
-            f"Cannot find confused classes: there are more than {MOST_CLASSES} classes. Select fewer cases."
+            f"Cannot find classes that raters confuse: these data have {dataset.n_classes:,} classes; the limit is "
+            f"{MOST_CLASSES}. Merge rare classes."
         )
     counts = _dense(dataset)
     kept = np.flatnonzero(counts.sum(axis=1) > 1)
     if not kept.size:
-        raise NotApplicableError("Cannot find confused classes: no case has two annotations.")
+        raise NotApplicableError("Cannot find classes that raters confuse: no case has two annotations.")
     sides = _sides(dataset, kept, since, version)
     table = _Coincidences(counts[kept], truth[kept], _weights(kept.size, n_resamples, seed), level)
     alpha = krippendorff_alpha(class_counts(dataset), level)
@@ -217,8 +218,8 @@ def _sides(dataset: Dataset, kept: np.ndarray, since: int | None, version: str) 
     if version:
         if dataset.case_group is None:
             raise NotApplicableError(
-                "Cannot compare guideline versions: they are read from the groups of cases, but these cases have no "
-                "groups. Choose the column of versions as the group when you open the file (--group COLUMN)."
+                "Cannot compare guideline versions: these cases have no groups. When you open the file, choose the "
+                "column that contains the version as the group (--group COLUMN)."
             )
         group = np.array(dataset.case_group)
         if version not in dataset.case_group:
@@ -311,7 +312,7 @@ class _Coincidences:
         order = highest_first(whole.ravel())
         self.n_pairs = int((whole > 0).sum())
         if not self.n_pairs:
-            raise NotApplicableError("Cannot find confused classes: raters never disagree.")
+            raise NotApplicableError("Cannot find classes that raters confuse: raters never disagree.")
         places = np.unravel_index(order[: min(self.n_pairs, MOST_PAIRS)], whole.shape)
         self.pairs = list(zip(*(each.tolist() for each in places), strict=True))
         self.disagreement = np.stack([weight @ self.of_cases(pair) for pair in self.pairs], axis=1)

@@ -210,7 +210,7 @@ def _alpha(counts: ClassCounts, metric: Metric, level: float, what: str) -> Coef
     def least() -> float:
         return least_beyond_chance(cases.n, 1 - chance, metric.distance, own=True)
 
-    why = f"only one {what} was used; raw agreement is 1" if alike else "the weights treat all used classes as equal"
+    why = f"only one {what} was used; raw agreement is 1" if alike else "the weights treat all classes used as equal"
     return with_error("krippendorff_alpha", metric.called, _ALPHA, cases, chance, level, least, why)
 
 

@@ -12,7 +12,7 @@ from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
 from ..errors import LimitError, OptionError
 from ..methods import AS_IS
-from ..text import plural
+from ..text import listed, plural
 from .coefficient_methods import CoefficientMethod
 from .intervals import Coefficient, undefined, with_t_interval
 from .krippendorff import alpha_and_deviations, alpha_by_distance, krippendorff_alpha
@@ -170,7 +170,8 @@ def mean_label_alpha(dataset: Dataset, level: float = 0.95) -> Coefficient:
     mean = with_t_interval(MEAN_LABEL_ALPHA, "identity", value, variance, m - 1, m, n_annotations, level, least)
     if not left_out:
         return mean
-    note = f"mean over {plural(len(found), 'label')}; undefined for {', '.join(left_out[:3])}"
+    named = listed([*left_out[:3], *([f"{len(left_out) - 3:,} more"] if len(left_out) > 3 else [])])
+    note = f"mean over {plural(len(found), 'label')}; undefined for {named}"
     return replace(mean, note="; ".join(filter(None, (mean.note, note))))
 
 
@@ -216,7 +217,7 @@ METHODS = (
         mean_label_alpha,
         lambda asked: [mean_label_alpha(asked.dataset, asked.level)],
         plainly="Agreement beyond chance on whether a label applies, averaged over the labels.",
-        exactly="Mean over labels of Krippendorff's nominal α, with each label either given or not. The interval "
+        exactly="Mean over labels of Krippendorff's nominal α, each label being either given or not. The interval "
         "follows from the influence of each case on this mean.",
         sources=("Krippendorff, Content Analysis (2004)",),
         takes={"set": AS_IS},

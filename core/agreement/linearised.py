@@ -271,7 +271,7 @@ def _mean_shares(counts: ClassCounts, seen: Observed) -> np.ndarray:
 
 def why_certain(n_used: int | np.integer) -> str:
     """Explain why chance alone makes all agree, by how many classes were used."""
-    return ONE_CLASS if n_used < 2 else "the weights treat all used classes as equal"
+    return ONE_CLASS if n_used < 2 else "the weights treat all classes used as equal"
 
 
 def mostly_of_others(counts: ClassCounts) -> tuple[int, int]:

@@ -159,7 +159,7 @@ def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.9
         return PairMatrix(dataset.raters, n, agree, coefficient, _share(agree, n), np.full(n.shape, np.nan), level, 0.0)
     if (n_raters * n_classes) ** 2 > limit:
         raise LimitError(
-            f"Cannot compare {n_raters:,} raters pairwise: tables of {n_classes:,} classes need "
+            f"Cannot compare {n_raters:,} raters pairwise: tables for {n_classes:,} classes need "
             f"{(n_raters * n_classes) ** 2:,} cells; the limit is {limit:,}. Select fewer raters, or use percent "
             "agreement."
         )
@@ -304,7 +304,8 @@ METHOD = Computation(
     "Pairwise agreement",
     pair_matrix,
     plainly="Compares each pair of raters on the cases that both have annotated.",
-    exactly="Share of agreeing pairs of annotations, with Wilson's 95% interval. Each cell shows the number of pairs.",
+    exactly="Share of annotation pairs that agree, with Wilson's 95% interval. Each cell also shows the number of "
+    "pairs.",
     sources=(),
     takes=ONE_CLASS,
     needs=("overlap", "raters"),

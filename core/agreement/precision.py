@@ -128,7 +128,7 @@ def agreement_moments(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTIN
     usable = n >= 2
     if usable.sum() < 2:
         raise NotApplicableError(
-            "Could not compute precision: it needs at least two cases with two or more annotations, but "
+            "Cannot compute the precision of agreement: at least two cases need two or more annotations, but "
             f"{NO_PAIR if not usable.any() else 'only one has'}."
         )
     weight, s2 = case_weights(counts, n, weighting)[usable], s2[usable]

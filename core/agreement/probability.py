@@ -275,7 +275,9 @@ def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0
     if np.count_nonzero(total) < 2:
         return undefined("spa_corrected", weighting, ONE_CLASS, m, n_annotations)
     if n_cases < 2:
-        return undefined("spa_corrected", weighting, "chance agreement needs more than one case", m, n_annotations)
+        return undefined(
+            "spa_corrected", weighting, "chance agreement cannot be estimated from one case", m, n_annotations
+        )
     found = _disagreements(counts, weighting)
     value = 1 - found.x / found.y
     if m < 2 or n_cases < 3:
@@ -398,8 +400,8 @@ METHODS = (
         "Sparse probability of agreement",
         spa,
         lambda asked: [spa(asked.counts, weighting, asked.level) for weighting in asked.spa_weightings],
-        plainly="How often two raters gave the same case the same annotation. Cases with more annotations may count "
-        "more.",
+        plainly="How often two raters gave the same case the same annotation. With most weightings, cases with more "
+        "annotations count more.",
         exactly="Σ wᵢPᵢ / Σ wᵢ, where Pᵢ is the agreement on a case and wᵢ its weight. Wilson interval on the "
         "jackknife's effective n (Nørregaard & Derczynski 2022).",
         sources=(SPA_SOURCE,),
@@ -413,8 +415,8 @@ METHODS = (
         "SPA beyond chance",
         spa_corrected,
         lambda asked: [spa_corrected(asked.counts, level=asked.level)],
-        plainly="How much more annotations agree within a case than between different cases, with cases weighted by "
-        "their number of annotations.",
+        plainly="Agreement within cases beyond the agreement between annotations of different cases. Cases are "
+        "weighted by their number of annotations.",
         exactly="(P − P_e)/(1 − P_e), where P_e is the agreement between annotations of different cases. Fieller "
         "interval on 1 − P and 1 − P_e (jackknife covariance).",
         sources=(SPA_SOURCE,),

@@ -383,23 +383,23 @@ def _icc(name: str, title: str, place: int, assumes: str) -> CoefficientMethod:
 
 
 METHODS = (
-    _icc("icc_1", "ICC(1)", 110, "each case may have different raters: all differences between raters count as error."),
-    _icc("icc_1k", "ICC(1,k)", 111, "like ICC(1), for the mean of k scores."),
+    _icc("icc_1", "ICC(1)", 110, "raters may differ between cases, so all differences between raters count as error."),
+    _icc("icc_1k", "ICC(1,k)", 111, "like ICC(1), but for the mean of k scores."),
     _icc(
         "icc_2",
         "ICC(2,1)",
         112,
-        "every case was scored by the same raters, who are a sample of all raters: systematic differences "
-        "between raters count as error.",
+        "the same raters, a sample of all raters, scored every case; systematic differences between them count as "
+        "error.",
     ),
-    _icc("icc_2k", "ICC(2,k)", 113, "like ICC(2,1), for the mean of k scores."),
+    _icc("icc_2k", "ICC(2,k)", 113, "like ICC(2,1), but for the mean of k scores."),
     _icc(
         "icc_3",
         "ICC(3,1)",
         114,
-        "the results hold for these raters only: systematic differences between raters do not count as error.",
+        "the results hold for these raters only; systematic differences between them do not count as error.",
     ),
-    _icc("icc_3k", "ICC(3,k)", 115, "like ICC(3,1), for the mean of k scores."),
+    _icc("icc_3k", "ICC(3,k)", 115, "like ICC(3,1), but for the mean of k scores."),
 )
 ICC_1, ICC_1K, ICC_2, ICC_2K, ICC_3, ICC_3K = (method.name for method in METHODS)
 INTRACLASS = tuple(method.name for method in METHODS)

@@ -129,7 +129,7 @@ def lead(found: ItemOrder) -> list[Span]:
     fit = found.fit
     first, *others = (int(item) for item in fit.order)
     if fit.n_groups > 1:
-        groups = f"comparisons do not connect all items ({fit.n_groups:,} separate groups)"
+        groups = f"they form {fit.n_groups:,} groups with no comparisons between them"
         return ["Cannot order all items: ", groups]
     chance = float(fit.best[first])
     if chance >= CLEARLY_AHEAD:
@@ -357,8 +357,8 @@ def present_raters(found: ItemOrder, dataset: Dataset, options: OrderOptions) ->
         Grid(table, "Raters, least accurate first.", 60, RATERS, "order_raters"),
         Words(
             "“Prefers the stronger item” is a share of the rater's decided comparisons. Accuracy is the probability "
-            "of this preference, given that the rater prefers one of the items, averaged over the pairs that all "
-            "raters compared. Its interval treats the strengths as known. Discrimination is 1 for the average rater "
+            "that the rater prefers the stronger item if they prefer either, averaged over all pairs that anyone "
+            "compared. Its interval treats the strengths as known. Discrimination is 1 for the average rater "
             "and 0 for random answers; raters with few comparisons are treated as average.",
             "note",
         ),
@@ -389,7 +389,7 @@ def _applicable(dataset: Dataset) -> Verdict:
 def _of_raters(dataset: Dataset) -> Verdict:
     found = _applicable(dataset)
     if found.possible and (not dataset.raters_identified or dataset.n_raters < 2):
-        why = "there is only one rater" if dataset.raters_identified else "the annotations do not name their raters"
+        why = "there is only one rater" if dataset.raters_identified else "the annotations are anonymous"
         return Verdict("order", "Raters and the order", False, why)
     return found
 

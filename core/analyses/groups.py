@@ -96,9 +96,9 @@ def present(found: GroupReview, dataset: Dataset, options: GroupOptions) -> list
     ]
     if ratios:
         blocks.append(_figure(ratios, "agreement within / across", 1.0, "groups_association"))
-    small = [f"{fact} ({n:,})" for fact, n in found.too_small]
+    small = [f"{fact}: {n:,}" for fact, n in found.too_small]
     hidden = (
-        f" Not shown: groups by {', '.join(small)} with fewer than {FEWEST_RATERS} raters inside or outside the group."
+        f" Groups with fewer than {FEWEST_RATERS} raters inside or outside them are not shown ({', '.join(small)})."
         if small
         else ""
     )
@@ -106,8 +106,8 @@ def present(found: GroupReview, dataset: Dataset, options: GroupOptions) -> list
         *blocks,
         Grid(table, f"Groups of at least {FEWEST_RATERS} raters.", 60, COLUMNS, "groups_table"),
         Words(
-            "A ratio above 1 means that the group agrees more with itself than with others. p comes from "
-            "permutations of the facts about raters. “Differs” is judged at a false discovery rate of "
+            "A ratio above 1 means that the group agrees more with itself than with others. The p values come from "
+            "permuting the facts about raters. “Differs” controls the false discovery rate at "
             f"{number(found.q, 2)} over {plural(found.n_tests, 'test')}.{hidden}",
             "note",
         ),
@@ -196,9 +196,9 @@ def present_cases(found: CasesApart, dataset: Dataset, options: GroupOptions) ->
     if not found.cases:
         return blocks
     note = (
-        f"A case is compared if at least {FEWEST_ON_CASE} raters of the group and {FEWEST_ON_CASE} others annotated "
-        f"it. p comes from permutations of these raters. Differences are shown only with at least {FEWEST_RATERS} of "
-        "each, because smaller groups could reveal their members."
+        f"A case is compared if at least {FEWEST_ON_CASE} raters in the group and {FEWEST_ON_CASE} others annotated "
+        f"it. The p values come from permuting these raters. Differences are shown only if there are at least "
+        f"{FEWEST_RATERS} raters on each side, because smaller groups could reveal their members."
     )
     return [
         *blocks,
@@ -223,12 +223,15 @@ def lead_of_cases(found: CasesApart) -> str:
     found : CasesApart
     """
     if not found.n_compared:
-        return f"No case was annotated by at least {FEWEST_ON_CASE} raters of a group and {FEWEST_ON_CASE} others."
+        return (
+            f"No case was annotated both by at least {FEWEST_ON_CASE} raters in a group and by at least "
+            f"{FEWEST_ON_CASE} others."
+        )
     clear = len({one.case_id for one in found.cases if one.clear})
     tested = f"{plural(found.n_compared, 'test')}, one per case and group"
     if not clear:
-        return f"No case clearly differs between groups ({tested}). The differences below may be due to chance."
-    return f"{plural(clear, 'case differs', 'cases differ')} clearly between groups of raters ({tested})."
+        return f"Groups do not clearly differ on any case ({tested}). The differences below may be due to chance."
+    return f"Groups of raters clearly differ on {plural(clear, 'case')} ({tested})."
 
 
 def table_of_cases(found: CasesApart, dataset: Dataset, options: GroupOptions) -> pd.DataFrame:

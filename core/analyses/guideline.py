@@ -147,13 +147,13 @@ def present(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions)
         ),
     ]
     labels = [f"{one.first} / {one.second}" for one in found.pairs]
-    caption = f"Pairs of classes; {plural(found.n_cases, 'case')} with two annotations."
+    caption = f"Pairs of classes; {plural(found.n_cases, 'case')} with at least two annotations."
     return [
         *blocks,
         Grid(table, caption, 40, COLUMNS, "guideline_pairs"),
         Words(
-            "Merging classes tends to raise α, so compare the information lost. If all raters confuse two classes, "
-            "the guideline is unclear; if one rater does, explain the classes to that rater.",
+            "Merging classes tends to raise α, so check how much information is lost. If all raters confuse two "
+            "classes, the guideline is unclear; if only one rater does, explain the classes to that rater.",
             "note",
         ),
         Selector(
@@ -175,7 +175,7 @@ def _changes(found: GuidelineReview, options: GuidelineOptions) -> list[Block]:
     return [
         Words((Name(lead_of_changes(found, options)),), "lead"),
         Grid(table, "Agreement on each class before and after the new guideline.", 40, CHANGES, "guideline_changes"),
-        Words("Each interval is for one class. With many classes, some will differ by chance.", "note"),
+        Words("Each interval is for one class. With many classes, some differences are due to chance.", "note"),
         Download(table, "Agreement before and after", "guideline_changes", "guideline_changes_table"),
     ]
 

@@ -71,7 +71,7 @@ def test_a_full_posterior_can_be_cancelled_tried_again_and_says_that_it_fails_it
     draws(page, 100)
     settled(page)
     expect(page.get_by_text(re.compile("cancelled"))).to_have_count(0)
-    expect(page.get_by_text(re.compile("Difficulty ABC fails its check of votes")).first).to_be_visible()
+    expect(page.get_by_text(re.compile("Difficulty ABC fails the vote check")).first).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_contain_text("(Difficulty ABC, not converged)")
     for name, said in (
         ("Prevalence", "by Difficulty ABC, not converged"),

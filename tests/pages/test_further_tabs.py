@@ -18,7 +18,7 @@ def test_weightings_are_compared_and_agreeing_cases_counted():
     said = words(settle(app.run()))
     assert verdict(compare_weightings(load_sample("skin").as_classes()[0])) in said
     app.session_state["agreement_tabs"] = "Cases"
-    assert "at least weak agreement" in words(settle(app.run()))
+    assert "They agree at least weakly on " in words(settle(app.run()))
 
 
 def test_agreement_is_split_and_ratings_are_simulated_as_chosen():
@@ -29,9 +29,9 @@ def test_agreement_is_split_and_ratings_are_simulated_as_chosen():
     app.session_state["model_tabs"] = "Explore t-a-p"
     app = settle(app.run())
     app.number_input(key="explore_a").set_value(0.9)
-    assert "expected at a = 0.9: 0.81; raters guess in proportion to prevalence, so the expected κ is a²" in words(
-        settle(app.run())
-    )
+    said = words(settle(app.run()))
+    assert "expected at a = 0.9: 0.81" in said
+    assert "Because raters guess in proportion to prevalence, the expected κ is a²." in said
     app.number_input(key="explore_t").set_value(1.5)
     assert "t is 1.5. It must be from 0 to 1" in words(settle(app.run()))
 

@@ -333,7 +333,7 @@ def test_pairs_of_many_raters_are_of_the_busiest(said, drawn, left):
     found = part.answer(view)
     assert found.matrix.raters == tuple(f"r{k:02d}" for k in range(5, 45))
     blocks.show(part.blocks(found, view))
-    assert said[0] == "Shown: the 40 of 45 raters with the most annotations."
+    assert said[0] == "Shown: the 40 raters (of 45) with the most annotations."
 
 
 # Models

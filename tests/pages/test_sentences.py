@@ -449,7 +449,7 @@ def test_pairs_that_met_too_seldom_are_counted_among_all_pairs(said, drawn, left
     for counts in (n, n + 5):
         found = by_pair.RaterPairs(replace(matrix, n=counts), np.arange(4), 4)
         blocks.show(by_pair.present(found, view, None))
-    assert " 2 of 6 pairs of raters have fewer than 5 pairs of annotations and are not coloured." in said[0]
+    assert " Not coloured: 2 of 6 pairs of raters, with fewer than 5 pairs of annotations." in said[0]
     assert said[1].endswith("Hover to see the interval.")
 
 

@@ -115,8 +115,8 @@ def _counted(found: CaseAgreement) -> list[Block]:
     strong, weak = int(found.strong.sum()), int(found.weak.sum())
     return [
         Words(
-            f"{strong:,} of {plural(n, 'case')} ({percent(strong / n)}) have strong agreement: at least two thirds "
-            f"of the raters chose the same class. {weak:,} ({percent(weak / n)}) have at least weak agreement: one "
-            "class was chosen most often."
+            f"Raters agree strongly on {strong:,} of {plural(n, 'case')} ({percent(strong / n)}): at least two thirds "
+            f"chose the same class. They agree at least weakly on {weak:,} ({percent(weak / n)}): one class was chosen "
+            "most often."
         )
     ]

@@ -32,7 +32,7 @@ def present(found: tuple[Coefficient, ...], dataset: Dataset, options) -> list[B
     ]
     if len(known) > figures.MOST_LINES:
         blocks.append(
-            Words(f"Shown: the {figures.MOST_LINES} of {len(known):,} classes with the lowest agreement.", "note")
+            Words(f"Shown: the {figures.MOST_LINES} classes (of {len(known):,}) with the lowest agreement.", "note")
         )
     if dataset.compares:
         words = "The order of the two items in a pair is arbitrary, so both preferences have the same value."

@@ -51,7 +51,7 @@ def present(found: RaterPairs, dataset: Dataset, options) -> list[Block]:
     matrix = found.matrix
     blocks: list[Block] = []
     if found.n_raters > len(matrix.raters):
-        shown = f"Shown: the {len(matrix.raters)} of {found.n_raters:,} raters with the most annotations."
+        shown = f"Shown: the {len(matrix.raters)} raters (of {found.n_raters:,}) with the most annotations."
         blocks.append(Words(shown, "note"))
     n = matrix.n[np.triu_indices(len(matrix.raters), 1)]
     seldom = int((n < figures.FEW_PAIRS).sum())
@@ -62,8 +62,8 @@ def present(found: RaterPairs, dataset: Dataset, options) -> list[Block]:
         words = ""
         if seldom:
             words = (
-                f" {seldom:,} of {plural(len(n), 'pair')} of raters have fewer than {figures.FEW_PAIRS} pairs of "
-                "annotations and are not coloured."
+                f" Not coloured: {seldom:,} of {plural(len(n), 'pair')} of raters, with fewer than "
+                f"{figures.FEW_PAIRS} pairs of annotations."
             )
         title = "Raters who agree are next to each other"
         blocks += [

@@ -43,10 +43,9 @@ def present(found: AgreementPrecision, dataset: Dataset, options) -> list[Block]
         Heading("How much would more annotations narrow the interval?", "precision"),
         Words(
             (
-                "The 95% interval of SPA has a width of ", Strong(number(now.width_range[1], 3)),
-                f". With {_BUYS} more annotations, its width would be ", Strong(words["new_cases"]),
-                    " on new cases and ",
-                Strong(words["present_cases"]), " on the present cases.",
+                "The 95% interval of SPA is ", Strong(number(now.width_range[1], 3)), f" wide. {_BUYS} more "
+                "annotations would make it ", Strong(words["new_cases"]), " wide if they are of new cases, and ",
+                Strong(words["present_cases"]), " wide if they are of the present cases.",
             )
         ),
         Figure(
@@ -90,7 +89,7 @@ def _collected(found: AdaptiveCheck) -> list[Block]:
         Words(
             "Cases received a third annotation about equally often whether the first two agreed or disagreed "
             f"({found.more_agree:,} of {found.n_agree:,} and {found.more_disagree:,} of "
-            f"{plural(found.n_disagree, 'case')}), so missing annotations do not bias agreement.",
+            f"{plural(found.n_disagree, 'case')}), so there is no sign that missing annotations bias agreement.",
             "note",
         )
     ]

@@ -47,7 +47,7 @@ def present(found: RaterAgreement, dataset: Dataset, options) -> list[Block]:
     blocks: list[Block] = []
     known = sum(one.value is not None for one in others.each)
     if known:
-        title, axis = agrees_least(others), "Share of agreeing pairs with other raters"
+        title, axis = agrees_least(others), "Agreement with other raters (share of annotation pairs)"
         blocks.append(
             Figure(
                 lambda theme: figures.named_forest(others.raters, others.each, theme, title, axis),
@@ -57,7 +57,7 @@ def present(found: RaterAgreement, dataset: Dataset, options) -> list[Block]:
         )
         if known > figures.MOST_LINES:
             blocks.append(
-                Words(f"Shown: the {figures.MOST_LINES} of {known:,} raters who agree least with the others.", "note")
+                Words(f"Shown: the {figures.MOST_LINES} raters (of {known:,}) who agree least with the others.", "note")
             )
     overall = with_interval(others.overall.value, others.overall.ci_low, others.overall.ci_high)
     blocks.append(

@@ -57,7 +57,7 @@ def present(found: WeightingComparison, dataset: Dataset, options) -> list[Block
         Download(table, "Weightings", "weightings", "weightings_table"),
         Heading("Weights of cases"),
         Selector((control,), curves),
-        Words("Only inv_var_class depends on the class distribution; inv_var and edges do not.", "note"),
+        Words("Of these weightings, only inv_var_class depends on the class distribution.", "note"),
         Download(_curves(found), "Weights by annotations", "weight_curves", "weight_curves_table"),
     ]
 
@@ -114,5 +114,5 @@ def verdict(found: WeightingComparison) -> str:
     others = f"standard error {number(errors[best], 4)}; with flat weights {number(flat, 4)}"
     if p >= CLEARLY_AHEAD:
         verb = "have" if len(same) > 1 else "has"
-        return f"{name} {verb} the lowest variance in these data ({others}; {probability(p)} of resamples)"
-    return f"No weighting clearly has the lowest variance in these data ({name}: {others})"
+        return f"{name} {verb} the lowest variance in these data ({others}; lowest in {probability(p)} of resamples)"
+    return f"No weighting clearly has the lowest variance in these data (lowest: {name}, {others})"

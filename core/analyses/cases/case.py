@@ -178,11 +178,11 @@ def below_peers_said(found: BelowPeers, dataset: Dataset, case: int, hide_names:
         if found.named[rater] and rater not in names:
             who = f"rater {place}" if hide_names else dataset.raters[rater]
             own, peers = percent(1 - found.own[rater]), percent(1 - found.peers[rater])
-            names[rater] = f"{who} ({own} of {plural(int(found.n[rater]), 'annotation')}, others {peers})"
+            names[rater] = f"{who} ({own} of {plural(int(found.n[rater]), 'annotation')}; other raters: {peers})"
     if not names:
         return ""
-    s = "s" if len(names) == 1 else ""
-    return f" Across all cases, {listed(list(names.values()))} disagree{s} with the majority more often than others do."
+    these = "this rater disagrees" if len(names) == 1 else "these raters disagree"
+    return f" Across all cases, {these} with the majority more often than others: {listed(list(names.values()))}."
 
 
 def few_said(found: OneCase) -> str:
@@ -212,8 +212,8 @@ def summary(found: OneCase, n_classes: int) -> Words:
     if risk is not None:
         errors += [risk.summed_se[0], risk.of_top1_se[0]]
         words += (
-            f". Risk: {RISK_LEVELS[risk.level[0]]} ({probability(float(risk.summed[0]))}; for the leading class "
-            f"{probability(float(risk.of_top1[0]))}), expected risk {number(risk.expected[0])} of 2"
+            f". Risk: {RISK_LEVELS[risk.level[0]]}, certainty {probability(float(risk.summed[0]))} (of the leading "
+            f"class's risk level: {probability(float(risk.of_top1[0]))}), expected risk {number(risk.expected[0])} of 2"
         )
     if error := float(np.nanmax(errors, initial=0.0)):
         words += f" (simulation error up to {percent(error, 1)})"
@@ -401,7 +401,7 @@ def risk_triangle(found: OneCase, view: Dataset, region: Callable[[np.ndarray], 
     mass = np.maximum(level_masses(found.draws, view.class_risk)[0], 1e-12)
     mass /= mass.sum(axis=1, keepdims=True)
     level = int(found.risk.level[0])
-    title = f"Risk: most likely {RISK_LEVELS[level]} ({probability(found.risk.summed[0])} of draws)"
+    title = f"Most likely risk: {RISK_LEVELS[level]} ({probability(found.risk.summed[0])} of draws)"
     order = [0, 2, 1]
     shown, names = mass[:, order], [RISK_LEVELS[k] for k in order]
     return Figure(
@@ -501,5 +501,5 @@ def side_by_side(models: Iterable[tuple[str, float, OneCase, Dataset]]) -> list[
         )  # fmt: skip
     return [
         Grid(frame_of(rows, SIDE_BY_SIDE), "Models side by side.", columns=SIDE_BY_SIDE, key="models_side_by_side"),
-        Words((Name("Each model uses its default γ; the chosen model uses the γ on the slider."),), "note"),
+        Words((Name("The chosen model uses the γ on the slider; every other model uses its default γ."),), "note"),
     ]

@@ -55,7 +55,7 @@ class LabelsOptions:
         help="Treatment of cases below the minimum certainty",
     )  # fmt: skip
     soft_labels: bool = _flag("Soft labels", "label_soft", "Add the probability of each class")
-    weights: bool = _flag("Weights", "label_weights", "Add the weight for training")
+    weights: bool = _flag("Weights", "label_weights", "Add a training weight for each case")
     text: bool = _flag("Text and links", "label_text", "Add the text and link of each case")
     samples: int = option(
         0, "Number of sampled labels per case", kind="integer", key="label_samples",

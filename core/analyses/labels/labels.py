@@ -47,14 +47,14 @@ COLUMNS = (
     Column("case"),
     Column("label"),
     Column("probability", "P(correct)", "probability",
-           help="Probability that the label is correct, by the rater model."),
+           help="Probability that the label is correct, according to the rater model."),
     Column("certainty", unit="probability",
            help="Certainty that this label stays first. Empty if a different class leads, or if the case has only "
            "one annotation."),
     Column("status"),
     Column("n", "annotations", "count"),
     Column("decided_by", "decided by"),
-    Column("gold", help="Gold of the case. It is only compared with the label."),
+    Column("gold", help="Gold for the case, used only for comparison."),
     Column("weight", unit="coefficient"),
     Column("soft_label", "soft label"),
     Column("sampled_labels", "sampled labels"),
@@ -132,7 +132,7 @@ class CaseLabels:
         if shares.why_none and not self.n_ready:
             return shares.why_none
         reviewed = " or reviewed" if REVIEWED in self.status else ""
-        be = "is" if len(self.status) == 1 else "are"
+        be = "is" if self.n_ready == 1 or len(self.status) == 1 else "are"
         what = "label set" if self.evidence.is_set else "label"
         return f"{self.n_ready:,} of {plural(len(self.status), what)} {be} certain{reviewed}"
 
@@ -397,11 +397,8 @@ def present(found: CaseLabels, inputs: Inputs, options) -> list[Block]:
     blocks: list[Block] = []
     if (right := found.by_gold) is not None:
         what = "label set" if evidence.is_set else "label"
-        said = (
-            f"Compared with gold, {percent_with_interval(right.value, right.low, right.high)} of "
-            f"{plural(right.n, what)} "
-        )
-        said += "are correct (95% interval)"
+        share = percent_with_interval(right.value, right.low, right.high).replace(" (", " (95% interval ", 1)
+        said = f"Compared with gold, {share} of {plural(right.n, what)} {'is' if right.n == 1 else 'are'} correct"
         if (sure := found.certain_by_gold) is not None:
             said += f"; of {sure.n:,} certain {what}s, {percent_with_interval(sure.value, sure.low, sure.high)}"
         blocks += [Words(f"{said}."), *of_one_class(inputs.dataset)]
@@ -435,7 +432,7 @@ def _counted(found: CaseLabels, bar: float) -> str:
     uncertain = found.evidence.at_bar(bar).uncertain
     if other := sum(low and one != UNCERTAIN for low, one in zip(uncertain, found.status, strict=True)):
         said += (
-            f" Of the {plural(int(uncertain.sum()), 'case')} with a certainty below {percent(bar)}, {other:,} "
+            f" {other:,} of {plural(int(uncertain.sum()), 'case')} with a certainty below {percent(bar)} "
             f"{'has' if other == 1 else 'have'} a status other than “{UNCERTAIN}”."
         )
     return said

@@ -24,7 +24,7 @@ COLUMNS = (
     Column("status"),
     Column("n", "annotations", "count"),
     Column("decided_by", "decided by"),
-    Column("gold", unit="score", help="Gold of the case. It is only compared with the score."),
+    Column("gold", unit="score", help="Gold for the case, used only for comparison."),
     Column("text"),
     Column("link"),
 )
@@ -80,7 +80,7 @@ def compute(inputs: Inputs, options) -> ScoreLabels:
     """
     dataset, settings = inputs.dataset, inputs.settings
     if settings is None or not isinstance(settings.plausibility, GaussianScores):
-        raise NotApplicableError(f"Estimated scores need the model {GAUSSIAN.title}.")
+        raise NotApplicableError(f"Cannot estimate scores: choose the model “{GAUSSIAN.title}”.")
     n = np.diff(dataset.case_ptr)
     if options.rule == "vote":
         label, error, by = *_means(dataset.score, dataset.case_of_annotation, n), SCORE_RULES["vote"]
@@ -147,6 +147,6 @@ def present(found: ScoreLabels, inputs: Inputs, options) -> list[Block]:
     shown = columns_in(table, COLUMNS)
     return [
         Grid(table, "Scores of the cases.", 60, shown, "labels_table", opens_case=True, digits=digits),
-        Words(f"{plural(len(table), 'case')}. Set a threshold on Cases to see certainties.", "note"),
+        Words(f"{plural(len(table), 'case')}. To see certainties, set a threshold on the Cases page.", "note"),
         download(table, lambda: table, about(found, inputs, options)),
     ]

@@ -69,8 +69,8 @@ def present(found: AgreementOfModels, dataset: Dataset, options) -> list[Block]:
     columns = [Column("model"), *(Column(name, unit="rate") for name in names)]
     return [
         Heading("Comparison of models", "model agreement"),
-        Words(f"Share of {plural(found.found.n_cases, 'case')} with the same most likely class.", "note"),
-        Grid(_matrix(names, same), "Share of cases with the same class.", 40, columns, "model_agreement"),
+        Words(f"Share of {plural(found.found.n_cases, 'case')} on which two models agree.", "note"),
+        Grid(_matrix(names, same), "Share of cases on which two models agree.", 40, columns, "model_agreement"),
         Download(
             table_of(found, dataset, options), "Mean distance between class probabilities", "model_distance",
             "model_distance_table",
@@ -100,8 +100,8 @@ def _kappa(found: KappaCheck | None) -> list[Block]:
             (
                 "Observed κ is ", Strong(with_interval(found.observed, found.low, found.high)),
                 "; expected under the model: ", Strong(number(found.expected)),
-                f". The product of accuracies a² is {number(found.a_squared)}. Expected κ equals a² if raters "
-                "guess in proportion to prevalence.",
+                f". The mean product of two raters' accuracies, a², is {number(found.a_squared)}. Expected κ equals a² "
+                "if raters guess in proportion to prevalence.",
             )
         ),
     ]  # fmt: skip

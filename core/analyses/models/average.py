@@ -20,7 +20,7 @@ MOST_ROWS = 500
 _HEIGHT = 420
 COLUMNS = (
     Column("model"),
-    Column("weight", unit="share", help="Weight of this model in each probability."),
+    Column("weight", unit="share", help="Weight of this model in the average."),
     Column("score", "held-out score", "error", help="Nats per annotation; higher is better."),
     Column("beta", "β", "coefficient", "beta_low", "beta_high",
            help="Value of each annotation relative to an independent one."),
@@ -28,7 +28,7 @@ COLUMNS = (
     Column("beta_high", "95% high", "coefficient"),
     Column("remark"),
     Column("flipped", unit="count", help="Unanimous cases for which this model chooses a different class."),
-    Column("doubt", unit="rate", help="Weight of the prevalence in each probability."),
+    Column("doubt", unit="rate", help="Weight of the prevalence in this model's class probabilities."),
 )  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
         copied = (
             "Some raters give the same annotations, as if they copied each other: ",
             *who,
-            ". Each of them is predicted without the others.",
+            ". The annotations of each are predicted without those of the others.",
         )
         blocks.append(Words(copied, "note", "held-out score"))
     return [*blocks, *_where_they_differ(averaged, dataset)]

@@ -171,7 +171,7 @@ def _frame(models: FittedModels, order: np.ndarray) -> pd.DataFrame:
 def _columns(fit: RaterModelFit, frame: pd.DataFrame) -> tuple[Column, ...]:
     """Return columns with each effect next to the ends of its interval."""
     numbered = class_values(without_shared_words(fit.classes)) is not None
-    how = "with numbered classes." if numbered else "the lowest class is 1."
+    how = "." if numbered else "; the lowest class is 1."
     known = {
         "case": Column("case"),
         "by vote": Column("by vote", "by majority vote"),
@@ -179,7 +179,9 @@ def _columns(fit: RaterModelFit, frame: pd.DataFrame) -> tuple[Column, ...]:
         "by model": Column("by model"),
         "probability": Column("probability", unit="probability"),
         "annotations": Column("annotations", unit="count"),
-        _EXPECTED: Column(_EXPECTED, unit="coefficient", help=f"Mean of the class probabilities, {how}"),
+        _EXPECTED: Column(
+            _EXPECTED, unit="coefficient", help=f"Mean class number, weighted by the class probabilities{how}"
+        ),
         f"{_EXPECTED} low": Column(f"{_EXPECTED} low", "95% from"),
         f"{_EXPECTED} high": Column(f"{_EXPECTED} high", "to"),
         "within one class": Column(

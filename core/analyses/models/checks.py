@@ -71,7 +71,7 @@ def present(found: ModelChecks | None, dataset: Dataset, options) -> list[Block]
     names = list(found.checks)
     if len(names) > figures.MOST_MODELS:
         first, most = names.index(found.name), figures.MOST_MODELS
-        title = f"Models in the figure, at most {most} of {len(names):,}"
+        title = f"Models in the figure (at most {most} of {len(names):,})"
         controls.append(Control(title, names, names, f"drawn-{'-'.join(names)}", first, most=most))
 
     def then(*chosen) -> list[Block]:
@@ -105,7 +105,7 @@ def _bands(found: ModelChecks, name: str | None, drawn: Sequence[str]) -> list[B
     votes = {one: kinds["votes"] for one, kinds in found.checks.items()}
     title, raters = plotly(who_reproduces(votes)), found.checks[found.name]["raters"]
     votes = {one: votes[one] for one in drawn}
-    about = plotly(f"{found.name} {_REPRODUCES[verdict(raters)]} the check of raters")
+    about = plotly(f"{found.name} {_REPRODUCES[verdict(raters)]} the rater check")
     return [
         Heading("Votes per case, observed and simulated", "predictive check"),
         Words(
@@ -142,7 +142,7 @@ def _leave_one_out(found: ModelChecks) -> list[Block]:
                 "loo",
             ),
         ]
-        if doubtful := ", ".join(f"{plural(row.n_high_k, 'case')} of {row.name}" for row in rows if row.n_high_k):
+        if doubtful := ", ".join(f"{plural(row.n_high_k, 'case')} under {row.name}" for row in rows if row.n_high_k):
             said = ("Open symbols: importance weights are unreliable (Pareto k too high) for ", Name(doubtful), ".")
             blocks.append(Words(said, "note"))
     if rows:

@@ -75,14 +75,14 @@ def present(found: CovariateFit, dataset: Dataset, options) -> list[Block]:
             (
                 "Model: difficulty with covariates, positive class ", Name(told),
                 f". Estimated prevalence {percent(found.prevalence)}, mean accuracy {percent(found.accuracy)}, "
-                f"spread of raters in log odds {number(found.rater_spread)}. "
+                f"spread of raters {number(found.rater_spread)} (log odds). "
                 f"{found.diagnostics if found.converged else ''}",
             ),
             "note",
         ),
         Words(
-            "Effects are associations, not causes. “Clear”: the sign is clear when all effects are tested together "
-            f"(Holm's procedure, {percent(1 - found.level)} level). Difficulty: change in accuracy because cases are "
+            "Effects are associations, not causes. “Clear”: significant when all effects are tested together (Holm's "
+            f"procedure, {percent(1 - found.level)} level). Difficulty: change in accuracy because cases are "
             f"easier or harder.{_OF_MODE if found.way == 'map' else ''}",
             "note",
         ),
@@ -111,21 +111,22 @@ def _sentence(one: CovariateEffect, found: CovariateFit) -> list[Span]:
     value, low, high = (100 * part for part in one.difference)
     up = value > 0
     ends = (low, high) if up else (-high, -low)
-    interval = f"{percent(found.level)} interval {_signed(ends[0])} to {_signed(ends[1])}"
+    interval = f" ({percent(found.level)} interval {_signed(ends[0])} to {_signed(ends[1])}). "
     points = f"{_signed(abs(value))} percentage points"
     if one.reference:
-        than: list[Span] = [" than with ", Name(one.reference)]
-        who: list[Span] = [f"{one.side.capitalize()} with ", Name(f"{one.column}: {one.value}")]
+        than: list[Span] = [" than with “", Name(one.reference), "”"]
+        who: list[Span] = [f"{one.side.capitalize()} with ", Name(one.column), " “", Name(one.value), "”"]
     else:
         than = [f" per increase of {significant(one.unit)}"]
         who = [f"{one.side.capitalize()} with higher ", Name(one.column)]
     if one.outcome == "prevalence":
-        often = f" {points} {'more' if up else 'less'} often ({interval})"
-        return [*who, " are ", Name(f"“{found.positive}”"), often, *than, ". "]
+        return [
+            *who, " are ", Name(f"“{found.positive}”"), f" {points} {'more' if up else 'less'} often", *than, interval
+        ]  # fmt: skip
     if one.outcome == "difficulty":
-        hard = f" are {'easier' if up else 'harder'}: accuracy is {points} {'higher' if up else 'lower'} ({interval})"
-        return [*who, hard, *than, ". "]
-    return [*who, f" are {points} {'more' if up else 'less'} accurate ({interval})", *than, ". "]
+        hard = f" are {'easier' if up else 'harder'}: accuracy is {points} {'higher' if up else 'lower'}"
+        return [*who, hard, *than, interval]
+    return [*who, f" are {points} {'more' if up else 'less'} accurate", *than, interval]
 
 
 def _signed(value: float) -> str:

@@ -70,7 +70,7 @@ def compute(dataset: Dataset, options) -> Explored:
         raise InputError(
             f"Could not simulate {options.cases:,} cases, {options.raters:,} raters and {options.classes:,} classes: "
             "the simulation is too large.",
-            f"Use at most {MOST_RATINGS:,} ratings and {MOST_CLASSES} classes.",
+            f"Use at most {MOST_RATINGS:,} ratings (cases × raters) and {MOST_CLASSES} classes.",
         )
     rest = options.classes - 1
     t, p = (np.array([first, *[(1 - first) / rest] * rest]) for first in (options.t, options.p))
@@ -110,11 +110,9 @@ def present(found: Explored, dataset: Dataset, options) -> list[Block]:
     table, rates = table_of(found, dataset, options), found.rates
     kappa, n = found.coefficients["Fleiss' κ"], len(found.coefficients)
     expected = "undefined" if rates.kappa is None else number(rates.kappa)
-    same = (
-        "; raters guess in proportion to prevalence, so the expected κ is a²"
-        if options.t == options.p and rates.kappa is not None
-        else ""
-    )
+    same = ""
+    if options.t == options.p and rates.kappa is not None:
+        same = " Because raters guess in proportion to prevalence, the expected κ is a²."
     said = "undefined" if kappa.value is None else with_interval(kappa.value, kappa.ci_low, kappa.ci_high)
     frame = long_table(found.ratings)
     frame["truth"] = np.array(found.ratings.classes)[found.truth][found.ratings.case_of_annotation]
@@ -124,10 +122,10 @@ def present(found: Explored, dataset: Dataset, options) -> list[Block]:
             "otherwise guesses.",
             "note",
         ),
-        Finding(f"Fleiss' κ is {said}; expected at a = {exact(options.a)}: {expected}{same}"),
+        Finding(f"Fleiss' κ is {said}; expected at a = {exact(options.a)}: {expected}"),
         Words(
             f"Expected agreement: {percent(rates.total)} (both know: {percent(rates.accurate)}; one knows: "
-            f"{percent(rates.mixed)}; both guess: {percent(rates.inaccurate)})."
+            f"{percent(rates.mixed)}; both guess: {percent(rates.inaccurate)}).{same}"
         ),
         Heading("Results of measures and models"),
         Grid(table.head(n), "Coefficients.", columns=COLUMNS, key="explored"),

@@ -134,11 +134,11 @@ def restarts_in_words(fit: RaterModelFit, found: Restarts) -> Words:
         return Words(f"None of {n} found a better fit than the start from the majority vote.", "note")
     n_best = sum(abs(value - max(found.objectives)) < 1e-4 * (1 + abs(value)) for value in found.objectives)
     return Words(
-        f"The likelihood has more than one mode. The best of {n} (reached {plural(n_best, 'time')}) has "
+        f"The likelihood has more than one mode. The best fit in {n} (reached {plural(n_best, 'time')}) has "
         f"log-likelihood {number(found.best.log_likelihood, 3)}; the start from the majority vote has "
         f"{number(fit.log_likelihood, 3)}. This better fit changes the most likely class of "
         f"{plural(found.n_changed, 'case')}. "
-        "Results below use the start from the majority vote unless you choose the other.",
+        "Results below use the start from the majority vote unless you choose the better fit.",
         "warning",
         icon="alt_route",
     )

@@ -95,7 +95,9 @@ def present(every: EveryLabel, dataset: Dataset, options) -> list[Block]:
     labels, raters = found.to_frame("labels"), found.to_frame("raters")
     blocks: list[Block] = []
     if not found.converged:
-        blocks.append(Words("Some labels have not converged, so their numbers may still change.", "warning"))
+        blocks.append(
+            Words("The models for some labels have not converged, so their estimates may still change.", "warning")
+        )
     columns = (*_RATERS, *(_ODDS if found.shared else ()))
     left: list[Block] = [
         Grid(labels.assign(converged=np.where(labels["converged"], "yes", "no")), "Labels.", 60, _LABELS, "label_fits"),
@@ -110,13 +112,13 @@ def present(every: EveryLabel, dataset: Dataset, options) -> list[Block]:
     if found.shared:
         blocks.append(
             Words(
-                "Odds of being correct about a label, relative to all raters. Below 1 if the label is present: the "
-                "rater misses it too often. Below 1 if the label is absent: the rater adds it too often. Intervals "
-                "are not available.",
+                "Odds of being correct about a label, relative to all raters. Odds below 1 for present labels: the "
+                "rater misses labels too often. Odds below 1 for absent labels: the rater adds labels too often. "
+                "Intervals are not available.",
                 "note",
             )
         )
-    follows = () if found.none is None else (", “", Name(found.none), "” if no other applies")
+    follows = () if found.none is None else (" and “", Name(found.none), "” applies only if no other does")
     settings = found.fits[0].settings  # number of independent annotations that those of a case are worth
     worth = (*dependence_note(dataset, settings["beta"]), *doubt_note(settings["doubt"]))
     mean = probability(float(found.set_probability.mean()))
@@ -125,10 +127,10 @@ def present(every: EveryLabel, dataset: Dataset, options) -> list[Block]:
         *_by_gold(every.by_gold),
         Words(
             (
-                f"The most likely label set of a case is fully correct with a mean probability of {mean}, if labels "
-                "are independent given the annotations",
+                "If labels are independent given the annotations",
                 *follows,
-                f"; n = {plural(len(found.cases), 'case')}.",
+                f", the most likely label set of a case is fully correct with a mean probability of {mean} "
+                f"(n = {plural(len(found.cases), 'case')}).",
                 *(f" {note}" for note in worth),
             ),
             "note",

@@ -65,7 +65,7 @@ def present(found: ModelPrevalence, dataset: Dataset, options) -> list[Block]:
     if len(_truths(models)) < len(models.same):
         blocks.append(Words("Difficulty ABDE, the baseline without parameters, is left out.", "note"))
     if len(codes) < len(fit.classes) > 2:
-        blocks.append(Words(f"Shown: the {len(codes):,} of {len(fit.classes):,} classes that change most.", "note"))
+        blocks.append(Words(f"Shown: the {len(codes):,} classes (of {len(fit.classes):,}) that change most.", "note"))
     table = table_of(found, dataset, options)
     return [*blocks, Download(table, "Prevalence", "prevalence", "prevalence_table")]
 

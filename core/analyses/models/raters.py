@@ -76,7 +76,7 @@ def present(found: ModelRaters, dataset: Dataset, options) -> list[Block]:
     table = table_of(found, dataset, options)
     first = ["rater", "sign"]  # a flag at the right edge would be cut
     columns = [COLUMNS.get(name) or _column(name) for name in (*first, *table.columns.drop(first))]
-    grid = Grid(table, "Raters, as judged by the model.", 40, columns, "rater_table", selects="first")
+    grid = Grid(table, "Raters according to the model.", 40, columns, "rater_table", selects="first")
     blocks: list[Block] = [
         Heading("Raters", "confusion matrix"),
         Row((Stack(1, [accuracy]), Stack(1, [Chosen(grid, lambda rater: _confusion(fit, rater))])), "large"),
@@ -96,7 +96,7 @@ def present(found: ModelRaters, dataset: Dataset, options) -> list[Block]:
         Words(
             (
                 OnPage("Choose a row to see that rater's confusion matrix. "),
-                "If gold is available, the Raters page uses it to judge accuracy.",
+                "The Raters page measures accuracy against gold, if available.",
             ),
             "note",
         ),
@@ -140,7 +140,7 @@ def _confusion(fit: RaterModelFit, rater: int) -> list[Block]:
         )
     ]  # fmt: skip
     if len(fit.classes) > figures.MOST_CLASSES:
-        said = f"Shown: the {figures.MOST_CLASSES} of {len(fit.classes):,} classes that this rater saw most often."
+        said = f"Shown: the {figures.MOST_CLASSES} classes (of {len(fit.classes):,}) that this rater saw most often."
         blocks.append(Words(said, "note"))
     return blocks
 

@@ -113,8 +113,8 @@ def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
         Words(
             f"{plural(found.n_hidden, 'annotation')} {'was' if found.n_hidden == 1 else 'were'} held out. The score "
             "is in nats per annotation; higher is better. β: weight of each annotation, given the others on the "
-            "same case. The score does not detect mistakes that raters share. Flipped: unanimous cases that get a "
-            f"different class (n = {found.n_unanimous:,}).",
+            "same case. The score does not detect mistakes that raters share. Flipped: how many of "
+            f"{plural(found.n_unanimous, 'unanimous case')} get a different class.",
             "note",
         ),
     ]

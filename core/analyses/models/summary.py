@@ -106,7 +106,8 @@ def badges(models: FittedModels) -> list[Block]:
     if n <= MOST_BADGES:
         items += [((Name(title), " has not converged"), "warning") for title in unsettled]
         items += [
-            ((Name(title), f" fails its check of {check.kind}: {least(check)}"), "failed") for title, check in failing
+            ((Name(title), f" fails the {check.kind.removesuffix('s')} check: {least(check)}"), "failed")
+            for title, check in failing
         ]
         return [Badges(items)] if items else []
     if unsettled:

@@ -43,7 +43,7 @@ def present(found: VoteShares, dataset: Dataset, options) -> list[Block]:
     first, n = table.iloc[0], found.shares[0].n
     cases = f"{plural(n, 'case')} with annotations; tied cases are split.{rest}"
     if clearly_most_cases(table["share of cases"], n) is None:
-        words = Words(f"No class is clearly the most common by majority vote of {cases}")
+        words = Words(f"No class is clearly the most common by majority vote in {cases}")
     else:
         share = percent_with_interval(first["share of cases"], first["ci_low"], first["ci_high"])
         name = Strong(Name(shorten(first["class"], 60)))

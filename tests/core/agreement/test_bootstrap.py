@@ -36,7 +36,7 @@ def test_nominal_alpha_of_gwets_twelve_units_has_the_known_interval_and_the_know
     assert alpha.ci_high == 1
     # Resamples of 12 cases without the 3 that disagree: (9/12)^12 = 0.0317.
     assert found.n_at_1[0] / 20_000 == pytest.approx(0.75**12, abs=4 * 0.0012)
-    assert "few cases" in alpha.note and f"{found.n_at_1[0]:,} of 20,000 resamples have a value of 1" in alpha.note
+    assert "few cases" in alpha.note and f"the value is 1 in {found.n_at_1[0]:,} of 20,000 resamples" in alpha.note
 
 
 def test_replicates_stand_for_the_interval_and_the_error():
@@ -131,12 +131,12 @@ def test_resamples_without_a_value_are_counted_and_too_many_leave_the_interval_u
     lost = int(found.n_undefined[found.position("fleiss_kappa")])
     assert lost / 1000 == pytest.approx((29 / 30) ** 30, abs=0.05)
     assert fleiss.value is not None and fleiss.ci_low is None
-    assert fleiss.note == f"no interval: {lost} of 1,000 resamples have no value"
+    assert fleiss.note == f"no interval: the value is undefined in {lost} of 1,000 resamples"
     more = bootstrap(counts_of([[0, 0]] * 35 + [[0, 1], [1, 1], [1, 1], [0, 1], [1, 1]], 2))
     place = more.position("fleiss_kappa")
     assert 0 < more.n_undefined[place] < 50
     assert more.coefficients[place].ci_low is not None
-    assert f"{more.n_undefined[place]} of 1,000 resamples have no value" in more.coefficients[place].note
+    assert f"undefined in {more.n_undefined[place]} of 1,000 resamples" in more.coefficients[place].note
     assert "3 of 40 cases" in more.coefficients[place].note
 
 

@@ -436,7 +436,7 @@ def test_weights_that_make_all_classes_agree_leave_nothing_beyond_chance(coeffic
     """With two classes used alike often chance is 1 for Gwet's AC too."""
     found = coefficient(counts_of([[0, 1], [1, 0]], 2), weights=np.ones((2, 2)))
     assert found.value is None
-    assert "the weights treat all used classes as equal" in found.note
+    assert "the weights treat all classes used as equal" in found.note
 
 
 def test_longer_lists_of_classes_lower_chance_for_brennan_prediger():

@@ -184,7 +184,7 @@ def test_one_case_gives_a_value_without_an_interval():
 def test_repeated_answers_are_remarked_on_by_conger_and_refused_by_cohen():
     panel = [[(0, 0), (1, 0), (0, 1)], [(0, 1), (1, 1)], [(0, 0), (1, 1)]]
     assert (
-        "1 repeated annotation of a case by the same rater counts as another rater's"
+        "1 repeat annotation (same rater, same case) counts as another rater's"
         in conger_kappa(dataset_of(panel, 2)).note
     )
     for coefficient in (cohen_kappa, cohen_kappa_classic):

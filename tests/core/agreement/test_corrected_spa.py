@@ -147,7 +147,7 @@ def test_cases_of_which_none_agrees_are_bounded_from_above_by_the_agreement_that
 
 def test_too_few_cases_for_chance_between_them_are_answered_with_the_reason():
     alone = spa_corrected(counts_of([[0, 1, 1]], 2))
-    assert alone.value is None and "more than one case" in alone.note
+    assert alone.value is None and "cannot be estimated from one case" in alone.note
     two = spa_corrected(counts_of([[0, 0], [1, 0]], 2))
     assert two.value == pytest.approx(0, abs=1e-12)
     assert two.se is None and "only two cases" in two.note

@@ -217,7 +217,7 @@ def test_one_class_only_is_undefined_under_every_metric(metric):
 
 def test_weights_that_make_all_classes_agree_leave_alpha_undefined():
     found = krippendorff_alpha(counts_of([[0, 1], [1, 1]], 2), weights=np.ones((2, 2)))
-    assert found.value is None and "the weights treat all used classes as equal" in found.note
+    assert found.value is None and "the weights treat all classes used as equal" in found.note
 
 
 def test_what_makes_no_sense_is_refused_with_the_reason():

@@ -219,9 +219,7 @@ def test_strongly_and_weakly_agreeing_cases_are_counted():
     assert found.strong.tolist() == [True, True, False, False, False, False, True]
     assert found.weak.tolist() == [True, True, False, True, False, False, True]
     words = next(one for one in part.blocks(found, dataset) if isinstance(one, Words)).plain
-    assert (
-        words.startswith("3 of 6 cases (50%) have strong agreement") and "4 (67%) have at least weak agreement" in words
-    )
+    assert words.startswith("Raters agree strongly on 3 of 6 cases (50%): ") and "at least weakly on 4 (67%): " in words
     kinds = ["two thirds", "two thirds", "tied", "plurality", "tied", "", "two thirds"]
     assert part.frame(found, dataset)["leading"].tolist() == kinds
 

@@ -239,7 +239,7 @@ def test_other_data_and_raters_without_names_are_refused_with_a_reason():
     assert ORDER.parts[0].applicable(plain).reason == "the cases are not pairs of items"
     anonymous = made(["a,b", "b,a"], "winner,loser")
     assert ORDER.parts[0].applicable(anonymous).possible
-    assert ORDER.part("raters").applicable(anonymous).reason == "the annotations do not name their raters"
+    assert ORDER.part("raters").applicable(anonymous).reason == "the annotations are anonymous"
     assert ORDER.part("raters").applicable(made(["a,b,r", "b,a,r"])).reason == "there is only one rater"
 
 

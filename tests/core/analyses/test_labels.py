@@ -149,7 +149,7 @@ def test_the_note_also_counts_uncertain_cases_with_another_status(inputs, eviden
     other = n - (table["status"] == "uncertain").sum()
     assert other > 0
     has = "has" if other == 1 else "have"
-    words = f" Of the {n} cases with a certainty below 90%, {other} {has} a status other than “uncertain”."
+    words = f" {other} of {n} cases with a certainty below 90% {has} a status other than “uncertain”."
     assert any(one.endswith(words) for one in said["vote"])
 
 
@@ -241,9 +241,9 @@ def test_gold_confirms_the_share_of_labels_that_equal_it(inputs, evidence):
     assert (found.certain_by_gold.value, found.certain_by_gold.n) == (np.mean(certain), len(certain))
     said = [block.plain for block in PART.blocks(found, inputs) if isinstance(block, Words)]
     shares = [percent_with_interval(one.value, one.low, one.high) for one in (found.by_gold, found.certain_by_gold)]
+    whole = shares[0].replace(" (", " (95% interval ", 1)
     assert said[0] == (
-        f"Compared with gold, {shares[0]} of 60 labels are correct (95% interval); of {len(certain)} certain "
-        f"labels, {shares[1]}."
+        f"Compared with gold, {whole} of 60 labels are correct; of {len(certain)} certain labels, {shares[1]}."
     )
     words = " ".join(block.plain for block in PART.blocks(found, inputs) if hasattr(block, "plain"))
     assert "of 60 labels are correct" in words

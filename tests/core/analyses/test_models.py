@@ -165,9 +165,9 @@ def test_restarts_that_lead_elsewhere_say_by_how_much():
     best = SimpleNamespace(log_likelihood=-100.25)
     found = SimpleNamespace(objectives=[-100.25, -130.0, -100.25], differs=True, n_changed=1, best=best)
     assert restarts_in_words(SimpleNamespace(log_likelihood=-1120.5), found).plain.startswith(
-        "The likelihood has more than one mode. The best of 3 restarts (reached 2 times) has log-likelihood "
+        "The likelihood has more than one mode. The best fit in 3 restarts (reached 2 times) has log-likelihood "
         "−100.250; the start from the majority vote has −1,120.500. This better fit changes the most likely "
-        "class of 1 case. Results below use the start from the majority vote unless you choose the other."
+        "class of 1 case. Results below use the start from the majority vote unless you choose the better fit."
     )
 
 
@@ -372,7 +372,7 @@ def test_the_verdict_on_votes_takes_the_undecided_for_neither(fails, said):
 )
 def test_the_title_of_raters_says_whether_the_model_in_detail_passes(few, fails, said):
     models = sampled(few, "one", raters=fails), sampled(few, "two", [-2.0, -2.0], raters=fails is not True)
-    assert Shown(checks_of(*models)).titles["rater_bands"] == f"one {said} the check of raters"
+    assert Shown(checks_of(*models)).titles["rater_bands"] == f"one {said} the rater check"
 
 
 def test_models_in_the_figure_of_votes_begin_with_the_one_on_screen(few):
@@ -380,7 +380,7 @@ def test_models_in_the_figure_of_votes_begin_with_the_one_on_screen(few):
     models = [sampled(few, name) for name in names]
     (selector,) = [block for block in checks_of(models[4], *models) if isinstance(block, Selector)]
     (control,) = selector.controls
-    assert control.label == f"Models in the figure, at most {MOST_MODELS} of {len(names)}"
+    assert control.label == f"Models in the figure (at most {MOST_MODELS} of {len(names)})"
     assert control.opens[0] == "m4" and len(control.opens) == MOST_MODELS and set(control.values) == set(names)
     bands = Shown(selector.then(["m6", "m2"])).figures["vote_bands"]
     assert {trace.name for trace in bands.data} == {"observed", "m6", "m2"}
@@ -392,7 +392,7 @@ def test_the_models_least_alike_are_named_with_how_often_they_agree(monkeypatch,
     monkeypatch.setattr(agreement_part, "compare_fits", lambda *_: found)
     other = replace(caries.shown, request=request("one-coin"))
     got = shown("agreement", replace(caries, fitted=(*caries.fitted, other)))
-    assert got.words[0] == "Share of 37 cases with the same most likely class."
+    assert got.words[0] == "Share of 37 cases on which two models agree."
     assert got.words[1] == f"Least similar: Majority vote and {other.title}, 70%."
 
 
@@ -425,7 +425,7 @@ def test_a_model_that_fails_several_checks_is_one_model(few, n):
     assert badge_words(*good, *bad) == [f"{n} of 8 models fail a check"]
     few_of_them = badge_words(sampled(few, "A", votes=True, raters=True), sampled(few, "B", raters=True), good[0])
     assert [words.split(":")[0] for words in few_of_them] == [
-        "A fails its check of votes", "A fails its check of raters", "B fails its check of raters",
+        "A fails the vote check", "A fails the rater check", "B fails the rater check",
     ]  # fmt: skip
 
 
@@ -581,20 +581,22 @@ def covariate_effect(outcome, middle, low, high, **more):
     [
         (
             covariate_effect("accuracy", -0.06, -0.1, -0.02),
-            "Raters with role: resident are 6 percentage points less accurate (95% interval 2 to 10) than with senior.",
+            "Raters with role “resident” are 6 percentage points less accurate than with “senior” "
+            "(95% interval 2 to 10).",
         ),
         (
             covariate_effect("accuracy", 0.03, -0.004, 0.06, column="years", value="", reference="", unit=8.1),
-            "Raters with higher years are 3 percentage points more accurate (95% interval −0.4 to 6) "
-            "per increase of 8.1.",
+            "Raters with higher years are 3 percentage points more accurate per increase of 8.1 "
+            "(95% interval −0.4 to 6).",
         ),
         (
             covariate_effect("prevalence", 0.12, 0.04, 0.2, side="cases", column="site", value="B", reference="A"),
-            "Cases with site: B are “yes” 12 percentage points more often (95% interval 4 to 20) than with A.",
+            "Cases with site “B” are “yes” 12 percentage points more often than with “A” (95% interval 4 to 20).",
         ),
         (
             covariate_effect("difficulty", -0.05, -0.09, -0.01, side="cases", column="site", value="B", reference="A"),
-            "Cases with site: B are harder: accuracy is 5 percentage points lower (95% interval 1 to 9) than with A.",
+            "Cases with site “B” are harder: accuracy is 5 percentage points lower than with “A” "
+            "(95% interval 1 to 9).",
         ),
     ],
 )

@@ -217,4 +217,4 @@ def test_a_triangle_of_risk_has_each_mean_at_the_corner_of_its_level_and_names_t
     found = means_at_corners(drawn["risk"])
     assert found == pytest.approx(dict(zip(("low", "medium", "high"), expected.mean(axis=0), strict=True)))
     assert found == pytest.approx({"high": 0.5, "low": 0.275, "medium": 0.225})
-    assert title(drawn["risk"]) == "Risk: most likely high (64% of draws)"
+    assert title(drawn["risk"]) == "Most likely risk: high (64% of draws)"
