@@ -147,7 +147,7 @@ _REASONS = {
     "ordinal": "the classes are ordered, so both measures count neighbouring classes as partial agreement",
     "ranking": "both measures use first choices; α allows any number of raters and missing annotations",
     "set": "it gives partial credit to sets that share labels, with less credit if neither set contains the other",
-    "score": "it shows how reliable a single score by one rater is",
+    "score": "it shows how reproducible a single score by one rater is",
 }
 
 

@@ -160,7 +160,7 @@ def _certainty(fit: ComparisonFit) -> list[Span]:
         words[-1] = f" 1 of {plural(len(known), 'item')} is not clearly stronger than the next one: "
     for number_of, place in enumerate(unclear[:_NAMED]):
         one, other = (fit.items[int(fit.order[place + shift])] for shift in (0, 1))
-        words += [", " if number_of else "", Name(one), " and ", Name(other), f" ({percent(float(after[place]))})"]
+        words += [", " if number_of else "", Name(one), " over ", Name(other), f" ({percent(float(after[place]))})"]
     more = len(unclear) - _NAMED
     return [*words, f" and {more:,} more." if more > 0 else "."]
 
@@ -211,7 +211,7 @@ def _consistency(found: ItemOrder) -> list[Block]:
         return [*blocks, Words(words, term=TRIADS)]
     words = (
         f"Circular triads in all preferences combined: {pooled.n_circular:,} of {pooled.n_triads:,} "
-        f"({percent(pooled.share)}; by chance 25%, {_p(pooled.p)})"
+        f"({percent(pooled.share)}; 25% expected by chance, {_p(pooled.p)})"
     )
     words += f"; consistence ζ = {number(pooled.zeta)}." if pooled.zeta is not None else "."
     return [*blocks, Words(words, term=TRIADS)]

@@ -363,7 +363,7 @@ def present(found: GateResult, dataset: Dataset, options: GateOptions) -> list[B
         Grid(shown, "Requirements and measured values.", 60, SHOWN, "gate_checks"),
         Download(table, "Requirements", "requirements", "gate_table"),
         Details(
-            "Command, and a template for CI",
+            "Command and CI template",
             [Words(command(options), "code"), Words(workflow(options), "code"), Words(_EXIT, "note")],
         ),
     ]

@@ -77,7 +77,7 @@ def _classes(inputs: Inputs) -> Verdict:
 def _labels(inputs: Inputs) -> Verdict:
     is_counts, title = _model(inputs) is COUNTS, "Certainty of label sets"
     why = inputs.dataset.not_of_kind("set")
-    why = why or ("" if is_counts else "certainty of label sets needs Dirichlet counts")
+    why = why or ("" if is_counts else "the certainty of label sets needs the model “Dirichlet counts”")
     return Verdict("labels", title, not why, why)
 
 

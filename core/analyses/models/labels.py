@@ -20,8 +20,9 @@ from . import SHARED
 SEED = 0
 _RESAMPLES = 400
 ABOUT = (
-    "Dawid-Skene is fitted to each label, present or absent, whichever models are selected above. If information is "
-    "shared between labels, a rater's tendency to miss or add labels carries over to labels with few annotations."
+    "A Dawid-Skene model is fitted to each label (present or absent), whichever models are selected above. If "
+    "information is shared between labels, a rater's tendency to miss or add labels carries over to labels with few "
+    "annotations."
 )
 _LABELS = (Column("label"), Column("prevalence", unit="share"), Column("converged"))
 _RATERS = (

@@ -45,8 +45,7 @@ def present(found: ModelLabels, dataset: Dataset, options) -> list[Block]:
     table = table_of(found, dataset, options)
     blocks += [
         Words(
-            "To train a classifier, use probabilities or log-odds: unlike the most likely class, these show how "
-            "certain the panel is."
+            "To train a classifier, use probabilities or log-odds: unlike the most likely class, they show uncertainty."
         ),
         *(
             Download(frame, words, f"{key}{ending}", key, settings=about)

@@ -112,7 +112,7 @@ def test_two_items_have_no_circular_triads():
 def test_preferences_in_a_circle_are_counted():
     rows = [row for rater in "rst" for row in (f"a,b,{rater}", f"b,c,{rater}", f"c,a,{rater}")]
     found, _, said = answered(made(rows))
-    assert "Circular triads in all preferences combined: 1 of 1 (100%; by chance 25%, p = 1.000)" in said
+    assert "Circular triads in all preferences combined: 1 of 1 (100%; 25% expected by chance, p = 1.000)" in said
     assert all(one.zeta == 0 for one in found.triads)
 
 
