@@ -86,7 +86,7 @@ def test_scores_are_known_as_well_everywhere(command):
     (half,) = [one.value for one in home.metric if one.label == "Median width of 95% intervals"]
     gamma = in_words(r"at most this wide, γ = ([\d.]+)", words(home))[0]
     found = command("certainty", "gaussian", "essays")
-    assert f"are known to within {half}" in cases and found["reliability"] == float(gamma)
+    assert f"are known to within {half.removeprefix('± ')} " in cases and found["reliability"] == float(gamma)
     assert half == f"± {found['width']['median'] / 2:.1f}"
 
 
