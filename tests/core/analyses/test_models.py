@@ -341,7 +341,10 @@ def test_models_by_how_they_predict_leave_with_their_own_numbers(few):
 def test_weights_that_are_not_to_be_trusted_are_counted_by_model(few):
     models = [sampled(few, "A", [-2.0, -1.5], 3), sampled(few, "B", [-1.0, -1.2]), sampled(few, "C", [-3.0, -1.9], 1)]
     (line,) = [words for words in Shown(checks_of(*models)).words if words.startswith("Open symbols")]
-    assert line == "Open symbols: importance weights are unreliable (Pareto k too high) for 3 cases of A, 1 case of C."
+    assert (
+        line
+        == "Open symbols: importance weights are unreliable (Pareto k too high) for 3 cases under A, 1 case under C."
+    )
 
 
 def test_the_title_says_of_each_model_whether_it_can_make_such_votes(few):
@@ -401,7 +404,7 @@ def test_kappa_stands_beside_what_the_model_expects(monkeypatch, caries):
     monkeypatch.setattr(agreement_part, "kappa_check", lambda *_: found)
     tap = replace(caries.shown, request=request("tap"))
     words = shown("agreement", FittedModels((tap,), tap, caries.vote)).words[-1]
-    assert "Observed κ is 0.41 (0.35 to 0.48); expected under the model: 0.44" in words and "a² is 0.39." in words
+    assert "Observed κ is 0.41 (0.35 to 0.48); expected under the model: 0.44" in words and "a², is 0.39." in words
 
 
 def badge_words(*models):
@@ -540,7 +543,7 @@ def test_fits_of_all_labels_leave_as_they_are():
         assert got.downloads[key].equals(found.to_frame(table))
     assert got.downloads["label_raters_table"]["with"].tolist() == np.exp(found.log_factor[:, 1]).tolist()
     assert set(got.tables["label_fits"]["converged"]) == {"yes"}
-    assert f"n = {len(street.cases)} cases." in got.words[-1]
+    assert f"(n = {len(street.cases)} cases)." in got.words[-1]
 
 
 def test_a_rater_leans_to_the_class_they_name_too_often():
