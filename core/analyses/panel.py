@@ -19,6 +19,7 @@ from .schema import Column, frame_of
 
 TERM = "panel of AI raters"
 MOST_NAMED = 3
+_CHOOSE = {"score": "; choose a threshold", "set": "; choose a label"}
 _NO_CHANGE = "Leaving out any one member or family does not clearly change the accuracy of the vote."
 COLUMNS = (
     Column("name", "rater"),
@@ -127,22 +128,22 @@ def _accuracies(found: PanelWorth) -> list[tuple[str, float, float, float]]:
 
 
 def _independence(found: PanelWorth) -> str:
-    said = f"If these errors were independent, the vote would be correct on {percent(found.independent)} of cases"
+    said = f"If members erred independently, the vote would be correct on {percent(found.independent)} of cases."
     if found.shortfall.low > 0:
-        return f"{said}; shared mistakes cost {points(found.shortfall)}."
-    return f"{said}; the vote is not clearly worse than that: shortfall {points(found.shortfall)}."
+        return f"{said} Shared mistakes cost {points(found.shortfall)}."
+    return f"{said} The vote is not clearly worse than that: shortfall {points(found.shortfall)}."
 
 
 def _people(found: PanelWorth) -> str:
     if found.people_effective is None:
         return (
-            "Cannot determine how many independent raters people count as: no two people have 30 cases with a known "
-            "truth in common."
+            "Cannot determine how many independent raters the people count as: no two of them share 30 cases with a "
+            "known truth."
         )
     count = with_interval(*found.people_effective, digits=1)
     said = f"Measured against the same truth, {found.n_people:,} people per case count as {count} independent raters."
     if found.truth == "joint":
-        said += " This cannot detect mistakes that people share; compare with gold, or see “Shared errors”."
+        said += " Mistakes that people share remain undetected; compare with gold, or see “Shared errors”."
     return said
 
 
@@ -207,7 +208,7 @@ def _ends(name: str, one: IntervalEstimate) -> dict[str, float]:
 
 def _applicable(dataset: Dataset) -> Verdict:
     if dataset.kind != "class":
-        reason = f"does not support {dataset.kind}s; choose a threshold or a label"
+        reason = f"the annotations are {dataset.traits.plural}{_CHOOSE.get(dataset.kind, '')}"
     elif not dataset.raters_identified:
         reason = "the annotations are anonymous"
     else:

@@ -201,8 +201,8 @@ def lead(found: QuestionsOverview) -> list[Span]:
     ordered = sorted(measured, key=lambda one: _values(one.coefficient)[0])
     low, high = ordered[0], ordered[-1]
     ends = [_values(one.coefficient) for one in (low, high)]
-    of = "" if len(measured) == len(found.questions) else f"Of {len(measured):,} questions, "
-    said += [f" {of}{title} is lowest for “", Name(low.question), f"”, {with_interval(*ends[0])}, and highest for “"]
+    of = "" if len(measured) == len(found.questions) else f", available for {len(measured):,} of them,"
+    said += [f" {title}{of} is lowest for “", Name(low.question), f"”, {with_interval(*ends[0])}, and highest for “"]
     said += [Name(high.question), f"”, {with_interval(*ends[1])}."]
     if not ends[0][2] < ends[1][1]:
         said.append(" The intervals overlap, so this order may be due to chance.")

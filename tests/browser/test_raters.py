@@ -33,7 +33,7 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
     settled(page)
     expect(page.get_by_text("Ask what has changed since then").last).to_be_visible()
     expect(page.get_by_text("Correct in 86% of annotations before").last).to_be_visible()
-    expect(page.get_by_role("heading", name="Annotations on each class")).to_be_visible()
+    expect(page.get_by_role("heading", name="Annotations by class")).to_be_visible()
     expect(
         page.get_by_role("heading", name="Cases where the other raters are confident in a different class")
     ).to_be_visible()
@@ -58,7 +58,7 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
             page.keyboard.press("ArrowLeft")  # 250 annotations are simulated four times as fast as 1000
     page.get_by_role("button", name="Simulate this plan").click()
     settled(page)
-    expect(page.get_by_text("simulated datasets, seed 0")).to_be_visible()
+    expect(page.get_by_text("simulated datasets (seed 0)")).to_be_visible()
     expect(page.locator(".st-key-plan .js-plotly-plot")).to_be_visible()
 
 

@@ -81,24 +81,24 @@ def test_plans_leave_with_their_cost_which_is_that_of_their_annotations(shown, l
             assert frame[f"{quantity}{end}"].tolist() == values[:, place].tolist()
     for name, place in (("mean certainty", 0), ("uncertain cases", 1), ("width of agreement", 2), ("correct", 3)):
         assert table[name].iloc[0].startswith(f"{found.value[0, place]:.1%}")
-    assert "90% interval (in brackets) over 40 simulated datasets (seed 7)" in said[-1]
+    assert "median over 40 simulated datasets (seed 7), with its 90% interval in brackets" in said[-1]
 
 
 def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure():
     right, certainty = sentences(outcomes(), 0.5)
     assert right == (
-        "**1 new rater on every case** improves the share of correct cases most per annotation: +4.0 points with 60 "
-        "annotations, at a cost of 30.00."
+        "**1 new rater on every case** improves the share of correct cases the most per annotation: +4.0 points with "
+        "60 annotations, at a cost of 30.00."
     )
     assert certainty.startswith(
-        "**1 new rater on every case** improves certainty most per annotation: +20.0 points with"
+        "**1 new rater on every case** improves certainty the most per annotation: +20.0 points with"
     )
     second = sentences(outcomes(gain_right=(0.04, 0.2, 0.01)), None)[0]
     assert second.startswith("**50 more cases, 4 annotations each** improves") and "with 200 annotations." in second
     unclear = sentences(outcomes(sure=(False, True, False)), None)
     assert unclear == [
-        "No plan clearly improves the share of correct cases most per annotation.",
-        "No plan clearly improves certainty most per annotation.",
+        "It is not clear which plan improves the share of correct cases the most per annotation.",
+        "It is not clear which plan improves certainty the most per annotation.",
     ]
     assert (
         sentences(outcomes(sure=(False, False, False)), None)[0]
@@ -332,7 +332,7 @@ def test_who_shares_errors_leaves_with_every_pair_and_shows_those_beyond_chance(
     assert left["shared-k-table"].equals(found.to_frame()) and len(left["shared-k-table"]) == 6
     assert shown["shared-k-pairs"]["correlation"].tolist() == [matrix[1, 3]]
     assert shown["shared-k-pairs"][["rater", "other"]].values.tolist() == [["b", "m"]]
-    assert "1 of 6 pairs of raters share errors beyond chance." in said
+    assert "1 of 6 pairs of raters shares errors beyond chance." in said
 
 
 @pytest.mark.parametrize(("pair", "worth"), [((0, 1), True), ((1, 2), False), ((2, 3), False)])
@@ -343,7 +343,7 @@ def test_what_people_count_as_is_said_only_where_people_share_errors(pair, worth
     flat = np.full((4, 4), 0.3)
     found = SharedErrors(tuple("abmn"), np.array([False, False, True, True]), np.full((4, 4), 40), flat, flat, flat,
                          shares, 0.05, 1.4, 2, 0)  # fmt: skip
-    said = "1 of 6 pairs of raters share errors beyond chance."
+    said = "1 of 6 pairs of raters shares errors beyond chance."
     assert (
         pairs.sentence(found) == said + " Because they share errors, 2 people count as 1.4 independent raters." * worth
     )
@@ -359,7 +359,7 @@ def test_what_people_count_as_is_not_said_where_a_pair_of_them_cannot_be_told(n_
         flat[0, 2] = flat[2, 0] = np.nan
     found = SharedErrors(tuple("abc"), np.zeros(3, bool), np.full((3, 3), 40), flat, flat, flat, shares, 0.05, 2.2, 3,
                          n_untold)  # fmt: skip
-    said = f"1 of {3 - n_untold} pairs of raters share errors beyond chance."
+    said = f"1 of {3 - n_untold} pairs of raters shares errors beyond chance."
     worth = " Because they share errors, 3 people count as 2.2 independent raters."
     assert pairs.sentence(found) == said + worth * (not n_untold)
 
@@ -483,13 +483,13 @@ def test_machines_are_drawn_among_those_who_share_errors_and_raters_without_a_pa
     blocks.show(pairs.blocks_of(found, data.n_raters, (Machine("m*"), Machine("n")), "k"))
     assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "c", "m*"]
     assert (
-        "Shown: 3 of 6 raters; the others do not share 30 cases with any rater, or have fewer annotations or pairs "
-        "than these. Not shown: the AI raters n."
+        "Shown: 3 of 6 raters; the rest share fewer than 30 cases with every other rater, or have fewer annotations or "
+        "pairs than those shown. Not shown: the AI raters n."
     ) in said
     monkeypatch.setattr(pairs.figures, "MOST_ROWS", 60)
     blocks.show(pairs.blocks_of(found, data.n_raters, (Machine("m*"), Machine("n")), "k"))
     assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "b", "c", "m*"]
-    assert said[-2].startswith("Shown: 4 of 6 raters; the others do not share 30 cases with any rater. ")
+    assert said[-2].startswith("Shown: 4 of 6 raters; the rest share fewer than 30 cases with every other rater. ")
 
 
 def test_no_case_below_what_is_certain_is_printed_as_if_it_were_there():

@@ -362,7 +362,7 @@ def test_what_a_plan_takes_for_granted_is_told_by_gold():
     by_gold = SimpleNamespace(accuracy=SimpleNamespace(value=0.75, low=0.5, high=0.9), n=16)
     simulated = planning.PlannedAnnotations(forecast(), ("ann", "bob", "cem"), by_gold)
     assert planning.present(simulated, None, None)[-1].plain == (
-        "Judged by gold, the model behind the simulations is correct on 75% (50% to 90%) of 16 cases. More "
+        "Compared with gold, the model used for the simulations is correct on 75% (50% to 90%) of 16 cases. More "
         "annotations do not correct mistakes that raters share."
     )
 

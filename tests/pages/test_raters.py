@@ -105,7 +105,7 @@ def test_a_share_below_1_is_not_shown_as_1_and_is_drawn_where_it_is(table, act):
 def test_a_message_is_to_the_rater_with_the_evidence_of_each_flag_and_a_question(table, act):
     found = AssessedRaters(table, act)
     said = message(found, table.raters.index("R07"))
-    assert said.startswith("Hello R07,\n\nwe compared your 162 annotations with those of the other raters.")
+    assert said.startswith("Hello R07,\n\nWe compared your 162 annotations with those of the other raters.")
     mine = [flag for flag in act.flags if table.raters[flag.rater] == "R07"]
     assert mine and all(f"{TO_RATER[flag.rule][0]} {flag.words} {TO_RATER[flag.rule][1]}" in said for flag in mine)
     every = [replace(mine[0], rule=rule, words="Reads 0.72 classes higher.") for rule in RULES]

@@ -212,7 +212,7 @@ def test_predictors_on_the_page_have_the_errors_of_the_command_line(essays, caps
     )
     below = told["n_below"]["0.9"]
     assert app.title[0].value.startswith(
-        f"In {below} of 160 cases at γ = 1, it is uncertain whether the score is above 6"
+        f"It is uncertain whether the score is above 6 in {below} of 160 cases at γ = 1"
     )
 
 
@@ -309,7 +309,7 @@ def test_raters_of_dated_scores_are_followed_over_time_and_others_are_not(tmp_pa
     assert found.alarm[0]
     assert app.selectbox(key="score_drift_rater").value == "a"
     before, after = (tuple(f"{end:.2f}".replace("-", "−") for end in part) for part in (one.before, one.after))
-    said = "Difference from the others: {} ({} to {}) before, {} ({} to {}) since then.".format(
+    said = "Difference from the other raters: {} ({} to {}) before the change, {} ({} to {}) after.".format(
         *before, *after
     ).replace("-", "−")
     assert said in words(app)
@@ -320,7 +320,7 @@ def test_raters_of_dated_scores_are_followed_over_time_and_others_are_not(tmp_pa
     assert file.loc["a", ["after", "after_low", "after_high"]].tolist() == list(one.after)
     steady = int(np.argmax(found.p))
     app = settle(app.selectbox(key="score_drift_rater").set_value(found.raters[steady]).run())
-    assert ("Difference from the others:" in words(app)) == bool(found.alarm[steady])
+    assert ("Difference from the other raters:" in words(app)) == bool(found.alarm[steady])
     assert main(["raters", str(path)]) == 0
     told = {row["rater"]: row["drift"] for row in json.loads(capsys.readouterr().out)["raters"]}
     assert told["a"]["alarm"] and told["a"]["since"] == found.day(0)

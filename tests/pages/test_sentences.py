@@ -650,9 +650,10 @@ def test_what_is_most_unlike_the_pool_is_what_surely_exceeds_its_share_by_most(s
     pool = Answers(*np.array([[[0.8, 0.2], [0.29, 0.71]], [[0.7, 0.1], [0.2, 0.6]], [[0.9, 0.25], [0.4, 0.8]]]), OWN_N)
     blocks.show(one_rater.answers(SimpleNamespace(own=own, pool=pool, classes=("mole", "acne"))))
     assert said[1] == (
-        "Largest difference from the other raters: **acne** when they choose mole, 50% (35% to 70%) compared with 20%."
+        "Largest difference from the other raters: when they choose mole, this rater chooses **acne** in 50% (35% to "
+        "70%) of annotations, compared with 20% for the others."
     )
-    assert said[2].startswith("4 rows. For cases of each class (weighted by its probability): share")
+    assert said[2].startswith("4 rows. Each row shows how often the rater named one class on cases of a given class ")
 
 
 def test_of_several_annotations_that_exceed_the_pool_the_one_that_clearly_does_so_by_most_is_named(said, shown, left):
@@ -670,7 +671,8 @@ def test_of_several_annotations_that_exceed_the_pool_the_one_that_clearly_does_s
         blocks.show(one_rater.answers(SimpleNamespace(own=of_rater, pool=of_pool, classes=classes)))
     named = [one for one in said if one.startswith("Largest difference from the other raters")]
     assert named == [
-        "Largest difference from the other raters: **wart** when they choose acne, 90% (80% to 100%) compared with 10%."
+        "Largest difference from the other raters: when they choose acne, this rater chooses **wart** in 90% (80% to "
+        "100%) of annotations, compared with 10% for the others."
     ]
 
 
@@ -732,8 +734,8 @@ def test_what_changes_without_a_rater_is_of_its_own_whole():
     )  # fmt: skip
     assert one_rater.without(change).plain == (
         "Without this rater's 11 annotations, the most likely class changes in 3 of 10 cases. "
-        "Percent agreement 60% → 70%, Krippendorff α 0.40 → –; 1 case has no other annotation; "
-        "accuracy compared with gold 81% → 92%, n = 1,234 cases."
+        "Percent agreement: 60% → 70%. Krippendorff α: 0.40 → –. 1 case has no other annotation. "
+        "Accuracy compared with gold: 81% → 92%, n = 1,234 cases."
     )
     less = replace(change, n_without=2, gold=None, n_gold=0)
     assert one_rater.without(less).plain.endswith("2 cases have no other annotation.")
@@ -747,7 +749,7 @@ def test_a_plan_says_how_many_of_its_worlds_reach_the_target(said, drawn, left):
     )  # fmt: skip
     blocks.show(planning.present(planning.PlannedAnnotations(found, ("ann", "bob"), None), None, None))
     assert said[0] == (
-        "Current value: 0.312. 40 simulated datasets, seed 7; 35% of them reach the target within the budget."
+        "Current value: 0.312. 35% of 40 simulated datasets (seed 7) reach the target within the budget."
     )
     assert said[2] == "**Annotate these cases first**: a, b, c, d, e, f, g, h, i, j, k, l …"
     said.clear()

@@ -54,7 +54,7 @@ def test_known_sets_judge_classifiers_models_and_raters():
         known, open_set_predictions("x", text, known), reliability=1.0, gold=known_sets(known), n_draws=1000, seed=0
     )
     said = with_interval(found.mean[0, 0], found.total_low[0, 0], found.total_high[0, 0])
-    assert f"two of three has a Jaccard index of {said} compared with the gold sets of 50 cases" in words(app)
+    assert f"two of three has a Jaccard index of {said} compared with the gold labels of 50 cases" in words(app)
     app = opened("models", known.digest)
     assert (
         "Compared with the gold sets of 50 cases (not used by the fit), the most likely sets have a Jaccard index of"

@@ -122,7 +122,10 @@ def _classes(dataset: Dataset) -> Verdict:
     found = can_use(PAIRS, dataset)
     if found.possible and dataset.kind != "class":
         return Verdict(
-            found.method, found.title, False, f"it needs single classes; these annotations are {dataset.kind}s"
+            found.method,
+            found.title,
+            False,
+            f"it needs one class per annotation; these are {dataset.traits.plural}",
         )
     return found
 

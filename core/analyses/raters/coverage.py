@@ -71,8 +71,8 @@ def present(found: Coverage, dataset: Dataset, options) -> list[Block]:
         *blocks,
         Heading("Raters"),
         Words(
-            "Raters within a group are linked by shared cases. If no case has three annotations, models need closed "
-            "chains of an odd number of raters (odd cycles), for example A–B, B–C and C–A.",
+            "Raters within a group are linked by shared cases. If no case has three annotations, models need odd "
+            "cycles: an odd number of raters linked in a closed chain, such as A–B, B–C and C–A.",
             "note",
         ),
         Grid(raters, "Raters and their groups.", 40, RATERS, "rater_coverage", height=_HEIGHT),
@@ -80,6 +80,6 @@ def present(found: Coverage, dataset: Dataset, options) -> list[Block]:
         Download(met, "Expected annotations by rater and class", "class_met", "class_met"),
         Words(f"Cases by number of annotations: {', '.join(sizes[:12])}{' …' if len(sizes) > 12 else ''}.", "note"),
         Heading("Classes"),
-        Grid(classes, "Classes and the raters who saw them.", 40, CLASSES, "class_coverage", height=_HEIGHT),
+        Grid(classes, "Expected number of cases of each class.", 40, CLASSES, "class_coverage", height=_HEIGHT),
         Download(classes, "Classes", "class_coverage", "class_coverage_table"),
     ]

@@ -100,12 +100,12 @@ def present_plans(found: PlanOutcomes, dataset: Dataset, options) -> list[Block]
     shown = shown_of(found, options.cost, right=options.right)
     columns = tuple(column for column in PLANS if column.name in shown)
     said = (
-        f"Median and {percent(found.level)} interval (in brackets) over {found.n_worlds:,} simulated datasets (seed "
-        f"{found.seed}): the expected result after you carry out the plan. Uncertain: certainty below "
-        f"{percent(UNCERTAIN_BELOW)} (Dirichlet counts, γ = 1), or only one annotation. New raters are assumed to "
-        "resemble the present ones: if the present raters share mistakes, so will the new ones. "
-        + "“Correct” assumes that raters make errors as the model predicts; fewer cases may truly be "
-        "correct." * options.right
+        f"Expected results: median over {found.n_worlds:,} simulated datasets (seed {found.seed}), with its "
+        f"{percent(found.level)} interval in brackets. Uncertain: certainty below {percent(UNCERTAIN_BELOW)} "
+        "(Dirichlet counts, γ = 1), or only one annotation. New raters are assumed to resemble the present ones: if "
+        "these share mistakes, so will the new ones. "
+        + "“Correct” assumes that raters err as the model predicts; the true share may be "
+        "lower." * options.right
     )
     settings = {"seed": found.seed, "n_worlds": found.n_worlds}
     return [
@@ -168,12 +168,12 @@ def says(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> list
         each = [part[1:, quantity] / n for part in (found.gain, found.gain_low, found.gain_high)]
         best = 0 if n.size == 1 else clearly_most(*each)
         if best is None or not sure[best]:
-            sentences.append((f"No plan clearly improves {words} most per annotation.",))
+            sentences.append((f"It is not clear which plan improves {words} the most per annotation.",))
             continue
         gain = number(100 * float(found.gain[best + 1, quantity]), 1)
         price = f", at a cost of {number(cost * n[best])}" if cost is not None else ""
         plan = found.plans[best + 1]
-        most = " most per annotation" if n.size > 1 else ""
+        most = " the most per annotation" if n.size > 1 else ""
         sentences.append(
             (Strong(plan.title if plan else ""), f" improves {words}{most}: +{gain} points with "
              f"{plural(int(n[best]), 'annotation')}{price}.")
@@ -233,8 +233,8 @@ def present(found: PlannedAnnotations, dataset: Dataset, options) -> list[Block]
     blocks: list[Block] = [
         Figure(lambda theme: figures.plan_forecast(plan, theme, title), "Forecast of the plan", "plan"),
         Words(
-            f"Current value: {number(plan.now, 3)}. {plan.n_worlds:,} simulated datasets, seed {plan.seed}; "
-            f"{percent(plan.share_met)} of them reach the target within the budget.",
+            f"Current value: {number(plan.now, 3)}. {percent(plan.share_met)} of {plan.n_worlds:,} simulated datasets "
+            f"(seed {plan.seed}) reach the target within the budget.",
             "note",
         ),
         *(Words((Name(note),), "note") for note in plan.notes),
@@ -254,7 +254,7 @@ def present(found: PlannedAnnotations, dataset: Dataset, options) -> list[Block]
         accuracy = found.by_gold.accuracy
         right = percent_with_interval(accuracy.value, accuracy.low, accuracy.high)
         said = (
-            f"Judged by gold, the model behind the simulations is correct on {right} of "
+            f"Compared with gold, the model used for the simulations is correct on {right} of "
             f"{plural(found.by_gold.n, 'case')}. More annotations do not correct mistakes that raters share."
         )
         blocks.append(Words(said))
@@ -331,9 +331,9 @@ def present_ask_next(found: NextPairs, dataset: Dataset, options) -> list[Block]
     proposed, anybody = (number(float(table[name].sum())) for name in ("gain", "any_rater"))
     ordered = "gain per cost" if options.costs else "gain"
     said = (
-        f"Largest expected {ordered} first. Gain: how much the annotation is expected to reduce the uncertainty "
-        "about the class, from the average of rater models. 1 bit decides between two equally probable classes. New "
-        "annotations are treated as independent given the class, so the gain is too high if raters share mistakes. "
+        f"Largest expected {ordered} first. Gain: expected reduction in the uncertainty about the class, according to "
+        "the average of rater models. 1 bit decides between two equally probable classes. New annotations are "
+        "treated as independent given the class, so the gain is too high if raters share mistakes. "
         f"Considered: the {plural(found.n_cases, 'most uncertain case')} without gold and the "
         f"{plural(found.n_raters, 'rater')} with the most annotations."
     )

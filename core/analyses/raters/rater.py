@@ -186,7 +186,7 @@ def message(found: AssessedRaters, place: int) -> str:
             what, ask = TO_RATER[flag.rule]
             told.append(f"{what} {flag.words.replace('Reads ', 'You read ', 1)} {ask}")
     said = "\n\n".join(told) or "Nothing stood out. Thank you for your work."
-    return f"Hello {found.table.raters[place]},\n\nwe compared your {n} with those of the other raters.\n\n{said}"
+    return f"Hello {found.table.raters[place]},\n\nWe compared your {n} with those of the other raters.\n\n{said}"
 
 
 def follows(found: Following, rater: int) -> list[Block]:
@@ -199,8 +199,8 @@ def follows(found: Following, rater: int) -> list[Block]:
             )
         ]
     said = (
-        f": the annotations have a correlation of {found.said(rater)} with the cases; "
-        f"n = {plural(int(found.rates.n[rater]), 'case')}. This rater {found.shift(rater)}."
+        f": correlation with the cases {found.said(rater)}, n = {plural(int(found.rates.n[rater]), 'case')}. "
+        f"This rater {found.shift(rater)}."
     )
     return [Words((Strong(Name(found.raters[rater])), said), term="follows")]
 
@@ -221,7 +221,7 @@ def distance(found: RaterTable, place: int, card: ReportCard) -> list[Block]:
     low, high = (None if np.isnan(end[place]) else float(end[place]) for end in (off.low, off.high))
     said = (
         f": annotations are on average {with_interval(float(off.value[place]), low, high)} classes away from the true "
-        f"class, estimated from the other raters; n = {plural(int(off.n[place]), 'annotation')}."
+        f"class (estimated from the other raters), n = {plural(int(off.n[place]), 'annotation')}."
     )
     return [Words((Strong(Name(card.rater)), said))]
 
@@ -270,17 +270,17 @@ def by_class(card: ReportCard) -> list[Block]:
 
 def answers(card: ReportCard) -> list[Block]:
     """Show where the rater differs most, and the table."""
-    heading, frame = Heading("Annotations on each class", "confusion matrix"), answers_of(card)
+    heading, frame = Heading("Annotations by class", "confusion matrix"), answers_of(card)
     if frame.empty:
-        return [heading, Words("No annotation of this rater can be compared with the other raters.")]
+        return [heading, Words("None of this rater's annotations can be compared with those of the other raters.")]
     return [
         heading,
         *_most_unlike(frame),
-        Grid(frame.head(MOST_ROWS), "Annotations on each class, compared with those of the other raters.", 60, ANSWERS,
+        Grid(frame.head(MOST_ROWS), "Annotations by class, compared with those of the other raters.", 60, ANSWERS,
              "rater_answers", height=360),
         Words(
-            f"{plural(len(frame), 'row')}. For cases of each class (weighted by its probability): share of the "
-            "rater's annotations that name each class, with Wilson intervals.",
+            f"{plural(len(frame), 'row')}. Each row shows how often the rater named one class on cases of a given "
+            "class (weighted by its probability), with a Wilson interval.",
             "note",
         ),
         _download(card),
@@ -306,10 +306,10 @@ def _most_unlike(frame: pd.DataFrame) -> list[Block]:
     return [
         Words(
             (
-                "Largest difference from the other raters: ", Strong(Name(shorten(worst["answered"], 40))),
-                " when they choose ",
+                "Largest difference from the other raters: when they choose ",
                 Name(shorten(worst["class by the others"], 40)),
-                f", {said} compared with {percent(worst['share of the pool'])}.",
+                ", this rater chooses ", Strong(Name(shorten(worst["answered"], 40))),
+                f" in {said} of annotations, compared with {percent(worst['share of the pool'])} for the others.",
             )
         )
     ]  # fmt: skip
@@ -358,15 +358,15 @@ def without(change: Influence | None, why_not: str = "") -> Words:
 
     words = (
         f"Without this rater's {plural(change.n_annotations, 'annotation')}, the most likely class changes in "
-        f"{change.n_changed:,} of {plural(change.n_cases, 'case')}. Percent agreement "
-        f"{moved(change.percent, percent)}, Krippendorff α {moved(change.alpha)}"
+        f"{change.n_changed:,} of {plural(change.n_cases, 'case')}. Percent agreement: "
+        f"{moved(change.percent, percent)}. Krippendorff α: {moved(change.alpha)}."
     )
     if change.n_without:
         have = "case has" if change.n_without == 1 else "cases have"
-        words += f"; {change.n_without:,} {have} no other annotation"
+        words += f" {change.n_without:,} {have} no other annotation."
     if change.gold is not None:
         words += (
-            f"; accuracy compared with gold {percent(change.gold[0])} → {percent(change.gold[1])}, "
-            f"n = {plural(change.n_gold, 'case')}"
+            f" Accuracy compared with gold: {percent(change.gold[0])} → {percent(change.gold[1])}, "
+            f"n = {plural(change.n_gold, 'case')}."
         )
-    return Words(f"{words}.")
+    return Words(words)

@@ -12,8 +12,8 @@ from ..schema import Column, intervals
 
 SCALE = (Column("rater"), Column("annotations", unit="count"), *(one for name in NAMES for one in intervals(name)))
 _APART = (
-    " The model corrects for careless annotations and for the ends of the scale, so these values differ from mean "
-    "differences of the annotations."
+    " The model corrects for careless annotations and for the ends of the scale, so its values differ from plain "
+    "mean differences between raters."
 )
 
 
@@ -43,7 +43,7 @@ def all_raters(fit: RaterModelFit) -> list[Block]:
 def one_rater(fit: RaterModelFit, rater: str) -> list[Block]:
     """Show how much higher or lower than the panel one rater rates, and why a plain average may differ."""
     said = reads(fit, fit.raters.index(rater))
-    apart = ". This leaves out annotations that do not depend on the case, so it may differ from the rater's average."
+    apart = ". The model leaves out annotations that do not depend on the case, so a plain average may differ."
     return [Words(("By the ordinal model ", Strong(Name(rater)), " ", Name(said), apart), term=ORDINAL)]
 
 

@@ -123,19 +123,17 @@ def present(found: Following, dataset: Dataset, options) -> list[Block]:
         ),
     ]
     if not raters.converged:
-        blocks.append(
-            Words("The variances had not converged when the search ended: treat intervals with caution.", "warning")
-        )
+        blocks.append(Words("The variance estimates did not converge: treat intervals with caution.", "warning"))
     frame = table_of(found, dataset, options)
     shown = [column.name for column in RATERS if not column.hidden]
     said = (
-        "Severity and spread of raters, in score units, with 95% intervals; correlation with the case, and scores "
-        "lost compared with the average rater."
+        "Severity and spread of each rater (score units, 95% intervals), correlation with the cases, and scores lost "
+        "compared with the average rater."
     )
     blocks.append(Grid(frame[shown], said, columns=RATERS[: len(shown)], key="score_raters", digits=digits_of(raters)))
     if alone := int(np.isnan(raters.severity).sum()):
         share = "shares" if alone == 1 else "share"
-        few = f"{plural(alone, 'rater')} {share} too few cases, or none, with other raters."
+        few = f"{plural(alone, 'rater')} {share} too few cases with other raters."
         blocks.append(Words(few, "note"))
     return [*blocks, Download(frame, "Raters", "score_raters", "score_raters_file")]
 
@@ -144,11 +142,15 @@ def made_of(raters: ScoreRaters, suitable: ApplicableCoefficients) -> list[Block
     """Show the meaning of the variances together, and the intraclass correlation of Agreement."""
     from ...figures.agreement import title_of  # loads plotly
 
-    parts = (("cases", raters.between_cases), ("raters", raters.between_raters), ("the rest", raters.median_spread))
+    parts = (
+        ("cases", raters.between_cases),
+        ("raters", raters.between_raters),
+        ("residual (median rater)", raters.median_spread),
+    )
     said = ", ".join(f"{name} {number(value, digits_of(raters))}" for name, value in parts)
     blocks: list[Block] = [
         Heading("Sources of score variance"),
-        Words(f"Standard deviations: {said} (for the median rater)."),
+        Words(f"Standard deviations: {said}."),
     ]
     best = suitable.quoted
     if best.value is None:
@@ -240,7 +242,7 @@ def present_time(found: tuple[ScoreDrifts, int], dataset: Dataset, options) -> l
     return [
         Heading("Over time"),
         Words(
-            f"{changed}; the probability that any unchanged rater is among them is at most "
+            f"{changed}. The probability of reporting any rater who did not change is at most "
             f"{percent(drifts.false_alarms)}. Each score is compared with the other scores on the same "
             "case, so differences between cases do not appear as drift. A change shared by all raters cannot be "
             "detected."
@@ -276,13 +278,13 @@ def over_time(found: ScoreDrifts, place: int, digits: int, unit: str = "") -> li
     if drift.before is None or drift.after is None:
         return [figure]
     parts = (number(end, digits) for part in (drift.before, drift.after) for end in part)
-    p = "below 0.001" if drift.p < 0.001 else f"of at most {number(drift.p, 3)}"
+    p = "below 0.001" if drift.p < 0.001 else f"at most {number(drift.p, 3)}"
     return [
         figure,
         Words(
-            "Difference from the others: {}{u} ({} to {}) before, {}{u} ({} to {}) since then.".format(
+            "Difference from the other raters: {}{u} ({} to {}) before the change, {}{u} ({} to {}) after.".format(
                 *parts, u=f" {unit}es" if unit else ""
             )
-            + f" A stable rater would vary this much with a probability {p}."
+            + f" The probability that a stable rater would vary this much is {p}."
         ),
     ]

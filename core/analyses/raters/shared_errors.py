@@ -80,8 +80,8 @@ def blocks_of(found: SharedErrors, n_raters: int, machines: Sequence[Machine] = 
         *blocks,
         Words(
             "Estimated from people's annotations by a Dawid-Skene fit in which raters who copy each other count as one."
-            " Raters also share errors on cases that are hard for everyone. Rare copies may go undetected and bias the"
-            " fit towards themselves; other raters may then seem to share errors. Without gold, errors that all raters "
+            " Raters also share errors on cases that are hard for everyone. Rare copying may go undetected and bias the"
+            " fit towards those raters; others may then seem to share errors. Without gold, errors that all raters "
             "share cannot be detected.",
             "note",
         ),
@@ -101,9 +101,9 @@ def drawn(found: SharedErrors, families: Sequence[str]) -> list[int]:
 
 
 def _which(found: SharedErrors, order: Sequence[int], n_raters: int) -> tuple:
-    few = f"the others do not share {LEAST_CASES} cases with any rater"
+    few = f"the rest share fewer than {LEAST_CASES} cases with every other rater"
     if len(order) == figures.MOST_ROWS or n_raters > len(found.raters):
-        few += ", or have fewer annotations or pairs than these"
+        few += ", or have fewer annotations or pairs than those shown"
     said = f"Shown: {len(order):,} of {plural(n_raters, 'rater')}; {few}."
     left = [name for j, name in enumerate(found.raters) if found.machine[j] and j not in order]
     return (f"{said} Not shown: the AI raters ", Name(", ".join(left)), ".") if left else (said,)
@@ -113,7 +113,8 @@ def sentence(found: SharedErrors) -> str:
     """Return how many pairs share errors, and how many independent raters people are worth, in a sentence."""
     pairs = found.pairs()
     n = int(np.isfinite(found.residual[np.triu_indices(len(found.raters), 1)]).sum())
-    said = f"{len(pairs):,} of {plural(n, 'pair')} of raters share errors beyond chance."
+    share = "shares" if len(pairs) == 1 else "share"
+    said = f"{len(pairs):,} of {plural(n, 'pair')} of raters {share} errors beyond chance."
     if not pairs:
         said = f"No two raters clearly share errors ({plural(n, 'pair')} with at least 30 shared cases)."
     if found.n_people < 2 or found.n_untold:

@@ -324,9 +324,9 @@ def _against_pool(found: AssessedRaters) -> list[Block]:
         )
     ]
     if n_known > figures.MOST_LINES:
-        lowest = "have the weakest correlation with the case scores" if followed else "least accurate"
+        lowest = "have the weakest correlation with the case scores" if followed else "are the least accurate"
         blocks.append(
-            Words(f"Shown: the {figures.MOST_LINES} of {n_known:,} raters who are flagged or {lowest}.", "note")
+            Words(f"{figures.MOST_LINES} of {n_known:,} raters are shown: those who are flagged or {lowest}.", "note")
         )
     return blocks
 
@@ -374,13 +374,13 @@ def least(act: FlaggedRaters, escape: Callable[[str], str] = plotly) -> str:
 def _caption(found: AssessedRaters) -> str:
     """Return the meaning of the order of raters."""
     if not found.ranked:
-        return "Raters; these annotations do not allow a ranking."
+        return "Raters. These annotations do not allow a ranking."
     if found.act.following is None:
         return "Raters, highest expected number of wrong annotations first."
     return (
         "Raters, most annotations lost first. Lost: how many fewer annotations an average rater needs for the same "
-        "information. Severity: number of classes above the average rater. Spread: variation about the case, in "
-        "classes."
+        "information. Severity: number of classes above the average rater. Spread: variation around what is "
+        "expected for the case, in classes."
     )
 
 
@@ -450,10 +450,12 @@ def _judged(act: FlaggedRaters, by_draws: bool) -> str:
 def _followed(found: Following) -> str:
     by = "the other raters of each case, adjusted for their severity"
     if n_gold := int(found.by_gold.sum()):
-        by = f"gold for {plural(n_gold, 'rater')}" + (f" and, for the rest, by {by}" if n_gold < found.n_judged else "")
+        by = f"gold for {plural(n_gold, 'rater')}" + (
+            f" and, for the rest, from {by}" if n_gold < found.n_judged else ""
+        )
     return (
-        f"Each rater's correlation with the cases is judged by {by}. It is shrunk towards the mean of all raters. "
-        "Higher or more scattered annotations do not count against a rater."
+        f"Each rater's correlation with the cases is computed from {by}. Correlations are shrunk towards the mean of "
+        "all raters. Higher or more scattered annotations do not count against a rater."
     )
 
 

@@ -142,9 +142,9 @@ def readers_blocks(curve: HeldOutCurve) -> list[Block]:
 
     end = {"lowest": "at the lowest γ", "highest": "at the highest γ"}.get(curve.at_end)
     range_ = reach(curve.low, curve.high, curve.open_ends, number)
-    title = f"Best {end}: these data have no maximum" if end else f"Best at γ = {number(curve.best)} ({range_})"
+    title = f"Best {end} tested: the curve has no peak" if end else f"Best at γ = {number(curve.best)} ({range_})"
     held = (
-        f"{plural(curve.n_held_out, 'annotation')} of {plural(curve.n_cases, 'case')} "
+        f"{plural(curve.n_held_out, 'annotation')} on {plural(curve.n_cases, 'case')} "
         f"{'was' if curve.n_held_out == 1 else 'were'} held out one at a time. "
     )
     return [
@@ -172,7 +172,7 @@ def truth_blocks(curve: TruthCurve, reliability: float) -> list[Block]:
     few = (
         ""
         if curve.n_cases >= LEAST_GOLD
-        else f" With {LEAST_GOLD} or more gold cases, the default γ is chosen from them."
+        else f" The default γ is chosen from gold if there are {LEAST_GOLD} or more such cases."
     )
     return [
         Figure(

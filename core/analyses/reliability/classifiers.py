@@ -128,8 +128,8 @@ def _of_metric(found: SweepTable, inputs: Inputs, metric: str) -> list[Block]:
         Words("Line: mean over draws · Band: 95% of draws · ×: against the point estimate", "legend"),
         *_by_gold(inputs, metric),
         Details(
-            "Table with errors from sampling cases and total errors",
-            [Grid(table, f"{title} over draws of all cases.", 100, COLUMNS, "metric_table")],
+            "Table with standard errors (from sampling cases, and total)",
+            [Grid(table, f"{title} over draws, for all cases.", 100, COLUMNS, "metric_table")],
             printed=True,
         ),
         Download(table, "Metric", "metric", "metric"),
@@ -148,7 +148,7 @@ def _by_gold(inputs: Inputs, metric: str) -> list[Block]:
     table, words = found.to_frame(), found.words()
     return [
         Heading(f"Top-{top} accuracy compared with gold", "gold"),
-        Grid(table, "Accuracy on gold cases, with Wilson's interval.", columns=BY_GOLD, key="gold_accuracy"),
+        Grid(table, "Accuracy on gold cases, with Wilson intervals.", columns=BY_GOLD, key="gold_accuracy"),
         *([Words((Name(words),))] if words else []),
         Download(table, "Accuracy by gold", "gold_accuracy", "gold_accuracy_table"),
     ]

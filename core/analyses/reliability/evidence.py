@@ -34,7 +34,10 @@ def compute(inputs: Inputs, options, token=None, progress=None) -> tuple[Classif
             how = {"reliability": reliability, "n_draws": options.n_draws, "seed": options.seed, "token": token}
             found.append(classifier_prior(own or DirichletCounts(), dataset, one.name, given, **how, progress=progress))
     if not found:
-        raise NotApplicableError("Cannot use a classifier as evidence: no prediction has probabilities of all classes.")
+        raise NotApplicableError(
+            "Cannot use a classifier as evidence: this needs probabilities for all classes from a classifier that is "
+            "not a rater."
+        )
     return tuple(found)
 
 
@@ -46,9 +49,9 @@ def present(found: tuple[ClassifierPrior, ...], inputs: Inputs, options) -> list
     blocks += [Words((Name(f"{verdict(one)}."),)) for one in found if one is not best]
     blocks.append(
         Words(
-            f"Based on counts at γ = {exact(best.reliability)} and {plural(best.n_held_out, 'held-out annotation')}. "
-            "Mistakes that the classifier shares with the raters remain undetected. Do not use these plausibilities "
-            "to evaluate the classifier.",
+            f"Based on Dirichlet counts at γ = {exact(best.reliability)} and "
+            f"{plural(best.n_held_out, 'held-out annotation')}. Mistakes that the classifier shares with the raters remain undetected. "
+            "Do not use these plausibilities to evaluate the classifier.",
             "note",
         )
     )

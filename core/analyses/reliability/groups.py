@@ -45,7 +45,7 @@ def present(found: GroupRates, inputs: Inputs, options: GroupOptions) -> list[Bl
         else "Agreement is not clearly lower with any group"
     )
     return [
-        Heading("Does a classifier agree less with a group of raters?", TERM),
+        Heading("Does a classifier agree less with some groups of raters?", TERM),
         *(Words(sentence(found, name), "lead") for name in dict.fromkeys(one.classifier for one in found.rates)),
         Figure(
             lambda theme: estimates(
@@ -75,12 +75,12 @@ def sentence(found: GroupRates, classifier: str) -> list[Span]:
     one = found.worst(classifier)
     low, value, high = (number(100 * each, 0) for each in
                         (one.difference.low, one.difference.value, one.difference.high))  # fmt: skip
-    both = f"{percent(one.rate)}, {percent(one.others)} for the others; difference {value} points ({low} to {high})"
+    both = f" ({percent(one.rate)}, other raters {percent(one.others)}): difference {value} points ({low} to {high})."
     if one.difference.high < 0:
-        return [Name(classifier), " agrees least with ", Name(f"{one.fact}: {one.group}"), f": {both}."]
+        return [Name(classifier), " agrees least with ", Name(f"{one.fact}: {one.group}"), both]
     return [
-        Name(classifier), " does not clearly agree less with any group than with the others; lowest agreement: ",
-        Name(f"{one.fact}: {one.group}"), f": {both}.",
+        Name(classifier), " does not clearly agree less with any group than with the other raters. Lowest agreement: ",
+        Name(f"{one.fact}: {one.group}"), both,
     ]  # fmt: skip
 
 

@@ -191,7 +191,7 @@ def over_reliabilities(found: ModelComparison, inputs: Inputs, options) -> Row:
     for place, (model, sweep) in enumerate(zip(found.models, found.sweeps, strict=True)):
         title = method_named(PlausibilityMethod, model).title
         draw = partial(figures.sorted_certainty, sweep, title=title)
-        alt = f"Sorted certainty of all cases for each reliability under {title}"
+        alt = f"Sorted certainty of all cases at each γ under {title}"
         blocks: list[Block] = [Figure(draw, alt, f"models_certainty_{place}")]
         if sweep.evaluation:
             metric = chosen_metric(inputs, options)

@@ -53,7 +53,7 @@ def present(found: Plausibilities, inputs: Inputs, options) -> list[Block]:
     return [
         Heading("Soft labels for training", "soft labels"),
         *shape(found),
-        Words("A point estimate does not show its uncertainty.", "note"),
+        Words("Point estimates do not show uncertainty.", "note"),
         *downloads(found),
         Words(f"The leading class of the first {plural(len(first), 'case')}", "note"),
         Grid(first, "Most plausible classes.", _FIRST, COLUMNS, "plausibilities"),
@@ -71,8 +71,8 @@ def shape(found: Plausibilities) -> list[Block]:
     clear, n = int(table["n_cases"].iloc[0]), len(found.cases)
     return [
         Finding(
-            f"{clear:,} of {plural(n, 'case')} ({percent(clear / n)}) have a class with a mean plausibility of 90% or "
-            f"more at γ = {exact(found.reliability)}"
+            f"{clear:,} of {plural(n, 'case')} ({percent(clear / n)}) {'has' if clear == 1 else 'have'} a class with a "
+            f"mean plausibility of 90% or more at γ = {exact(found.reliability)}"
         ),
         Grid(table, "Cases by the mean plausibility of their leading class.", columns=SHAPE, key="plausibility_shape"),
         Words("Effective classes: exponential of the entropy; 1 if one class has all the plausibility.", "note"),

@@ -20,7 +20,7 @@ from ...evaluation.prediction_sets import (
 from ...evaluation.predictions import Predictions
 from ...evaluation.sweep_table import kept_plausibilities
 from ...figures import prediction_sets as figures
-from ...text import exact, number, percent_with_interval, plural, shorten
+from ...text import exact, listed, number, percent_with_interval, plural, shorten
 from ..blocks import (
     Block,
     Details,
@@ -126,7 +126,7 @@ def promises(found: Sequence[PredictionSets], reliability: float) -> list[Block]
         Reliability γ.
     """
     table = _numbers((reliability,), (tuple(found),))
-    note = f"Prediction sets at γ = {exact(reliability)}: calibrated on half of the cases, tested on the others."
+    note = f"Prediction sets at γ = {exact(reliability)}: calibrated on one half of the cases, tested on the other."
     return [
         *(Words((Name(f"{one.classifier}: {one.promise(reliability)}"),)) for one in found),
         Grid(table, note, 100, columns_in(table, COLUMNS)),
@@ -183,17 +183,18 @@ def words(sets: PredictionSets, reliability: float) -> str:
     share = sets.aggregated
     said = (
         f"On {plural(sets.n_test, 'test case')} at γ = {exact(reliability)}, the sets contain "
-        f"{number(sets.mean_size)} of {sets.n_classes:,} classes on average, and the true class in {_share(share)}"
+        f"{number(sets.mean_size)} of {sets.n_classes:,} classes on average. "
     )
+    parts = [f"the true class in {_share(share)} of cases"]
     if sets.voted is not None:
-        said += f"; the majority class in {_share(sets.voted)}"
+        parts.append(f"the majority class in {_share(sets.voted)}")
     if sets.true is not None:
-        said += f"; the gold class in {_share(sets.true)} of {plural(sets.true.n, 'case')}"
+        parts.append(f"the gold class in {_share(sets.true)} of {plural(sets.true.n, 'case')}")
+    said += f"They contain {listed(parts)}"
     if share.high < 1 - sets.alpha:
         said += (
-            ". That is below the guaranteed share, which is an average: with "
-            f"{plural(sets.n_calibration, 'calibration case')}, sets can contain the truth more or less often by "
-            "chance"
+            ". Coverage of the true class is below the guaranteed share. This share is an average: with "
+            f"{plural(sets.n_calibration, 'calibration case')}, coverage can be higher or lower by chance"
         )
     empty = int((sets.size[sets.part == TEST] == 0).sum())
     return f"{said}." + (
@@ -221,7 +222,7 @@ def _against_reliability(found: Found, of_one: tuple[PredictionSets, ...], optio
         "Mean size of prediction sets at each γ",
         "sets_size",
     )
-    note = "Aggregated coverage weights each class in a set by its plausibility. Use this measure."
+    note = "Use aggregated coverage, which weights each class in a set by its plausibility."
     if all(one.voted is not None and one.voted.value > one.aggregated.high for one in of_one):
         note += (
             " The sets contain the majority class more often than they contain the true class, because a majority "
@@ -249,9 +250,11 @@ def conditional(sets: PredictionSets, reliability: float) -> list[Block]:
     if not sets.groups:
         return []
     below = [f"{one.by} {one.value}" for one in sets.groups if one.aggregated.high < 1 - sets.alpha]
-    note = "The guarantee is for all cases together." if not sets.strata else "The guarantee is for each stratum."
+    note = (
+        "The guarantee applies to all cases together." if not sets.strata else "The guarantee applies to each stratum."
+    )
     if below:
-        note += f" Coverage is clearly below the guaranteed share for: {', '.join(below)}."
+        note += f" Coverage is clearly below the guaranteed share for {listed(below)}."
     else:
         note += " Coverage is not clearly below the guaranteed share in any group."
     title = f"Coverage by stratum at γ = {exact(reliability)}"

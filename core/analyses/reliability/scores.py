@@ -36,7 +36,7 @@ def gaussian(inputs: Inputs) -> GaussianScores:
     """
     model = settings_of(inputs).plausibility
     if not isinstance(model, GaussianScores):
-        raise InputError(f"{model.name} does not support scores.", f"Use {METHOD.name}.")
+        raise InputError(f"Could not use the model {model.name}: it does not support scores.", f"Use {METHOD.name}.")
     return model
 
 
@@ -49,7 +49,7 @@ def present(found: ScoreTrust, inputs: Inputs, options) -> list[Block]:
         "score_widths",
     )
     legend = Words("Line: median case · Band: middle half of the cases", "legend")
-    words = "Set a threshold to see how certain each score is to be above it."
+    words = "Set a threshold to see the probability that each score is above it."
     shown: list[Block] = [widths, legend, Words(words, "note")]
     if found.above is not None:
         side = Figure(
@@ -138,6 +138,6 @@ def finding(found: ScoreTrust) -> str:
         words = f"Median width of the interval: {wide[0]} at γ = {first}"
         return words if alone else f"{words}, {wide[1]} at γ = {last}"
     below = (found.certainty < UNCERTAIN_BELOW).sum(axis=1)
-    stays = f"it is uncertain whether the score is above {exact(found.threshold)}"
-    words = f"In {below[0]:,} of {plural(found.m.shape[1], 'case')} at γ = {first}, {stays}"
-    return words if alone else f"{words}; at γ = {last}, in {below[-1]:,}"
+    where = f"in {below[0]:,} of {plural(found.m.shape[1], 'case')} at γ = {first}"
+    words = f"It is uncertain whether the score is above {exact(found.threshold)} {where}"
+    return words if alone else f"{words}, and in {below[-1]:,} at γ = {last}"

@@ -71,7 +71,7 @@ def table_of(found: SetMetrics, inputs: Inputs, options) -> pd.DataFrame:
 
 def verdict(result: SetMetrics, by_gold: bool = False) -> str:
     """Return which classifier clearly has the largest mean Jaccard, with its interval; or that the best two tie."""
-    what = "the gold sets" if by_gold else "the plausible labels"
+    what = "the gold labels" if by_gold else "the plausible labels"
     mean, low, high = result.mean[:, 0], result.total_low[:, 0], result.total_high[:, 0]
     best = int(mean.argmax())
     ends = with_interval(mean[best], low[best], high[best])
@@ -84,6 +84,6 @@ def verdict(result: SetMetrics, by_gold: bool = False) -> str:
     near = [who for who in others if clearly_most(*(part[[best, who]] for part in (mean, low, high))) is None]
     second = (near or others)[0]
     if near:
-        other = f"{result.classifiers[second]} ({number(mean[second])})"
-        return f"{result.classifiers[best]} and {other} do not clearly differ: Jaccard index {ends}"
+        both = f"{result.classifiers[best]} and {result.classifiers[second]}"
+        return f"{both} do not clearly differ: Jaccard index {ends} and {number(mean[second])}"
     return f"{said}, compared with {number(mean[second])} for {result.classifiers[second]}"

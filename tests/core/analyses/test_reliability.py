@@ -147,8 +147,8 @@ CURVE = SimpleNamespace(
         ("", (False, True), "Best at γ = 3.00 (1.50 or more)"),
         ("", (True, False), "Best at γ = 3.00 (6.25 or less)"),
         ("", (True, True), "Best at γ = 3.00 (any value tested, 1.50 to 6.25)"),
-        ("lowest", (True, False), "Best at the lowest γ: these data have no maximum"),
-        ("highest", (False, True), "Best at the highest γ: these data have no maximum"),
+        ("lowest", (True, False), "Best at the lowest γ tested: the curve has no peak"),
+        ("highest", (False, True), "Best at the highest γ tested: the curve has no peak"),
     ],
 )
 def test_the_best_trust_of_held_out_readers_has_its_range_or_lies_at_an_end(at_end, open_ends, words):
@@ -169,7 +169,7 @@ def test_certainty_against_gold_has_its_range_and_says_from_how_many_cases_it_de
     assert loss.draw(LIGHT).layout.title.text == "Lowest log loss at γ = 3.00 (1.50 to 6.25)"
     assert diagram.draw(LIGHT).layout.title.text == "Certainty at γ = 4.00 compared with the share of correct cases"
     assert note.plain == f"{n} cases with gold." + (
-        f" With {least} or more gold cases, the default γ is chosen from them." if few else ""
+        f" The default γ is chosen from gold if there are {least} or more such cases." if few else ""
     )
 
 
@@ -333,16 +333,16 @@ def some_sets(**own) -> SimpleNamespace:
 
 def test_empty_sets_are_counted_among_the_test_cases():
     assert prediction_sets.words(some_sets(), 3.0) == (
-        "On 4 test cases at γ = 3, the sets contain 1.50 of 12 classes on average, and the true class in 81.0% "
-        "(71.0% to 86.0%); the majority class in 84.0% (74.0% to 89.0%); the gold class in 77.0% (67.0% to 82.0%) of 1 "
-        "case. 1 set is empty: no class has a high enough score."
+        "On 4 test cases at γ = 3, the sets contain 1.50 of 12 classes on average. They contain the true class in "
+        "81.0% (71.0% to 86.0%) of cases, the majority class in 84.0% (74.0% to 89.0%) and the gold class in 77.0% "
+        "(67.0% to 82.0%) of 1 case. 1 set is empty: no class has a high enough score."
     )
     none = some_sets(size=np.array([0, 0, 1, 2, 1, 3, 0]), voted=None, true=None)
-    assert prediction_sets.words(none, 3.0).endswith("the true class in 81.0% (71.0% to 86.0%).")
+    assert prediction_sets.words(none, 3.0).endswith("the true class in 81.0% (71.0% to 86.0%) of cases.")
     below = some_sets(size=none.size, voted=None, true=None, aggregated=share(0.7))
     assert prediction_sets.words(below, 3.0).endswith(
-        "the true class in 70.0% (60.0% to 75.0%). That is below the guaranteed share, which is an average: with 2 "
-        "calibration cases, sets can contain the truth more or less often by chance."
+        "the true class in 70.0% (60.0% to 75.0%) of cases. Coverage of the true class is below the guaranteed share. "
+        "This share is an average: with 2 calibration cases, coverage can be higher or lower by chance."
     )
     by_chance = some_sets(size=none.size, voted=None, true=None, aggregated=share(0.78))
     assert prediction_sets.words(by_chance, 3.0).endswith("the true class in 78.0% (68.0% to 83.0%).")
@@ -355,8 +355,8 @@ def test_a_promise_is_broken_only_where_the_whole_interval_lies_below_it():
         SetGroup("risk", "high", 13, share(0.74), share(0.8), 2.4),
     )
     figure, note, download = prediction_sets.conditional(some_sets(groups=groups), 3.0)
-    all_cases = "The guarantee is for all cases together. "
-    assert note.plain == f"{all_cases}Coverage is clearly below the guaranteed share for: group far, risk high."
+    all_cases = "The guarantee applies to all cases together. "
+    assert note.plain == f"{all_cases}Coverage is clearly below the guaranteed share for group far and risk high."
     frame = download.table
     assert frame.columns.tolist() == [
         "by", "value", "n", "mean_size", "aggregated", "aggregated_low", "aggregated_high", "voted",
@@ -366,7 +366,7 @@ def test_a_promise_is_broken_only_where_the_whole_interval_lies_below_it():
     _, note, _ = prediction_sets.conditional(some_sets(groups=groups[:1], strata=("a",)), 3.0)
     assert (
         note.plain
-        == "The guarantee is for each stratum. Coverage is not clearly below the guaranteed share in any group."
+        == "The guarantee applies to each stratum. Coverage is not clearly below the guaranteed share in any group."
     )
 
 
@@ -422,7 +422,7 @@ def test_one_reliability_of_scores_is_told_without_another():
     )  # fmt: skip
     assert scores.finding(one) == "Median width of the interval: 2.0 at γ = 2"
     one.above = np.zeros((1, 3))
-    assert scores.finding(one) == "In 2 of 3 cases at γ = 2, it is uncertain whether the score is above 4"
+    assert scores.finding(one) == "It is uncertain whether the score is above 4 in 2 of 3 cases at γ = 2"
     both = {"reliability": np.array([2.0, 5.0]), "above": None, "width": np.array([[4.0], [1.0]])}
     two = SimpleNamespace(**vars(one) | both)
     assert scores.finding(two) == "Median width of the interval: 4.0 at γ = 2, 1.0 at γ = 5"
@@ -493,8 +493,8 @@ def test_predicted_sets_are_shown_as_a_whole_and_by_label_and_leave_in_one():
     ("low", "by_gold", "said"),
     [
         ((0.1, 0.56, 0.4), False, "net has a Jaccard index of 0.60 (0.56 to 0.70), compared with 0.50 for tree"),
-        ((0.1, 0.51, 0.4), False, "net and tree (0.50) do not clearly differ: Jaccard index 0.60 (0.51 to 0.70)"),
-        ((0.1, 0.5, 0.4), True, "net and tree (0.50) do not clearly differ: Jaccard index 0.60 (0.50 to 0.70)"),
+        ((0.1, 0.51, 0.4), False, "net and tree do not clearly differ: Jaccard index 0.60 (0.51 to 0.70) and 0.50"),
+        ((0.1, 0.5, 0.4), True, "net and tree do not clearly differ: Jaccard index 0.60 (0.50 to 0.70) and 0.50"),
     ],
 )
 def test_sets_of_the_best_classifier_are_told_apart_where_its_interval_lies_above_the_next(low, by_gold, said):
@@ -507,7 +507,7 @@ def test_sets_of_the_best_classifier_are_told_apart_where_its_interval_lies_abov
 
 
 @pytest.mark.parametrize(
-    ("by_gold", "what"), [(True, "the gold sets of 1 case"), (False, "the plausible labels of 1 case")]
+    ("by_gold", "what"), [(True, "the gold labels of 1 case"), (False, "the plausible labels of 1 case")]
 )
 def test_sets_of_one_classifier_are_said_with_the_cases_that_it_predicted(by_gold, what):
     result = SimpleNamespace(

@@ -252,9 +252,9 @@ def test_shared_mistakes_cost_something_only_if_the_interval_says_so():
         )
 
     shortfall, words = said(0.6)
-    assert shortfall.low > 0 and "; shared mistakes cost " in words
+    assert shortfall.low > 0 and "Shared mistakes cost " in words
     shortfall, words = said(0.0)
-    assert shortfall.low <= 0 and "; the vote is not clearly worse than that: shortfall" in words
+    assert shortfall.low <= 0 and "The vote is not clearly worse than that: shortfall" in words
 
 
 def test_the_note_names_only_those_without_whom_the_vote_clearly_changes():
