@@ -123,7 +123,7 @@ def expire_backups(folder: Path, keep: int, days: int) -> list[Path]:
     """
     if min(keep, days) < 1:
         raise InputError(
-            f"Keep at least 1 backup file and 1 day of backups; got {keep} and {days}.", "Use larger numbers."
+            f"The numbers of backups and of days to keep must be at least 1; got {keep} and {days}.", "Use 1 or more."
         )
     known = sorted(
         [*folder.glob("*.backup"), *folder.glob(f"*.backup{ENCRYPTED}")],
@@ -134,7 +134,9 @@ def expire_backups(folder: Path, keep: int, days: int) -> list[Path]:
     old = [path for path in known[keep:] if path.stat().st_mtime < since]
     for path in old:
         if not discard(path):
-            raise InputError(f"Could not remove {path}.", "Give this user write access to its folder.")
+            raise InputError(
+                f"Could not remove {path}.", "Give the user that runs this command write access to its folder."
+            )
     return old
 
 
@@ -180,7 +182,9 @@ def restore(file: Path, identity: Path | None = None) -> Backup:
                 shutil.move(path, home / path.name)
             check = None if kind is None else _put_back(place / _RECORD[kind], url, told["heads"])
     except OSError as error:
-        raise InputError(f"Could not write {home}: {error.strerror or error}.", "Free up disk space.") from None
+        raise InputError(
+            f"Could not write {home}: {error.strerror or error}.", "Free up disk space, or get write access."
+        ) from None
     finally:
         shutil.rmtree(place, ignore_errors=True)
         if not was_there:
@@ -360,7 +364,7 @@ def _unpacked(file: Path, place: Path) -> dict:
                     raise InputError(f"Could not restore {file}: {name} is damaged.", "Use another backup.")
             return told
     except FileNotFoundError:
-        raise InputError(f"Could not find {file}.", "Use a file written by the backup command.") from None
+        raise InputError(f"Could not find {file}.", "Check the path.") from None
     except _BROKEN as error:
         raise InputError(
             f"Could not restore {file}: it is not a backup, or it is damaged ({type(error).__name__}).",
@@ -404,7 +408,7 @@ def _run(tool: str, url: sa.URL, *arguments: str) -> None:
     if program is None:
         raise InputError(
             f"Could not copy the reviews: the Postgres tool {tool} is not installed.",
-            "On Debian: apt install postgresql-client.",
+            "Install it (on Debian: apt-get install postgresql-client).",
         )
     address = url.set(drivername="postgresql", password=None).render_as_string()
     environment = {**os.environ, **({"PGPASSWORD": url.password} if url.password else {})}

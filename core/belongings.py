@@ -265,7 +265,7 @@ def case_link(template: str, case_id: str) -> str:
     if "{case}" not in template or "{case}" in parts.netloc:
         raise InputError(
             f"Could not use {template!r}: it has no placeholder for the case name.",
-            "Put {case} where the case name belongs.",
+            "Put {case} after the host name, where the case name belongs.",
         )
     return template.replace("{case}", quote(case_id, safe=""))
 

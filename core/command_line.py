@@ -1209,7 +1209,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "raters": (
         ".commands.raters:raters",
-        "Compare each rater's accuracy with the lowest acceptable one, and flag raters.",
+        "Compare each rater's accuracy with the lowest acceptable accuracy, and flag raters.",
         "raters caries --acceptable 0.8",
         _raters,
     ),
@@ -1323,13 +1323,13 @@ _COMMANDS: dict[str, Command] = {
     ),
     "bring-over": (
         ".commands.record:bring_over",
-        "Copy the reviews and settings of a file that an earlier version of Plurality read differently.",
+        "Copy a file's reviews and settings from an earlier version of Plurality, which read the file differently.",
         "bring-over readings.csv --by ann@clinic.example",
         _bring_over,
     ),
     "erase": (
         ".commands.record:erase",
-        "Delete a person, or saved data that nobody uses.",
+        "Delete what is stored about a person, or saved data that nobody uses.",
         "erase --person ann@clinic.example --yes",
         _erase,
     ),

@@ -144,8 +144,8 @@ def _time(summary: Summary) -> str:
     if summary.seconds is None:
         return ""
     low, middle, high = summary.seconds
-    spread = f" (middle half: {duration(low)} to {duration(high)})" if summary.n_timed > 2 else ""
-    return f"Median time per case: {duration(middle)}{spread}, measured in {plural(summary.n_timed, 'review')}."
+    spread = f" (middle half {duration(low)} to {duration(high)})" if summary.n_timed > 2 else ""
+    return f"Median time per case: {duration(middle)}{spread}, n = {plural(summary.n_timed, 'review')}."
 
 
 REVIEWS = Analysis(

@@ -181,7 +181,9 @@ def present_modalities(found: AnalysedStudy, study: ReadingStudy, options: Modal
     blocks: list[Block] = [Heading("Do the modalities differ?", TERM), Words(lead(found), "lead")]
     if found.analysis.in_doubt is not None:
         blocks.append(
-            Words(("If the panel's majority counts as the truth, as is common: ", *said(found.analysis.taken)))
+            Words(
+                ("These estimates take the panel's majority as the truth, as is common. ", *said(found.analysis.taken))
+            )
         )
     title, axis = _title(best), f"difference in {_measure(best)}"
     blocks.append(
@@ -272,7 +274,7 @@ def present_size(found: tuple[NextStudy, ...], study: ReadingStudy, options: Siz
         Words(
             "The numbers are based on this study's variances between readers, cases and draws of the truth, and on its "
             "share of cases with the condition. The two-sided significance level is "
-            f"{number(1 - options.level, 2)}. The numbers are rough if the study has few readers.",
+            f"{number(1 - options.level, 2)}. The numbers are approximate if the study has few readers.",
             "note",
         ),
         Grid(table, "Minimum number of cases by number of readers.", 60, SIZES, "study_sizes"),
@@ -334,7 +336,7 @@ def lead(found: AnalysedStudy) -> list[Span]:
     found : AnalysedStudy
     """
     best = _best(found.analysis)
-    before = "Corrected for the panel's errors: " if found.analysis.in_doubt is not None else ""
+    before = "These estimates are corrected for the panel's errors. " if found.analysis.in_doubt is not None else ""
     return [before, *said(best)] if before else said(best)
 
 
@@ -373,7 +375,7 @@ def design(found: AnalysedStudy) -> str:
     few = FEW_READERS if len(found.study.readers) < ENOUGH_READERS else ""
     return (
         f"{plural(len(found.study.readers), 'reader')} and {plural(n, 'case')}, {about}{round(best.n_with):,} with "
-        f"the condition. {METHOD_TITLES[best.method]} with readers and cases as random effects: the result "
+        f"the condition. Method: {METHOD_TITLES[best.method]}, with readers and cases as random effects, so the result "
         f"applies to similar readers and cases.{few}"
     )
 

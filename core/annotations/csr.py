@@ -40,7 +40,7 @@ def group_by_case(case_code: np.ndarray, n_cases: int, time: np.ndarray | None =
         A code of a case is out of range, a time is not a date, or the number of times is not that of annotations.
     """
     case_code = checked_integers(case_code, "case_code", np.int32)
-    check_range(case_code, "case_code", 0, n_cases - 1, f"the code for one of {n_cases:,} cases")
+    check_range(case_code, "case_code", 0, n_cases - 1, f"a code for one of the {n_cases:,} cases")
     if time is None:
         return pick_backend(counting_sort, case_code.size)(case_code, n_cases)
     time = checked_times(time)
@@ -82,10 +82,8 @@ def order_blocks(
     entry_class = checked_integers(entry_class, "entry_class", np.int32)
     entry_rank = checked_numbers(entry_rank, "entry_rank", _LARGEST_RANK)
     check_length(entry_rank, len(entry_class), "entry_rank", "ranked classes")
-    entry_ptr = checked_pointers(
-        entry_ptr, "entry_ptr", len(order), len(entry_class), "annotations", "number of ranked classes"
-    )
-    check_range(order, "order", 0, len(order) - 1, f"one of the {len(order):,} annotations")
+    entry_ptr = checked_pointers(entry_ptr, "entry_ptr", len(order), len(entry_class), "annotations", "ranked classes")
+    check_range(order, "order", 0, len(order) - 1, f"the position of one of the {len(order):,} annotations")
     sizes = np.diff(entry_ptr).astype(float)
     steps = ENTRY * len(entry_class) + int(sizes @ sizes) // 4  # the sort moves each entry past others of its ranking
     return pick_backend(blocks_from_ranks, steps)(entry_ptr, entry_class, entry_rank, order)

@@ -134,13 +134,12 @@ class Dataset(Result):
         if not self.cases:
             raise InputError("Could not build the dataset: it has no cases.", "Provide at least one case.")
         if bool(self.classes) != self.traits.has_classes:
-            found = (
-                f"Could not build the dataset: it has {len(self.classes):,} classes, but its annotations are of "
-                f"kind {self.kind!r}."
+            found, advice = (
+                ("have no classes, but classes are declared", "Leave out the classes.")
+                if self.classes
+                else ("need classes, but none are declared", "Declare the classes.")
             )
-            raise InputError(
-                found, "Declare classes if the annotations are classes, rankings or sets, but not if they are scores."
-            )
+            raise InputError(f"Could not build the dataset: annotations of kind {self.kind!r} {found}.", advice)
         put("rater", checked_codes(self.rater, "rater", self.raters, "raters"))
         n = len(self.rater)
         pointers = checked_pointers(self.case_ptr, "case_ptr", len(self.cases), n, "cases", "annotations")
@@ -181,8 +180,8 @@ class Dataset(Result):
                 "Leave these out, and use gold_scores for gold.",
             )
         if self.kind == "set" and (self.gold is not None or self.ordinal):
-            what = "gold class of a case" if self.gold is not None else "order of the classes"
-            raise InputError(f"Could not use a single {what}: the annotations are sets of labels.", "Leave it out.")
+            what, advice = ("gold classes", "Use gold_sets.") if self.gold is not None else ("ordinal", "Leave it out.")
+            raise InputError(f"Could not use {what}: the annotations are sets of labels.", advice)
         if self.gold_sets is not None:
             put("gold_sets", self._checked_gold_sets())
         if self.gold_scores is not None:
@@ -204,7 +203,7 @@ class Dataset(Result):
     def _checked_gold_scores(self) -> np.ndarray:
         if self.kind != "score":
             raise InputError(
-                f"Could not use gold scores: annotations must be scores, but their kind is {self.kind!r}.",
+                f"Could not use gold scores: the annotations are {self.traits.plural}, not scores.",
                 "Leave them out.",
             )
         given = np.asarray(self.gold_scores)
@@ -217,7 +216,7 @@ class Dataset(Result):
     def _checked_gold_sets(self) -> np.ndarray:
         if self.kind != "set":
             raise InputError(
-                f"Could not use gold sets: they need sets of labels, but these annotations are of kind {self.kind!r}.",
+                f"Could not use gold_sets: the annotations are {self.traits.plural}, not label sets.",
                 "Leave them out.",
             )
         found = np.asarray(self.gold_sets)
@@ -233,8 +232,8 @@ class Dataset(Result):
         if (unknown.any(axis=1) & ~unknown.all(axis=1)).any():
             case = self.cases[int(np.flatnonzero(unknown.any(axis=1) & ~unknown.all(axis=1))[0])]
             raise InputError(
-                f"Could not use the gold set of case {case!r}: some labels are missing.",
-                "Provide all labels of the case, or none.",
+                f"Could not use gold_sets for case {case!r}: only some of its labels are -1 (unknown).",
+                "Use 0 or 1 for every label of the case, or -1 for all of them.",
             )
         return checked
 
@@ -597,8 +596,7 @@ class Dataset(Result):
         """
         if self.kind != "set":
             raise InputError(
-                "Could not select a label: this needs sets of labels, but these annotations are of kind "
-                f"{self.kind!r}.",
+                f"Could not select a label: the annotations are {self.traits.plural}, not label sets.",
                 "Use as_sets first.",
             )
         if label not in self.classes:
@@ -1002,7 +1000,7 @@ def _by_label(dataset: Dataset, label: float | str | None) -> Dataset:
         return replace(dataset, kind="class", answer=dataset.entry_class, gold=gold, gold_sets=None, **_NO_ENTRIES)
     if not isinstance(label, str):
         raise InputError(
-            "Could not use these annotations as classes: they have more than one label each.",
+            "Could not use these annotations as classes: some have more than one label.",
             f"Choose one label, such as {dataset.classes[0]!r} (--label on the command line). Each annotation then "
             "either has the label or does not.",
         )
@@ -1017,7 +1015,8 @@ def as_sets(dataset: Dataset, cut: int | None) -> Dataset:
     """Return a set of labels per annotation; see `Dataset.as_sets`."""
     if dataset.kind == "score":
         raise InputError(
-            "Could not convert scores to sets of labels: scores have no classes.", "Use as_classes with a threshold."
+            "Could not convert scores to sets of labels: scores have no classes.",
+            "Use as_classes with a threshold first.",
         )
     if cut is not None and cut < 1:
         raise InputError(

@@ -61,7 +61,7 @@ class Selection:
                 object.__setattr__(self, name, float(getattr(self, name)))
         for name in ("least", "most"):
             if getattr(self, name) is not None:
-                check_whole(getattr(self, name), f"The number of annotations ({name})", 1)
+                check_whole(getattr(self, name), f"The {name} number of annotations", 1)
 
     @property
     def everything(self) -> bool:

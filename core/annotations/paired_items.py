@@ -10,8 +10,8 @@ from .validation import Names, check_length, check_range, checked_integers, chec
 FIRST, TIE, SECOND = "first is better", "tie", "second is better"
 COMPARED = (FIRST, TIE, SECOND)
 NAMED_FIRST = (
-    "The names of the items determine which item of a pair comes first, so these numbers depend on the names. Items in "
-    "order (on Cases) does not depend on them."
+    "The names of the items determine which item of a pair comes first, so these numbers depend on the names. “Items "
+    "in order” (on Cases) does not depend on them."
 )
 BETWEEN = " | "  # between the two items in the name of a case
 

@@ -67,7 +67,7 @@ def checked_texts(values: Iterable[str], what: str) -> Texts:
         wrong = next(place for place, text in enumerate(texts) if not isinstance(text, str))
         raise InputError(
             f"Entry {wrong:,} of the {what} is {_shown(texts[wrong])} ({type(texts[wrong]).__name__}), not a string.",
-            "Use a list of strings; convert numbers to strings.",
+            "Convert all entries to strings.",
         ) from None
     if texts and type(texts[0]) is not str:  # numpy's own, which prints as np.str_
         texts = tuple(map(str.__str__, texts))
@@ -97,11 +97,11 @@ def checked_names(values: Iterable[str], what: str) -> Names:
                 raise InputError(
                     f"Could not use the {what}: {name[:80]!r} occurs twice, at positions {first[name]:,} and "
                     f"{place:,}.",
-                    "Use a different name for each item, and the same code for the same item.",
+                    "Use a different name for each entry. If both are the same, list it once and use one code for it.",
                 )
             first[name] = place
     if "" in distinct:
-        raise InputError(f"Entry {names.index(''):,} of the {what} has an empty name.", "Provide a name.")
+        raise InputError(f"Entry {names.index(''):,} of the {what} is empty.", "Provide a name.")
     return Names(names)
 
 
@@ -132,7 +132,8 @@ def checked_integers(values, what: str, dtype: type) -> np.ndarray:
         else:
             found = f"{what} has type {array.dtype}"
         raise InputError(
-            f"{found}; it must contain integers.", f"Leave out missing values, then use .astype({_short(dtype)})."
+            f"{found}, but {what} must contain only integers.",
+            f"Remove missing values and fractions, then use .astype({_short(dtype)}).",
         )
     info = np.iinfo(dtype)
     check_range(array, what, info.min, info.max, f"a {8 * info.dtype.itemsize}-bit integer")
@@ -184,7 +185,7 @@ def check_range(array: np.ndarray, what: str, lowest: int, highest: int, meaning
     if array.size == 0 or (int(array.min()) >= lowest and int(array.max()) <= highest):
         return
     wrong = int(np.flatnonzero((array < lowest) | (array > highest))[0])
-    allowed = f"Use {lowest:,} to {highest:,}." if highest >= lowest else "No value is valid here."
+    allowed = f"Use {lowest:,} to {highest:,}." if highest >= lowest else "Provide the names that these codes refer to."
     raise InputError(f"{what}[{wrong:,}] is {int(array[wrong])}, which is not {meaning}.", allowed)
 
 
@@ -214,7 +215,8 @@ def checked_pointers(values, what: str, n_groups: int, n_entries: int, groups: s
         )
     if pointers[0] != 0 or pointers[-1] != n_entries:
         raise InputError(
-            f"{what} runs from {pointers[0]} to {pointers[-1]}.", f"It must run from 0 to {n_entries:,} ({entries})."
+            f"{what} runs from {pointers[0]} to {pointers[-1]}.",
+            f"It must run from 0 to {n_entries:,}, the number of {entries}.",
         )
     falls = pointers[1:] < pointers[:-1]
     if falls.any():
@@ -253,9 +255,9 @@ def checked_numbers(values, what: str, largest: float) -> np.ndarray:
     array = np.ascontiguousarray(array, np.float64)
     if not (array.min() >= -largest and array.max() <= largest):  # NaN is neither
         wrong = int(np.flatnonzero(~(np.abs(array) <= largest))[0])
-        finite = "" if np.isfinite(array[wrong]) else ", not a finite number"
+        fault = "too large" if np.isfinite(array[wrong]) else "not a finite number"
         raise InputError(
-            f"{what}[{wrong:,}] is {array[wrong]}{finite}.",
+            f"{what}[{wrong:,}] is {array[wrong]}, which is {fault}.",
             f"Leave out the annotation, or use a number within ±{exact(largest)}.",
         )
     return array + 0.0 if ((array == 0) & np.signbit(array)).any() else array
@@ -317,7 +319,7 @@ def check_rankings(entry_ptr: np.ndarray, entry_class: np.ndarray, entry_block: 
     annotation, fault = _first_unsound(entry_ptr, entry_class, entry_block, n_classes)
     if fault:
         raise InputError(
-            f"Annotation {annotation:,} {_RANKING_FAULTS[fault]}.",
+            f"Annotation {annotation:,} (counted from 0) {_RANKING_FAULTS[fault]}.",
             "Build the dataset with from_rankings, which sorts entries by rank and class. Rank each class only once.",
         )
 
@@ -347,8 +349,8 @@ def check_sets(
     if size.size and not size.all():
         place = int(np.flatnonzero(size == 0)[0])
         raise InputError(
-            f"Annotation {place:,}, of {whose(place)}, has no label.",
-            "Leave out missing annotations. If no label applies, add a label with this meaning.",
+            f"Annotation {place:,} ({whose(place)}) has no label.",
+            "Leave out missing annotations. If no label applies, add a label for this, such as none.",
         )
     annotation = np.repeat(np.arange(size.size), size)
     by = np.lexsort((entry_class, annotation))
@@ -357,7 +359,7 @@ def check_sets(
         entry = by[1 + int(np.flatnonzero(twice)[0])]
         place = int(annotation[entry])
         raise InputError(
-            f"Annotation {place:,}, of {whose(place)}, contains {classes[entry_class[entry]]!r} twice.",
+            f"Annotation {place:,} ({whose(place)}) contains {classes[entry_class[entry]]!r} twice.",
             "Use each label once.",
         )
 
@@ -408,7 +410,7 @@ def check_predictions(ptr: np.ndarray, class_code: np.ndarray, group: np.ndarray
     if fault:
         case = np.flatnonzero(np.diff(ptr))[place]
         raise InputError(
-            f"The prediction of case {case:,} {_RANKING_FAULTS[fault]}.",
+            f"The prediction for case {case:,} (counted from 0) {_RANKING_FAULTS[fault]}.",
             "Build predictions with match_predictions, which orders them; use each class once.",
         )
 

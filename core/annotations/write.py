@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 
 from ..errors import NotApplicableError
-from ..text import plural
 from .dataset import Dataset
 
 
@@ -40,14 +39,15 @@ def wide_table(dataset: Dataset, signs: tuple[str, str] = WIDE_SIGNS) -> pd.Data
             "Could not write a column per rater: these data do not identify raters. Use the long table."
         )
     if dataset.pairs is not None:
-        raise NotApplicableError("Could not write a column per rater: these are comparisons. Use the long table.")
+        raise NotApplicableError(
+            "Could not write a column per rater: the annotations are comparisons. Use the long table."
+        )
     case, rater = dataset.case_of_annotation, dataset.rater
     pair = case.astype(np.int64) * max(1, dataset.n_raters) + rater
-    n_repeats = pair.size - len(np.unique(pair))
-    if n_repeats:
+    if len(np.unique(pair)) < pair.size:
         raise NotApplicableError(
-            "Could not write one cell per rater: some raters annotated a case more than once "
-            f"({plural(n_repeats, 'repeat')}). Use the long table."
+            "Could not write one cell per rater: some raters annotated the same case more than once. Use the long "
+            "table."
         )
     columns = {"case": np.array(dataset.cases, dtype=object)}
     if dataset.case_group is not None:

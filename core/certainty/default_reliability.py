@@ -185,7 +185,7 @@ def _gold(truth: TruthCurve | None) -> ReliabilityAnchor | None:
         return None
     few = "" if truth.n_cases >= LEAST_GOLD else " There are too few cases to set γ from gold."
     sentence = (
-        f"Gold: certainty fits the truth best at γ = {_g(truth.best)} ({_reach(truth)}); n = "
+        f"Gold: certainty fits the truth best at γ = {_g(truth.best)} ({_reach(truth)}), n = "
         f"{plural(truth.n_cases, 'case')}.{few}"
     )
     return ReliabilityAnchor("gold", truth.best, truth.low, truth.high, sentence, truth.open_ends)
@@ -197,8 +197,8 @@ def _readers(model: PlausibilityModel, readers: HeldOutCurve | None) -> Reliabil
         return None
     unsaid = "close the panel is to the truth" if isinstance(model, GaussianScores) else "certain the leading class is"
     sentence = (
-        f"Raters: γ = {_g(readers.best)} ({_reach(readers)}) best predicts another rater's annotations. This does not "
-        f"show how {unsaid}."
+        f"Raters: another rater's annotations are predicted best at γ = {_g(readers.best)} ({_reach(readers)}). This γ "
+        f"does not show how {unsaid}."
     )
     return ReliabilityAnchor("readers", readers.best, readers.low, readers.high, sentence, readers.open_ends)
 
@@ -222,6 +222,6 @@ def _prior(
             f"α = {significant(alpha, 2)}. Both estimate α/γ, which depends on how often raters of a case agree."
         )
     return alpha, (
-        f"Prior α = {_g(alpha)} with γ = {_g(value)} best predicts another rater's annotations (γ/α = {_g(ratio)}). "
+        f"With γ = {_g(value)}, prior α = {_g(alpha)} best predicts another rater's annotations (γ/α = {_g(ratio)}). "
         "α is the prior of each class, not a reliability."
     )

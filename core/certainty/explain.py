@@ -38,7 +38,8 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
     elif n_answers == 1 and not n_tied:
         sentence = "There is only one annotation"
     elif not votes:
-        sentence = f"{_count(n_answers, 'annotation')}, and no rater has a single first choice"
+        be = "is" if n_answers == 1 else "are"
+        sentence = f"there {be} {_count(n_answers, 'annotation')}, and no rater has a single first choice"
     elif len(votes) == 1 and not n_tied:
         everybody = "Both" if n_answers == 2 else f"All {_word(n_answers)}"
         sentence = f"{everybody} annotations name the same class{first}"
@@ -49,7 +50,7 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
         )
     elif max(votes.values()) == 1 and len(votes) > 1:
         few = "only " if n_answers == 2 else ""
-        sentence = f"{few}{_count(n_answers, 'annotation')}, and no class is named{first} twice"
+        sentence = f"there are {few}{_count(n_answers, 'annotation')}, and no class is named{first} twice"
     elif len(votes) == 1:
         named = votes.total()
         names = "has a single first choice" if named == 1 else "name the same class first"

@@ -119,7 +119,7 @@ def closed_form(dataset: Dataset, model: PlausibilityModel, held: np.ndarray, re
     if isinstance(model, GaussianScores):
         return _scores(dataset, model, held, reader)
     raise NotApplicableError(
-        f"Cannot compute a held-out score for {getattr(model, 'name', type(model).__name__)!r}: it needs a model "
+        f"Cannot compute a held-out score with {getattr(model, 'name', type(model).__name__)!r}: this needs a model "
         "with independent cases, such as Plackett-Luce."
     )
 

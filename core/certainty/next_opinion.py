@@ -75,20 +75,20 @@ class NextOpinion(Result):
             expected = f"one more opinion is expected to raise it to {number(after, 0)}%"
         elif round(after) < round(now):
             expected = (
-                f"one more opinion is expected to lower it to {number(after, 0)}%, because it may name a "
+                f"one more opinion is expected to lower it to {number(after, 0)}%, because the opinion may name a "
                 "different class"
             )
         else:
             expected = "one more opinion is not expected to change it"
         if gain < 0.5:
-            worth = "The chosen class would hardly be correct more often"
+            worth = "The chosen class would be correct about as often as now"
         else:
             worth = f"The chosen class would be correct {number(gain, 0)} percentage points more often"
         sentence = f"Certainty is {number(now, 0)}% now; {expected}. {worth}."
         if self.after_se[case] > ROUGH:
             sentence += (
                 f" This is a rough estimate ({number(after, 0)}% ± {number(200 * self.after_se[case], 0)} "
-                "points), because some annotations have few draws."
+                "points), because few draws fit some possible annotations."
             )
         return sentence
 

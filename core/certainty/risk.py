@@ -56,7 +56,7 @@ def known_risk(dataset: Dataset) -> np.ndarray:
     """Return the level of every class; raise `NotApplicableError` if a class has none."""
     if dataset.class_risk is None or (dataset.class_risk < 0).any():
         raise NotApplicableError(
-            "Could not compute risk: some classes have no risk level. Add a risk level (low, medium, high) for "
+            "Could not compute risk: some classes have no risk level. Add a risk level (low, medium or high) for "
             "every class."
         )
     return dataset.class_risk

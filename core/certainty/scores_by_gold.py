@@ -61,9 +61,8 @@ class ScoresByGold(Result):
         held = percent_with_interval(self.held[place], self.held_low[place], self.held_high[place])
         off = f"{number(self.error[place], digits)}{ends}"
         return (
-            f"At γ = {exact(self.reliability[place])}, plausible scores are on average {off} away from gold, and "
-            f"{held} of their {percent(INTERVAL_LEVEL)} intervals contain the gold score; n = "
-            f"{plural(self.n, 'case')} with gold."
+            f"At γ = {exact(self.reliability[place])}, the mean distance of plausible scores from gold is {off}. "
+            f"{held} of their {percent(INTERVAL_LEVEL)} intervals contain the gold score; n = {plural(self.n, 'case')}."
         )
 
 

@@ -100,7 +100,7 @@ class CertaintyShares(Result):
         if self.why_none:
             return self.why_none
         n, n_single = self.n_uncertain, int(self.single.sum())
-        one = f", {n_single:,} {'has' if n_single == 1 else 'have'} one annotation" if n_single else ""
+        one = f", and {n_single:,} {'has' if n_single == 1 else 'have'} one annotation" if n_single else ""
         be = "is" if 1 in (n, self.uncertain.size) else "are"
         return f"{n:,} of {plural(self.uncertain.size, 'case')} {be} uncertain{about}{at}{one}"
 

@@ -299,7 +299,10 @@ def set_certainty(draws: CaseDraws, class_codes: Sequence[int]) -> SetCertainty:
     codes = checked_integers(class_codes, "class_codes", np.int32)
     check_range(codes, "class_codes", 0, np.iinfo(np.int32).max, "a class code")
     if codes.size == 0 or np.unique(codes).size < codes.size:
-        raise InputError("Could not use the set: it is empty or contains a class twice.", "Use each class only once.")
+        raise InputError(
+            "Could not use the set: it is empty or contains a class twice.",
+            "Use at least one class, and each only once.",
+        )
     if codes.size > draws.top.shape[1]:
         raise InputError(
             f"Could not use the set: it has {codes.size} classes, but the draws rank only the first "

@@ -55,7 +55,10 @@ def _settings(options, dataset: Dataset) -> AnalysisSettings:
 def _write(path: str, taken: Download | None, about: dict) -> None:
     """Write the labels in the format of the file's ending, and the methods beside them."""
     if taken is None:
-        raise InputError("Could not write labels: no label is certain enough.", "Use a lower --bar, or --below mark.")
+        raise InputError(
+            "Could not write labels: no label is certain enough.",
+            "Lower --bar, or use “--below mark” to mark uncertain cases.",
+        )
     formats = {f".{one.ending}": one.write for one in taken.formats}
     formats |= {".csv": to_csv, ".parquet": lambda table: to_parquet(table, about)}
     write = formats.get(Path(path).suffix.casefold())

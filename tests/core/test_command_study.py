@@ -64,7 +64,7 @@ def test_the_same_study_in_other_files_gives_the_same(files, capsys):
 def test_a_panel_counts_with_its_doubt(files, capsys):
     folder, _ = files
     status, answer = run(capsys, "study", folder / "all.csv", "--panel", folder / "panel.csv", "--draws", 50)
-    assert status == 0 and answer["words"].startswith("Corrected for the panel's errors: ")
+    assert status == 0 and answer["words"].startswith("These estimates are corrected for the panel's errors. ")
     assert [row["truth"] for row in answer["rows"]] == ["panel, corrected for its errors"] * 3 + [
         "majority of the panel"
     ] * 3

@@ -68,16 +68,16 @@ def test_sensitivity_asks_for_the_score_and_takes_it():
 def test_the_raters_of_the_open_data_are_the_panel():
     study, content = made(truth_in_file=False)
     page = page_with(content, panel_of(study))
-    assert not page.exception and "Corrected for the panel's errors" in texts(page)
-    assert "If the panel's majority counts as the truth" in texts(page)
+    assert not page.exception and "are corrected for the panel's errors" in texts(page)
+    assert "These estimates take the panel's majority as the truth" in texts(page)
 
 
 def test_the_truth_of_the_files_comes_first_and_the_panel_can_be_chosen():
     study, content = made()
     page = page_with(content, panel_of(study, 2))
-    assert "Corrected for the panel's errors" not in texts(page)
+    assert "corrected for the panel's errors." not in texts(page)
     page = settle(page.segmented_control(key="study_truth").set_value("panel").run())
-    assert "Corrected for the panel's errors" in texts(page)
+    assert "are corrected for the panel's errors" in texts(page)
 
 
 def test_an_unclear_condition_is_asked_for_once():

@@ -87,7 +87,7 @@ def test_rankings_have_the_mark_of_held_out_readers_without_a_visit_to_reliabili
             break
         app.run()
     text = said(app)
-    assert "</span> from raters " in text and "best predicts another rater" in text
+    assert "</span> from raters " in text and "annotations are predicted best at γ" in text
     assert app.slider(key="reliability").value == 3.0 and "(default). It cannot be calibrated without gold" in text
 
 

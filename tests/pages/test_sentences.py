@@ -1032,7 +1032,7 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
         "No reviewer has changed an opinion after seeing the panel.",
         "Reasons given",
         "No reviewer gave a reason.",
-        "Median time per case: 62 s (middle half: 31 s to 4 min), measured in 21 reviews.",
+        "Median time per case: 62 s (middle half 31 s to 4 min), n = 21 reviews.",
         "2 of 4 timed decisions (50%) took less than 2 seconds.",
         "how certain",
     ]
@@ -1041,7 +1041,7 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
     found.n_timed, found.decided, found.settled = 2, [decided_in(None)], Settled(0, 0, 0, 0)
     after.figures(store, SimpleNamespace(digest="", cases=()), None, 1.0)
     assert said[1] == "No case is settled yet."
-    assert said[-2:] == ["Median time per case: 62 s, measured in 2 reviews.", "how certain"]
+    assert said[-2:] == ["Median time per case: 62 s, n = 2 reviews.", "how certain"]
 
 
 @pytest.mark.parametrize(

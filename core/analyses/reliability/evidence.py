@@ -50,8 +50,8 @@ def present(found: tuple[ClassifierPrior, ...], inputs: Inputs, options) -> list
     blocks.append(
         Words(
             f"Based on Dirichlet counts at γ = {exact(best.reliability)} and "
-            f"{plural(best.n_held_out, 'held-out annotation')}. Mistakes that the classifier shares with the raters remain undetected. "
-            "Do not use these plausibilities to evaluate the classifier.",
+            f"{plural(best.n_held_out, 'held-out annotation')}. Mistakes that the classifier shares with "
+            "the raters remain undetected. Do not use these plausibilities to evaluate the classifier.",
             "note",
         )
     )

@@ -70,12 +70,12 @@ def test_both_ways_of_knowing_the_truth_are_said_and_in_the_table(analysed):
     truths = set(table_of_modalities(needed, study, options)["truth"])
     if kind == "panel":
         assert (
-            said.startswith("Corrected for the panel's errors: ")
-            and "If the panel's majority counts as the truth, as is common" in said
+            said.startswith("These estimates are corrected for the panel's errors. ")
+            and "These estimates take the panel's majority as the truth, as is common. " in said
         )
         assert truths == {"panel, corrected for its errors", "majority of the panel"}
     else:
-        assert "Corrected for the panel's errors" not in said and "majority" not in said and truths == {"known truth"}
+        assert "corrected for the panel's errors" not in said and "majority" not in said and truths == {"known truth"}
 
 
 def test_a_part_gives_the_numbers_of_the_analysis():

@@ -38,9 +38,8 @@ def ordinary():
 @pytest.mark.parametrize(
     ("entry_ptr", "entry_class", "found", "remedy"),
     [
-        ([0, 1, 1, 2], [0, 1], "Annotation 1, of rater 'r1' on case 'a', has no label", "add a label with this "
-        "meaning"),
-        ([0, 1, 2, 4], [0, 1, 2, 2], "Annotation 2, of rater 'r2' on case 'a', contains 'war' twice", "once"),
+        ([0, 1, 1, 2], [0, 1], r"Annotation 1 \(rater 'r1' on case 'a'\) has no label", "add a label for this"),
+        ([0, 1, 2, 4], [0, 1, 2, 2], r"Annotation 2 \(rater 'r2' on case 'a'\) contains 'war' twice", "once"),
         ([0, 1, 2, 3], [0, 1, 3], r"entry_class\[2\] is 3, which is not a code for one of the 3 classes", "Use 0 to 2"),
         ([0, 1, 2, 3], [0, -1, 2], r"entry_class\[1\] is -1", "Use 0 to 2"),
         ([0, 1, 2], [0, 1], "entry_ptr has 3 entries for 3 annotations", "Provide 4"),
@@ -59,7 +58,7 @@ def test_the_constructor_itself_refuses_what_is_no_set(films):
     made = dict(zip(("name", "cases", "raters", "classes"), NAMES, strict=True), kind="set")
     assert Dataset(**made, **array, **good).digest == films.digest
     for bad, found in (
-        ({"entry_ptr": [0, 1, 1, 6]}, "rater 'r2' on case 'a', has no label"),
+        ({"entry_ptr": [0, 1, 1, 6]}, r"rater 'r2' on case 'a'\) has no label"),
         ({"entry_class": [1, 0, 0, 2, 0, 2]}, "contains 'drama' twice"),
         ({"entry_class": [1, 2, 1, 0, 0, 2]}, "one block, in ascending order"),
         ({"entry_block": [0, 0, 1, 0, 0, 0]}, r"entry_block\[2\] is 1; the labels of a set must form one block"),

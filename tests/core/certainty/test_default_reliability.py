@@ -107,11 +107,11 @@ def test_readers_mark_rankings_and_never_decide(rank):
     assert opening.reliability == 3.0 and names(opening) == ["readers", "published"]
     mark = opening.marks[0]
     assert (mark.reliability, mark.low, mark.high) == (readers.best, readers.low, readers.high)
-    assert "best predicts another rater" in mark.sentence and "does not show how certain" in mark.sentence
+    assert "predicted best at" in mark.sentence and "does not show how certain" in mark.sentence
     endless = default_reliability(
         data, model, readers=replace(readers, low=0.3, high=1e3, open_ends=(False, True))
     ).marks[0]
-    assert "(0.3 or more) best predicts" in endless.sentence and endless.open_ends == (False, True)
+    assert "(0.3 or more). This γ" in endless.sentence and endless.open_ends == (False, True)
     assert names(default_reliability(data, PrIRN(), readers=held_out_curve(data, PrIRN()))) == ["published"]
     assert names(default_reliability(data, model, readers=replace(readers, at_end="lowest"))) == ["published"]
 

@@ -71,7 +71,8 @@ def rankings(*annotations, classes="abc"):
     [
         (
             ([(0, 1), (1, 1)],),
-            "One annotation, and no rater has a single first choice; one with a tied first choice is not counted here.",
+            "There is one annotation, and no rater has a single first choice; one with a tied first choice is not "
+            "counted here.",
         ),
         (
             ([(0, 1)], [(1, 1), (2, 1)], [(0, 1), (1, 1)]),
@@ -101,7 +102,7 @@ def test_tied_first_choices_are_told_as_left_out(annotations, sentence):
         ),
         (
             ([(0, 1), (1, 1)], [(0, 1), (1, 1)]),
-            "Two annotations, and no rater has a single first choice; both include “a”.",
+            "There are two annotations, and no rater has a single first choice; both include “a”.",
         ),
     ],
 )

@@ -229,7 +229,7 @@ def test_few_draws_are_said():
     assert found.after_se[0] > 0.02
     after, two = 100 * found.after[0], 200 * found.after_se[0]
     assert found.words(0).endswith(
-        f" This is a rough estimate ({after:.0f}% ± {two:.0f} points), because some annotations have few draws."
+        f" This is a rough estimate ({after:.0f}% ± {two:.0f} points), because few draws fit some possible annotations."
     )
 
 
@@ -244,8 +244,8 @@ def test_a_case_without_an_answer_gains_what_the_first_one_tells():
 def test_a_case_that_cannot_get_better_is_said():
     found = next_opinion(DirichletCounts(), counted([50]), reliability=1.0)
     assert found.words(0) == (
-        "Certainty is 100% now; one more opinion is not expected to change it. The chosen class would hardly "
-        "be correct more often."
+        "Certainty is 100% now; one more opinion is not expected to change it. The chosen class would "
+        "be correct about as often as now."
     )
 
 

@@ -41,7 +41,7 @@ def test_error_and_share_held_are_those_by_hand(marked):
     assert found.held.tolist() == pytest.approx([2 / 3, 1 / 3])
     assert (found.held_low[0], found.held_high[0]) == pytest.approx(wilson(2 / 3, 3, 1.959963984540054))
     assert found.words(0, 1).startswith(
-        f"At γ = 1, plausible scores are on average 1.0 (0.0 to {1 + reach:.1f}) away from gold"
+        f"At γ = 1, the mean distance of plausible scores from gold is 1.0 (0.0 to {1 + reach:.1f}). "
     )
     assert "67% (21% to 94%) of their 95% intervals contain the gold score; n = 3 cases" in found.words(0, 1)
     low, high = (float(end) for end in wilson(1 / 3, 3, 1.959963984540054))

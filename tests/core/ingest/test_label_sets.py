@@ -376,11 +376,11 @@ def test_known_sets_go_with_their_data(tmp_path):
     for wrong, said in (
         (np.zeros((2, 3)), "shape"),
         (np.full((3, 3), 2), "-1 if the set of the case is unknown"),
-        (in_part, "some labels are missing"),
+        (in_part, "only some of its labels are -1"),
     ):
         with pytest.raises(InputError, match=said):
             replace(plain, gold_sets=wrong)
-    with pytest.raises(InputError, match="they need sets of labels, but these annotations are of kind"):
+    with pytest.raises(InputError, match="not label sets"):
         replace(load_sample("anaesthesia"), gold_sets=np.zeros((45, 4)))
 
 

@@ -60,7 +60,7 @@ def test_scores_and_groups_read_back():
 @pytest.mark.parametrize(
     ("content", "options", "words"),
     [
-        (b"case,rater,class\n1,ann,x\n1,ann,y\n", {}, r"some raters annotated a case more than once \(1 repeat"),
+        (b"case,rater,class\n1,ann,x\n1,ann,y\n", {}, "some raters annotated the same case more than once"),
         (b"case,rater,class\n1,case,x\n", {}, "'case' is also the name of another column"),
         (b"case,class\n1,x\n1,y\n", {"rater": "none"}, "do not identify raters"),
         (b"case,rater,rank,class\n1,ann,1,a=b\n", {}, "'a=b' contains a separator"),
