@@ -160,11 +160,13 @@ def restore(file: Path, identity: Path | None = None) -> Backup:
     home, url = current_settings().home, store_url()
     if any(not is_draft(path) for path in _entries(home)):
         raise InputError(
-            f"Could not restore: the folder {home} is not empty.",
+            f"Could not restore the backup: the folder {home} is not empty.",
             "Move the folder, or set PLURALITY_HOME to a different one.",
         )
     if has_record(owner_url()):
-        raise InputError("Could not restore: the database already contains reviews.", "Use an empty database.")
+        raise InputError(
+            "Could not restore the backup: the database already contains reviews.", "Use an empty database."
+        )
     was_there, place = home.exists(), home / draft_name("keeping")  # this user may not write the parent folder
     try:
         place.mkdir(parents=True)
@@ -173,8 +175,8 @@ def restore(file: Path, identity: Path | None = None) -> Backup:
             kind = told["record"]
             if kind is not None and kind != url.get_backend_name():
                 raise InputError(
-                    f"Could not restore: the backup contains reviews from a {kind} database, but this database is of "
-                    "a different kind.",
+                    f"Could not restore the backup: it contains reviews from a {kind} database, but this database is "
+                    "of a different kind.",
                     f"Set PLURALITY_DATABASE_URL to a {kind} database.",
                 )
             (place / "home").mkdir(exist_ok=True)

@@ -1335,7 +1335,7 @@ _COMMANDS: dict[str, Command] = {
     ),
     "people": (
         ".commands.people:people",
-        "List people and their roles, or free a name from its account (rebind NAME).",
+        "List people and their roles, or unlink a name from its account (rebind NAME).",
         "people rebind ann@clinic.example",
         _people,
     ),

@@ -226,7 +226,7 @@ class Dataset(Result):
                 f"Could not use gold_sets: its shape is {found.shape}.", f"Use the shape {shape}, cases × labels."
             )
         checked = checked_integers(found.ravel(), "gold_sets", np.int8)
-        check_range(checked, "gold_sets", -1, 1, "1, 0, or -1 if the set of the case is unknown")
+        check_range(checked, "gold_sets", -1, 1, "1, 0 or -1 (unknown)")
         checked = np.ascontiguousarray(checked.reshape(found.shape))
         unknown = checked < 0
         if (unknown.any(axis=1) & ~unknown.all(axis=1)).any():

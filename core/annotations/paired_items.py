@@ -52,7 +52,7 @@ class PairedItems:
         object.__setattr__(self, "of_case", pairs)
         if self.swapped is not None:
             swapped = checked_integers(self.swapped, "swapped", np.int8)
-            check_range(swapped, "swapped", -1, 1, "1, 0, or -1 if unknown")
+            check_range(swapped, "swapped", -1, 1, "1, 0 or -1 (unknown)")
             object.__setattr__(self, "swapped", frozen(swapped))
 
     @property

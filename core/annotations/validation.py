@@ -223,7 +223,7 @@ def checked_pointers(values, what: str, n_groups: int, n_entries: int, groups: s
         wrong = int(np.flatnonzero(falls)[0]) + 1
         raise InputError(
             f"{what}[{wrong:,}] is {pointers[wrong]}, less than the previous entry ({pointers[wrong - 1]}).",
-            "Each entry must equal the previous one plus the number of items between them.",
+            f"Each entry must equal the previous one plus the number of {entries} of its group.",
         )
     return pointers
 

@@ -114,7 +114,7 @@ def label_set_certainty(
     model = model or DirichletCounts()
     if dataset.kind != "set" or not isinstance(model, DirichletCounts):
         raise NotApplicableError(
-            "Could not compute the certainty of label sets: this needs sets of labels and the Dirichlet counts model."
+            "Could not compute the certainty of label sets: this needs label sets and the Dirichlet counts model."
         )
     tops = [exact_top(model, dataset.as_classes(label)[0], reliability, cases) for label in dataset.classes]
     ids = dataset.cases if cases is None else dataset.cases[cases.start : cases.stop]

@@ -88,7 +88,7 @@ class NextOpinion(Result):
         if self.after_se[case] > ROUGH:
             sentence += (
                 f" This is a rough estimate ({number(after, 0)}% ± {number(200 * self.after_se[case], 0)} "
-                "points), because few draws fit some possible annotations."
+                "points), because it is effectively based on few draws."
             )
         return sentence
 

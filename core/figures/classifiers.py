@@ -90,7 +90,7 @@ def _cross(x: float, y: float, colour: str, label: str) -> Trace:
         y=[y],
         mode="markers",
         marker={"symbol": "x", "size": 11, "color": colour},
-        hovertemplate="against the point estimate: %{y:0.1%}<extra>" + label + "</extra>",
+        hovertemplate="with the point estimate as the truth: %{y:0.1%}<extra>" + label + "</extra>",
         showlegend=False,
     )
 

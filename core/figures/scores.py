@@ -330,7 +330,7 @@ def errors_against_trust(found: tuple[ScoreErrors, ...], metric: str, theme: The
                 y=[float(found[-1].point[number, at])],
                 mode="markers",
                 marker={"symbol": "x", "size": 11, "color": colour},
-                hovertemplate="against the mean plausible scores: %{y:0.4~g}<extra>" + label + "</extra>",
+                hovertemplate="with the mean plausible scores as the truth: %{y:0.4~g}<extra>" + label + "</extra>",
                 showlegend=False,
             )
         )

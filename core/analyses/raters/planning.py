@@ -338,7 +338,7 @@ def present_ask_next(found: NextPairs, dataset: Dataset, options) -> list[Block]
         f"{plural(found.n_raters, 'rater')} with the most annotations."
     )
     return [
-        Words(f"Expected gain from these {plural(len(table), 'annotation')}: {proposed} bits. From randomly chosen "
+        Words(f"Expected gain from these {plural(len(table), 'annotation')}: {proposed} bits. With randomly chosen "
               f"raters on the same cases: {anybody} bits."),
         Grid(table, "Whom to ask next.", columns=columns_in(table, ASK_NEXT), key="ask_next", opens_case=True),
         *([Words(_BELOW_ANY, "note")] if (table["gain"] < table["any_rater"]).any() else []),

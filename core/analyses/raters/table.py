@@ -378,8 +378,8 @@ def _caption(found: AssessedRaters) -> str:
     if found.act.following is None:
         return "Raters, highest expected number of wrong annotations first."
     return (
-        "Raters, most annotations lost first. Lost: how many fewer annotations an average rater needs for the same "
-        "information. Severity: number of classes above the average rater. Spread: variation around what is "
+        "Raters, most annotations lost first. Lost: how many fewer annotations an average rater would need for the "
+        "same information. Severity: number of classes above the average rater. Spread: variation around what is "
         "expected for the case, in classes."
     )
 

@@ -125,7 +125,7 @@ def _of_metric(found: SweepTable, inputs: Inputs, metric: str) -> list[Block]:
     return [
         Finding(Name(verdict(reliabilities, found.evaluation, metric))),
         lines(reliabilities, found.evaluation, metric),
-        Words("Line: mean over draws · Band: 95% of draws · ×: against the point estimate", "legend"),
+        Words("Line: mean over draws · Band: 95% of draws · ×: with the point estimate as the truth", "legend"),
         *_by_gold(inputs, metric),
         Details(
             "Table with standard errors (from sampling cases, and total)",

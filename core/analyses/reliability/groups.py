@@ -55,8 +55,9 @@ def present(found: GroupRates, inputs: Inputs, options: GroupOptions) -> list[Bl
             "group_rates",
         ),
         Words(
-            "Share of annotations that match the classifier's first class, on the same cases. Intervals cover all "
-            f"groups of a classifier together. Groups with fewer than {FEWEST_RATERS} raters are not shown.",
+            "Share of annotations that match the classifier's first class, on the same cases. Intervals are "
+            "simultaneous over all groups of a classifier. "
+            f"Groups with fewer than {FEWEST_RATERS} raters are not shown.",
             "note",
         ),
         Grid(table, "Classifiers by group of raters.", 60, COLUMNS, "group_rates_table"),

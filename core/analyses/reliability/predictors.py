@@ -59,15 +59,15 @@ def _of_metric(found: Errors, inputs: Inputs, options, metric: str) -> list[Bloc
             "Error of each predictor at each γ",
             "score_errors",
         ),
-        Words("Line: mean over draws · Band: 95% of draws · ×: against the mean plausible scores", "legend"),
+        Words("Line: mean over draws · Band: 95% of draws · ×: with the mean plausible scores as the truth", "legend"),
         Heading(f"At γ = {exact(shown.reliability)}"),
         Grid(
             table, "Errors of predictors over draws, in score units.", columns=COLUMNS,
             key="score_errors_table",
         ),
         Words(
-            "“From” and “to” contain 95% of draws; “with cases” adds the error from sampling cases. If the truth is "
-            "uncertain, an error is never 0: it includes the uncertainty of the truth.",
+            "95% of draws are between “from” and “to”; “with cases” adds the error from sampling cases. If the truth "
+            "is uncertain, an error is never 0: it includes the uncertainty about the truth.",
             "note",
         ),
         Download(table_of(found, inputs, options), "Errors", "score_errors", "score_errors_file"),

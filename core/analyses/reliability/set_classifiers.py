@@ -55,8 +55,8 @@ def present(found: SetMetrics, inputs: Inputs, options) -> list[Block]:
         Words(
             "“With cases” adds the error from sampling cases. Gold is certain, so “from” and “to” equal the mean."
             if by_gold
-            else "“From” and “to” contain 95% of draws; “with cases” adds the error from sampling cases. Labels are "
-            "treated as independent; “none of these” applies if no other label does. If the truth is uncertain, no "
+            else "95% of draws are between “from” and “to”; “with cases” adds the error from sampling cases. Labels "
+            "are treated as independent; “none of these” applies if no other label does. If the truth is uncertain, no "
             "classifier reaches 1.",
             "note",
         ),

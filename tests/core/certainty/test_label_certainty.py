@@ -203,9 +203,9 @@ def test_a_set_is_never_surer_than_its_labels_and_the_table_says_both(street):
 
 
 def test_what_is_no_set_or_has_no_closed_form_is_refused(street):
-    with pytest.raises(NotApplicableError, match="needs sets of labels"):
+    with pytest.raises(NotApplicableError, match="needs label sets"):
         label_set_certainty(load_sample("anaesthesia"))
-    with pytest.raises(NotApplicableError, match="needs sets of labels"):
+    with pytest.raises(NotApplicableError, match="needs label sets"):
         label_set_certainty(street, PrIRN())
 
 

@@ -229,7 +229,7 @@ def test_few_draws_are_said():
     assert found.after_se[0] > 0.02
     after, two = 100 * found.after[0], 200 * found.after_se[0]
     assert found.words(0).endswith(
-        f" This is a rough estimate ({after:.0f}% ± {two:.0f} points), because few draws fit some possible annotations."
+        f" This is a rough estimate ({after:.0f}% ± {two:.0f} points), because it is effectively based on few draws."
     )
 
 

@@ -283,7 +283,7 @@ def of_classifiers():
             "γ 4: 0.411 (0.361 to 0.441), 70 cases | net",
         ],
     )
-    yield figure, 2, ["against the point estimate: 0.330 | net"]
+    yield figure, 2, ["with the point estimate as the truth: 0.330 | net"]
     by_draw = np.full((2, 2, 4), 0.5)
     by_draw[0, 0] = 0.1, 0.1, 0.1, 0.5
     figure = classifiers.draws_histogram(test_classifiers.evaluation(0, by_draw), "top1_accuracy", LIGHT, "")
@@ -546,7 +546,7 @@ def of_errors():
     )  # fmt: skip
     figure = scores.errors_against_trust(found, "bias", LIGHT, "")
     yield figure, 1, ["γ 1: 0.125 (-0.375 to 0.375) | net", "γ 3: 1.5 (1 to 1.75) | net"]
-    yield figure, 2, ["against the mean plausible scores: 3.5 | net"]
+    yield figure, 2, ["with the mean plausible scores as the truth: 3.5 | net"]
 
 
 def of_estimates():

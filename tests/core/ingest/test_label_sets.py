@@ -375,7 +375,7 @@ def test_known_sets_go_with_their_data(tmp_path):
     in_part = np.array([[1, -1, 0]] * 3)
     for wrong, said in (
         (np.zeros((2, 3)), "shape"),
-        (np.full((3, 3), 2), "-1 if the set of the case is unknown"),
+        (np.full((3, 3), 2), r"1, 0 or -1 \(unknown\)"),
         (in_part, "only some of its labels are -1"),
     ):
         with pytest.raises(InputError, match=said):
