@@ -345,7 +345,7 @@ def test_empty_sets_are_counted_among_the_test_cases():
         "This share is an average: with 2 calibration cases, coverage can be higher or lower by chance."
     )
     by_chance = some_sets(size=none.size, voted=None, true=None, aggregated=share(0.78))
-    assert prediction_sets.words(by_chance, 3.0).endswith("the true class in 78.0% (68.0% to 83.0%).")
+    assert prediction_sets.words(by_chance, 3.0).endswith("the true class in 78.0% (68.0% to 83.0%) of cases.")
 
 
 def test_a_promise_is_broken_only_where_the_whole_interval_lies_below_it():

@@ -122,7 +122,9 @@ def test_the_readers_of_counts_offer_a_prior(crowd):
     opening = default_reliability(crowd, DirichletCounts(2.0), beta=0.5, readers=readers)
     assert opening.prior == pytest.approx(0.5 / (readers.best / 2.0))
     assert held_out_curve(crowd, DirichletCounts(opening.prior)).best == pytest.approx(0.5, rel=1e-3)
-    assert opening.prior_sentence.startswith("Prior α = ") and "not a reliability" in opening.prior_sentence
+    assert (
+        opening.prior_sentence.startswith("With γ = 0.5, prior α = ") and "not a reliability" in opening.prior_sentence
+    )
     assert "readers" not in names(opening)
 
 
