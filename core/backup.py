@@ -185,7 +185,8 @@ def restore(file: Path, identity: Path | None = None) -> Backup:
             check = None if kind is None else _put_back(place / _RECORD[kind], url, told["heads"])
     except OSError as error:
         raise InputError(
-            f"Could not write {home}: {error.strerror or error}.", "Free up disk space, or get write access."
+            f"Could not write {home}: {error.strerror or error}.",
+            "Free up disk space, or check the permissions of the folder.",
         ) from None
     finally:
         shutil.rmtree(place, ignore_errors=True)

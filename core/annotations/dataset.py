@@ -181,7 +181,7 @@ class Dataset(Result):
             )
         if self.kind == "set" and (self.gold is not None or self.ordinal):
             what, advice = ("gold classes", "Use gold_sets.") if self.gold is not None else ("ordinal", "Leave it out.")
-            raise InputError(f"Could not use {what}: the annotations are sets of labels.", advice)
+            raise InputError(f"Could not use {what}: the annotations are label sets.", advice)
         if self.gold_sets is not None:
             put("gold_sets", self._checked_gold_sets())
         if self.gold_scores is not None:

@@ -59,9 +59,9 @@ class Selection:
             if getattr(self, name) is not None:
                 check_number(getattr(self, name), f"The {name} score")
                 object.__setattr__(self, name, float(getattr(self, name)))
-        for name in ("least", "most"):
+        for name, words in (("least", "lowest"), ("most", "highest")):
             if getattr(self, name) is not None:
-                check_whole(getattr(self, name), f"The {name} number of annotations", 1)
+                check_whole(getattr(self, name), f"The {words} number of annotations", 1)
 
     @property
     def everything(self) -> bool:

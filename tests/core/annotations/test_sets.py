@@ -66,7 +66,7 @@ def test_the_constructor_itself_refuses_what_is_no_set(films):
         with pytest.raises(InputError, match=found):
             Dataset(**{**made, **array, **good, **bad})
     for side in ({"gold": [0, 1]}, {"ordinal": True}):
-        with pytest.raises(InputError, match="annotations are sets of labels"):
+        with pytest.raises(InputError, match="annotations are label sets"):
             sets([0, 1, 2, 3], [0, 1, 2], **side)
 
 
