@@ -233,7 +233,7 @@ def _secret(told: _Told, variable: str) -> str:
     if text and len(text) < _SHORTEST_SECRET:
         raise InputError(
             f"Could not use {variable}: it is too short.",
-            f"Use at least {_SHORTEST_SECRET} characters: openssl rand -hex 32.",
+            f"Use at least {_SHORTEST_SECRET} characters, for example from openssl rand -hex 32.",
         )
     return text
 

@@ -122,17 +122,18 @@ STEPS = (
     StoryStep(
         "The classifier looked better than it is",
         "reliability",
-        "Follow its line: at lower γ, the line falls further below the cross (the score against one label per case).",
+        "Follow its line. At lower γ, it falls further below the cross, which marks the score against one label per "
+        "case.",
     ),
     StoryStep(
         "The ranking of classifiers depends on γ",
         "reliability",
-        "Choose top-1 accuracy above the figure: by this metric, one classifier leads at every γ.",
+        "Choose top-1 accuracy above the figure. By this metric, one classifier leads at every γ.",
     ),
     StoryStep(
-        "One AI model can replace a rater; another cannot",
+        "One AI rater can replace a rater, but another cannot",
         "ai_rater",
-        "Open “Shared errors”: two versions of the same model make the same mistakes, so they are worth less than two "
+        "Open “Shared errors”. Two versions of the same model make the same mistakes, so they are worth less than two "
         "raters.",
         "replies",
     ),

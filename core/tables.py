@@ -55,8 +55,8 @@ def to_xlsx(table: "pd.DataFrame", settings: dict | None = None) -> bytes:
 
     if len(table) > MOST_ROWS_XLSX:
         raise LimitError(
-            f"Could not write the Excel file: it can have at most {MOST_ROWS_XLSX:,} rows; the table has "
-            f"{len(table):,}. Use CSV or Parquet."
+            f"Could not write the Excel file: the table has {len(table):,} rows, and a sheet can have at most "
+            f"{MOST_ROWS_XLSX:,}. Use CSV or Parquet."
         )
     book = Workbook(write_only=True)
     sheet = book.create_sheet("table")

@@ -73,7 +73,7 @@ def _gate(dataset: Dataset) -> None:
         "Requirements", [*dict.fromkeys((*SUGGESTED, *gate.requirements()))], key="gate_requirements",
         accept_new_options=True, placeholder="Choose a requirement, or type one such as alpha >= 0.6",
         persist_state="session",
-        help="Enter a measure, a comparison sign and a number. If the measure is unknown, Plurality lists all "
+        help="Enter a measure, a comparison sign and a number. If Plurality does not know the measure, it lists all "
              "measures.",
     )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -81,8 +81,8 @@ def _gate(dataset: Dataset) -> None:
         st.number_input(
             "Look number", 1, None, None, key="gate_look", width=200, placeholder="Only this one",
             persist_state="session",
-            help="Number of this look at the data (1, 2, …), if you check growing data repeatedly. The intervals "
-                 "are then valid over all looks.",
+            help="If you check growing data repeatedly, enter 1 for the first look, 2 for the second and so on. The "
+                 "intervals are then valid over all looks.",
         )  # fmt: skip
     if not gate.requirements():
         st.caption("No requirements yet. Add one to see whether the data meet it.")

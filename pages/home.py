@@ -173,7 +173,7 @@ def _kept() -> None:
 
 def _facts_of(entry: library.Kept) -> str:
     if entry.damaged:
-        return "Could not read the description of this dataset. Delete it, or save it again from its file."
+        return "Could not read the description of this dataset. Delete the dataset, or save it again from its file."
     raters = plural(entry.n_raters, "rater") if entry.raters_identified else "raters without names"
     return f"{plural(entry.n_cases, 'case')} · {raters} · saved {entry.kept_at[:10]}"
 

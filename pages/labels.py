@@ -165,7 +165,10 @@ def _page() -> None:
         if dataset.kind != "score" and found.n_ready < len(found.labels):
             st.page_link("pages/review.py", label="Review the other cases", icon=":material/rate_review:")
         if n_kept_back and options.rule == "review":
-            st.caption(f"Cases with hidden reviews: {n_kept_back:,}. You can still review these cases blind.")
+            these = "this case" if n_kept_back == 1 else "these cases"
+            st.caption(
+                f"Reviews of {plural(n_kept_back, 'case')} are hidden, because you can still review {these} blind."
+            )
     with place:
         methods = {"methods": methods_text(found.methods(asked))}
         blocks.show((block for block in drawn if isinstance(block, Download)), {"labels_file": lambda _: methods})

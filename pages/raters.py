@@ -311,7 +311,7 @@ def _instead(dataset: Dataset, reason: str) -> None:
     if not dataset.raters_identified:
         st.markdown(
             "You can still see how much raters agree and which cases are uncertain. If your file contains rater "
-            "names, open it again and choose that column as the rater."
+            "names, open it again and choose the column of names as the rater."
         )
     with st.container(horizontal=True):
         if any_coefficient(dataset).possible:

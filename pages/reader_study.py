@@ -85,8 +85,8 @@ def _truth(dataset: Dataset) -> StudyReading | None:
         return None
     if not offered:
         st.info(
-            "The true class of the cases is unknown. Add a table with the columns case and truth, or open a "
-            "panel's annotations with two classes and add the study there.",
+            "The true class of the cases is unknown. Add a table with the columns case and truth, or open the "
+            "annotations of a panel (two classes) and add the study to them.",
             icon=":material/info:",
         )
         return None

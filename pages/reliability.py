@@ -167,7 +167,7 @@ def _so_far(found: SweepTable | PointScores | None, reliabilities: tuple[float, 
         return
     sweep, scores = (found, None) if isinstance(found, SweepTable) else (SweepTable((), ()), found)
     n = plural(len(reliabilities), "value of γ", "values of γ")
-    more = " ×: score against a single label per case; it does not depend on γ." if scores else ""
+    more = " ×: score against a single label per case, which does not depend on γ." if scores else ""
     st.caption(f"{len(sweep.reliabilities):,} of {n} computed.{more}")
     if sweep.evaluation or scores:
         metric = visit.choice["metric"] or first_metric(TOP, n_classes)

@@ -32,7 +32,7 @@ def _administration() -> None:
 def _sessions() -> None:
     st.subheader("Open sessions", anchor=False)
     found = access.open_sign_ins()
-    st.caption(f"{plural(len(found), 'sign-in')}. Ending a session signs the user out of all tabs at their next click.")
+    st.caption(f"{plural(len(found), 'session')}. Ending a session signs the user out of all tabs at the next click.")
     for one in found[:_SESSIONS]:
         who, when, end = st.columns([3, 4, 2], vertical_alignment="center")
         who.text(f"{one.name}, {one.role}")

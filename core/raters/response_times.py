@@ -97,7 +97,7 @@ def _speed(panel: Panel, sitting: int):
     same, gap = np.diff(rater) == 0, np.diff(time)
     n_sittings = np.bincount(rater[np.concatenate([[True], ~same | (gap > sitting)])], minlength=n_raters)
     if (time % _DAY == 0).all():
-        return nothing, none, none, "undefined: the times are dates without a time of day", np.ones(n_raters)
+        return nothing, none, none, "undefined: the timestamps have no time of day", np.ones(n_raters)
     within = same & (gap <= sitting)
     by, gap = rater[1:][within], gap[within]
     order = np.lexsort((gap, by))

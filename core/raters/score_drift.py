@@ -119,8 +119,9 @@ class ScoreDrifts(Result):
             return f"{self.raters[rater]} shows no change in severity"
         moved = found.after[0] - found.before[0]
         side = "higher" if moved > 0 else "lower"
-        by = f"rated {number(abs(moved), digits)} {unit}es" if unit else f"scored {number(abs(moved), digits)}"
-        return f"{self.raters[rater]} has {by} {side} since about {self.day(rater)} than before"
+        verb, units = ("rated", f"{unit}es") if unit else ("scored", "points")
+        by = f"{verb} {number(abs(moved), digits)} {units}"
+        return f"{self.raters[rater]} has {by} {side} since about {self.day(rater)}"
 
     def day(self, rater: int) -> str | None:
         """Return the day of the first score after the change; None without an alarm."""

@@ -55,7 +55,7 @@ class ScoreGold(Result):
         ends = sorted(abs(end) for end in (self.bias_low[one], self.bias_high[one]))
         side = "lower" if self.bias[one] < 0 else "higher"
         return (
-            f"{self.raters[one]} scores {number(abs(self.bias[one]), digits)} {side} than gold "
+            f"{self.raters[one]} scores {number(abs(self.bias[one]), digits)} points {side} than gold "
             f"({number(ends[0], digits)} to {number(ends[1], digits)}; n = {plural(int(self.n[one]), 'score')})"
         )
 
@@ -93,9 +93,11 @@ def score_gold(dataset: Dataset, gold: Mapping[str, float] | None = None, *, lev
             raise NotApplicableError("Cannot compare scores with gold: no case has a gold score.")
         known = dataset.gold_scores
     else:
-        if any(not np.isfinite(value) for value in gold.values()):
+        bad = next((case for case, value in gold.items() if not np.isfinite(value)), None)
+        if bad is not None:
             raise InputError(
-                "Could not use gold: a score is not finite.", "Use a number for each case, or leave the case out."
+                f"Could not use the gold scores: the score of case {bad!r} is not a finite number.",
+                "Enter a finite number, or leave the case out.",
             )
         known = np.array([gold.get(case, np.nan) for case in dataset.cases], np.float64)
     off = dataset.score - known[dataset.case_of_annotation]

@@ -133,9 +133,10 @@ class ScoreRaters(Result):
         if self.erratic.any():
             one = int(np.argmax(np.where(self.erratic, self.spread, -1)))
             said.append(
-                f"{self.raters[one]}'s scores vary more than the others': spread "
+                f"{self.raters[one]}'s scores vary more than those of the other raters: spread "
                 f"{number(self.spread[one], digits)} ({number(self.spread_low[one], digits)} to "
-                f"{number(self.spread_high[one], digits)}); median rater {number(self.median_spread, digits)}"
+                f"{number(self.spread_high[one], digits)}), compared with {number(self.median_spread, digits)} for the "
+                "median rater"
             )
         return tuple(said) or ("No rater clearly scores higher, lower or less consistently than the others",)
 
@@ -147,13 +148,17 @@ class ScoreRaters(Result):
         n, judged = int(self.against.sum()), int(np.isfinite(self.with_others).sum())
         if 2 * n >= judged:
             return (
-                f"{self.raters[one]}'s scores fall as those of the others rise (correlation {found}): some raters "
-                "reverse the scale, but it is unclear which ones"
+                f"Some raters seem to reverse the scale, but it is unclear which: {self.raters[one]}'s scores fall as "
+                f"the others' rise, with a correlation of {found}"
             )
-        more = f"; so do those of {plural(n - 1, 'other rater')}" if n > 1 else ""
+        if n > 1:
+            return (
+                f"{self.raters[one]} and {plural(n - 1, 'other rater')} seem to reverse the scale: their scores fall as "
+                f"the others' rise, with a correlation of {found} for {self.raters[one]}"
+            )
         return (
-            f"{self.raters[one]}'s scores fall as those of the others rise (correlation {found}), as if the scale were "
-            f"reversed{more}"
+            f"{self.raters[one]} seems to reverse the scale: their scores fall as the others' rise, with a correlation "
+            f"of {found}"
         )
 
     def _columns(self, table: str, most: int | None) -> Columns:
@@ -236,7 +241,7 @@ def _table(dataset: Dataset) -> _Table:
     shared = raters_per_case(dataset)[case] >= 2
     if not shared.any():
         raise NotApplicableError(
-            "Cannot estimate severity: no case has scores by two raters. Add scores to some cases."
+            "Cannot estimate severity: no case was scored by two raters. Add a second score to some cases."
         )
     used, codes = np.unique(rater[shared], return_inverse=True)
     if used.size > MOST_RATERS:
@@ -246,13 +251,13 @@ def _table(dataset: Dataset) -> _Table:
     score = values_of(dataset)[shared]
     middle, unit = float(score.mean()), float(score.std())
     if unit == 0:
-        raise InputError("Cannot estimate severity: all scores are equal.", "Use scores that differ.")
+        raise InputError("Cannot estimate severity: all scores are the same.", "Check the score column.")
     places, row = np.unique(case[shared], return_inverse=True)
     lowest, highest = np.full(len(places), np.inf), np.full(len(places), -np.inf)
     np.minimum.at(lowest, row, score)
     np.maximum.at(highest, row, score)
     if (lowest == highest).all():
-        raise NotApplicableError("Cannot estimate severity: within each case, all scores are equal.")
+        raise NotApplicableError("Cannot estimate severity: the raters agree on the score of every case.")
     return _Table(row, codes, (score - middle) / unit, used, middle, unit, len(places))
 
 
@@ -395,7 +400,7 @@ def _result(dataset: Dataset, table: _Table, fit: _Fit, level: float, converged:
     error = np.sqrt(np.maximum(np.diag(contrast @ alone @ contrast), 0))
     told = fit.freedom >= _LEAST_FREEDOM
     if not told.any():
-        raise NotApplicableError("Cannot estimate severity: too few cases have scores by two raters.")
+        raise NotApplicableError("Cannot estimate severity: too few cases were scored by two raters.")
     # Neither is shrunk, because intervals of shrunk values have too low coverage with few raters.
     freedom = np.where(told, fit.freedom, np.nan)
     severity, spread = np.where(told, severity, np.nan), np.where(told, np.sqrt(fit.own), np.nan)

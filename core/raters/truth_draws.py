@@ -89,8 +89,8 @@ class AccuracyDraws(Result):
     def sentence(self) -> str:
         """Sentence on how many annotations are expected to be wrong."""
         return (
-            f"Expected number of wrong annotations: {number(self.total, 0)} of "
-            f"{plural(int(self.n.sum()), 'annotation')} ({number(self.total_low, 0)} to {number(self.total_high, 0)})."
+            f"Expected number of wrong annotations: {number(self.total, 0)} ({number(self.total_low, 0)} to "
+            f"{number(self.total_high, 0)}) of {int(self.n.sum()):,}."
         )
 
 
@@ -127,7 +127,7 @@ def accuracy_draws(
     Cancelled
     """
     if not averaged.members:
-        raise NotApplicableError("Cannot determine rater accuracy: no rater model can be used.")
+        raise NotApplicableError("Cannot determine rater accuracy: no rater model suits these data.")
     judged = np.ones(dataset.n_annotations, bool)
     if cases is not None:
         judged = np.isin(dataset.case_of_annotation, cases)

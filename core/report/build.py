@@ -45,7 +45,7 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "raters": ("Who is right?", data_sections.raters),
     "scores": ("How do raters score cases, and how precise are the scores?", part_sections.scores),
     "gold": ("How do raters and models compare with gold?", truth_sections.gold),
-    "machines": ("Can an AI model replace a rater?", machine_section.machines),
+    "machines": ("Can an AI rater replace a rater?", machine_section.machines),
     "reviews": ("What did reviews decide?", part_sections.reviews),
     "certainty": ("Which cases are uncertain?", truth_sections.certainty),
     "classifiers": ("Does the best classifier depend on γ?", truth_sections.classifiers),
@@ -245,8 +245,8 @@ def build_report(
         more, _ = _built(other.request(token), sections, other.name, token, part(place), answered)
         built += [replace(one, key=f"{one.key}-{place}") for one in more]
     dataset = request.dataset
-    size = f"{plural(dataset.n_cases, 'case')}, {_raters(dataset)}"
-    footer = f"Made with Plurality from {size}. This file loads nothing from other computers."
+    size = f"{plural(dataset.n_cases, 'case')} and {_raters(dataset)}"
+    footer = f"Made with Plurality from {size}. This file works offline."
     return to_html(f"{dataset.name}: ground truth and its uncertainty", built, footer)
 
 
@@ -319,7 +319,8 @@ def _summary(request: ReportRequest, built: Sequence[Section], todo: Sequence[Wo
     """Return the summary: the data, the first answer of each section, and what to do; one printed page."""
     dataset = request.dataset
     size = f"{plural(dataset.n_cases, 'case')}, {_raters(dataset)}, {plural(dataset.n_annotations, 'annotation')}"
-    asked = f"{size}; {request.selected or 'all annotations'}; reliability γ = {exact(request.reliability)}."
+    selected = f" Selection: {request.selected}." if request.selected else ""
+    asked = f"{size}.{selected} Reliability γ = {exact(request.reliability)}."
     answers = [answer for section in built if (answer := _answer(section))]
     blocks: list[Block] = [Words(asked)]
     if isinstance(request.threshold, str) and dataset.kind == "set":

@@ -235,9 +235,7 @@ def of_label(label: str) -> str:
     label : str
         Label that sets have, or do not have.
     """
-    return (
-        f"For sets of labels, this report uses one label, {label}: each annotation either has this label or does not."
-    )
+    return f"This report covers only the label {label}. Each annotation either has this label or does not."
 
 
 def single_classes(request) -> tuple[Dataset, list]:
@@ -252,8 +250,9 @@ def single_classes(request) -> tuple[Dataset, list]:
     if request.dataset.kind == "ranking":
         words.append(
             Words(
-                "For rankings, only the first choice counts; "
-                f"{plural(left_out, 'tied annotation was', 'tied annotations were')} left out.",
+                "Only the first choice of each ranking counts. "
+                f"{plural(left_out, 'ranking with a tied first choice was', 'rankings with a tied first choice were')} "
+                "left out.",
                 "note",
             )
         )

@@ -71,7 +71,7 @@ def _rates(dataset: Dataset, machines: Sequence[str], people: Sequence[str]) -> 
     if dataset.kind != "class":
         return []
     if dataset.n_classes > MOST_RATES:
-        return [Words(f"Rates over all cases are not listed if there are more than {MOST_RATES} classes.", "note")]
+        return [Words(f"Rates over all cases are not shown for more than {MOST_RATES} classes.", "note")]
     labels = people_labels(dataset, people)
     blocks: list = []
     for name in machines:

@@ -33,9 +33,9 @@ SENTENCES = {
         (GWET, SPA_SOURCE, *KRIPPENDORFF.sources),
     ),
     "guideline": (
-        "Classes that raters confuse were ranked by their share of the off-diagonal coincidences. The loss "
-        "from a merger is the mutual information between the truth (according to a rater model) and the annotation "
-        "before the merger, minus the same information after it; intervals come from resampling cases.",
+        "Pairs of confused classes were ranked by their share of the off-diagonal coincidences. The loss from a "
+        "merger is the decrease in mutual information between the annotation and the truth according to a rater "
+        "model. Intervals come from resampling cases.",
         (DAWID_SKENE_1979, *KRIPPENDORFF.sources),
     ),
     "order": (
@@ -47,19 +47,19 @@ SENTENCES = {
     ),
     "machines": (
         "AI raters were compared with each rater in the alternative annotator test (one-sided t-tests, "
-        "Benjamini-Yekutieli procedure over raters), and their worth was expressed as a number of raters using survey "
-        "equivalence; intervals come from resampling cases.",
+        "Benjamini-Yekutieli procedure over raters). Their worth as a number of raters was estimated by survey "
+        "equivalence. Intervals come from resampling cases.",
         (ALTERNATIVE_TEST, SURVEY_EQUIVALENCE),
     ),
     "panel": (
         "The effective number of independent raters in a panel of AI raters was estimated from the mean correlation "
-        "of their errors. The truth was inferred by expectation-maximisation from people's annotations and the "
-        "annotations being judged, which together count as one rater; intervals come from resampling cases.",
+        "of their errors. The truth was inferred by expectation-maximisation from people's annotations and from the "
+        "annotations being judged; the latter count together as one rater. Intervals come from resampling cases.",
         (DAWID_SKENE_1979,),
     ),
     "study": (
-        "Modalities were compared with the method of Obuchowski and Rockette with Hillis' degrees of freedom for "
-        "complete designs, and with U-statistics for other designs; readers and cases were treated as random. If a "
+        "Modalities were compared by the Obuchowski-Rockette method with Hillis' degrees of freedom for complete "
+        "designs, and by U-statistics for other designs. Readers and cases were treated as random. If a "
         "panel provided the truth, true classes were drawn from their posterior given the panel and all readings, "
         "and the estimates were combined with Rubin's rules.",
         MRMC,
@@ -67,15 +67,15 @@ SENTENCES = {
     "rater models": (
         "Rater models, with the true class of each case summed out, were fitted by expectation-maximisation "
         "starting from vote shares, or sampled with the no-U-turn sampler. Chains count as converged if R-hat is at "
-        "most 1.01 and the bulk effective sample size is at least 400. Models were checked with posterior predictive "
-        "checks and compared with leave-one-case-out cross-validation with Pareto-smoothed importance sampling.",
+        "most 1.01 and the bulk effective sample size is at least 400. Models were checked by posterior predictive "
+        "checks, and compared by leave-one-case-out cross-validation with Pareto-smoothed importance sampling.",
         (DAWID_SKENE_1979, *DIFFICULTY[0].sources, _LOO),
     ),
     "monitoring": (
-        "Each rater was compared with gold if the median rater had at least 20 annotations on gold cases, otherwise "
-        "with the other raters on the same cases. Accuracy was shrunk towards the mean of all raters. Raters below "
-        "the acceptable accuracy were flagged with a controlled Bayesian false discovery rate; other flags have a "
-        "controlled family-wise false-alarm rate.",
+        "Each rater was compared with gold if the median rater had at least 20 annotations on gold cases, and "
+        "otherwise with the other raters on the same cases. Accuracy was shrunk towards the mean of all raters. Flags "
+        "for accuracy below the acceptable level control the Bayesian false discovery rate; other flags control the "
+        "family-wise false-alarm rate.",
         (DAWID_SKENE_1979,),
     ),
     "score raters": (
@@ -85,13 +85,12 @@ SENTENCES = {
         (SMYTH,),
     ),
     "certainty": (
-        "Annotation certainty is the probability that the leading class stays the same over these draws; the "
+        "Annotation certainty is the probability that the leading class stays the same over these draws. The "
         "reliability γ multiplies the weight of every annotation and is a choice, not an estimate.",
         (UGT,),
     ),
     "classifiers": (
-        "Classifiers were scored against every draw of the truth of all cases; means and intervals are taken over "
-        "draws.",
+        "Classifiers were scored against every draw of the true classes. Means and intervals are over draws.",
         (UGT,),
     ),
     "sets": (

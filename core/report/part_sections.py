@@ -210,7 +210,7 @@ def _cases(request, token) -> list:
     try:
         prior = fit_prior(dataset)
     except PluralityError as error:
-        return [Words(f"Plausible scores need a prior. {error}", "note")]
+        return [Words(f"Plausible scores are not available. {error}", "note")]
     model = prior.model(request.threshold)
     own = isinstance(request.model, GaussianScores)
     reliability = request.reliability if own else GaussianScores.default_reliability
@@ -250,10 +250,11 @@ def reviews(request, sections, token, progress) -> list:
     left = []
     if request.n_kept_back:
         what = plural(request.n_kept_back, "case")
+        these = "this case" if request.n_kept_back == 1 else "these cases"
         left = [
             Words(
-                f"Reviews of {what} by others are left out, because the author of this report can still review these "
-                "cases blind."
+                f"Other people's reviews of {what} are left out, because the author of this report can still review "
+                f"{these} blind."
             )
         ]
     left = [*_assigned(request.assigned), *left]

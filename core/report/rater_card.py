@@ -12,7 +12,7 @@ from .page import to_html
 
 _LISTED = 8  # cases and classes, as many as fit on the one page
 _CHART = 300  # height in pixels, likewise
-_JUDGES = {"gold": "gold", "model": "the others"}
+_JUDGES = {"gold": "gold", "model": "the other raters"}
 _NOT_OWN = "The model and the raters use different classes"
 
 
@@ -33,12 +33,12 @@ def _summary(card: ReportCard) -> list[Block]:
         ("annotations", f"{card.n_annotations:,} on {plural(card.n_cases, 'case')}"),
         (
             "annotations judged by the other raters",
-            f"{card.n_judged:,}, of which {card.n_clear:,} on cases about which the others are confident",
+            f"{card.n_judged:,}, including {card.n_clear:,} on cases about which the others are confident",
         ),
         (f"accuracy, judged by {'gold' if card.judged_by == 'gold' else 'the model'}", _triple(card.accuracy)),
-        ("accuracy of the other raters, median and middle half", _triple(card.pool_accuracy)),
+        ("accuracy of the other raters, median (middle half)", _triple(card.pool_accuracy)),
         (
-            f"correlation with the case score, judged by {_JUDGES[card.judged_by]}",
+            f"correlation with the case score according to {_JUDGES[card.judged_by]}",
             card.follows or UNKNOWN,
         ),
         ("scale", card.reading or UNKNOWN),
@@ -67,9 +67,7 @@ def _answers(card: ReportCard) -> list[Block]:
     ]
     if len(rows) > _LISTED:
         rows = [rows[code] for code in np.argsort(-np.asarray(card.own.n), kind="stable")]
-    caption = (
-        "How often this rater, and the pool of other raters, choose a class on cases for which the others choose it."
-    )
+    caption = "How often this rater chooses the class that the others chose, compared with the pool of other raters."
     return [Grid(pd.DataFrame(rows), caption, _LISTED)]
 
 
@@ -82,8 +80,8 @@ def _differences(card: ReportCard) -> list[Block]:
     if not card.own_classes:
         return [Words(f"{_NOT_OWN}, so annotations are not compared.")]
     if not card.differences:
-        return [Words("The other raters are not confident about any case on which this rater disagrees.")]
-    caption = f"{plural(card.n_differences, 'annotation')} in total, most confident first."
+        return [Words("The other raters are not confident about any case on which this rater disagrees with them.")]
+    caption = f"{plural(card.n_differences, 'annotation')} in total. The cases about which the others are most confident come first."
     return [Grid(differences_of(card), caption, _LISTED, DIFFERENCES)]
 
 

@@ -119,15 +119,12 @@ def build_reference_standard(request: ReportRequest, ending: str) -> bytes:
     if ending not in ENDINGS:
         raise InputError(
             f"Could not write a document with the extension {ending!r}.",
-            f"Use a name that ends in {' or '.join(ENDINGS)}.",
+            f"Use a name that ends in {' or '.join(f'.{one}' for one in ENDINGS)}.",
         )
     title = f"{request.dataset.name}: how the reference standard was established"
     found = sections_of(request)
     if ending == "html":
-        footer = (
-            "Made with Plurality from the annotations and the review record. This file loads nothing from other "
-            "computers."
-        )
+        footer = "Made with Plurality from the annotations and the review record. This file works offline."
         return to_html(title, found, footer)
     from .word import to_docx
 
@@ -188,7 +185,7 @@ def checklist(sections: Sequence[Section]) -> Grid:
     rows = [(guideline, number, words, where(key)) for guideline, number, words, key in ITEMS]
     table = pd.DataFrame(rows, columns=["guideline", "item", "to report", "answered in"])
     n = sum(row[3] != TO_WRITE for row in rows)
-    return Grid(table, f"The data provide answers to {n:,} of {plural(len(rows), 'item')}.", len(rows))
+    return Grid(table, f"{n:,} of {plural(len(rows), 'item')} can be answered from the data.", len(rows))
 
 
 def _is_to_write(block: Block) -> bool:
@@ -210,7 +207,7 @@ def _cases(data: _Data) -> list[Block]:
     if request.report is not None:
         dropped = request.report.n_rows - request.report.n_kept
         kept = f"{request.report.n_kept:,} of {plural(request.report.n_rows, 'row')} in the file were used"
-        blocks.append(Words(f"{kept}; {dropped:,} {_be(dropped, 'was', 'were')} left out."))
+        blocks.append(Words(f"{kept}, and {dropped:,} {_be(dropped, 'was', 'were')} left out."))
     empty, single = int((data.per_case == 0).sum()), int((data.per_case == 1).sum())
     few = f"{plural(empty, 'case')} {_be(empty, 'has', 'have')} no annotation"
     blocks.append(Words(f"{few}; {single:,} {_be(single, 'has', 'have')} only one."))
@@ -218,7 +215,7 @@ def _cases(data: _Data) -> list[Block]:
     if known is not None and known.size:
         first, last = (utc(float(each)).strftime("%d %b %Y").lstrip("0") for each in (known.min(), known.max()))
         blocks.append(Words(f"Annotated from {first} to {last} (UTC)."))
-    blocks.append(_to_write("where and when cases were collected, eligibility, and how cases were sampled"))
+    blocks.append(_to_write("where and when cases were collected, eligibility criteria, and how cases were sampled"))
     return blocks
 
 
@@ -247,10 +244,14 @@ def _process(data: _Data) -> list[Block]:
     view = data.view
     n, settled = view.n_cases, _settled(data)
     tied = int(data.tied.sum())
-    others = f"For the other {plural(n - settled, 'case')}, the" if settled else "No case was settled by review: the"
-    before = f"{plural(settled, 'case is', 'cases are')} settled by review. " if settled else ""
+    others = f"For the other {plural(n - settled, 'case')}, the" if settled else "The"
+    before = (
+        f"{plural(settled, 'case was', 'cases were')} settled by review."
+        if settled
+        else "No case was settled by review."
+    )
     blocks: list[Block] = [
-        Words(f"{before}{others} class with the most annotations is used.", "lead"),
+        Words(f"{before} {others} class with the most annotations is used.", "lead"),
         Words(_pattern(data)),
         Words(("Classes: ", Name(", ".join(view.classes)), ".")),
     ]
@@ -276,7 +277,7 @@ def _pattern(data: _Data) -> str:
             "Annotations agree on all cases with two annotations, and on no case with three. This suggests 2+1 reading."
         )
     if three.all():
-        return "Every case has three annotations, which suggests a majority of three."
+        return "Every case has three annotations, which suggests a majority vote of three raters."
     if two.all():
         return "Every case has two annotations, which suggests double reading."
     if (data.per_case == data.per_case[0]).all():
@@ -290,11 +291,8 @@ def _blinding(data: _Data) -> list[Block]:
     reads, blind = (sum(getattr(one, name) for one in people) for name in ("n_reads", "n_blind"))
     blocks: list[Block] = []
     if reads:
-        said = (
-            f"In Review, {blind:,} of {plural(reads, 'opinion')} were recorded before the panel's annotations were "
-            "shown"
-        )
-        blocks.append(Words(f"{said} (blind).", "lead"))
+        said = f"In Review, {blind:,} of {plural(reads, 'opinion')} {_be(blind, 'was', 'were')} recorded blind"
+        blocks.append(Words(f"{said}, before the panel's annotations were shown.", "lead"))
     what = "whether raters knew clinical information, index test results or other annotations"
     return [*blocks, _to_write(what)]
 
@@ -330,7 +328,10 @@ def _adjudication(data: _Data) -> list[Block]:
     n, reviewed = summary.n_cases, summary.n_reviewed
     ended = int(summary.states["adjudicated"])
     blocks: list[Block] = [
-        Words(f"Of {plural(n, 'case')}, {_share(reviewed, n)} were reviewed and {_share(ended, n)} arbitrated.", "lead")
+        Words(
+            f"Of {plural(n, 'case')}, {_share(reviewed, n)} were reviewed and {_share(ended, n)} were arbitrated.",
+            "lead",
+        )
     ]
     if words := summary.settled.words():
         blocks.append(Words(words))

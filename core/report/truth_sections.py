@@ -266,15 +266,16 @@ def gold(request, sections, token, progress) -> list:
 
 def _lead(title: str, accuracy: GoldMeasure, n: int) -> str:
     said = percent_with_interval(accuracy.value, accuracy.low, accuracy.high)
-    name = "the average of rater models" if title == AVERAGE.title else title
-    return f"Compared with gold, {name} is correct on {said} of {plural(n, 'case')}; the fit did not use gold."
+    name = "the average of the rater models" if title == AVERAGE.title else title
+    return f"Compared with gold, {name} is correct on {said} of {plural(n, 'case')}. The fit did not use gold."
 
 
 def _certain(n_certain: int, right: GoldMeasure | None) -> str:
     if right is None:
         return "No gold case has P(correct) of 99% or more."
     said = percent_with_interval(right.value, right.low, right.high)
-    return f"Of {plural(n_certain, 'gold case')} with P(correct) of 99% or more, {said} are correct."
+    cases = plural(n_certain, "gold case")
+    return f"The most likely class is correct on {said} of {cases} with P(correct) of 99% or more."
 
 
 def _raters(view) -> Grid:
@@ -290,7 +291,7 @@ def _raters(view) -> Grid:
         }
     )
     caption = (
-        "Share of correct annotations on gold cases for each rater, without shrinkage, with Wilson intervals. The "
-        "accuracy above is shrunk towards the mean of all raters."
+        "Each rater's share of correct annotations on gold cases, with Wilson intervals. Unlike the accuracy above, "
+        "these shares are not shrunk towards the mean of all raters."
     )
     return Grid(frame, caption, 40)

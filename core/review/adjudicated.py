@@ -87,7 +87,7 @@ def with_reviews(
     if not added:
         raise InputError(
             "Could not add decisions: none can be used as an annotation of these data.",
-            "First choose a class for some cases.",
+            "First settle some cases.",
         )
     return WithReviews(_with_rater(dataset, rater, added), len(added), tuple(left_out))
 

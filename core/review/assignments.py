@@ -14,7 +14,7 @@ import pandas as pd
 from ..errors import InputError
 from ..text import utc
 from .events import ASSIGNED, WITHDRAWN, Event, check_name, check_text
-from .sessions import Queued, Session, SessionLine, SessionProgress, lines_of, progress_of
+from .sessions import Queued, Session, SessionLine, SessionProgress, check_queue, lines_of, progress_of
 
 LONGEST_TITLE, MOST_CASES = 200, 20_000
 
@@ -67,14 +67,10 @@ class Assignment:
             raise InputError(
                 "Could not assign cases: the title is missing or too long.", f"Use 1 to {LONGEST_TITLE} characters."
             )
-        if not self.cases or len({case.case_id for case in self.cases}) < len(self.cases):
-            raise InputError(
-                "Could not assign cases: the list of cases is empty or contains a case twice.",
-                "Choose a different queue, or use fewer filters.",
-            )
+        check_queue(self.cases, "assign cases")
         if len(self.cases) > MOST_CASES:
             raise InputError(
-                f"An assignment may have at most {MOST_CASES:,} cases; got {len(self.cases):,}.", "Assign fewer."
+                f"An assignment can have at most {MOST_CASES:,} cases; got {len(self.cases):,}.", "Assign fewer."
             )
         for text in (self.title, *(case.case_id for case in self.cases), *(case.why for case in self.cases)):
             check_text(text)

@@ -137,7 +137,7 @@ class RecordCheck:
 
 def not_held(head: str) -> Fault:
     """Return the fault that the record does not contain a hash that was stored elsewhere."""
-    return Fault("", None, f"the record does not contain {head}: the record was cut short, replaced or deleted")
+    return Fault("", None, f"the record does not contain {head}: it was cut short, replaced or deleted")
 
 
 def event_hash(row: _Row) -> str:
@@ -317,13 +317,13 @@ def _faults_of_former(dataset: str, rows: Sequence[_Row]) -> list[Fault]:
     if not former:
         return []
     if first is None or first["kind"] != MIGRATED or former[-1]["number"] > first["number"]:  # type: ignore[operator]
-        what = f"{_named(former[-1])} has a hash in the old format, but no upgrade of the record follows it"
+        what = f"{_named(former[-1])} has a hash in the old format, but the record was not upgraded after it"
         return [Fault(dataset, int(str(former[-1]["number"])), what)]
     try:
         same = json.loads(str(first["settings"]))["former"] == former_digest(former)
     except (ValueError, TypeError, LookupError):
         same = False
-    what = f"an event numbered {former[-1]['number']} or lower was changed after the upgrade of the record"
+    what = f"event {former[-1]['number']} or an earlier event was changed after the record was upgraded"
     return [] if same else [Fault(dataset, None, what)]
 
 

@@ -121,9 +121,9 @@ def upgrade(engine: sa.Engine, to: str = "head") -> None:
             raise
         raise StoreError(
             "older",
-            "Could not use the review database: the tables of this version are missing, and the database role may not "
-            "create them. Set PLURALITY_DATABASE_OWNER_URL to an address with the role that owns the tables, and run "
-            "the command upgrade.",
+            "Could not use the review database: it lacks tables that this version needs, and the database role is not "
+            "allowed to create them. Set PLURALITY_DATABASE_OWNER_URL to an address with the role that owns the tables, "
+            "then run the upgrade command.",
         ) from None
 
 
@@ -137,7 +137,7 @@ def _upgrade(engine: sa.Engine, script: ScriptDirectory, to: str) -> None:
             steps = list(script.walk_revisions(now or "base", to))[::-1]
         except (CommandError, ResolutionError):
             raise StoreError(
-                "newer", "Could not use the review database: a later version of Plurality wrote it. Update Plurality."
+                "newer", "Could not use the review database: it is from a later version of Plurality. Update Plurality."
             ) from None
         with Operations.context(context):
             for step in steps:
@@ -357,8 +357,7 @@ _WORDS = {
     "full": "Could not write to the review database ({where}): the disk is full or failing. Free up disk space.",
     "read-only": "Could not write to the review database ({where}): it is read-only. Make it writable for the user who "
     "runs Plurality.",
-    "unreachable": "Could not reach the review database ({where}). Check that it exists and is running, or contact the "
-    "administrator of the server.",
+    "unreachable": "Could not reach the review database ({where}). Check that it exists and is running.",
     "damaged": "Could not read the review database ({where}): it is damaged or not a database. Restore a backup.",
     "moved": "Could not use the review database ({where}): it was moved or replaced while in use. Move it back, "
     "or restart Plurality.",
@@ -414,8 +413,8 @@ def connect(url: sa.URL, patience: float = PATIENCE) -> sa.Engine:
     except ModuleNotFoundError:
         raise StoreError(
             "unreachable",
-            "Could not open Postgres: a package is missing. Run pip install 'psycopg[binary]', then start Plurality "
-            "again.",
+            "Could not use Postgres: the package psycopg is not installed. Run pip install 'psycopg[binary]', then "
+            "restart Plurality.",
         ) from None
 
 

@@ -41,7 +41,7 @@ class DecidedGold:
         words = f"{self.n_decided:,} of {n_known:,} {what} come from arbitration by people who saw the annotations"
         if self.n_differ:
             differ = plural(self.n_differ, "other decision differs", "other decisions differ")
-            words += f"; {differ} from the gold in the file, which is used instead"
+            words += f". {differ} from the gold in the file, which takes precedence"
         return f"{words}."
 
 

@@ -163,7 +163,7 @@ def check_name(name: str, what: str) -> None:
     if not name or name != " ".join(name.split()) or len(name) > LONGEST_NAME:
         raise InputError(
             f"Could not use {name[:40]!r} as the name of the {what}.",
-            "Use a name on one line, without spaces at the start or end.",
+            f"Use 1 to {LONGEST_NAME} characters on one line, without extra spaces.",
         )
     check_text(name)
 
@@ -171,4 +171,4 @@ def check_name(name: str, what: str) -> None:
 def check_text(text: str) -> None:
     """Raise `InputError` if a database could not store the text exactly."""
     if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise InputError("Could not save the text: it contains a character that cannot be saved.", "Type it again.")
+        raise InputError("Could not save the text: it contains an invalid character.", "Type it again.")

@@ -56,7 +56,7 @@ class Opinion:
         said = bool(self.blocks) + bool(self.distribution) + (self.score is not None)
         if said > 1 or (self.is_set and len(self.blocks) != 1) or (self.within is not None and self.score is None):
             raise InputError(
-                "Could not record the opinion: it is of more than one kind.",
+                "Could not record the opinion: it mixes different kinds of opinion.",
                 "Use only one of class, set, ranking or score.",
             )
 
@@ -141,7 +141,8 @@ class Opinion:
             raise InputError("Could not record the opinion: a score is not a finite number.", "Enter a number.")
         if within is not None and not within[0] <= score <= within[1]:
             raise InputError(
-                "Could not record the opinion: the score is outside its interval.", "Use an interval that contains it."
+                "Could not record the opinion: the score is outside its interval.",
+                "Use an interval that contains the score.",
             )
         return cls(score=float(score), within=None if within is None else (float(within[0]), float(within[1])))
 

@@ -193,7 +193,7 @@ def panel_set(
     elif certainty < level:
         why = f"no set of labels has a certainty of at least {percent(level)}"
     elif not applies.size:
-        why = "no label is named by more than half of the raters"
+        why = "no label was chosen by more than half of the raters"
     opinion = Opinion.of_labels(dataset.classes[code] for code in applies) if not why else UNDETERMINED
     if why:
         opinion = replace(UNDETERMINED, plausible=_plausible_labels(dataset, case, found, reliability, model))

@@ -14,7 +14,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..evaluation.corrected_rates import best_probabilities
 from ..runtime.seeds import case_seeds
-from ..text import plural, typed
+from ..text import listed, plural, typed
 from .sessions import Session
 from .states import CaseReview, effective
 from .worklist import Queue
@@ -94,9 +94,9 @@ class ReviewedBy:
         if not self.n_queue:
             which = plural(len(self.chance), "reviewed case is", "reviewed cases are")
             return f"The {which} from a random sample, with recorded sampling probabilities.{self._left()}"
+        sources = listed([f"{len(self.chance):,} came from a random sample", *self._others()])
         return (
-            f"{len(self.chance):,} of the reviewed cases came from a random sample and {self._others()}. The "
-            f"results apply only to these cases, not to all cases.{self._left()}"
+            f"Of the reviewed cases, {sources}. The results apply only to these cases, not to all cases.{self._left()}"
         )
 
     def of_rates(self) -> str:
@@ -108,7 +108,7 @@ class ReviewedBy:
             return self.words()
         return (
             f"{len(self.chance):,} of the reviewed cases came from a random sample and are used to estimate rates "
-            f"among all cases; the others ({self._others()}) are not used.{self._left()}"
+            f"among all cases. The others ({listed(self._others())}) are not used.{self._left()}"
         )
 
     def _came(self) -> str:
@@ -119,16 +119,15 @@ class ReviewedBy:
     def _left(self) -> str:
         if not self.n_unread:
             return ""
+        has = "has" if self.n_unread == 1 else "have"
         return (
-            f" Not yet reviewed: {plural(self.n_unread, 'case')} in the sample. The sample is in random order, so the "
-            "reviewed cases represent the sample, unless some were skipped because of their content."
+            f" {plural(self.n_unread, 'case')} in the sample {has} not been reviewed yet. The sample is in random order, "
+            "so the reviewed cases represent it, unless some were skipped because of their content."
         )
 
-    def _others(self) -> str:
-        if not self.n_apart:
-            return f"{self.n_queue:,} from queues"
-        others = f"{self.n_apart:,} from a sample with a different seed, which cannot be combined with the first"
-        return f"{others}, and {self.n_queue - self.n_apart:,} from queues" if self.n_queue > self.n_apart else others
+    def _others(self) -> list[str]:
+        counts = {"from a sample with a different seed": self.n_apart, "from queues": self.n_queue - self.n_apart}
+        return [f"{count:,} {source}" for source, count in counts.items() if count]
 
 
 def reviewed_by(reviews: Mapping[str, CaseReview], sessions: Iterable[Session]) -> ReviewedBy:

@@ -58,18 +58,18 @@ def what_follows(review: CaseReview, draft: Draft) -> str:
     event = admit(review, draft, at=0)
     after = review_of(review.case_id, [*review.events, event])
     if draft.kind == "opinion" and draft.reviewer not in review.revealed:
-        return "Your opinion is recorded. You then see the panel's annotations."
+        return "Your opinion is recorded, and the panel's annotations are shown."
     if draft.kind == "skip":
         return "The case comes back at the end of the session."
     if draft.kind == "second_opinion":
         return f"{who_is_asked(draft.whom)} will be asked for a second opinion and {_HOW[draft.whom_visible]}."
     if draft.kind == "reveal":
-        return "You see the panel's annotations. Later opinions are no longer blind."
+        return "The panel's annotations are shown. Your later opinions on this case are not blind."
     read = after.read_by(draft.reviewer)
     if after.closed_unsupported:
-        return "Your opinion decides the case and closes it, although it is outside the panel's plausible set."
+        return "Your opinion decides and closes the case, although it is outside the panel's plausible set."
     if after.state == "closed" and read is not None and read.panel is not None and not read.panel.decided:
-        return "The panel has no leading class, so your opinion decides the case and closes it."
+        return "The panel has no leading class, so your opinion decides and closes the case."
     ends = _STAYS if after.state == review.state and after.state in _STAYS else _ENDS
     return ends[after.state]
 
@@ -108,7 +108,7 @@ def _reveal(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> No
         )
     asked_open = review.asked_of(draft.reviewer) == "open"
     if not (own or asked_open or review.disputed or review.state in SETTLED):
-        raise NotAllowedError("Submit your own opinion first. Then the others appear.")
+        raise NotAllowedError("Submit your own opinion first. The others are then shown.")
 
 
 def _keep(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
@@ -134,10 +134,11 @@ def _second_opinion(review: CaseReview, draft: Draft, own: ReviewerOpinion | Non
     _not_adjudicated(review)
     if not own:
         raise NotAllowedError("Submit your own opinion before you ask for another opinion.")
-    if draft.whom == draft.reviewer or review.read_by(draft.whom) or draft.whom in dict(review.asked):
+    if draft.whom == draft.reviewer or review.read_by(draft.whom):
+        raise NotAllowedError(f"{draft.whom} has already given an opinion on this case. Ask someone else.")
+    if draft.whom in dict(review.asked):
         raise NotAllowedError(
-            f"{who_is_asked(draft.whom)} has already given an opinion on this case or been asked for one. Ask "
-            "someone else."
+            f"{who_is_asked(draft.whom)} has already been asked for an opinion on this case. Ask someone else."
         )
     if draft.whom_visible == "blind" and draft.whom in review.unblinded:
         raise NotAllowedError(f"{draft.whom} has seen the opinions on this case. Ask for an open second opinion.")
@@ -167,7 +168,8 @@ def _undo(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> int:
     last = standing[-1]
     if last.reviewer != draft.reviewer:
         raise NotAllowedError(
-            "Someone else has since worked on the case. Change your opinion, or ask for the case to be reopened."
+            "Could not undo: someone else has since worked on the case. Change your opinion, or ask for the case to be "
+            "reopened."
         )
     if last.kind == "reveal":
         raise NotAllowedError(

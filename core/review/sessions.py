@@ -1,9 +1,11 @@
 """Session: a finite batch of cases with an order, progress, and a list at the end for corrections."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ..errors import InputError
+from ..text import first_twice
 from .events import Event
 from .states import SETTLED, CaseReview, effective, review_of
 
@@ -26,6 +28,16 @@ class Queued:
 
     case_id: str
     why: str = ""
+
+
+def check_queue(cases: Sequence[Queued], what: str) -> None:
+    """Raise `InputError` if cases for a session are missing or repeated; the message says what was not done."""
+    if not cases:
+        raise InputError(
+            f"Could not {what}: the queue has no cases.", "Choose a different queue, or use fewer filters."
+        )
+    if (twice := first_twice([case.case_id for case in cases])) is not None:
+        raise InputError(f"Could not {what}: case {twice!r} appears twice in the queue.", "Use each case once.")
 
 
 @dataclass(frozen=True, slots=True)

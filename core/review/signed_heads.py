@@ -100,7 +100,7 @@ def sign_heads(key_file: Path, heads: Mapping[str, Head], now: datetime | None =
             os.fsync(target.fileno())
     except OSError as error:
         raise InputError(
-            f"Could not write {path}: {error.strerror}.", "Give the user that runs Plurality write access to it."
+            f"Could not write {path}: {error.strerror}.", "Give the user who runs Plurality write access to this file."
         ) from None
     return told
 
@@ -137,7 +137,9 @@ def signed_heads(public_key: Path, now: datetime | None = None) -> tuple[list[Si
     last = max((one.at for one in found), default="")
     since = (datetime.now(UTC) if now is None else now) - timedelta(hours=MOST_HOURS)
     if last < since.strftime("%Y-%m-%dT%H:%M:%SZ"):
-        faults.append(Fault("", None, f"no head was signed in the last {MOST_HOURS} hours; latest: {last or 'none'}"))
+        faults.append(
+            Fault("", None, f"the record was not signed in the last {MOST_HOURS} hours (last: {last or 'never'})")
+        )
     return found, faults
 
 
@@ -174,10 +176,12 @@ def _key(file: Path, loader: str, kind: type) -> Any:
         key: Ed25519PrivateKey | Ed25519PublicKey = getattr(serialization, loader)(content, **more)
     except (OSError, ValueError, TypeError) as error:
         said = getattr(error, "strerror", None) or "it is not a valid key"
-        raise InputError(f"Could not read the key {file}: {said}.", "Create a key: sign --key FILE --new.") from None
+        raise InputError(
+            f"Could not read the key {file}: {said}.", "Check the file, or create a key with sign --key FILE --new."
+        ) from None
     if not isinstance(key, kind):
         raise InputError(
-            f"Could not use {file}: it contains a different kind of key.", "Create a key: sign --key FILE --new."
+            f"Could not use {file}: it does not contain an Ed25519 key.", "Create one with sign --key FILE --new."
         )
     return key
 

@@ -65,7 +65,7 @@ from .opinions import Opinion
 from .review_errors import ConflictError, NotAllowedError, StoreError
 from .rules import admit
 from .schema import erasures, events, session_cases, sessions
-from .sessions import Queued, Session, SessionLine, lines_of
+from .sessions import Queued, Session, SessionLine, check_queue, lines_of
 from .signed_heads import SignedHeads, missing_heads
 from .states import CaseReview, review_of
 
@@ -199,7 +199,7 @@ class ReviewStore:
         """
         check_name(by, "person who removes it")
         if number not in [one.number for one in self.assignments(dataset) if not one.withdrawn]:
-            raise NotFoundError("Could not find this assignment: it no longer exists.")
+            raise NotFoundError("Could not remove this assignment: it no longer exists.")
         self._add_to_dataset(dataset, token, {"kind": WITHDRAWN, "reviewer": by, "whom": ""}, {"of": number})
 
     def assignments(self, dataset: str) -> list[Assignment]:
@@ -228,7 +228,7 @@ class ReviewStore:
             if known := _of_token(connection, token):
                 if (known.dataset, known.kind, known.reviewer) != (dataset, said["kind"], said["reviewer"]):
                     raise InputError(
-                        "Could not submit: this submission has already been used for something else.",
+                        "Could not submit: this page has already submitted something else.",
                         "Open the page again.",
                     )
                 return known
@@ -523,11 +523,7 @@ class ReviewStore:
             The database failed; no session was made.
         """
         check_name(reviewer, "reviewer")
-        if not cases or len({case.case_id for case in cases}) < len(cases):
-            raise InputError(
-                "Could not start a session: the list of cases is empty or contains a case twice.",
-                "Choose a different queue, or use fewer filters.",
-            )
+        check_queue(cases, "start a session")
         for text in (title, *(case.case_id for case in cases), *(case.why for case in cases)):
             check_text(text)
         session = Session(uuid.uuid4().hex, dataset, reviewer, title, self._clock(), tuple(cases))
@@ -814,9 +810,7 @@ def _conflict(draft: Draft, seen: int, trail: Sequence[Event]) -> ConflictError:
 def _same(known: Event, draft: Draft) -> Event:
     same = all(getattr(known, name) == getattr(draft, name) for name in ("dataset", "case_id", "kind", "reviewer"))
     if not same or (draft.kind in ("opinion", "change", "adjudication") and known.opinion != draft.opinion):
-        raise InputError(
-            "Could not submit: this submission has already been used for something else.", "Open the page again."
-        )
+        raise InputError("Could not submit: this page has already submitted something else.", "Open the page again.")
     return known
 
 

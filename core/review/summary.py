@@ -78,7 +78,7 @@ class Settled:
         how = listed([f"{count:,} {way}" for way, count in ways.items() if count])
         words = f"{plural(n, 'case is', 'cases are')} settled: {how}."
         if self.one:
-            words += " One reviewer's opinion is only one more opinion, not the truth."
+            words += " A single reviewer's opinion is not the truth."
         if self.unsupported:
             closed = plural(self.one, "case")
             words += f" In {self.unsupported:,} of {closed} closed by one reviewer, the opinion is outside the panel's "
@@ -155,7 +155,7 @@ def summarise_reviews(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Su
     standing = [event for review in here for event in effective(review.events)]
     times = times_of(event for review in here for event in review.events)
     among = _as_dataset(dataset, blind)
-    why = _NOT_COMPARED.get(dataset.kind, "no case has two blind opinions with a single first class")
+    why = _NOT_COMPARED.get(dataset.kind, "no case has two blind opinions that each name one class first")
     each_other, alpha = (undefined(name, "identity", why) for name in (PERCENT, KRIPPENDORFF_ALPHA))
     if among is not None:
         each_other, alpha = percent_agreement(among), krippendorff_alpha(among)

@@ -72,7 +72,7 @@ class _Calls:
         except MemoryError:
             words = "Could not compute: there is not enough memory. Use fewer draws, raters or cases, and try again."
             if most is not None:
-                words = "Could not read the file: there is not enough memory. Open part of the file."
+                words = "Could not read the file: there is not enough memory. Open only part of it."
             answer = {"error": error_as(failed(words))}
         except BaseException as error:  # a panic of a compiled library is no Exception, and the caller waits
             traceback.print_exc()

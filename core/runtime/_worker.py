@@ -101,7 +101,7 @@ def _work(folder: Path, watch: Watch) -> None:
         np.savez(unfinished, allow_pickle=False, **result)
         os.replace(unfinished, folder / "result.npz")
     except OSError as error:
-        raise WorkerError(full_disk_words("The result", error)) from error
+        raise WorkerError(full_disk_words("the result", error)) from error
 
 
 if __name__ == "__main__":

@@ -326,7 +326,8 @@ class _Processes:
         for number, process in enumerate(self.processes):
             if process.poll() is not None:
                 lines = (self._folder / f"{number}.errors").read_text("utf-8", "replace").strip().splitlines()
-                raise WorkerError(f"A worker stopped with code {process.poll()}: {lines[-1][:300] if lines else ''}")
+                why = f": {lines[-1][:300]}" if lines else "."
+                raise WorkerError(f"A worker process stopped with code {process.poll()}{why}")
 
     def revive(self) -> None:
         """Restart the workers that died."""
@@ -366,9 +367,9 @@ def _checked(address: str) -> int:
         )
     if parts.scheme == "tcp" and parts.hostname not in _LOOPBACK:
         raise InputError(
-            f"Could not use {address}: it is on a different computer and does not use TLS, so anyone on the network "
-            "path could run code.",
-            "Start its scheduler with TLS and use tls://…",
+            f"Could not use {address}: it is on a different computer and does not use TLS, so an attacker on the "
+            "network could run code there.",
+            "Start the scheduler with TLS, and use its tls:// address.",
         )
     return 0
 

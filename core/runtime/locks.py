@@ -49,7 +49,7 @@ def begin_running() -> None:
     except OSError as error:
         raise InputError(
             f"Could not write {place}: {error.strerror}.",
-            "Give the user that runs Plurality write access to the folder.",
+            "Give the user who runs Plurality write access to the folder.",
         ) from None
     _erase_alone(handle)
     fcntl.flock(handle, fcntl.LOCK_SH)

@@ -226,8 +226,8 @@ class _Child:
             self._reader.join(1.0)
         if self._rubbish is not None:
             raise WorkerError(
-                f"The worker process wrote an unexpected line: “{self._rubbish}”. Try again; if this happens again, "
-                "check for a program that writes to the output of the process."
+                f"The worker process wrote an unexpected line: “{self._rubbish}”. Try again. If this happens again, "
+                "check whether another program writes to its output."
             )
         if code is None:
             if time.monotonic() - self._heard > SILENCE:
@@ -287,7 +287,7 @@ def _folder_with(work: Work) -> Path:
     except OSError as error:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
-        raise WorkerError(full_disk_words("The job", error)) from error
+        raise WorkerError(full_disk_words("the job", error)) from error
     return folder
 
 
@@ -297,13 +297,13 @@ def full_disk_words(what: str, error: OSError, folder: Path | None = None) -> st
     Parameters
     ----------
     what : str
-        Subject of the sentence, such as "The result".
+        What could not be written, such as "the result".
     error : OSError
     folder : Path, optional
         Folder that was written to; the temporary folder if omitted.
     """
     full = error.errno in (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
-    remedy = "Free up disk space there" if full else "Check that it is writable"
+    remedy = "Free up disk space there" if full else "Check that the folder is writable"
     where, why = folder or tempfile.gettempdir(), error.strerror or error
     return f"Could not write {what} to {where}: {why}. {remedy} and try again."
 

@@ -38,7 +38,7 @@ _GRACE = 0.5  # seconds that cancelled work has to say so
 # What reading an upload may take beside `Settings.reading_mb`: bytes for each byte, up to a half of the computer's
 # memory, and seconds of the processor.
 _BYTES_PER_BYTE, _PART_OF_MEMORY, _SECONDS, _SECONDS_PER_MB = 40, 2, 30.0, 2.0
-_SMALLER = "Open part of the file, save it as CSV or Parquet, or set PLURALITY_READING_MB higher."
+_SMALLER = "Open only part of it, or save it as CSV or Parquet. An administrator can increase PLURALITY_READING_MB."
 
 
 class WorkerPool:
@@ -182,7 +182,7 @@ class WorkerPool:
             ended = _followed(call, token, progress, limits.check)
             return ended, call.result(NO_DATA) if ended else None
         except WorkerError as error:
-            raise InputError(f"Could not read the file: the reading process stopped. {error}", _SMALLER) from error
+            raise InputError(f"Could not read the file. {error}", _SMALLER) from error
         finally:
             for call in tuple(worker.calls.values()):
                 worker.drop(call)
@@ -496,7 +496,7 @@ def _write(path: Path, content: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     except OSError as error:
-        raise WorkerError(full_disk_words("What the work needs", error, path.parent)) from error
+        raise WorkerError(full_disk_words("the data for the computation", error, path.parent)) from error
 
 
 NO_DATA: Any = type("NoData", (), {})()

@@ -247,7 +247,8 @@ def compute_moments(study: ReadingStudy, truth: np.ndarray, options: StudyOption
     complete = is_complete(study, truth)
     if options.method == "obuchowski-rockette" and not complete:
         raise NotApplicableError(
-            "Obuchowski-Rockette needs every reader to score every case in every modality.", "Use u-statistics."
+            "Could not use the Obuchowski-Rockette method: some readers did not score every case in every modality.",
+            "Use u-statistics.",
         )
     shape = study.scores.shape[:2]
     parts = contributions(study, truth, options.measure, options.threshold)

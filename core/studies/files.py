@@ -124,7 +124,9 @@ def read_study(
         return _with_panel(rows, cases, panel, positive, found.notes)
     known = found.truth if truth is None else dict(truth)
     if known and not cases & known.keys():
-        raise InputError("Could not read the truth: no case has one.", "Use the same case names in both files.")
+        raise InputError(
+            "Could not use the truth: it covers no case in the study.", "Use the same case names in both files."
+        )
     names = tuple(sorted({known[case] for case in cases & known.keys()}))
     condition = condition_of(names, positive)
     if not condition:
@@ -236,7 +238,7 @@ def _add_table(found: _Rows, name: str, raw: RawTable, columns: Mapping[str, str
             left = listed([f"“{shorten(column, _SHOWN)}”" for column in raw.columns if column not in roles.values()])
             raise InputError(
                 f"Could not read {name}: it has no {needed} column{f' (other columns: {left})' if left else ''}.",
-                f"Rename a column to one of {known}; on the command line, add --column {needed}=NAME.",
+                f"Rename a column to one of {known}, or add --column {needed}=NAME on the command line.",
             )
     cases = _texts(raw, roles["case"])
     taken = [f"{role} from “{shorten(column, _SHOWN)}”" for role, column in roles.items()]
@@ -319,7 +321,7 @@ def _scores(found: _Rows) -> list[float]:
             raise InputError(
                 f"Could not use the score {shorten(first, _SHOWN)!r}: it is not a number, and the scores do not form "
                 "a known scale.",
-                "Use numbers; larger numbers mean that the condition is more likely.",
+                "Use numbers that are larger if the condition is more likely.",
             )
         found.notes.append(f"Order of the scores, low to high: {', '.join(shorten(name, _SHOWN) for name in order)}.")
         numbers = np.array([order.index(name) for name in texts], float)

@@ -48,12 +48,14 @@ def read_rows(data: bytes) -> tuple[list[Row], dict[str, int]]:
         reader, case, modality, score = _row(fields, number)
         if TRUTH not in (reader.lower(), modality.lower()):
             rows.append((reader, case, modality, score))
-        elif score not in (0.0, 1.0) or truth.setdefault(case, int(score)) != score:
+        elif score not in (0.0, 1.0):
             raise InputError(
-                f"Could not read the truth of case {case}: it is neither 0 nor 1.",
-                "Use 1 if the condition is present, 0 if it is not.",
+                f"Could not read the truth of case {case!r}: it is neither 0 nor 1.",
+                "Use 1 if the condition is present and 0 if it is absent.",
                 number,
             )
+        elif truth.setdefault(case, int(score)) != score:
+            raise InputError(f"Could not use case {case!r}: its truth is both 0 and 1.", "Keep one of the two.", number)
     if not truth:
         raise InputError(
             "Could not read the truth: the file has no truth rows.", "Add rows such as truth,case1,truth,0."
@@ -66,7 +68,7 @@ def _row(fields: list[str], number: int) -> Row:
     if len(fields) != 4:
         raise InputError(
             f"Could not read a line: it has {len(fields)} fields, expected 4.",
-            "Use reader,case,modality,score.",
+            "Write each line as reader,case,modality,score.",
             number,
         )
     reader, case, modality, score = (field.strip() for field in fields)

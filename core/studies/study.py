@@ -7,7 +7,7 @@ from hashlib import blake2b
 import numpy as np
 
 from ..errors import InputError, LimitError, NotApplicableError
-from ..text import plural
+from ..text import first_twice, plural
 
 KINDS = ("without the condition", "with the condition")
 FEWEST_CASES = 2  # of each kind for each reader: a covariance needs two
@@ -54,8 +54,8 @@ class ReadingStudy:
                 f"Use the shape {shape}: modalities, readers and cases.",
             )
         for what, names in (("modality", self.modalities), ("reader", self.readers), ("case", self.cases)):
-            if len(set(names)) < len(names):
-                raise InputError(f"Could not read the study: a {what} appears more than once.", "Use each name once.")
+            if (name := first_twice(names)) is not None:
+                raise InputError(f"Could not read the study: {what} {name!r} appears twice.", "Use each name once.")
         if np.isinf(scores).any():
             raise InputError(
                 "Could not use the scores: one is infinite.", "Use finite scores, and leave out unread cases."
@@ -108,7 +108,7 @@ def study_from_rows(
     if (n_cells := len(modalities) * len(readers) * len(cases)) > MOST_CELLS:
         raise LimitError(
             f"Could not analyse the study: {plural(len(readers), 'reader')}, {plural(len(cases), 'case')} and "
-            f"{plural(len(modalities), 'modality', 'modalities')} make {n_cells:,} scores; the limit is "
+            f"{plural(len(modalities), 'modality', 'modalities')} make {n_cells:,} scores, more than the limit of "
             f"{MOST_CELLS:,}.",
             "Check the columns of readers, cases and modalities.",
         )
@@ -193,7 +193,7 @@ def _codes(values: np.ndarray, shape: tuple[int, ...], what: str) -> np.ndarray:
     if not np.isin(codes, (0, 1, UNKNOWN_TRUTH)).all():
         raise InputError(
             f"Could not use the {what}: a value is not 1, 0 or −1.",
-            "Use 1 if the condition is present, 0 if it is not.",
+            "Use 1 if the condition is present, 0 if it is absent and −1 if this is unknown.",
         )
     return codes.astype(np.int8)
 

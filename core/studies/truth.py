@@ -169,7 +169,8 @@ def draw_truths(
             n_redrawn += 1
             if n_redrawn >= MOST_REDRAWS * n_draws:
                 raise NotApplicableError(
-                    f"Cannot compare modalities: in most draws of the truth, {reason}.", "Add cases of that kind."
+                    f"Cannot compare modalities: in most draws of the truth, {reason}.",
+                    "Add cases with the condition and cases without it.",
                 )
             continue
         truths[place] = truth
