@@ -310,7 +310,7 @@ def _reference_standard(request: ReportRequest) -> None:
     with st.expander("Reference standard"):
         st.markdown(
             "How the reference standard was established: raters, process, blinding, agreement before adjudication and "
-            "cases without a determinable truth. Includes the STARD 2015, CLAIM 2024 and GRRAS 2011 checklists. "
+            "cases with an undetermined truth. Includes the STARD 2015, CLAIM 2024 and GRRAS 2011 checklists. "
             f"Items that cannot be completed from the data are marked “{TO_WRITE}”."
         )
         with st.container(horizontal=True):

@@ -47,8 +47,8 @@ def _record() -> None:
         st.error(f"The access record is incomplete: {markdown(faults[0])}.", icon=":material/error:")
     days = current_settings().access_days
     st.caption(
-        f"{plural(len(lines), 'line')}, kept for {plural(days, 'day')}. The table shows the latest {_SHOWN} lines; "
-        "the file contains all of them. To check the record, run `plurality access`."
+        f"{plural(len(lines), 'line')}, kept for {plural(days, 'day')}. The table shows the latest {_SHOWN} lines, "
+        "and the file contains all of them. To check the record, run `plurality access`."
     )
     table = pd.DataFrame(
         [(line.time, line.who, line.what, line.dataset, ", ".join(line.details)) for line in reversed(lines)],

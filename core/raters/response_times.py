@@ -82,7 +82,7 @@ def response_times(panel: Panel, sitting: int = SITTING, certain: float = CLEAR_
 def _no_order(panel: Panel) -> str:
     time = panel.time
     if time is None or not (time != MISSING_TIME).any():
-        return "undefined: no annotation has a timestamp, so their order is unknown"
+        return "undefined: the annotations have no timestamps, so their order is unknown"
     return ""
 
 

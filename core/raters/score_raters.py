@@ -153,8 +153,8 @@ class ScoreRaters(Result):
             )
         if n > 1:
             return (
-                f"{self.raters[one]} and {plural(n - 1, 'other rater')} seem to reverse the scale: their scores fall as "
-                f"the others' rise, with a correlation of {found} for {self.raters[one]}"
+                f"{self.raters[one]} and {plural(n - 1, 'other rater')} seem to reverse the scale: their scores fall "
+                f"as the others' rise, with a correlation of {found} for {self.raters[one]}"
             )
         return (
             f"{self.raters[one]} seems to reverse the scale: their scores fall as the others' rise, with a correlation "
@@ -246,7 +246,7 @@ def _table(dataset: Dataset) -> _Table:
     used, codes = np.unique(rater[shared], return_inverse=True)
     if used.size > MOST_RATERS:
         raise LimitError(
-            f"Cannot estimate severity: at most {MOST_RATERS:,} raters are allowed; these data have {int(used.size)}."
+            f"Cannot estimate the severity of more than {MOST_RATERS:,} raters: these data have {int(used.size):,}."
         )
     score = values_of(dataset)[shared]
     middle, unit = float(score.mean()), float(score.std())

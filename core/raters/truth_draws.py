@@ -19,7 +19,7 @@ from ..models.result import Spread, Uncertainty
 from ..models.smoothed_vote import SmoothedVote
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
-from ..text import number, plural
+from ..text import number
 
 N_DRAWS = 300
 _FEWEST_DRAWS, _MOST_DRAWN = 100, 30_000_000  # draws, and annotations over all draws, where raters are judged

@@ -162,8 +162,8 @@ def score_case(draws: CaseDraws, class_code: np.ndarray, group: np.ndarray, top:
     if not 1 <= top <= depth:
         deeper = f", or set the depth of the plausibility model to {top}" if top > depth else ""
         raise InputError(
-            f"The number of top classes must be between 1 and {depth}, because the draws rank only the first {depth} "
-            f"classes; got {top}.",
+            f"The number of top classes must be between 1 and {depth}; got {top}. The draws rank only the first "
+            f"{depth} classes.",
             f"Use 1 to {depth}{deeper}.",
         )
     n_named = len(draws.classes)

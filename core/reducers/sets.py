@@ -81,7 +81,7 @@ class TopSets:
             )
         if (len(draws.classes) + 1) ** self.max_top >= 2**63:
             raise InputError(
-                f"Cannot count sets of {self.max_top} out of {len(draws.classes):,} classes: there are too many such sets.",
+                f"Cannot count sets of {self.max_top} out of {len(draws.classes):,} classes: there are too many sets.",
                 "Use smaller sets.",
             )
         n_named = len(draws.classes)

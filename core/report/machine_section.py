@@ -100,7 +100,7 @@ def _rates(dataset: Dataset, machines: Sequence[str], people: Sequence[str]) -> 
 
 
 _HOLD = (
-    "Rates are valid if the cases that people labelled are a random sample. Labels contain people's errors, so a "
+    "Rates are valid if the cases that people labelled are a random sample. People's labels contain errors, so a "
     "rate estimates how often people would choose the class."
 )
 _CAPTION = (

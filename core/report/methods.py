@@ -95,8 +95,8 @@ SENTENCES = {
     ),
     "sets": (
         "Prediction sets were calibrated by Monte Carlo conformal prediction on labels drawn from the "
-        "plausibilities. Their coverage is guaranteed if the truth follows the plausibilities at γ, and was measured "
-        "on cases that were not used to calibrate.",
+        "plausibilities. Their coverage is guaranteed if the truth follows the plausibilities at γ. It was measured on "
+        "cases that were not used for calibration.",
         (CONFORMAL,),
     ),
 }

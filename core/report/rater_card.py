@@ -81,7 +81,8 @@ def _differences(card: ReportCard) -> list[Block]:
         return [Words(f"{_NOT_OWN}, so annotations are not compared.")]
     if not card.differences:
         return [Words("The other raters are not confident about any case on which this rater disagrees with them.")]
-    caption = f"{plural(card.n_differences, 'annotation')} in total. The cases about which the others are most confident come first."
+    total = plural(card.n_differences, "annotation")
+    caption = f"{total} in total. The cases about which the others are most confident come first."
     return [Grid(differences_of(card), caption, _LISTED, DIFFERENCES)]
 
 

@@ -158,7 +158,7 @@ def sections_of(request: ReportRequest) -> list[Section]:
             ("blinding", "Blinding", _blinding),
             ("agreement", "Agreement before adjudication", _agreement),
             ("adjudication", "Adjudication", _adjudication),
-            ("undetermined", "Cases without a determinable truth", _undetermined),
+            ("undetermined", "Cases with an undetermined truth", _undetermined),
             ("subgroups", "Subgroups", _subgroups),
             ("provenance", "Digests and record", _provenance),
         )
@@ -210,7 +210,7 @@ def _cases(data: _Data) -> list[Block]:
         blocks.append(Words(f"{kept}, and {dropped:,} {_be(dropped, 'was', 'were')} left out."))
     empty, single = int((data.per_case == 0).sum()), int((data.per_case == 1).sum())
     few = f"{plural(empty, 'case')} {_be(empty, 'has', 'have')} no annotation"
-    blocks.append(Words(f"{few}; {single:,} {_be(single, 'has', 'have')} only one."))
+    blocks.append(Words(f"{few}, and {single:,} {_be(single, 'has', 'have')} only one."))
     known = None if view.time is None else view.time[view.time != MISSING_TIME]
     if known is not None and known.size:
         first, last = (utc(float(each)).strftime("%d %b %Y").lstrip("0") for each in (known.min(), known.max()))
@@ -307,8 +307,8 @@ def _agreement(data: _Data) -> list[Block]:
     table = pd.DataFrame(rows, columns=["coefficient", "value", "95% low", "95% high", "cases"])
     return [
         Words(f"{found.words()}.", "lead"),
-        Grid(table, "Agreement among all annotations before any adjudication; intervals over cases.", 40),
-        _to_write("which coefficient was planned as the primary one, and agreement within raters"),
+        Grid(table, "Agreement among all annotations before any adjudication, with intervals over cases.", 40),
+        _to_write("which coefficient was planned as primary, and agreement within raters"),
     ]
 
 
@@ -323,7 +323,7 @@ def _adjudication(data: _Data) -> list[Block]:
     request = data.request
     here = {case: request.reviews[case] for case in request.dataset.cases if case in request.reviews}
     if not here:
-        return [_to_write("whether cases were adjudicated, how many, and by whom; Plurality has no record of this")]
+        return [_to_write("whether cases were adjudicated, how many, and by whom. Plurality has no record of this")]
     summary = summarise_reviews(request.dataset, here)
     n, reviewed = summary.n_cases, summary.n_reviewed
     ended = int(summary.states["adjudicated"])
@@ -366,11 +366,11 @@ def _undetermined(data: _Data) -> list[Block]:
         )
     ]
     if waits:
-        blocks.append(Words(f"Still in arbitration: {plural(waits, 'case')}."))
+        blocks.append(Words(f"{plural(waits, 'case is', 'cases are')} still in arbitration."))
     settled = ("closed", "adjudicated")
     unknown = {one.case_id for one in decisions(reviews) if one.state in settled and not one.opinion.first}
     if unknown:
-        blocks.append(Words(f"Settled as undetermined in Review: {plural(len(unknown), 'case')}."))
+        blocks.append(Words(f"{plural(len(unknown), 'case was', 'cases were')} settled as undetermined in Review."))
     return [*blocks, _to_write("what was done with these cases, such as another annotation or exclusion")]
 
 
@@ -379,7 +379,7 @@ def _subgroups(data: _Data) -> list[Block]:
     if view.case_group is None or not any(view.case_group):
         return [
             _to_write(
-                "agreement and numbers of cases by subgroup, such as site, device, sex and age; the data contain no "
+                "agreement and numbers of cases by subgroup, such as site, device, sex and age. The data contain no "
                 "subgroups"
             )
         ]
@@ -392,7 +392,7 @@ def _subgroups(data: _Data) -> list[Block]:
         rows.append((group, len(cases), found.value, found.ci_low, found.ci_high, int(data.tied[cases].sum())))
     columns = ["subgroup", "cases", "percent agreement", "95% low", "95% high", "without a majority"]
     table = pd.DataFrame(rows, columns=columns)
-    return [Grid(table, "Percent agreement by group of cases; intervals over cases.", 60)]
+    return [Grid(table, "Percent agreement by group of cases, with intervals over cases.", 60)]
 
 
 def _provenance(data: _Data) -> list[Block]:

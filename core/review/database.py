@@ -122,8 +122,8 @@ def upgrade(engine: sa.Engine, to: str = "head") -> None:
         raise StoreError(
             "older",
             "Could not use the review database: it lacks tables that this version needs, and the database role is not "
-            "allowed to create them. Set PLURALITY_DATABASE_OWNER_URL to an address with the role that owns the tables, "
-            "then run the upgrade command.",
+            "allowed to create them. Set PLURALITY_DATABASE_OWNER_URL to an address with the role that owns the "
+            "tables, then run the upgrade command.",
         ) from None
 
 

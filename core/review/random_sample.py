@@ -121,8 +121,8 @@ class ReviewedBy:
             return ""
         has = "has" if self.n_unread == 1 else "have"
         return (
-            f" {plural(self.n_unread, 'case')} in the sample {has} not been reviewed yet. The sample is in random order, "
-            "so the reviewed cases represent it, unless some were skipped because of their content."
+            f" {plural(self.n_unread, 'case')} in the sample {has} not been reviewed yet. The sample is in random "
+            "order, so the reviewed cases represent it, unless some were skipped because of their content."
         )
 
     def _others(self) -> list[str]:

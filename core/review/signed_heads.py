@@ -138,7 +138,9 @@ def signed_heads(public_key: Path, now: datetime | None = None) -> tuple[list[Si
     since = (datetime.now(UTC) if now is None else now) - timedelta(hours=MOST_HOURS)
     if last < since.strftime("%Y-%m-%dT%H:%M:%SZ"):
         faults.append(
-            Fault("", None, f"the record was not signed in the last {MOST_HOURS} hours (last: {last or 'never'})")
+            Fault(
+                "", None, f"the record was not signed in the last {MOST_HOURS} hours (last signature: {last or 'none'})"
+            )
         )
     return found, faults
 

@@ -215,7 +215,7 @@ class Cluster(Executor):
         while len(self._client.scheduler_info(n_workers=-1)["workers"]) < wanted:
             if time.monotonic() > until:
                 raise InputError(
-                    "Could not start: the cluster has had no workers for a minute.", "Start workers and try again."
+                    "Could not compute: the cluster has had no workers for a minute.", "Start workers and try again."
                 )
             if self._own is not None:
                 self._own.check()
@@ -264,7 +264,7 @@ def _done(work: Callable[..., Any], item: Any, shared: tuple[Any, ...], code: st
     """Compute one item on a worker, in one thread, because each thread of the worker has a task of its own."""
     if code != code_digest():
         raise InputError(
-            "Could not start: a cluster worker has a different version of Plurality, so results may differ.",
+            "Could not compute: a cluster worker has a different version of Plurality, so results could differ.",
             "Install the same version on every worker and restart the workers.",
         )
     with in_line():

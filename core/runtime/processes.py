@@ -327,8 +327,9 @@ def what_happened(code: int, last_words: str) -> str:
             "The worker process was stopped before it finished, usually because memory ran out. Close other "
             "programs, or use fewer draws, raters or cases, and try again."
         )
+    why = f": {last_words.removesuffix('.')}" if last_words else ""
     if code < 0:
-        return f"The worker process crashed (signal {-code}). Try again. {last_words}".strip()
+        return f"The worker process crashed (signal {-code}){why}. Try again."
     if code == 0:
         return "The worker process ended without a result. Try again."
-    return f"The worker process ended with code {code}. Try again. {last_words}".strip()
+    return f"The worker process ended with code {code}{why}. Try again."

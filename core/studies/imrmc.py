@@ -67,7 +67,7 @@ def _row(fields: list[str], number: int) -> Row:
     """Read the names and the score of one line."""
     if len(fields) != 4:
         raise InputError(
-            f"Could not read a line: it has {len(fields)} fields, expected 4.",
+            f"Could not read the line: it has {len(fields)} fields instead of 4.",
             "Write each line as reader,case,modality,score.",
             number,
         )

@@ -173,7 +173,7 @@ def test_a_killed_reading_is_an_input_error(pool):
     os.kill(process, signal.SIGKILL)
     thread.join(scaled(20))
     assert isinstance(ended[0], InputError)
-    assert str(ended[0]).startswith("Could not read the file: the reading process stopped.")
+    assert str(ended[0]).startswith("Could not read the file. The worker process")
     assert pool.read(uploads.open_files, SMALL, has_header=None, format=None).questions
 
 

@@ -254,7 +254,7 @@ def test_a_report_says_of_machines_and_sets_and_cases_no_more_than_the_data_tell
     )
     text = re.sub(r"<script.*?</script>|<style.*?</style>", " ", content.decode(), flags=re.S)
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text))
-    said = answers["Can an AI model replace a rater?"]
+    said = answers["Can an AI rater replace a rater?"]
     assert ("“knows” can replace a rater" in said) == (name in MACHINE_TELLS)
     assert "tosses can replace" not in said
     assert ("do not clearly agree beyond chance" in said) == (name == "noise")

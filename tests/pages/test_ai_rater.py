@@ -248,12 +248,12 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
     app = settle(app.run())
     app = settle(next(box for box in app.segmented_control if box.key == "rates_source").set_value("sample").run())
     assert (
-        "20 of the reviewed cases came from a random sample and are used to estimate rates among all cases; the others "
+        "20 of the reviewed cases came from a random sample and are used to estimate rates among all cases. The others "
         "(1 from queues) are not used." in words(app)
     )
     assert table(app, "corrected")["rate of"].tolist()[0] == "being right"
     assert "Of 60 cases that the AI rater labelled, 20 have a label in the random sample" in words(app)
-    assert "Not yet reviewed: " in words(app) and "in the sample. The sample is in random order" in words(app)
+    assert "in the sample have not been reviewed yet. The sample is in random order" in words(app)
     close_stores()
 
 

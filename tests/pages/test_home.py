@@ -226,7 +226,8 @@ def test_a_kept_dataset_whose_description_is_damaged_is_listed_and_can_only_be_f
     said = words(app)
     assert (
         f"Damaged dataset {digest[:8]}" in said
-        and "Could not read the description of this dataset. Delete it, or save it again from its file." in said
+        and "Could not read the description of this dataset. Delete the dataset, or save it again from its file."
+        in said
     )
     keys = {button.key for button in app.button}
     assert f"open-{sound}" in keys and f"open-{digest}" not in keys and f"rename-{digest}" not in keys

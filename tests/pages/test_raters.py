@@ -253,7 +253,7 @@ def test_a_picture_is_as_high_as_a_row_and_fits_its_column(table, act):
 
 def test_anonymous_annotations_are_no_dead_end():
     app = opened("raters", "dermatology")
-    assert "anonymous" in app.info[0].value and "choose that column as the rater" in words(app)
+    assert "anonymous" in app.info[0].value and "choose the column of names as the rater" in words(app)
     assert [link.proto.page for link in app.get("page_link")][-3:] == ["agreement", "cases", "upload"]
 
 

@@ -92,8 +92,8 @@ def test_without_a_truth_it_says_what_to_add():
     study, content = made(truth_in_file=False)
     page = page_with(content, as_dataset(study, "no truth"))
     assert (
-        "The true class of the cases is unknown. Add a table with the columns case and truth, or open a panel's "
-        "annotations with two classes and add the study there."
+        "The true class of the cases is unknown. Add a table with the columns case and truth, or open the "
+        "annotations of a panel (two classes) and add the study to them."
     ) in texts(page)
 
 

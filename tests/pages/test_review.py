@@ -268,7 +268,7 @@ def test_a_queue_yields_no_rate_without_a_warning_and_a_sample_keeps_its_chances
     press(app, "Leave")
     tab(app, "What reviews show")
     assert "1 reviewed case is from a random sample" in words(app), words(app)
-    assert "Not yet reviewed: 1 case in the sample." in words(app).replace("\\", "")
+    assert "1 case in the sample has not been reviewed yet." in words(app).replace("\\", "")
 
 
 def test_decisions_become_a_further_rater_of_a_new_dataset():
@@ -514,15 +514,13 @@ def test_who_decides_alone_outside_the_plausible_set_writes_why():
     assert "write a note" in app.error[0].value
     assert [review.state for review in ReviewStore().cases(dataset.digest).values()] == ["read"]
     app.text_area[0].set_value("seen on the scan").run()
-    assert "Your opinion decides the case and closes it, although" in words(app)
+    assert "Your opinion decides and closes the case, although" in words(app)
     press(press(app, "Keep my opinion"), "Leave")
     (review,) = ReviewStore().cases(dataset.digest).values()
     assert (review.state, review.events[-1].kind, review.events[-1].note) == ("closed", "keep", "seen on the scan")
     tab(app, "What reviews show")
     shown = words(app)
-    assert (
-        "1 case is settled: 1 by one reviewer. One reviewer's opinion is only one more opinion, not the truth." in shown
-    )
+    assert "1 case is settled: 1 by one reviewer. A single reviewer's opinion is not the truth." in shown
     assert "In 1 of 1 case closed by one reviewer, the opinion is outside the panel's plausible set." in shown
     assert "not that it is true" in shown and "bought" not in shown and "rises" not in shown
 

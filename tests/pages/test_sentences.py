@@ -1012,9 +1012,9 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
     store = SimpleNamespace(cases=lambda digest: {}, sessions_of_others=lambda digest, reviewer: [])
     after.figures(store, SimpleNamespace(digest="", cases=()), None, 1.0)
     assert said[1:] == [
-        "11 cases are settled: 4 by one reviewer, 1 by reviewers who agree and 6 by arbitration. One reviewer's "
-        "opinion is only one more opinion, not the truth. In 2 of 4 cases closed by one reviewer, the opinion is "
-        "outside the panel's plausible set.",
+        "11 cases are settled: 4 by one reviewer, 1 by reviewers who agree and 6 by arbitration. A single reviewer's "
+        "opinion is not the truth. In 2 of 4 cases closed by one reviewer, the opinion is outside the panel's "
+        "plausible set.",
         "Cases reviewed: 17 of 40",
         "11 of them settled",
         "Blind opinions agree with the panel: 80%",

@@ -133,9 +133,9 @@ def test_without_times_there_is_no_speed_and_no_drift_and_the_reason_is_said():
     data, _ = simulated(3, [0.8] * 5, times=False)
     table = monitor(data)
     assert np.isnan(table.p_drift).all() and np.isnan(table.response_times.seconds).all()
-    assert "no annotation has a time" in table.response_times.why_no_streaks
+    assert "the annotations have no timestamps" in table.response_times.why_no_streaks
     assert (
-        "times are dates"
+        "the timestamps have no time of day"
         in monitor(rebuilt(data, data.answer, data.case_of_annotation * 86_400)).response_times.why_no_speed
     )
 

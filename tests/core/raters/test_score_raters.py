@@ -71,7 +71,7 @@ def test_the_planted_raters_of_the_sample_are_found_and_nobody_else():
         assert apart < 1.5 * (found.severity_high - found.severity)[name[rater]]
     words = found.words()
     assert words.startswith(f"Ben scores {-found.severity[name['Ben']]:.2f} points lower than the average rater")
-    assert f"Eve's scores vary more than the others': spread {found.spread[name['Eve']]:.2f}" in words
+    assert f"Eve's scores vary more than those of the other raters: spread {found.spread[name['Eve']]:.2f}" in words
 
 
 def test_intervals_hold_planted_severities_and_spreads():
@@ -117,11 +117,11 @@ def test_a_rater_who_shares_no_case_has_no_severity():
 
 def test_what_tells_nothing_of_raters_is_refused(monkeypatch):
     cases, raters = list("ab"), list("xy")
-    with pytest.raises(NotApplicableError, match="no case has scores by two raters"):
+    with pytest.raises(NotApplicableError, match="no case was scored by two raters"):
         score_raters(Dataset.from_scores("s", cases, raters, [0, 1], [0, 1], [1.0, 2.0]))
-    with pytest.raises(InputError, match="all scores are equal"):
+    with pytest.raises(InputError, match="all scores are the same"):
         score_raters(Dataset.from_scores("s", cases, raters, [0, 0, 1, 1], [0, 1, 0, 1], [1.0] * 4))
-    with pytest.raises(NotApplicableError, match="within each case, all scores are equal"):
+    with pytest.raises(NotApplicableError, match="the raters agree on the score of every case"):
         score_raters(Dataset.from_scores("s", cases, raters, [0, 0, 1, 1], [0, 1, 0, 1], [1.0, 1.0, 2.0, 2.0]))
     with pytest.raises(NotApplicableError, match="neither scores nor ordered classes"):
         score_raters(load_sample("anaesthesia"))
@@ -144,8 +144,9 @@ def test_a_rater_whose_scale_runs_the_other_way_is_told_as_that():
         np.arctanh(value) + np.array([-1.959964, 1.959964]) / np.sqrt(found.n[2] - 3)
     )
     said = found.sentences()[0]
-    assert said.startswith("Dr. Q's scores fall as those of the others rise (correlation −0.")
-    assert said.endswith("as if the scale were reversed")
+    assert said.startswith(
+        "Dr. Q seems to reverse the scale: their scores fall as the others' rise, with a correlation of −0."
+    )
     assert not score_raters(data).against.any()
 
 
@@ -154,7 +155,7 @@ def test_of_two_raters_whose_scores_run_apart_neither_is_said_to_be_the_one():
     score = np.where(np.arange(24) % 2, 12 - case, case) + np.random.default_rng(1).normal(0, 1, 24)
     names = [str(i) for i in range(12)]
     found = score_raters(Dataset.from_scores("s", names, list("xy"), case, np.tile([0, 1], 12), score))
-    assert found.against.all() and "it is unclear which ones" in found.words()
+    assert found.against.all() and "it is unclear which: " in found.words()
     few = case < 9
     found = score_raters(Dataset.from_scores("s", names, list("xy"), case[few], np.tile([0, 1], 9), score[few]))
     assert np.isnan(found.with_others).all() and not found.against.any()
@@ -280,7 +281,7 @@ def test_a_planted_change_is_found_with_its_moment_and_size_and_named_in_a_sente
     moved = np.array([one.each[0].after[0] - one.each[0].before[0] for one in found])
     assert abs(moved.mean() - 1.5) < 4.5 * moved.std() / np.sqrt(len(moved))
     said = found[0].words(0)
-    assert said.startswith(f"r0 has scored {moved[0]:.2f} higher since about 2023-11-1")
+    assert said.startswith(f"r0 has scored {moved[0]:.2f} points higher since about 2023-11-1")
     down = drifts(followed(0, shift=-1.5))
     assert "lower since" in down.words(0) and down.to_frame()["since"][0] == down.day(0)
 
@@ -367,7 +368,7 @@ def test_who_is_named_is_surely_off_and_not_farthest_off_by_chance():
     data = read(("case,rater,score\n" + "\n".join(rows) + "\n").encode(), kind="score").dataset
     found = score_gold(data, {str(case): 5.0 for case in range(12)})
     assert abs(found.bias[1]) > found.bias[0] and found.bias_low[1] < 0 < found.bias_high[1]
-    assert found.words().startswith("a scores 0.61 higher than gold (0.60 to 0.62; n = 12 scores)")
+    assert found.words().startswith("a scores 0.61 points higher than gold (0.60 to 0.62; n = 12 scores)")
 
 
 def test_what_has_no_known_score_is_refused():

@@ -156,9 +156,7 @@ def test_of_sets_the_report_names_the_label_that_its_shares_are_of():
     label = dataset.classes[1]
     found = build_report(request_of(dataset, threshold=label), ["agreement", "certainty"])
     text = " ".join(parsed(found).text)
-    said = (
-        f"For sets of labels, this report uses one label, {label}: each annotation either has this label or does not."
-    )
+    said = f"This report covers only the label {label}. Each annotation either has this label or does not."
     assert said in text.split("Data overview.")[0]
     assert f"annotations name {label}." in text.split("The least certain cases.")[1]
     assert said not in " ".join(parsed(build_report(request_of(load_sample("caries")), ["agreement"])).text)
@@ -345,9 +343,7 @@ def test_decisions_of_reviews_have_a_section_with_what_waits():
         reviews[case] = review
     request = request_of(dataset, reviews=reviews)
     lead, todo, rests, *_, listed = part_sections.reviews(request, ["reviews"], None, None)
-    assert rests.text.startswith(
-        "1 case is settled: 1 by one reviewer. One reviewer's opinion is only one more opinion"
-    )
+    assert rests.text.startswith("1 case is settled: 1 by one reviewer. A single reviewer's opinion is not the truth.")
     assert lead.text == "2 of 2 cases reviewed, 1 settled, 1 in arbitration."
     assert (todo.kind, todo.text) == ("todo", "Decide 1 case in arbitration.")
     assert listed.table[["case", "decision", "state"]].values.tolist() == [
@@ -363,7 +359,7 @@ def test_decisions_of_reviews_have_a_section_with_what_waits():
     shown, n_kept_back = open_to(reviews, "Bob")
     assert (shown, n_kept_back) == ({}, 2), "he can read both blind"
     (said,) = part_sections.reviews(request_of(dataset, reviews=shown, n_kept_back=2), ["reviews"], None, None)
-    assert said.text.startswith("Reviews of 2 cases by others are left out")
+    assert said.text.startswith("Other people's reviews of 2 cases are left out")
     bobs = admit(reviews["1"], Draft(dataset=dataset.digest, case_id="1", reviewer="Bob", kind="opinion", opinion=y), 0)
     shown, n_kept_back = open_to({"1": review_of("1", [*reviews["1"].events, bobs])}, "Bob")
     assert ([event.reviewer for event in shown["1"].events], n_kept_back) == (["Bob"], 1), "his own stays his"
@@ -560,7 +556,7 @@ def test_of_scores_that_tell_nothing_of_raters_or_cases_the_report_says_why(rows
     dataset = read(f"case,rater,score\n{rows}".encode()).dataset
     of_raters, of_cases = part_sections.scores(request_of(dataset, "few"), ["scores"], None, None)
     assert of_raters.text.startswith(raters) and of_raters.text.count(":") == 1
-    assert of_cases.text.startswith(f"Plausible scores need a prior. Could not fit the prior: {prior}")
+    assert of_cases.text.startswith(f"Plausible scores are not available. Could not fit the prior: {prior}")
     assert of_raters.kind == of_cases.kind == "note"
 
 

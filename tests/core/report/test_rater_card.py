@@ -87,9 +87,9 @@ def test_every_number_of_the_summary_stands_in_its_own_line(card):
     assert [one.text for one in signs] == ["Became less accurate over time: since May.", "Much faster: 2 seconds."]
     lines = {
         "annotations": "1,234 on 1,100 cases",
-        "annotations judged by the other raters": "987, of which 654 on cases about which the others are confident",
+        "annotations judged by the other raters": "987, including 654 on cases about which the others are confident",
         "accuracy, judged by the model": "71% (62% to 79%)",
-        "accuracy of the other raters, median and middle half": "84% (81% to 90%)",
+        "accuracy of the other raters, median (middle half)": "84% (81% to 90%)",
         "agreement with others": "55% (44% to 66%)",
         "median seconds between annotations": "37",
         "median seconds between annotations, other raters": "22",
@@ -111,7 +111,7 @@ def test_each_difference_has_its_own_class_and_those_of_the_others_who_agree(car
         ["c2", "wart", "acne", 0.93, "2 of 3"],
     ]
     assert list(grid.table.columns) == ["case", "annotation", "the others", "how sure", "of them agree"]
-    assert grid.caption == "60 annotations in total, most confident first."
+    assert grid.caption == "60 annotations in total. The cases about which the others are most confident come first."
     assert (
         "The other raters are not confident about any case on which this rater disagrees"
         in _differences(replace(card, differences=(), n_differences=0))[0].text

@@ -57,7 +57,7 @@ def closed(dataset, case, name, blind=True):
     [
         (["aa", "bb", "aba", "abb"], "suggests 2+1 reading"),
         (["aa", "ab", "aba"], "fits no common pattern"),
-        (["aaa", "aab"], "suggests a majority of three"),
+        (["aaa", "aab"], "suggests a majority vote of three raters"),
         (["aa", "ab"], "suggests double reading"),
         (["a", "b"], "has only one annotation"),
         (["aa", "bb", "aaa"], "fits no common pattern"),
@@ -75,7 +75,7 @@ def test_cases_without_a_majority_are_counted_with_an_interval():
         in said["undetermined"]
     )
     assert "No case was settled by review" in said["process"]
-    assert "0 cases have no annotation; 1 has only one." in said["cases"]
+    assert "0 cases have no annotation, and 1 has only one." in said["cases"]
 
 
 def test_reviews_give_blinding_adjudication_and_changes():
@@ -83,12 +83,11 @@ def test_reviews_give_blinding_adjudication_and_changes():
     reviews = {"c0": closed(dataset, "c0", "b"), "c1": closed(dataset, "c1", "a")}
     said = text_of(request_of(dataset, reviews=reviews))
     assert (
-        "In Review, 2 of 2 opinions were recorded before the panel's annotations were shown (blind)."
-        in said["blinding"]
+        "In Review, 2 of 2 opinions were recorded blind, before the panel's annotations were shown." in said["blinding"]
     )
     assert "2 (50%" in said["adjudication"] and "1 (50%" in said["adjudication"]
     assert "of 2 decisions differed from the majority" in said["adjudication"]
-    assert said["process"].startswith("2 cases are settled by review. For the other 2 cases")
+    assert said["process"].startswith("2 cases were settled by review. For the other 2 cases")
     without = text_of(request_of(dataset))
     assert without["blinding"].startswith(TO_WRITE) and without["adjudication"].startswith(TO_WRITE)
 

@@ -375,7 +375,7 @@ def test_a_role_that_does_not_own_the_tables_records_erases_and_cannot_reach_the
         "CREATE SCHEMA public",
         "GRANT USAGE ON SCHEMA public TO plurality_app",
     )
-    with pytest.raises(StoreError, match="the command upgrade") as caught:
+    with pytest.raises(StoreError, match="the upgrade command") as caught:
         open_at(role_url)
     assert caught.value.trouble == "older"
     owner = open_at(owner_url)

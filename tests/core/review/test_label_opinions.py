@@ -68,6 +68,6 @@ def test_one_reader_and_a_case_without_a_likely_label_decide_nothing():
     lone = Dataset.from_sets(*names, [0, 1, 1, 1], [0, 0, 1, 2], [0, 2, 3, 4, 5], [0, 1, 0, 1, 2])
     assert panel_set(lone, 0, reliability=50.0).why == "only one rater has annotated the case"
     split = panel_set(lone, 1, reliability=50.0)
-    assert (split.decided, split.why) == (False, "no label is named by more than half of the raters")
+    assert (split.decided, split.why) == (False, "no label was chosen by more than half of the raters")
     with pytest.raises(InputError, match=r"at least 0\.5 and below 1; got 0\.4"):
         panel_set(lone, 1, reliability=1.0, level=0.4)

@@ -82,7 +82,7 @@ def test_each_kind_says_what_it_is_and_which_comes_first():
     ],
 )
 def test_an_opinion_is_of_one_kind(said):
-    with pytest.raises(InputError, match="is of more than one kind"):
+    with pytest.raises(InputError, match="it mixes different kinds of opinion"):
         Opinion(**said)
 
 

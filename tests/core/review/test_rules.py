@@ -64,7 +64,7 @@ def test_nobody_disagrees_with_an_undecided_panel(case, panel, opinion):
     """One reader closes the case whatever they say, and is not told that they agree."""
     case.read("Ann", opinion, panel=panel)
     said = what_follows(case.review, case.draft("Ann", "keep"))
-    assert said == "The panel has no leading class, so your opinion decides the case and closes it."
+    assert said == "The panel has no leading class, so your opinion decides and closes the case."
     assert case.do("Ann", "keep") == "closed"
     assert not case.review.read_by("Ann").disagrees
 
@@ -94,7 +94,7 @@ def test_nobody_closes_a_case_alone_outside_the_plausible_set_without_a_note(cas
         with pytest.raises(InputError, match="second opinion, or write a note"):
             case.do("Ann", "keep", note=" ", reason=reason)
     said = what_follows(case.review, case.draft("Ann", "keep", note="seen on the scan"))
-    assert said == "Your opinion decides the case and closes it, although it is outside the panel's plausible set."
+    assert said == "Your opinion decides and closes the case, although it is outside the panel's plausible set."
     assert case.do("Ann", "keep", note="seen on the scan") == "closed"
     assert case.review.closed_unsupported
 

@@ -223,7 +223,7 @@ def test_what_settled_cases_rest_on_is_counted(dataset, reviews_of):
     assert summarise_reviews(dataset, made.found).settled.words() == ""
     made.read("case 0", "Ann", X, panel=X)
     assert summarise_reviews(dataset, made.found).settled.words() == (
-        "1 case is settled: 1 by one reviewer. One reviewer's opinion is only one more opinion, not the truth."
+        "1 case is settled: 1 by one reviewer. A single reviewer's opinion is not the truth."
     )
     for case in ("case 1", "case 2"):
         made.read(case, "Ann", X, panel=panel, note="seen on the scan")
@@ -236,9 +236,9 @@ def test_what_settled_cases_rest_on_is_counted(dataset, reviews_of):
     found = summarise_reviews(dataset, made.found).settled
     assert found == Settled(one=3, several=1, arbitration=1, unsupported=2)
     assert found.words() == (
-        "5 cases are settled: 3 by one reviewer, 1 by reviewers who agree and 1 by arbitration. One reviewer's opinion "
-        "is only one more opinion, not the truth. In 2 of 3 cases closed by one reviewer, the opinion is outside the "
-        "panel's plausible set."
+        "5 cases are settled: 3 by one reviewer, 1 by reviewers who agree and 1 by arbitration. A single reviewer's "
+        "opinion is not the truth. In 2 of 3 cases closed by one reviewer, the opinion is outside the panel's "
+        "plausible set."
     )
 
 

@@ -145,7 +145,7 @@ def test_a_command_that_is_not_there_is_told(child, monkeypatch):
 
 def test_a_job_that_cannot_be_written_is_told(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "not there"))
-    fails("Could not write The job to .*not there")
+    fails("Could not write the job to .*not there")
 
 
 @pytest.mark.skipif(not POSIX, reason="limits of file size")

@@ -74,7 +74,7 @@ def test_a_disk_that_is_full_for_the_result_is_told(folders):
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
     try:
-        with pytest.raises(WorkerError, match=r"Could not write The result to .*File too large\. Free up disk space"):
+        with pytest.raises(WorkerError, match=r"Could not write the result to .*File too large\. Free up disk space"):
             sample(toy("none"), n_draws=5_000, n_tune=100, n_chains=1)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)

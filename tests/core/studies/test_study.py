@@ -66,14 +66,14 @@ def test_a_study_without_truth_and_panel_is_refused():
 def test_obuchowski_rockette_refuses_missing_readings():
     scores, truth = small()
     scores[0, 0, 0] = np.nan
-    with pytest.raises(NotApplicableError, match="every reader to score every case"):
+    with pytest.raises(NotApplicableError, match="some readers did not score every case"):
         compute(study_of(scores, truth), StudyOptions(method="obuchowski-rockette"))
 
 
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"readers": ("a", "a", "b")}, "a reader appears more than once"),
+        ({"readers": ("a", "a", "b")}, "reader 'a' appears twice"),
         ({"cases": ("a",)}, "shape"),
         ({"truth": np.full(12, 2)}, "a value is not 1, 0 or −1"),
         ({"truth": np.zeros(3)}, "Could not use the truth: its shape"),
