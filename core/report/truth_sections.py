@@ -258,7 +258,7 @@ def gold(request, sections, token, progress) -> list:
         Words(_lead(title, measured.accuracy, n), "lead"),
         *of_one_class(view),
         Words(_certain(measured.n_certain, measured.certain_right)),
-        Grid(frame, f"{title}, the default model for these data, compared with gold; 95% intervals over cases."),
+        Grid(frame, f"{title}, the default model for these data, compared with gold (95% intervals over cases)."),
         *printed(part.blocks(part.answer(view, options, models), view, options)),
         *blocks,
     ]

@@ -277,7 +277,7 @@ def check_chain(
         if not _is_as_recorded(row, now.get(number)):
             faults.append(Fault(dataset, number, f"{where} was changed"))
         if latest is not None and at < latest and number not in copied:
-            backwards.append(Fault(dataset, number, f"{where} has an earlier time than the previous event"))
+            backwards.append(Fault(dataset, number, f"{where} is dated earlier than the previous event"))
         head, latest = Head(number, said), at
     faults += _faults_of_former(dataset, rows)
     if queues is not None:

@@ -119,7 +119,7 @@ class Opinion:
         total = math.fsum(shares.values())
         if abs(total - 1) > _SUM_TOLERANCE:
             raise InputError(
-                f"The probabilities must add up to 1; they add up to {significant(total, 4)}.", "Change them."
+                f"The probabilities must add up to 1, but they add up to {significant(total, 4)}.", "Change them."
             )
         return cls(distribution=tuple(sorted((name, float(share)) for name, share in shares.items() if share > 0)))
 

@@ -106,8 +106,9 @@ class ReviewedBy:
             return f"{self._came()}, not from a random sample, so {they} not used to estimate rates among all cases."
         if not self.n_queue:
             return self.words()
+        are = "is" if len(self.chance) == 1 else "are"
         return (
-            f"{len(self.chance):,} of the reviewed cases came from a random sample and are used to estimate rates "
+            f"{len(self.chance):,} of the reviewed cases came from a random sample and {are} used to estimate rates "
             f"among all cases. The others ({listed(self._others())}) are not used.{self._left()}"
         )
 

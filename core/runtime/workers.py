@@ -38,7 +38,9 @@ _GRACE = 0.5  # seconds that cancelled work has to say so
 # What reading an upload may take beside `Settings.reading_mb`: bytes for each byte, up to a half of the computer's
 # memory, and seconds of the processor.
 _BYTES_PER_BYTE, _PART_OF_MEMORY, _SECONDS, _SECONDS_PER_MB = 40, 2, 30.0, 2.0
-_SMALLER = "Open only part of it, or save it as CSV or Parquet. An administrator can increase PLURALITY_READING_MB."
+_SMALLER = (
+    "Open only part of the file, or save it as CSV or Parquet. An administrator can increase PLURALITY_READING_MB."
+)
 
 
 class WorkerPool:

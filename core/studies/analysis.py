@@ -417,7 +417,7 @@ def _notes(
             f"study could not be analysed with the original {'draw' if n_redrawn == 1 else 'draws'}."
         )
     if any(one.replaced for one in moments):
-        notes.append("A variance estimate below zero was replaced by a larger estimate that cannot be negative.")
+        notes.append("A negative variance estimate was replaced by a larger estimate that cannot be negative.")
     if without_variance:
         notes.append(NO_VARIANCE)
     return tuple(notes)
