@@ -91,19 +91,22 @@ def person_of(claims: Mapping[str, Any], now: float | None = None) -> Person:
     settings, now = current_settings(), time.time() if now is None else now
     begun, ends = _time(claims.get("iat")), _time(claims.get("exp"))
     if begun is None or ends is None:
-        raise SignedOutError("Could not sign in: the provider did not send the end time of the session (claim 'exp').")
+        raise SignedOutError(
+            "Could not sign in: the provider did not send the start and end of the session (claims 'iat' and 'exp'). "
+            "Contact the administrator."
+        )
     if begun > now + _AHEAD:  # the session would last longer than a working day
         raise SignedOutError("Could not sign in: the provider's clock is ahead. Contact the administrator.")
     until = ends if settings.session_hours is None else begun + 3600.0 * settings.session_hours
     if now >= until:
-        raise SessionOverError("The session has ended. Sign in again.")
+        raise SessionOverError("Your session has ended. Sign in again.")
     which = sign_ins.which_of(claims)
     if sign_ins.is_ended(which):
         raise SessionOverError("You signed out.")
     if settings.idle_minutes is not None:
         used = sign_ins.last_used(which)  # none before the first page
         if now - (begun if used is None else used) >= 60 * settings.idle_minutes:
-            raise SessionOverError("The session ended because it was idle. Sign in again.")
+            raise SessionOverError("Your session ended because you were inactive. Sign in again.")
     listed = _listed()
     name = _name(claims, listed, settings)
     role, groups = _role(name, claims, listed, settings), _groups(name, claims, listed, settings)
@@ -115,7 +118,10 @@ def _name(claims: Mapping[str, Any], listed: PeopleList, settings: Settings) -> 
     """Return the name that the provider has verified."""
     name = claims.get(settings.name_claim)
     if not isinstance(name, str) or name_fault(name):
-        raise SignedOutError(f"Could not sign in: the provider sent no name (claim {settings.name_claim!r}).")
+        raise SignedOutError(
+            f"Could not sign in: the provider sent no valid name (claim {settings.name_claim!r}). Contact the "
+            "administrator."
+        )
     if settings.name_claim == "email":
         _check_verified(claims, settings)
     name = normal_name(name)
@@ -134,8 +140,8 @@ def _check_verified(claims: Mapping[str, Any], settings: Settings) -> None:
     if "email_verified" in claims:
         raise SignedOutError("Could not sign in: the provider has not verified your e-mail address.")
     raise SignedOutError(
-        "The provider did not confirm your e-mail address (claim 'email_verified'). Contact the "
-        f"administrator: if the provider verifies every address but sends no such claim, set {TRUSTED}=1."
+        "Could not sign in: the provider did not confirm your e-mail address (claim 'email_verified'). Contact the "
+        f"administrator, who can set {TRUSTED}=1 if the provider verifies every address."
     )
 
 
@@ -143,15 +149,18 @@ def _hold_to_account(name: str, claims: Mapping[str, Any], begun: float) -> None
     """Refuse an account that is not the one to which the name belongs."""
     issuer, subject = claims.get("iss"), claims.get("sub")
     if not (isinstance(issuer, str) and isinstance(subject, str) and issuer and subject):
-        raise SignedOutError("Could not sign in: the provider sent no account (claims 'iss' and 'sub').")
+        raise SignedOutError(
+            "Could not sign in: the provider did not identify your account (claims 'iss' and 'sub'). Contact the "
+            "administrator."
+        )
     try:
         theirs = bind(name, issuer, subject, begun)
     except (OSError, ValueError):
         raise SignedOutError("Could not check which account uses your name. Contact the administrator.") from None
     if not theirs:
         raise SignedOutError(
-            "Could not sign in: your name belongs to another account of the provider. Contact the administrator: "
-            "the command 'plurality people rebind NAME' frees it."
+            "Could not sign in: your name belongs to another account of the provider. Contact the administrator, who "
+            "can free it with 'plurality people rebind NAME'."
         )
 
 
@@ -198,8 +207,8 @@ def _listed() -> PeopleList:
     except InputError as error:
         where = f" (line {error.line})" if error.line else ""
         raise SignedOutError(
-            f"Could not read the list of people{where}, so nobody can sign in. Contact the administrator: the command "
-            "'plurality people' shows why."
+            f"Could not read the list of people{where}, so nobody can sign in. Contact the administrator, who can see "
+            "the cause with 'plurality people'."
         ) from None
 
 

@@ -102,7 +102,7 @@ def name_fault(name: str) -> str:
     if " " in name and current_settings().name_claim == "email":
         return "has a space, which is not allowed in an e-mail address"
     if any(unicodedata.normalize("NFC", letter) != letter for letter in name):
-        return "has a letter that looks like a different one"
+        return "has a letter that looks like another letter"
     words = re.findall(r"[^\W\d_]+", name)
     if any(len(_ALPHABETS & {unicodedata.name(letter, "").split(" ")[0] for letter in word}) > 1 for word in words):
         return "has letters from two alphabets in one word"
@@ -126,7 +126,7 @@ def read_people() -> PeopleList:
     except OSError as error:
         raise InputError(f"Could not read {path}: {error.strerror or error}.", _REMEDY) from None
     except UnicodeDecodeError:
-        raise InputError(f"Could not read {path}: it is not UTF-8.", _REMEDY) from None
+        raise InputError(f"Could not read {path}: it is not UTF-8 text.", _REMEDY) from None
     return _read(path, text, settings.name_claim, bool(settings.role_claim))
 
 
@@ -159,7 +159,7 @@ def _checked(told: dict[str, Any], has_role_claim: bool) -> PeopleList:
     people, groups = told.get("people", {}), told.get("groups", {})
     for name, role in people.items():
         if role not in (*ROLES, ENDED):
-            raise _FaultError(f"{name!r} has the role {role!r}; use {_or((*ROLES, ENDED))}", "people", name)
+            raise _FaultError(f"the role of {name!r} must be {_or((*ROLES, ENDED))}, not {role!r}", "people", name)
     names = _names(people, "people")
     members = {group: _members(group, written) for group, written in groups.items()}
     called: dict[str, str] = {}
@@ -181,7 +181,7 @@ def _checked(told: dict[str, Any], has_role_claim: bool) -> PeopleList:
 def _check_tables(told: dict[str, Any]) -> None:
     for key in told:
         if key not in (OTHERS, "people", "groups"):
-            raise _FaultError(f"{key!r} is unknown; a list has {OTHERS}, [people] and [groups]", key)
+            raise _FaultError(f"{key!r} is unknown; use {OTHERS}, [people] or [groups]", key)
     for table in ("people", "groups"):
         if not isinstance(told.get(table, {}), dict):
             raise _FaultError(f"{table} is not a table; write [{table}] on its own line", table)
@@ -193,7 +193,7 @@ def _check_others(others: object, has_role_claim: bool) -> None:
     if others is None:
         raise _FaultError(f'{OTHERS} is missing; put {OTHERS} = "{NOBODY}" above the first table')
     if others not in (*ROLES, NOBODY, CLAIM):
-        raise _FaultError(f"{OTHERS} is {others!r}; use {_or((*ROLES, NOBODY, CLAIM))}", OTHERS)
+        raise _FaultError(f"{OTHERS} must be {_or((*ROLES, NOBODY, CLAIM))}, not {others!r}", OTHERS)
     if others == CLAIM and not has_role_claim:
         raise _FaultError(f"{OTHERS} is {CLAIM!r}, but PLURALITY_ROLE_CLAIM is not set", OTHERS)
 

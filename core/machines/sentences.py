@@ -6,7 +6,7 @@ import numpy as np
 
 from ..annotations.counts import rater_case_pairs
 from ..annotations.dataset import Dataset
-from ..text import exact, number, percent, plural, with_interval
+from ..text import exact, number, percent, plural, was_or_were, with_interval
 from ..thresholds import CLEARLY_AHEAD
 from .alternative_test import PASSES, AlternativeTest, MachineStanding
 
@@ -79,14 +79,15 @@ def in_detail(one: MachineStanding, epsilon: float) -> str:
     """Describe the test of one AI rater with its numbers, in sentences."""
     if one.omega is None or one.rho is None or one.pass_share is None:
         return (
-            f"{one.machine}: not tested, because no rater has 30 cases that this AI rater and another rater also "
-            f"annotated (annotated by it and at least two raters: {plural(one.n_cases, 'case')})."
+            f"{one.machine} was not tested: no rater has 30 cases that {one.machine} and another rater also annotated. "
+            f"{plural(one.n_cases, 'case')} {'has' if one.n_cases == 1 else 'have'} annotations by {one.machine} and "
+            "at least two raters."
         )
     share = percent(one.pass_share)
     words = (
-        f"{one.machine}: winning rate {number(one.omega)} (not worse than {one.n_rejected:,} of "
-        f"{plural(len(one.raters), 'rater')} at ε = {exact(epsilon)}; pass mark {number(PASSES)}), advantage ρ "
-        f"{with_interval(one.rho, one.rho_low, one.rho_high)}; passes in {share} of resamples of its "
+        f"{one.machine} is not worse than {one.n_rejected:,} of {plural(len(one.raters), 'rater')} at ε = "
+        f"{exact(epsilon)}. Its winning rate is {number(one.omega)} (pass mark {number(PASSES)}), and its advantage ρ "
+        f"is {with_interval(one.rho, one.rho_low, one.rho_high)}. It passes in {share} of resamples of its "
         f"{plural(one.n_cases, 'case')}."
     )
     if outcome(one) == "passes":
@@ -94,7 +95,7 @@ def in_detail(one: MachineStanding, epsilon: float) -> str:
     if one.n_to_pass is None:
         return f"{words} More cases like these would not make it pass."
     if one.n_to_pass > one.n_cases:
-        return f"{words} With {one.n_to_pass:,} cases like these in total, it would pass in 80% of samples."
+        return f"{words} It would need a total of {one.n_to_pass:,} cases like these to pass in 80% of samples."
     return words
 
 
@@ -114,8 +115,9 @@ def silences(dataset: Dataset, people: Sequence[str], machines: Sequence[Machine
     case, rater = rater_case_pairs(dataset)
     n = int((np.bincount(case[np.isin(rater, codes)], minlength=dataset.n_cases) >= 2).sum())
     return [
-        f"{one.machine} did not annotate {n - one.n_cases:,} of {plural(n, 'case')} that at least two people "
-        "annotated; these were left out."
+        f"{n - one.n_cases:,} of {plural(n, 'case')} with annotations by at least two people "
+        f"{was_or_were(n - one.n_cases)} left out because {one.machine} did not annotate "
+        f"{'it' if n - one.n_cases == 1 else 'them'}."
         for one in machines
         if one.n_cases < n
     ]

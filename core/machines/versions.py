@@ -127,34 +127,34 @@ class VersionDrift(Result):
         """Describe the drift, no more confidently than the cases allow; the names must be escaped before display."""
         cases = plural(self.n_cases, "case")
         if not self.versions:
+            few = f"only {cases} {'has' if self.n_cases == 1 else 'have'}" if self.n_cases else "no case has"
             return (
-                f"Cannot determine the drift of {self.family}: too few cases ({cases}) have annotations by all "
-                "versions and at least one person."
+                f"Cannot determine the drift of {self.family}: {few} annotations by all versions and at least one "
+                "person."
             )
         steps = self.changes[: len(self.versions) - 1]
         sure = [_said(one, self.score) for one in self.changes if one.sure]
         if not any(one.n_changed for one in steps):
-            return f"{self.family}: all versions give the same annotations ({cases})."
+            return f"All versions of {self.family} give the same annotations on {cases}."
         moved = [f"{percent(one.changed)} of cases between {one.before} and {one.machine}" for one in steps[:1]]
         moved += [f"{percent(one.changed)} between {one.before} and {one.machine}" for one in steps[1:]]
-        listed = moved[0] if len(moved) == 1 else f"{', '.join(moved[:-1])} and {moved[-1]}"
         if sure:
-            told = f"{self.family}: agreement with people {'; '.join(sure)}"
+            what = "distance to" if self.score == "rmse" else "agreement with"
+            told = f"{self.family}: {what} people {listed(sure)}, on {cases}."
         else:
             most = max(max(abs(one.low), abs(one.high)) for one in steps)
             told = (
-                f"{self.family}: no version clearly differs from the previous one in agreement with people; a "
-                f"difference of {number(most)} cannot be ruled out"
+                f"{self.family}: no version clearly differs from the previous one in agreement with people on "
+                f"{cases}. A difference of {number(most)} cannot be ruled out."
             )
-        return f"{told} ({cases}). Annotations changed on {listed}."
+        return f"{told} Annotations changed on {listed(moved)}."
 
 
 def _said(one: VersionChange, score: Score) -> str:
-    """Describe one clear difference."""
-    how = "rose" if one.difference > 0 else "fell"
-    unit = " in distance" if score == "rmse" else ""
+    """Describe one clear difference; a distance falls when agreement rises."""
+    how = "rose" if (one.difference > 0) == (score != "rmse") else "fell"
     least, most = sorted((abs(one.low), abs(one.high)))
-    return f"{how} by {with_interval(abs(one.difference), least, most)}{unit} from {one.before} to {one.machine}"
+    return f"{how} by {with_interval(abs(one.difference), least, most)} from {one.before} to {one.machine}"
 
 
 def version_drift(

@@ -381,7 +381,7 @@ METHOD = RaterModelMethod(
     "Average of models",
     plainly="Average of all rater models, weighted by how well each predicts unseen annotations. It leaves out "
     "models that change the class of unanimous cases.",
-    exactly="Stacking of predictive distributions. A Dirichlet prior favours equal weights of models within two "
+    exactly="Stacking of predictive distributions. A Dirichlet prior favours equal weights for models within two "
     "standard errors of the best. The smoothed vote has a fixed weight, and each model is averaged over the posterior "
     "of its β.",
     sources=("Yao, Vehtari, Simpson & Gelman, Using stacking to average Bayesian predictive distributions (2018)",),

@@ -97,7 +97,7 @@ class Standing(Result):
         if use_gold:
             raise NotApplicableError(
                 f"Could not hold gold classes fixed: {self.candidate.title}, the default for these data, does not "
-                "support them. Choose another model."
+                "support this. Choose another model."
             )
         return request(self.candidate.name, **shown)
 
@@ -277,7 +277,7 @@ def _judged(dataset: Dataset, standings: list[Standing]) -> list[Standing]:
     """Exclude rater models from opening if most raters give one class."""
     if not one_class_raters(dataset).most:
         return standings
-    why = "Most raters use only one class, so only their choice of cases is informative, which this model ignores."
+    why = "Most raters use only one class, so only their choice of cases is informative, and this model ignores it."
     return [replace(each, excluded=each.excluded or why) for each in standings]
 
 
@@ -454,7 +454,7 @@ def _losing_no_class(dataset: Dataset, standings: list[Standing]) -> list[Standi
 
 
 def _nothing(dataset: Dataset, reference: Standing, why: str, seed: int) -> Choice:
-    reason = f"Majority vote is shown first because no rater model can be estimated: {why[0].lower()}{why[1:]}"
+    reason = f"Majority vote is shown first because no rater model can be estimated. {why}"
     others = [
         Standing(each, each.n_parameters(dataset), excluded=why) for each in candidates_of(dataset, difficulty=True)
     ]
@@ -480,7 +480,7 @@ def _ranked(dataset: Dataset, standings: list[Standing], data: HeldOutData, seed
     if best.by_vote:
         told = _why_votes(dataset, found)
     else:
-        told = f"{_reason(found).removesuffix('.')}{_no_better(best_held, shares)}."
+        told = f"{_reason(found)}{_no_better(best.candidate.title, best_held, shares)}{_few(found)}"
     return replace(found, reason=f"{told}{_together(alike, data.family.size)}")
 
 
@@ -528,14 +528,14 @@ def _dependence(dataset: Dataset, standings: list[Standing]) -> float | None:
     return max(able, key=lambda held: held.score).fullest_beta if able else None
 
 
-def _no_better(best: HeldOut, shares: HeldOut) -> str:
+def _no_better(title: str, best: HeldOut, shares: HeldOut) -> str:
     """Note that the opening model may not predict held-out annotations better than class frequencies."""
     ahead, error = best.difference(shares)
     if ahead > 2 * error:
         return ""
     return (
-        "; this is at most two standard errors better than predicting each class by its overall frequency "
-        f"({number(shares.score, 3)} nats)"
+        f" {title} is at most two standard errors better than predicting each class by its overall frequency "
+        f"({number(shares.score, 3)} nats)."
     )
 
 
@@ -550,6 +550,14 @@ def _together(found: tuple[tuple[str, ...], ...], n_raters: int) -> str:
     return f"{who}, in {len(found):,} groups, {alike}. Each rater was predicted without the rest of their group."
 
 
+def _few(choice: Choice) -> str:
+    """Note that few annotations were held out; empty if enough."""
+    if choice.n_hidden >= FEWEST_TO_TELL:
+        return ""
+    are = "is" if choice.n_hidden == 1 else "are"
+    return f" {plural(choice.n_hidden, 'held-out annotation')} {are} hardly enough to compare models."
+
+
 def _reason(choice: Choice) -> str:
     best = choice.best
     others = [
@@ -557,27 +565,25 @@ def _reason(choice: Choice) -> str:
         for each in choice.standings
         if each.held is not None and not each.excluded and each.candidate.name != choice.chosen
     ]
-    what = f"{choice.n_hidden:,} held-out {'annotation' if choice.n_hidden == 1 else 'annotations'}"
-    if choice.n_hidden < FEWEST_TO_TELL:
-        what += " (hardly enough to compare models)"
+    what = plural(choice.n_hidden, "held-out annotation")
     title = best.candidate.title
     if not others or best.held is None:
         return f"{title} is the only rater model that could be scored on {what}."
     second, second_held = others[0]
     if second.diff is not None and abs(second.diff) <= SAME_SCORE:
-        return f"{title} predicts {what} as well as {second.candidate.title}, with no more parameters."
+        return f"{title} predicts {what} as well as {second.candidate.title} and has no more parameters."
     if second.diff is not None and second.diff > 0:
         return (
-            f"{title} predicts {what} as well as {second.candidate.title} within one standard "
-            f"error ({number(best.held.score, 3)} and {number(second_held.score, 3)} nats each), with no more "
+            f"{title} predicts {what} as well as {second.candidate.title} to within one standard error "
+            f"({number(best.held.score, 3)} and {number(second_held.score, 3)} nats per annotation) and has no more "
             "parameters."
         )
     near = [each.candidate.title for each, _ in others if each.within_one_se]
     said = (
-        f"Of the rater models, {title} predicts {what} best ({number(best.held.score, 3)} nats each; next: "
-        f"{second.candidate.title}, {number(second_held.score, 3)})"
+        f"Of the rater models, {title} predicts {what} best ({number(best.held.score, 3)} nats per annotation; next: "
+        f"{second.candidate.title}, {number(second_held.score, 3)})."
     )
     if not near:
-        return f"{said}."
+        return said
     names = near[0] if len(near) == 1 else f"{', '.join(near[:-1])} and {near[-1]}"
-    return f"{said}; {names} {'is' if len(near) == 1 else 'are'} within one standard error."
+    return f"{said} {names} {'is' if len(near) == 1 else 'are'} within one standard error."

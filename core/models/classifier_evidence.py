@@ -233,7 +233,7 @@ def checked_probabilities(dataset: Dataset, classifier: str, probability: np.nda
         )
     told = np.isfinite(given.sum(axis=1))
     if not told.any():
-        raise InputError(f"Could not use {classifier}: it predicts no case in these data.", "Check the case IDs.")
+        raise InputError(f"Could not use {classifier}: it has no predictions for these cases.", "Check the case IDs.")
     if (given[told] < 0).any() or (abs(given[told].sum(axis=1) - 1) > _SUM).any():
         raise InputError(
             f"Could not use {classifier} as evidence: its scores are not probabilities.",
@@ -274,14 +274,17 @@ def with_classifier(
     InputError
         The fit belongs to other data, or by no expectation-maximisation, or has a classifier already.
     """
-    if fit.method != "em" or fit.cases != dataset.cases or fit.classes != dataset.classes:
+    could_not = f"Could not use {found.classifier} as evidence"
+    if fit.cases != dataset.cases or fit.classes != dataset.classes:
+        raise InputError(f"{could_not}: the fit has different cases or classes.", "Fit the model to these data.")
+    if fit.method != "em":
         raise InputError(
-            f"Could not use a classifier as evidence: {fit.model} with the method {fit.method} does not support it.",
-            "Use a fit of these data by expectation-maximisation.",
+            f"{could_not}: {fit.model} with the method {fit.method} does not support classifiers.",
+            "Use a model fitted by expectation-maximisation.",
         )
     if CLASSIFIER in fit.settings:
         raise InputError(
-            f"Could not add evidence: the fit already uses {fit.settings[CLASSIFIER]}.", "Use the fit without it."
+            f"{could_not}: the fit already uses {fit.settings[CLASSIFIER]}.", "Use a fit without a classifier."
         )
     if not found.weight:
         return fit

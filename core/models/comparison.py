@@ -97,7 +97,7 @@ def compare_fits(dataset: Dataset, fits: Sequence[RaterModelFit]) -> ModelAgreem
         if fit.cases != dataset.cases or fit.classes != dataset.classes:
             raise InputError(
                 f"Could not compare models: the fit of {fit.model} was made with different cases or classes.",
-                "Fit this dataset.",
+                "Fit the model to these data.",
             )
     rated = np.diff(dataset.case_ptr) > 0
     if not rated.any():
@@ -238,8 +238,8 @@ class ModelsAgree:
         tied = f" ({self.n_tied:,} tied)" if self.n_tied else ""
         return (
             f"{self.n_models:,} models agree on the class in {self.n_same:,} of "
-            f"{plural(self.n_cases, 'case')}{tied}; their estimated prevalence of {shorten(self.name, 30)} is "
-            f"{low if low == high else f'{low} to {high}'}"
+            f"{plural(self.n_cases, 'case')}{tied} and estimate a prevalence of "
+            f"{low if low == high else f'{low} to {high}'} for {shorten(self.name, 30)}"
         )
 
 
@@ -301,7 +301,7 @@ class VoteChanges:
             ties = f"{self.n_decided:,} of {plural(self.n_tied, 'tie')}"
         weighing = f"The model, with {self.classifier} as evidence," if self.classifier else "Weighting the raters"
         if self.n_decided and not self.n_changed:
-            return f"{weighing} breaks {ties} and changes the majority in none of {cases}"
+            return f"{weighing} breaks {ties} and changes the majority class in none of {cases}"
         words = f"{weighing} changes the majority class in {self.n_changed:,} of {cases}"
         return words + (f" and breaks {ties}" if self.n_decided else "")
 

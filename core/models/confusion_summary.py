@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..text import listed
 from .confusion_density import ConfusionDensity
 from .result import RaterModelFit, Spread, Uncertainty, expected_annotations, worse_than_chance
 
@@ -74,14 +75,11 @@ def spread_over_draws(draws: np.ndarray, level: float) -> np.ndarray:
 def _remarks(dataset: Dataset, prevalence: np.ndarray, confusion: np.ndarray) -> tuple[str, ...]:
     remarks = []
     if np.diff(dataset.case_ptr).max(initial=0) < 2:
-        remarks.append(
-            "No case has two annotations, so the data cannot separate accuracy from truth: results for raters "
-            "come from the prior."
-        )
+        remarks.append("No case has two annotations, so results for raters come from the prior.")
     remarks.extend(worse_than_chance(prevalence, confusion))
     unused = np.flatnonzero(np.bincount(dataset.answer, minlength=dataset.n_classes) == 0)
     if unused.size:
-        names = ", ".join(dataset.classes[k] for k in unused)
-        these = "this class" if unused.size == 1 else "these classes"
-        remarks.append(f"No rater chose {names}: results for {these} come from the prior.")
+        names = listed([dataset.classes[k] for k in unused])
+        them = "it" if unused.size == 1 else "them"
+        remarks.append(f"Results for {names} come from the prior because no rater chose {them}.")
     return tuple(remarks)

@@ -111,7 +111,7 @@ METHOD = RaterModelMethod(
     opens=lambda dataset: True,
     n_parameters=_n_parameters,
     sentence="The accuracy of raters and the probability of each class on each case were estimated with the "
-    "Dawid-Skene model, fitted by expectation-maximisation starting from the vote shares; the model assumes that "
+    "Dawid-Skene model, fitted by expectation-maximisation starting from the vote shares. The model assumes that "
     "raters err independently given the true class.",
     warm=True,
 )

@@ -12,6 +12,7 @@ from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
 from ..runtime.chunks import CancelToken, chunk_ranges, map_chunks
 from ..runtime.executors import add_results
+from ..text import plural
 from ._kernels import count_from, expect_and_count, first_answers, vote_shares
 from .gold import known_classes
 from .majority import cells
@@ -128,9 +129,9 @@ def design(title: str, dataset: Dataset, use_gold: bool = False, repeats: Repeat
     n_repeats = int((~first).sum())
     if n_repeats and repeats == "refuse":
         raise NotApplicableError(
-            f"Could not fit {title}: {n_repeats:,} annotations repeat an earlier one by the same rater on the same "
-            "case, and this model would count them as independent. Use only the first, or choose a rule for "
-            "repeats."
+            f"Could not fit {title}: {plural(n_repeats, 'annotation')} {'repeats' if n_repeats == 1 else 'repeat'} an "
+            "earlier one by the same rater on the same case. Choose whether to use only the first annotation or to "
+            "count repeats as independent."
         )
     if n_repeats and repeats == "first":
         dataset = replace(

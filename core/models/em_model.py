@@ -32,7 +32,7 @@ from .tempering import (
 _USUAL = StoppingRule()
 _NOT_CONVERGED = "Not converged: results may still change. Allow more iterations."
 _MET, _THIN, _FEWEST_CLASSES = 0.5, 2.0, 3
-_SAID_BY = dict.fromkeys(("pooled", "empirical"), "their values come mostly from data pooled over all raters.")
+_SAID_BY = dict.fromkeys(("pooled", "empirical"), "their values come mostly from data pooled over all raters")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,10 +118,12 @@ class Problem:
         n = self.data.n_repeats
         if not n or self.data.repeats != "independent":
             return self.notes
+        repeat, count = ("repeats", "It counts") if n == 1 else ("repeat", "They count")
+        looks = "this case looks more certain than it is" if n == 1 else "these cases look more certain than they are"
         return (
             *self.notes,
-            f"{n:,} of {self.data.dataset.n_annotations:,} annotations repeat an earlier one by the same rater on "
-            "the same case and count as independent, so these cases look more certain than they are.",
+            f"{n:,} of {self.data.dataset.n_annotations:,} annotations {repeat} an earlier one by the same rater on "
+            f"the same case. {count} as independent, so {looks}.",
         )
 
 
@@ -174,7 +176,7 @@ class EmModel(ABC):
         if self.smoothing is not None:
             check_choice(self.smoothing, "The smoothing", self.smoothings)
         if not isinstance(self.stopping, StoppingRule):
-            raise InputError(f"Could not use the stopping rule {shown(self.stopping)}.", "Use a StoppingRule.")
+            raise InputError(f"Could not use the stopping rule {shown(self.stopping)}.", "Use a StoppingRule object.")
         check_flag(self.use_gold, "use_gold")
         check_choice(self.repeats, "The rule for repeats", get_args(Repeats))
 
@@ -281,5 +283,5 @@ def _thin_rows(evidence: np.ndarray, smoothing: str) -> tuple[str, ...]:
         return ()
     return (
         f"Half of the {met.size:,} rows of the confusion matrices are based on fewer than {number(_THIN, 0)} "
-        "annotations each: " + _SAID_BY.get(smoothing, "they contain almost no information about these raters."),
+        f"annotations, so {_SAID_BY.get(smoothing, 'they contain almost no information about these raters')}.",
     )

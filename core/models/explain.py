@@ -72,7 +72,7 @@ def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
         sentence = f"{dataset.classes[top]} and {dataset.classes[order[1]]} are equally probable."
     elif CLASSIFIER in fit.settings and prior + fit.beta * adds.sum() < 0:
         sentence = (
-            f"With {fit.settings[CLASSIFIER]} as evidence, {dataset.classes[top]} is the most likely class; from "
+            f"With {fit.settings[CLASSIFIER]} as evidence, {dataset.classes[top]} is the most likely class. From "
             f"the annotations alone, {dataset.classes[against]} is more probable."
         )
     else:
@@ -86,14 +86,15 @@ def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
             commoner = adds.sum() <= 0 < prior
             why = f"{name} is more probable because it is the more common class" if commoner else None
             why = why or _because(fit, rater[answer == top], rater[answer == against], top, against, name, other)
-            sentence = f"{votes[most]} of {n} annotations name {dataset.classes[most]}; {why}."
+            link = "but" if outvoted and (commoner or votes[top]) else "and"
+            sentence = f"{votes[most]} of {n} annotations name {dataset.classes[most]}, {link} {why}."
     return Reason(top, against, prior, answers, sentence)
 
 
 def _because(fit: RaterModelFit, yes: np.ndarray, no: np.ndarray, top: int, against: int, name: str, other: str) -> str:
     """Explain how the annotations decide: raters of ``top`` are more accurate on it, or all annotations together."""
     if not yes.size:
-        return f"no annotation names {name}, but together the annotations are more likely if the truth is {name}"
+        return f"none names {name}, but together the annotations are more likely if the truth is {name}"
     n = len(np.unique(yes))
     number = _NUMBERS[n] if n < len(_NUMBERS) else f"{n:,}"
     who = f"the {number} {'rater who names' if n == 1 else 'raters who name'} {name}"

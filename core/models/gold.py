@@ -18,7 +18,9 @@ def known_classes(dataset: Dataset, use_gold: bool) -> np.ndarray:
     if not use_gold:
         return np.empty(0, np.int32)
     if dataset.gold is None or not (dataset.gold >= 0).any():
-        raise NotApplicableError("Could not hold gold classes fixed: no case has a gold class. Fit without gold.")
+        raise NotApplicableError(
+            "Could not hold gold classes fixed: no case has a gold class. Fit the model without gold."
+        )
     return np.array(dataset.gold, np.int32)
 
 
@@ -39,7 +41,8 @@ def note_of_one_class(dataset: Dataset) -> str:
     known = np.empty(0) if dataset.gold is None else np.unique(dataset.gold[cases])
     if len(known) != 1 or dataset.n_classes < 2:
         return ""
-    return f"All {cases.size:,} gold cases are “{dataset.classes[known[0]]}”; gold shows nothing about other classes."
+    only = dataset.classes[known[0]]
+    return f"All {cases.size:,} gold cases are “{only}”, so gold shows nothing about other classes."
 
 
 def judging_gold(dataset: Dataset, fit: RaterModelFit) -> tuple[np.ndarray, np.ndarray]:
@@ -54,5 +57,7 @@ def judging_gold(dataset: Dataset, fit: RaterModelFit) -> tuple[np.ndarray, np.n
     if dataset.gold is None or not cases.size:
         raise NotApplicableError("Cannot compare with gold: no annotated case has a gold class.")
     if fit.settings.get("use_gold"):
-        raise NotApplicableError("Cannot test this fit against gold: it used the gold classes. Fit without them.")
+        raise NotApplicableError(
+            "Cannot test this fit against gold: it used the gold classes. Fit the model without them."
+        )
     return cases, dataset.gold[cases]

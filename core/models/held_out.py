@@ -297,7 +297,9 @@ def prepare(
         sets = [draw(dataset, seed, 0, family)]
     n = int(sets[0].scored.sum())
     if n == 0:
-        raise NotApplicableError("Cannot score models: no case has annotations by two raters, so none can be held out.")
+        raise NotApplicableError(
+            "Cannot score models: no case has annotations by two raters, so no annotation can be held out."
+        )
     if n < FEWEST_FOR_ONE_SET:
         sets += [draw(dataset, seed, number, family) for number in range(1, N_SETS)]
     refits = []
@@ -326,7 +328,7 @@ def without_held_out(whole: Design, keep: np.ndarray) -> Design:
     try:
         return design("A held-out score", without_hidden(whole.dataset, keep), False, "independent")
     except NotApplicableError:  # true of what is left, not of the data, which have passed the same check
-        raise NotApplicableError("Cannot score models: with some annotations held out, no case has two left.") from None
+        raise NotApplicableError("Cannot score models: once some annotations are held out, no case has two.") from None
 
 
 def held_out(
@@ -511,7 +513,7 @@ def held_out_difficulty(
 
     dataset = data.whole.dataset
     if dataset.n_classes != 2:
-        raise NotApplicableError("Difficulty models need at least two classes.")
+        raise NotApplicableError("Cannot score difficulty models: they need exactly two classes.")
     token = token or CancelToken()
     whole = at_its_mode(DifficultyDensity(dataset, Specification(tag)), token)
     scores = Scores(data, BETAS.size)

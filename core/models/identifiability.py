@@ -25,7 +25,7 @@ def two_per_case(dataset: Dataset) -> tuple[str, ...]:
         return ()
     return (
         "Not identified: no case has three annotations. Different confusion matrices and a different prevalence "
-        "would explain the annotations equally well; the result depends on the votes and the smoothing.",
+        "would explain the annotations equally well, so the result depends on the votes and the smoothing.",
     )
 
 
@@ -46,7 +46,7 @@ def tap_identifiability(dataset: Dataset, common: bool) -> tuple[str, ...]:
     named = ", ".join(dataset.raters[rater] for rater in lost[:3]) + (" and others" if lost.size > 3 else "")
     return (
         f"Not identified: with two annotations per case, the accuracy of {lost.size:,} of {dataset.n_raters:,} "
-        f"raters ({named}) is known only as a product with the accuracy of other raters. It would be known if shared "
+        f"raters ({named}) is known only as a product with that of other raters. It would be known by itself if shared "
         "cases linked these raters to a closed chain of an odd number of raters, for example A–B, B–C and C–A.",
     )
 
@@ -66,11 +66,13 @@ def left_free(accuracy: np.ndarray) -> tuple[str, ...]:
         )
     elif never:
         notes.append(
-            f"Accuracy 0 for {never:,} of {accuracy.size:,} raters: their annotations do not depend on the truth."
+            f"{never:,} of {accuracy.size:,} raters {'has' if never == 1 else 'have'} an accuracy of 0 in this fit: "
+            "their annotations do not depend on the truth."
         )
     if always and accuracy.size:
+        have = f"{always:,} of {accuracy.size:,} raters {'has' if always == 1 else 'have'}"
         notes.append(
-            f"Accuracy 1 for {always:,} of {accuracy.size:,} "
-            f"{'raters' if accuracy.size > 1 else 'set of parameters'}: the data do not show what they would guess."
+            f"{have if accuracy.size > 1 else 'All raters have'} an accuracy of 1 in this fit: the data do not show "
+            "what they would guess."
         )
     return tuple(notes)

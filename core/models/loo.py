@@ -173,7 +173,7 @@ def compare_loo(models: dict[str, PsisLoo]) -> tuple[LooRow, ...]:
         if not np.array_equal(answered[name], answered[best]):
             raise InputError(
                 "Could not compare models: they were fitted to different cases.",
-                "Fit them to the same data to compare them.",
+                "Fit them to the same data.",
             )
         difference = (values[name] - values[best])[answered[best]]
         _, error = _sum_and_error(difference, np.ones(len(difference), np.int64))

@@ -49,8 +49,8 @@ _SEED = 1
 _TARGET_ACCEPT = 0.9  # spread and slip trade places along a bent ridge: shorter steps follow it
 _FALSE_DISCOVERIES = 0.05
 AT_THE_MODE = (
-    "Intervals of severity, spread and slip treat the other raters as known, so they are too narrow. Intervals of "
-    "the full posterior are not."
+    "Intervals of severity, spread and slip treat the other raters as known, so they are too narrow. Sample the full "
+    "posterior (NUTS) to avoid this."
 )
 
 
@@ -122,7 +122,7 @@ class Ordinal(EmModel):
         if self.shown_at != (1.0, 0.0, False) or self.use_gold:
             raise InputError(
                 "Could not sample the ordinal model: sampling does not support β, doubt or fixed gold.",
-                "Leave them out, or fit it by expectation-maximisation (em).",
+                "Leave them out, or fit the model by expectation-maximisation (em).",
             )
         data = design(self.title, dataset, False, self.repeats).dataset
         _check_order(data)
@@ -158,7 +158,7 @@ class Ordinal(EmModel):
 def _check_order(dataset: Dataset) -> None:
     if not dataset.ordinal or dataset.n_classes < 2:
         raise NotApplicableError(
-            "Could not fit the ordinal model: it needs at least two ordered classes. Declare the order."
+            "Could not fit the ordinal model: it needs at least two ordered classes. Declare the order of the classes."
         )
 
 
@@ -348,7 +348,7 @@ def severity_sentence(fit: RaterModelFit, most: int = 2) -> str:
     beyond = np.divide(np.abs(at), half, out=np.zeros(some.size), where=half > 0)
     apart = benjamini_hochberg(2 * ndtr(-beyond), _FALSE_DISCOVERIES)
     if not apart.size:
-        return f"None of {some.size:,} raters clearly rates higher or lower than the panel."
+        return f"None of the {some.size:,} raters clearly rates higher or lower than the panel."
     named = apart[np.argsort(-np.abs(at[apart]), kind="stable")][:most]
     words = "; ".join(f"{fit.raters[j]} {reads(fit, int(j))}" for j in some[named])
     who = f"{apart.size:,} of {some.size:,} raters {'rates' if apart.size == 1 else 'rate'}"

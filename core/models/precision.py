@@ -351,7 +351,7 @@ def _errors(
 def _check(method: str | None, level: float, n_replicates: int) -> None:
     check_level(level)
     if method not in (None, "observed information", "case bootstrap"):
-        raise InputError(f"Unknown method {method!r}.", "Use the observed information or the case bootstrap.")
+        raise InputError(f"Unknown method {method!r}.", "Use “observed information” or “case bootstrap”.")
     check_whole(n_replicates, "The number of replicates", 20)
 
 

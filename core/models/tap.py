@@ -175,12 +175,12 @@ def _theta(a: np.ndarray, p: np.ndarray, n_raters: int) -> np.ndarray:
     return np.repeat(theta, n_raters, axis=0) if len(a) < n_raters else theta
 
 
-def _method(name: str, title: str, raters: Literal["own", "common"], place: int, words: str) -> RaterModelMethod:
+def _method(name: str, title: str, raters: Literal["own", "common"], place: int, share: str) -> RaterModelMethod:
     return RaterModelMethod(
         name,
         title,
         partial(TAP, raters=raters),
-        plainly=f"{words} either knows the truth or guesses; the model estimates how often they know it.",
+        plainly=f"Every rater either knows the truth or guesses. The model estimates how often {share}.",
         exactly="An annotation is the truth with probability a, otherwise a guess from p. Fitted by EM with an exact "
         "M-step (Eubanks, Kappa Zoo, 9). With one accuracy per rater and a free prevalence, it is MACE (Hovy et al. "
         "2013).",
@@ -195,6 +195,6 @@ def _method(name: str, title: str, raters: Literal["own", "common"], place: int,
 
 
 METHODS = (
-    _method("tap", "t-a-p", "own", 40, "Every rater"),
-    _method("tap-common", "t-a-p, common", "common", 50, "Each rater (all are alike)"),
+    _method("tap", "t-a-p", "own", 40, "each rater knows it"),
+    _method("tap-common", "t-a-p, common", "common", 50, "they know it, with one value for all raters"),
 )

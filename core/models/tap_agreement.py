@@ -83,7 +83,7 @@ class GuessTest:
         said = f"likelihood ratio {number(self.statistic)}, {self.df:,} df, {p}"
         if self.p_value < _REJECTED:
             return f"Guesses do not follow the prevalence ({said}), so κ is not the square of accuracy"
-        return f"Guesses may follow the prevalence ({said}); κ is then the square of accuracy"
+        return f"Guesses may follow the prevalence ({said}); if so, κ is the square of accuracy"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -357,7 +357,8 @@ def simulate_ratings(
     check_whole(n_raters, "The number of raters", 1)
     for name, shares in (("t", t), ("p", p)):
         if np.min(shares) < 0 or abs(np.sum(shares) - 1) > 1e-9:
-            raise InputError(f"The shares {name} must add up to 1; got {np.round(shares, 3).tolist()}.", "Change them.")
+            got = np.round(shares, 3).tolist()
+            raise InputError(f"The shares {name} must be at least 0 and add up to 1; got {got}.", "Correct them.")
     rng = np.random.default_rng(seed)
     truth = rng.choice(len(t), n_cases, p=t)
     knows = rng.random((n_cases, n_raters)) < a

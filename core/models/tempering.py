@@ -114,7 +114,7 @@ def tempered(
         )
     if fit.cases != dataset.cases or fit.raters != dataset.raters or fit.classes != dataset.classes:
         raise InputError(
-            f"Could not use the fit of {fit.model}: it was fitted to different data.", "Fit the model to this dataset."
+            f"Could not use the fit of {fit.model}: it was made with different data.", "Fit the model to these data."
         )
     if own is not None:
         return own(fit, dataset, beta=beta, doubt=doubt, token=token)

@@ -73,9 +73,9 @@ class Unanimous:
         if lost.size:
             k = lost[np.argmax(times[lost])]
             return (
-                f"It loses the class {shorten(self.classes[k], 40)}: it estimates a prevalence of "
-                f"{percent(fit.prevalence[k])}, but {percent(self.share[k])} of cases have this class by majority "
-                f"vote, and {plural(int(times[k]), 'case')} unanimously."
+                f"It estimates a prevalence of {percent(fit.prevalence[k])} for {shorten(self.classes[k], 40)}, but "
+                f"{percent(self.share[k])} of cases have this class by majority vote, and "
+                f"{plural(int(times[k]), 'case')} unanimously."
             )
         flipped = self.n_flipped(fit)
         if flipped > max(_FEWEST_FLIPS, _SHARE * self.n):

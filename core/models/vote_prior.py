@@ -40,10 +40,10 @@ class VotePrior:
         """Describe the weight of the prior, and its source."""
         cases = plural(self.n_cases, "case")
         if not self.n_cases:
-            return "The prior is one annotation per class: it cannot be learned, because no case has two raters."
+            return "The prior is one annotation per class because no case has two raters to learn it from."
         if not self.learned:
             return (
-                f"The prior is one annotation per class: {cases} with at least two raters "
+                f"The prior is one annotation per class because {cases} with at least two raters "
                 f"{'is' if self.n_cases == 1 else 'are'} too few to learn it."
             )
         return f"The prior learned from {cases} counts as {number(self.strength)} annotations."

@@ -165,7 +165,7 @@ class PartitionedDataset:
     def case_ptr(self) -> NoReturn:
         """Offsets of the annotations of all cases, which are not available in partitions."""
         raise NotApplicableError(
-            "Cannot compute this with partitioned data: it needs all annotations in memory at once. Use fewer cases."
+            "Could not use partitioned data: this result needs all annotations in memory at once. Use fewer cases."
         )
 
     rater = answer = case_ptr

@@ -22,6 +22,7 @@ from ..models.sizes import check_raters
 from ..models.tempering import point_of
 from ..runtime.chunks import CancelToken
 from ..runtime.executors import Executor, LocalExecutor
+from ..text import plural
 from .dataset import Partition, PartitionedDataset, arrays_of
 
 MOST_BLOCKS = 16
@@ -174,9 +175,9 @@ def partitioned_design(title: str, data: PartitionedDataset, repeats: str, runne
     n_repeats = data.report.n_repeats
     if n_repeats and repeats != "independent":
         raise NotApplicableError(
-            f"Could not continue: {n_repeats:,} annotations repeat an earlier one by the same rater on the same "
-            "case, and partitions can count repeats only as independent annotations. Remove the repeats from the "
-            "table, or use --repeats independent."
+            f"Could not fit {title}: {plural(n_repeats, 'annotation')} {'repeats' if n_repeats == 1 else 'repeat'} an "
+            "earlier one by the same rater on the same case. Remove the repeats from the table, or count them as "
+            "independent annotations (--repeats independent)."
         )
     if len(data.cases_by_size) < 3:
         raise NotApplicableError(
@@ -218,8 +219,8 @@ def fit_partitioned(
         annotations at once.
     """
     if isinstance(model, Ordinal) or model.use_gold:
-        what = "Gold classes held fixed" if model.use_gold else model.title
-        raise NotApplicableError(f"Could not use {what} with partitioned data. Use data that fit in memory.")
+        what = "hold gold classes fixed" if model.use_gold else f"fit {model.title}"
+        raise NotApplicableError(f"Could not {what} with partitioned data. Use data that fit in memory.")
     design = partitioned_design(model.title, data, model.repeats, runner or LocalExecutor())
     fit = model.problem_of(design, token).fit_from(design.start, model.stopping, token, progress)
     return replace(fit, settings={**fit.settings, "start": "vote"})

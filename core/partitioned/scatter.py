@@ -78,7 +78,7 @@ def _import_polars() -> Any:
     try:
         import polars
     except ImportError:
-        raise MissingExtraError("Working on Parquet in partitions", "cluster") from None
+        raise MissingExtraError("Reading Parquet in partitions", "cluster") from None
     return polars
 
 
@@ -107,9 +107,9 @@ def rows_of(path: Path) -> ParquetRows:
             return ParquetRows(path.resolve().name, tuple(parts), sum(file.metadata.num_rows for file in found))
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
-                raise NotApplicableError(f"Could not open {path.name}: it is not Parquet. Partitions need Parquet.")
+                raise NotApplicableError(
+                    f"Could not open {path.name}: it is not a Parquet file. Save the data as Parquet."
+                )
         return ParquetRows(path.stem, (path,), parquet.ParquetFile(path).metadata.num_rows)
     except (pa.ArrowException, OSError) as error:
-        raise InputError(
-            f"Could not read {path} as Parquet: {error}.", "Save the file again and open the new one."
-        ) from None
+        raise InputError(f"Could not read {path} as Parquet: {error}.", "Save the file again as Parquet.") from None

@@ -334,8 +334,8 @@ METHOD = PlausibilityMethod(
     "gaussian",
     "Gaussian scores",
     plainly="Estimates the mean score of a case, and the certainty that it is above or below the threshold.",
-    exactly="Normal scores with a conjugate normal-inverse-gamma prior, fitted by empirical Bayes if you do not set "
-    "one. Certainty is max(p, 1 − p) with p = P(μ ≤ threshold | scores) (Stutz et al., appendix A).",
+    exactly="Normal scores with a conjugate normal-inverse-gamma prior, which is fitted by empirical Bayes unless you "
+    "set it. Certainty is max(p, 1 − p) with p = P(μ ≤ threshold | scores) (Stutz et al., appendix A).",
     sources=(UGT,),
     takes={"score": AS_IS},
     make=GaussianScores,

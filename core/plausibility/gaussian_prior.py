@@ -81,7 +81,7 @@ class FittedPrior:
 
     def _as_far_as_told(self) -> str:
         said = {
-            "k0": "cases hardly differ" if self.k0 > 1 else "cases differ far more than raters do on the same case",
+            "k0": "cases hardly differ" if self.k0 > 1 else "cases differ far more than raters of the same case",
             "a0": "the spread of raters is the same on all cases"
             if self.a0 > 1
             else "raters differ far more on some cases than on others",

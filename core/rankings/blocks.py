@@ -45,9 +45,9 @@ def ranked_entries(dataset: Dataset, annotations: range | None = None) -> Ranked
         The annotations are scores.
     """
     if dataset.kind == "score":
-        raise NotApplicableError("This needs rankings, but these annotations are scores.")
+        raise NotApplicableError("Rankings are needed, but these annotations are scores.")
     if dataset.kind == "set":
-        raise NotApplicableError("This needs rankings, but these annotations are sets of labels without an order.")
+        raise NotApplicableError("Rankings are needed, but these annotations are sets of labels without an order.")
     return _placed(*dataset.entries(annotations))
 
 
@@ -70,11 +70,12 @@ def entries_of(rankings: Sequence[Blocks], n_classes: int) -> RankedEntries:
         seen = set()
         for place, block in enumerate(blocks):
             if len(block) == 0:
-                raise InputError(f"Could not read ranking {ranking}: block {place + 1} is empty.", "Leave it out.")
+                raise InputError(f"Could not read ranking {ranking}: block {place + 1} is empty.", "Remove the block.")
             for k in sorted(block):
                 if not 0 <= k < n_classes:
                     raise InputError(
-                        f"Ranking {ranking}, block {place + 1}: classes are 0 to {n_classes - 1:,}; got {k}."
+                        f"Could not read ranking {ranking}: block {place + 1} has class code {k}.",
+                        f"Use class codes from 0 to {n_classes - 1:,}.",
                     )
                 if k in seen:
                     raise InputError(

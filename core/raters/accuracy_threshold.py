@@ -501,7 +501,7 @@ def why_no_order(dataset: Dataset) -> str:
     n = raters_per_case(dataset)[dataset.case_of_annotation]
     n = n[n >= 2]
     if not n.size or (n >= 3).mean() < 0.5:
-        return "most cases have at most two raters, so if they differ, there is no way to tell who is wrong"
+        return "most cases have only one or two raters, so the data do not show who is wrong when raters differ"
     return ""
 
 

@@ -157,7 +157,8 @@ def _notes(dataset: Dataset, n_components: int, n_scarce: int, n_pairs: int, few
             "their cases are similar."
         )
     if n_scarce:
-        notes.append(f"{n_scarce:,} of {plural(n_pairs, 'pair')} of raters share fewer than {few:,} cases.")
+        share = "shares" if n_scarce == 1 else "share"
+        notes.append(f"{n_scarce:,} of {plural(n_pairs, 'pair')} of raters {share} fewer than {few:,} cases.")
     most = most_per_case(dataset)
     if most < 3:
         notes.append(

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..annotations.dataset import MISSING_TIME
 from ..errors import InputError, NotApplicableError
+from ..options import check_level
 from ..result_base import Result
 from ..runtime.chunks import CancelToken, map_chunks
 from ..runtime.seeds import case_seeds
@@ -158,11 +159,13 @@ def _check(kind: Chart, false_alarm: float, n_windows: int, n_orders: int, level
         raise InputError(
             f"The false-alarm rate must be between 0.0005 and 0.5; got {false_alarm}.", "Use a number such as 0.05."
         )
-    if n_windows < 1 or n_orders * false_alarm < 1 or not 0 < level < 1:
+    if n_windows < 1:
+        raise InputError(f"The number of windows must be at least 1; got {n_windows}.", "Use at least one window.")
+    if n_orders * false_alarm < 1:
         raise InputError(
-            "Could not compute drift: the number of windows, the number of orders or the level is out of range.",
-            "Use at least one window, at least 1 / (false-alarm rate) orders, and a level between 0 and 1.",
+            f"The number of orders must be at least 1 / (false-alarm rate); got {n_orders}.", "Use more orders."
         )
+    check_level(level, "The level")
 
 
 def _dated(panel: Panel, rater: int) -> tuple[np.ndarray, int]:

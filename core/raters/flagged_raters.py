@@ -101,9 +101,9 @@ class FlaggedRaters(Result):
         bar = f"the acceptable accuracy ({percent(found.acceptable)}{judges})"
         about = round(found.n_below)
         if not found.n_flagged:
-            who = f"an estimated {about:,} of {n_judged:,} {'is' if about == 1 else 'are'}"
+            who = f"an estimated {about:,} of {n_judged:,} {'is' if about == 1 else 'are'} below it"
             unsure = f", but {who if n_judged > 1 else 'the only rater may be'}" if about else ""
-            judge = "" if unsure and found.judged_by == "model" else f"; accuracy is {_JUDGES[found.judged_by]}"
+            judge = "" if unsure and found.judged_by == "model" else f". Accuracy is {_JUDGES[found.judged_by]}"
             said = f"No rater is clearly below the acceptable accuracy ({percent(found.acceptable)})"
             return f"{said}{unsure}{judge}.{_checked(found.check)}"
         total = float(np.nansum(found.expected_wrong))
@@ -112,9 +112,11 @@ class FlaggedRaters(Result):
         n = int(found.n_annotations[found.flagged].sum())
         n_below = max(about, found.n_flagged)
         who = f"An estimated {n_below:,} of {plural(n_judged, 'rater')}" if n_judged > 1 else "The only rater"
-        flagged = f"{found.n_flagged:,} {'is' if found.n_flagged == 1 else 'are'} flagged for this"
+        flagged = (
+            f"{found.n_flagged:,} " * (n_judged > 1) + f"{'is' if found.n_flagged == 1 else 'are'} flagged for this"
+        )
         return (
-            f"{who} {'is' if n_below == 1 else 'are'} below {bar}; {flagged}. About "
+            f"{who} {'is' if n_below == 1 else 'are'} below {bar}, and {flagged}. About "
             f"{round(found.cost):,} of {them} {plural(n, 'annotation')} are wrong, an estimated {share} of all wrong "
             f"annotations.{_checked(found.check)}"
         )
@@ -131,7 +133,7 @@ def _checked(check: GoldCheck | None) -> str:
         return ""
     said = (
         f" Of {plural(check.n, 'annotation')} with gold, {percent_with_interval(check.right, check.low, check.high)} "
-        f"are correct; the model estimates {percent(check.model)}"
+        f"are correct. The model estimates {percent(check.model)}"
     )
     if check.agrees:
         said += ", which agrees."
@@ -241,6 +243,6 @@ def _low(found: JudgedAccuracy, rater: int) -> str:
 def _single(found: OneClass, rater: int, classes: tuple[str, ...]) -> str:
     return (
         f"Named {classes[found.favourite[rater]]} in {found.n_named[rater]:,} of "
-        f"{plural(int(found.n[rater]), 'annotation')}; on the same cases, other raters would name it "
+        f"{plural(int(found.n[rater]), 'annotation')}. On the same cases, other raters would name it "
         f"{number(found.expected[rater], 0)} times."
     )

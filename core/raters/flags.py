@@ -59,7 +59,7 @@ TO_RATER = {
     ),
     "adversarial": ("Your annotations often contradict those of the others.", "Are two classes swapped in your tool?"),
     "spam": ("Your annotations hardly depend on the case.", "How do you work through the cases?"),
-    "careless": ("You often chose one class where the others chose another.", "Could we discuss some of these cases?"),
+    "careless": ("You often chose one class when the others chose another.", "Could we discuss some of these cases?"),
     "streaks": ("You often repeated your previous annotation.", "Does your tool keep the previous annotation?"),
     "fast": ("You were much faster than the others.", "Did you see the whole case each time?"),
     "drift": (
@@ -67,11 +67,11 @@ TO_RATER = {
         "Did the guideline, your tool or your workload change?",
     ),
     "shift": (
-        "Your ratings are higher or lower than those of the others, which does not count against you.",
+        "Your ratings are higher or lower than those of the others. This does not count against you.",
         "Could we discuss how to use the scale?",
     ),
     "spread": (
-        "Your annotations vary more than those of the others, which does not count against you.",
+        "Your annotations vary more than those of the others. This does not count against you.",
         "Would examples for each point on the scale help you?",
     ),
 }
@@ -179,8 +179,8 @@ def careless_evidence(found: Carelessness, classes: tuple[str, ...]) -> Evidence
 
     def words(rater: int) -> str:
         return (
-            f"Named “{classes[found.favourite[rater]]}” {plural(int(found.n_favourite[rater]), 'time')} in "
-            f"{found.n_far[rater]} cases where others rarely do (under {percent(FAR)}). Expected: "
+            f"Named “{classes[found.favourite[rater]]}” {plural(int(found.n_favourite[rater]), 'time')} on "
+            f"{found.n_far[rater]} cases on which others rarely name it (under {percent(FAR)}). Expected: "
             f"{number(found.expected[rater], 1)} times."
         )
 
@@ -194,7 +194,7 @@ def spam_evidence(found: Carelessness) -> Evidence:
     def words(rater: int) -> str:
         return (
             f"On {found.n_clear[rater]:,} cases where the others are confident, fixed class shares explain the "
-            f"annotations {_times(float(found.log_factor[rater]))} better than the case does."
+            f"annotations {_times(float(found.log_factor[rater]))} better than the cases do."
         )
 
     return Evidence(_judged(found.p_spam, np.isfinite(found.log_factor)), words)
@@ -215,7 +215,7 @@ def streak_evidence(found: ResponseTimes) -> Evidence:
         share = found.n_kept[rater] / max(found.n_turns[rater], 1)
         return (
             f"Repeated the previous annotation {found.n_kept[rater]:,} times ({percent(share)}) although the next "
-            "case had a different class. In random order, annotations repeat less often."
+            "case had a different class. Annotations in random order would repeat less often."
         )
 
     return Evidence(_judged(found.p_kept, found.n_turns > 0), words)
@@ -227,7 +227,7 @@ def speed_evidence(found: ResponseTimes) -> Evidence:
 
     def words(rater: int) -> str:
         own, median = number(found.seconds[rater], 1), number(usual, 1)
-        return f"{own} seconds between annotations; the median rater takes {median}."
+        return f"{own} seconds between annotations (median rater: {median} seconds)."
 
     return Evidence(_judged(found.p_fast, found.n_gaps > 0), words)
 

@@ -175,7 +175,7 @@ class Following(Judged, Result):
         n_judged, about = self.n_judged, round(self.n_below)
         bar = f"below {number(self.acceptable)}"
         if not self.n_flagged:
-            unsure = f"; about {about:,} of {plural(n_judged, 'rater')} may be below it" if about else ""
+            unsure = f", but about {about:,} of {plural(n_judged, 'rater')} may be below it" if about else ""
             return f"No rater's correlation with the case scores is clearly below {number(self.acceptable)}{unsure}."
         n_below = max(about, self.n_flagged)
         n = int(self.n_annotations[self.flagged].sum())
@@ -183,7 +183,7 @@ class Following(Judged, Result):
         flagged = f"{self.n_flagged:,} of them {'is' if self.n_flagged == 1 else 'are'} flagged"
         return (
             f"About {n_below:,} of {plural(n_judged, 'rater')} {have} a weak correlation with the case scores "
-            f"({bar}); {flagged}. Flagged raters made {plural(n, 'annotation')}, which are worth as much as "
+            f"({bar}), and {flagged}. Flagged raters made {plural(n, 'annotation')}, which are worth as much as "
             f"{plural(max(round(n - self.cost), 0), 'annotation')} from the average rater."
         )
 
@@ -204,7 +204,7 @@ class Following(Judged, Result):
         named = "; ".join(f"{self.raters[j]} {self.shift(int(j))}" for j in first)
         who = "One rater scores" if n == 1 else f"{n:,} raters score"
         least = ". Largest differences" if n > _MOST_NAMED else ""
-        return [f"{who} higher or lower than the others, which does not count against them{least}: {named}."]
+        return [f"{who} higher or lower than the others{least}: {named}.", "This does not count against them."]
 
     def _low(self, rater: int) -> str:
         judge = "with gold" if self.by_gold[rater] else "with the other raters' scores"
@@ -301,10 +301,14 @@ def _pool(likelihood: np.ndarray, cases: np.ndarray, n: np.ndarray, why: str) ->
     pool = LearnedPool(likelihood, cases)
     share = pool.mean_over(n)
     if share is None:
-        few = f"no rater has {_LEAST} cases that others also annotated and on which annotations differ"
+        few = f"no rater has {_LEAST} shared cases on which annotations differ"
         return pool, None, why or few
     if share <= _EVEN:
-        return LearnedPool(likelihood, 0 * cases), None, "on average, raters do not correlate with the case scores"
+        return (
+            LearnedPool(likelihood, 0 * cases),
+            None,
+            "on average, raters' annotations do not correlate with the case scores",
+        )
     return pool, 2 * share - 1, why
 
 

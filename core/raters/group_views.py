@@ -273,7 +273,7 @@ def rate_classifiers(
         raise NotApplicableError(
             COMPARED
             if not groups
-            else "Cannot compare groups: no case with a prediction was annotated by a group and by others."
+            else "Cannot compare groups: no case with a prediction was annotated both by a group and by others."
         )
     return GroupRates(tuple(found), level)
 

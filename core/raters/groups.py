@@ -28,6 +28,7 @@ from ..ingest.formats.tables import open_tables
 from ..multiplicity import benjamini_hochberg
 from ..options import check_level, check_number, check_whole
 from ..result_base import Columns, Result, rows
+from ..text import plural
 
 FEWEST_RATERS = 8
 _FIRST_ROWS, _FIRST_VALUES = 20_000, 100  # A column with more values in the first rows is no fact.
@@ -151,7 +152,8 @@ def facts_of_table(
     }
     if not known or max(known.values()) < FEWEST_RATERS:
         raise InputError(
-            f"Could not use {name}: it has no column with {noun} names.", f"Provide a table with one row per {noun}."
+            f"Could not use {name}: it has no column with the names of at least {FEWEST_RATERS} of these {noun}s.",
+            f"Add a column with {noun} names.",
         )
     column = max(known, key=lambda one: (known[one], -len(coded[one].values)))
     who = coded.pop(column)
@@ -168,7 +170,7 @@ def facts_of_table(
     if not names:
         raise InputError(
             f"Could not use {name}: it has no column with one value per {noun}.",
-            f"Add facts about {noun}s, such as a region.",
+            f"Add such a column, for example the region of each {noun}.",
         )
     return RaterFacts(tuple(names), tuple(values))
 
@@ -233,8 +235,13 @@ def review_groups(
         Annotations are of another kind or anonymous, or no group is large enough.
     """
     _check(dataset, q, level, n_permutations, n_resamples)
-    if any(len(values) != dataset.n_raters for values in facts.values):
-        raise InputError("Could not use the facts: they are for different raters.", "Provide one value per rater.")
+    for name, values in zip(facts.names, facts.values, strict=True):
+        if len(values) != dataset.n_raters:
+            raise InputError(
+                f"Could not use column {name!r}: it has {plural(len(values), 'value')} for "
+                f"{plural(dataset.n_raters, 'rater')}.",
+                "Provide one value per rater.",
+            )
     sums = _Sums(dataset)
     found, too_small = list[tuple[str, str, _Tested]](), list[tuple[str, int]]()
     spread: list[_Measures] = []
@@ -251,7 +258,7 @@ def review_groups(
             too_small.append((fact, small))
     if not found:
         raise NotApplicableError(
-            f"Cannot compare groups: this needs a group of at least {FEWEST_RATERS} raters, and {FEWEST_RATERS} others."
+            f"Cannot compare groups: no group has at least {FEWEST_RATERS} raters in it and {FEWEST_RATERS} outside it."
         )
     p = np.array([[one.p_association, one.p_difference] for *_, one in found])
     rejected = set((benjamini_hochberg(p.ravel(), q) // 2).tolist())
@@ -270,7 +277,7 @@ def _check(dataset: Dataset, q: float, level: float, n_permutations: int, n_resa
         check_whole(number, f"The number of {what}", 20)
     if dataset.kind not in ("class", "score") or not dataset.raters_identified:
         raise NotApplicableError(
-            "Cannot compare groups of raters: this needs named raters, and one class or score per annotation."
+            "Cannot compare groups of raters: this needs named raters and one class or score per annotation."
         )
 
 

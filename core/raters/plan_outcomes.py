@@ -17,6 +17,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError, LimitError
 from ..models.design import design
 from ..models.result import RaterModelFit
+from ..options import check_level, check_whole
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken, map_chunks
 from ..text import plural
@@ -264,21 +265,19 @@ def _check(dataset: Dataset, fit: RaterModelFit, plans: Sequence[Plan], level: f
             "Could not use the fit: it was made with different cases, raters or classes.",
             "Fit the model to these data.",
         )
-    if n_worlds < 20 or not 0 < level < 1:
-        raise InputError(
-            "Could not simulate plans: the number of simulated datasets or the level is out of range.",
-            "Use at least 20 simulated datasets, and a level between 0 and 1.",
-        )
+    check_whole(n_worlds, "The number of simulated datasets", 20)
+    check_level(level, "The level")
     for plan in plans:
         if plan.kind not in KINDS:
             raise InputError(f"Unknown plan {plan.kind!r}.", f"Use one of {', '.join(KINDS)}.")
         if plan.n < 1 or plan.each < 1:
             raise InputError(
-                f"Could not use the plan “{plan.title}”: one of its numbers is below 1.", "Use at least one of each."
+                f"Could not use the plan “{plan.title}”: its numbers must be at least 1; got {plan.n} and {plan.each}.",
+                "Use larger numbers.",
             )
         n_raters = dataset.n_raters + (plan.n if plan.kind == "new_raters" else plan.each)
         n_cases = dataset.n_cases + (plan.n if plan.kind == "new_cases" else 0)
         if max(n_raters * dataset.n_classes, n_cases) * dataset.n_classes > MOST_CELLS:
             raise LimitError(
-                f"Could not simulate the plan “{plan.title}”: it needs too much memory.", "Plan for fewer."
+                f"Could not simulate the plan “{plan.title}”: it needs too much memory.", "Plan fewer cases or raters."
             )

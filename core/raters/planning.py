@@ -16,6 +16,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError, NotFoundError
 from ..models.design import design
 from ..models.result import RaterModelFit
+from ..options import check_level, check_whole
 from ..result_base import Result
 from ..runtime.chunks import CancelToken, map_chunks
 from .plan_world import (
@@ -256,13 +257,12 @@ def _check(dataset, fit, goal, policy, budget, n_steps, per_case, n_worlds, leve
         raise InputError(f"Unknown quantity {goal.quantity!r}.", f"Use one of {', '.join(QUANTITIES)}.")
     if policy not in POLICIES:
         raise InputError(f"Unknown policy {policy!r}.", f"Use one of {', '.join(POLICIES)}.")
-    if budget < 1 or n_steps < 1 or per_case < 1 or n_worlds < 20 or budget < per_case:
-        raise InputError(
-            "Could not plan: the budget, steps, annotations per case or number of draws is out of range.",
-            "Use at least 1 for each, a budget for at least one case, and at least 20 draws.",
-        )
-    if not (0 < level < 1 and 0 < interval_level < 1 and 0 < goal.target < 1):
-        raise InputError("Could not plan: a level or the target is out of range.", "Use numbers between 0 and 1.")
+    check_whole(n_steps, "The number of steps", 1)
+    check_whole(per_case, "The number of annotations per case", 1)
+    check_whole(budget, "The budget", per_case)
+    check_whole(n_worlds, "The number of draws", 20)
+    for value, what in ((level, "The level"), (interval_level, "The interval level"), (goal.target, "The target")):
+        check_level(value, what)
 
 
 def _shares(dataset: Dataset, goal: Goal, raters: Sequence[str] | None) -> np.ndarray:

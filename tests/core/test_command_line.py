@@ -663,6 +663,6 @@ def test_levels_of_risk_stand_one_a_line_as_words_or_numbers_or_in_a_table(answe
         risk.write_text(text)
         assert said in run(*asked, status=2)[1], text
     risk.write_bytes("x,high\né,low\n".encode("latin-1"))
-    assert f"Could not read {risk}: it is not UTF-8." in run(*asked, status=2)[1]
+    assert f"Could not read {risk}: it is not UTF-8 text." in run(*asked, status=2)[1]
     risk.unlink()
     assert f"Could not open {risk}: No such file or directory." in run(*asked, status=2)[1]

@@ -116,7 +116,7 @@ def test_one_answer_a_case_claims_nothing(run, tmp_path):
     file.write_text("case,rater,class\n" + "".join(f"{i},r{i % 3},{'xy'[i % 2]}\n" for i in range(30)))
     answer = json.loads(run("raters", file))
     assert answer["why_not"] == "no case has annotations by two raters"
-    assert answer["why_no_order"].startswith("most cases have at most two raters, so if they differ, ")
+    assert answer["why_no_order"].startswith("most cases have only one or two raters, so ")
     assert answer["flagged"] == []
     (note,) = answer["notes"]
     assert note.startswith("Cannot determine rater accuracy: ") and note.endswith(

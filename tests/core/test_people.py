@@ -202,17 +202,17 @@ GOOD = 'everybody_else = "nobody"\n'
         ('[groups]\n"a" = []\neverybody_else = "nobody"', 3, "put it above the first table"),
         ("[people]\n", None, "everybody_else is missing"),
         ("", None, "everybody_else is missing"),
-        ('everybody_else = "x"', 1, "everybody_else is 'x'"),
-        ('everybody_else = ["nobody"]', 1, "everybody_else is"),
-        ('everybody_else = "ended"', 1, "everybody_else is 'ended'"),
+        ('everybody_else = "x"', 1, "everybody_else must be .*, not 'x'"),
+        ('everybody_else = ["nobody"]', 1, "everybody_else must be"),
+        ('everybody_else = "ended"', 1, "everybody_else must be .*, not 'ended'"),
         ('everybody_else = "claim"', 1, "PLURALITY_ROLE_CLAIM is not set"),
-        (f'{GOOD}[people]\n"a" = "emperor"', 3, "the role 'emperor'"),
+        (f'{GOOD}[people]\n"a" = "emperor"', 3, "the role of 'a' must be .*, not 'emperor'"),
         (f'{GOOD}[people.a]\nb = "manager"', 2, "the role"),
         (f'{GOOD}[people]\n"a" = "manager"\n" b" = "manager"', 4, "the name ' b' has a space"),
         (f'{GOOD}[people]\n"b c@d" = "manager"', 3, "the name 'b c@d' has a space"),
         (f'{GOOD}[people]\n"" = "manager"', 3, "is empty"),
         (f'{GOOD}[people]\n"{"a" * 201}" = "manager"', 3, "is longer than"),
-        (f'{GOOD}[people]\n"\u212aim@x" = "manager"', 3, "looks like a different"),
+        (f'{GOOD}[people]\n"\u212aim@x" = "manager"', 3, "looks like another letter"),
         (f'{GOOD}[people]\n"a" = "manager"\n"b" = "ended"\n"A" = "ended"', 5, "'A' is repeated"),
         (f'{GOOD}[people]\n"a" = "manager"\n"a" = "ended"', 4, "a name or a table appears more than once"),
         (f'{GOOD}[people]\n"a" = "manager"\n[people]\n', 4, "a name or a table appears more than once"),
@@ -264,9 +264,9 @@ def test_names_are_folded_no_further_than_their_case_and_form_and_are_never_cut(
     assert [person_of({**CLAIMS, "email": name, "sub": name}, NOW).name for name in names] == names
     decomposed, composed = "Zoe\u0308@x.example", "zo\u00eb@x.example"
     assert person_of({**CLAIMS, "email": decomposed}, NOW).name == composed
-    refused("the provider sent no name", email="a" * 200 + "bc")
-    refused("the provider sent no name", email="\u212aim@x.example")
-    refused("the provider sent no name", email="\u0430nn@x.example")  # a Cyrillic letter among Latin ones
+    refused("the provider sent no valid name", email="a" * 200 + "bc")
+    refused("the provider sent no valid name", email="\u212aim@x.example")
+    refused("the provider sent no valid name", email="\u0430nn@x.example")  # a Cyrillic letter among Latin ones
     assert person_of({**CLAIMS, "email": "\u0438\u0432\u0430\u043d@x.example", "sub": "ivan"}, NOW)
 
 

@@ -38,13 +38,13 @@ def test_it_ends_when_nobody_used_it_for_the_limit_and_use_prolongs_it():
     user = claims(iat=NOW - 3 * 3600)
     used_at_once = claims(iat=time.time() - 30 * 60)
     assert person_of(used_at_once)
-    with pytest.raises(SignedOutError, match="it was idle"):
+    with pytest.raises(SignedOutError, match="you were inactive"):
         person_of(user)
     user = claims(iat=NOW - 60)
     used(user, 59)
     assert person_of(user)
     used(user, 61)
-    with pytest.raises(SignedOutError, match="it was idle"):
+    with pytest.raises(SignedOutError, match="you were inactive"):
         person_of(user)
 
 

@@ -55,7 +55,7 @@ def test_a_machine_that_is_silent_on_some_cases_is_said_to_be():
     mark_machines(data, [Machine("gpt-4")])
     said = words(opened("ai_rater", data))
     assert (
-        "gpt-4 did not annotate 8 of 40 cases that at least two people annotated; these were left out. "
+        "8 of 40 cases with annotations by at least two people were left out because gpt-4 did not annotate them. "
         "If those cases are hard, ρ is "
         "too high." in said
     )

@@ -91,7 +91,7 @@ def test_gold_of_a_case_is_shown_on_cases_and_of_raters_in_their_table():
 def test_gold_of_one_class_is_said_to_be_of_one_class():
     rows = _rows(60, gold=60).splitlines()
     data = kept("\n".join(rows[:1] + [row if row.endswith("x") else row[:-1] for row in rows[1:]]))
-    note = "gold cases are “x”; gold shows nothing about other classes"
+    note = "gold cases are “x”, so gold shows nothing about other classes"
     for page in ("home", "labels"):
         assert note in words(opened(page, data)).replace("\\", "")
     app = opened("raters", data)

@@ -112,7 +112,7 @@ def test_no_headline_stands_while_rater_models_are_scored(monkeypatch):
 def test_several_models_are_titled_by_what_they_agree_and_differ_on():
     said = title(choose(opened("models", "caries"), "dawid-skene", "one-coin", "tap"))
     assert (
-        said.startswith("3 models agree on the class in ") and " of 3,869 cases; their estimated prevalence of " in said
+        said.startswith("3 models agree on the class in ") and " of 3,869 cases and estimate a prevalence of " in said
     )
 
 
@@ -253,11 +253,11 @@ def test_where_most_raters_give_one_class_the_smoothed_vote_opens_and_models_are
     scores = next(frame.value for frame in compared(app).dataframe if "difference" in frame.value.columns)
     row = scores.set_index("model")
     assert row.loc["Smoothed vote", "remark"] == "shown first" and row.loc["Smoothed vote", "flipped"] == 0
-    assert row.loc["Dawid-Skene", "remark"].startswith("It loses the class y: ")
+    assert row.loc["Dawid-Skene", "remark"].startswith("It estimates a prevalence of under 1% for y, but ")
     assert row.loc["Dawid-Skene", "flipped"] > 10
     assert re.search(r"Flipped: how many of \d\d+ unanimous cases get a different class\.", words(app))
     mine = words(choose(app, "dawid-skene"))
-    assert "Dawid-Skene is unreliable here. It loses the class y: it estimates a prevalence of under 1%, but" in mine
+    assert "Dawid-Skene is unreliable here. It estimates a prevalence of under 1% for y, but" in mine
 
 
 def test_of_two_who_contradict_each_other_the_title_does_not_say_which_is_right():
@@ -266,11 +266,13 @@ def test_of_two_who_contradict_each_other_the_title_does_not_say_which_is_right(
         f"{case},{rater},{'ny'[said]}" for case, each in enumerate(yes) for rater, said in zip("ab", each, strict=True)
     ]
     app = choose(opened("models", kept("\n".join(["case,rater,class", *rows]))), "dawid-skene")
-    assert title(app).startswith("Cannot determine the correct class: most cases have at most two raters")
+    assert title(app).startswith("Cannot determine the correct class: most cases have only one or two raters")
     said = words(app)
     assert (
         re.search(r"breaks (\d+ of )?\d+ ties", said)
-        and said.count("most cases have at most two raters, so if they differ, there is no way to tell who is wrong")
+        and said.count(
+            "most cases have only one or two raters, so the data do not show who is wrong when raters differ"
+        )
         == 1
     )
 

@@ -282,7 +282,7 @@ def test_ordered_classes_are_judged_by_how_they_follow_the_cases_and_who_reads_h
     assert not {"accuracy", "expected wrong", "classes off"} & set(table.columns)
     said = words(app)
     assert (
-        "which does not count against them" in said
+        "This does not count against them." in said
         and "No rater clearly has the weakest correlation with the case scores" in said
     )
     higher = data.raters[int(np.nanargmax(found.following.reading("severity")))]

@@ -184,7 +184,7 @@ def test_without_two_scores_of_a_case_the_page_says_why_there_is_no_prior():
         (
             {str(case): (case + 0.5,) * 3 for case in range(3)},
             "The data do not determine k₀ and b₀: their values are at the limits of the search. These scores suggest "
-            "that cases differ far more than raters do on the same case and raters hardly differ on many cases.",
+            "that cases differ far more than raters of the same case and raters hardly differ on many cases.",
         ),
     ],
 )

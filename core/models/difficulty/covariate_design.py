@@ -80,8 +80,8 @@ def covariate(side: Side, name: str, values: Sequence[str]) -> Covariate:
     if len(counts) * FEWEST_PER_VALUE > n_known:
         most = n_known // FEWEST_PER_VALUE
         raise NotApplicableError(
-            f"{could_not}: it has {len(counts):,} values for {plural(n_known, one)}, but at most {most:,} (one per "
-            f"{FEWEST_PER_VALUE} {side}) are allowed. Merge some of the values."
+            f"{could_not}: it has {len(counts):,} different values for {plural(n_known, one)}; the limit is {most:,} "
+            f"(one per {FEWEST_PER_VALUE} {side}). Merge some of the values."
         )
     reference, *others = sorted(counts, key=lambda value: (-counts[value], value))
     matrix = np.array([[value == other for other in others] for value in values], float)

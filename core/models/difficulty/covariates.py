@@ -268,8 +268,13 @@ def _columns(side: Side, facts: Facts, n: int) -> list[Covariate]:
     n : int
         Number of raters or cases.
     """
-    if any(len(values) != n for values in facts.values()):
-        raise InputError(f"Could not use the facts: they are for different {side}.", "Provide one value for each.")
+    for name, values in facts.items():
+        if len(values) != n:
+            one = side.removesuffix("s")
+            raise InputError(
+                f"Could not use column {name!r}: it has {plural(len(values), 'value')} for {plural(n, one)}.",
+                f"Provide one value per {one}.",
+            )
     if len(facts) > MOST_COLUMNS:
         raise NotApplicableError(
             f"Could not use {plural(len(facts), 'column')} of {side}: at most {MOST_COLUMNS} are allowed."
@@ -282,7 +287,7 @@ def _check(two: Dataset, columns: list[Covariate]) -> None:
     if not columns:
         raise NotApplicableError("Could not estimate effects: no column is chosen. Choose a rater or case column.")
     if two.n_annotations == 0 or not two.raters_identified:
-        what = "there is none" if two.n_annotations == 0 else "the annotations are anonymous"
+        what = "there are none" if two.n_annotations == 0 else "the annotations are anonymous"
         raise NotApplicableError(f"Could not estimate effects: this needs annotations by named raters, but {what}.")
     if two.n_raters > MOST_RATERS:
         raise LimitError(

@@ -106,9 +106,8 @@ class DifficultyDensity:
         size = 4 * n_alpha * counts.difficulty * counts.discrimination * counts.guessing
         if size > LARGEST_TABLE:
             raise LimitError(
-                f"Could not fit model {self.specification.tag}: it needs a table of {size:,} cells for {n_alpha:,} "
-                f"raters and up to {patterns.longest:,} annotations per case; the limit is {LARGEST_TABLE:,}. Use a "
-                "model with fewer case effects, such as AB or ABC, or fewer raters."
+                f"Could not fit model {self.specification.tag}: it needs a table of {size:,} cells; the limit is "
+                f"{LARGEST_TABLE:,}. Use fewer raters, or a model with fewer case effects, such as AB or ABC."
             )
         put(self, "nodes", nodes(on, counts))
         put(self, "ndim", 1 + n_alpha * (1 + on.bias) if on.bias or on.ability or not on.difficulty else 0)

@@ -51,8 +51,8 @@ def one_against_rest(dataset: Dataset, positive: str | None = None) -> tuple[Dat
     if positive is None:
         if dataset.n_classes > 2:
             raise NotApplicableError(
-                "Could not fit difficulty models: they need at least two classes, but these data have "
-                f"{dataset.n_classes:,}. Choose the positive class; all others count as negative."
+                "Could not fit difficulty models: they need exactly two classes, but these data have "
+                f"{dataset.n_classes:,}. Choose the positive class. All others will count as negative."
             )
         return dataset, 1
     if positive not in dataset.classes:
@@ -111,11 +111,13 @@ def tempered_at_mode(
     check_beta(beta)
     check_doubt(doubt)
     tag = fit.settings.get("tag")
-    if fit.method != "map" or tag is None or fit.cases != dataset.cases or fit.raters != dataset.raters:
+    if fit.method != "map" or tag is None:
         raise InputError(
             f"Could not use β: {fit.model} with the method {fit.method} does not support it.",
-            "Use a difficulty model of these data that was fitted with the “map” method.",
+            "Use a difficulty model fitted with the “map” method.",
         )
+    if fit.cases != dataset.cases or fit.raters != dataset.raters:
+        raise InputError("Could not use β: the fit has different cases or raters.", "Fit the model to these data.")
     on, code = switches(tag), dataset.classes.index(fit.settings["positive"])
     names = ("alpha_spec", "alpha_sens") if on.bias else ("alpha", "alpha")
     alpha = np.stack([fit.parameters[name] for name in names], axis=1)
@@ -170,7 +172,7 @@ class DifficultyModel:
 
     def __post_init__(self) -> None:
         if not isinstance(self.tag, str):
-            raise InputError(f"Unknown difficulty model {shown(self.tag)}.", "Use its letters, such as ABC.")
+            raise InputError(f"Unknown difficulty model {shown(self.tag)}.", "Use the letters of a model, such as ABC.")
         object.__setattr__(self, "tag", canonical(self.tag))
         check_flag(self.cooperative, "cooperative")
         check_flag(self.as_published, "as_published")
@@ -292,7 +294,10 @@ def _fit(model, dataset, way, run, token, progress) -> BayesianFit:
     if beta == 1 and not doubt:
         return found
     if way != "map":
-        raise InputError("Could not use β: a sampled difficulty model does not support it.", "Use its mode (map).")
+        raise InputError(
+            "Could not use β or doubt: sampled difficulty models do not support them.",
+            "Leave them out, or use the “map” method.",
+        )
     from .model import tempered_at_mode
 
     view = one_against_rest(dataset, model.positive)[0]

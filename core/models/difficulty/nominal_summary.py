@@ -10,8 +10,8 @@ from .nominal_density import MOST_SPREAD, NominalDensity
 
 _NEAR_THE_END = 0.95
 FAR_APART = (
-    "Cases differ more in difficulty than this model can measure: on many cases, almost no rater or every rater is "
-    "correct."
+    "Cases differ more in difficulty than this model can measure. On many cases, almost all raters are correct or "
+    "almost none are."
 )
 
 

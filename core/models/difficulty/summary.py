@@ -161,7 +161,7 @@ def _notes(density: DifficultyDensity, n_draws: int, n_truth: int, n_effects: in
     elif n_draws == 1:
         notes.append("Results for a case treat the parameters at the mode as known.")
     elif n_truth < n_draws:
-        of_effects = f", and case effects over {n_effects:,}" if n_effects else ""
+        of_effects = f", and case effects are averages over {n_effects:,}" if n_effects else ""
         notes.append(f"Class probabilities of cases are averages over {n_truth:,} of {n_draws:,} draws{of_effects}.")
     if not density.arrived:
         notes.append("The search for the mode ran out of steps, so results may still change.")

@@ -105,7 +105,9 @@ def _one_chain(density: Density, start: np.ndarray, seed: int, settings: dict, w
     trace = _awaited(sampler, watch, failed)
     if failed:
         error = failed[0]
-        raise DensityError(f"Could not compute the model's density: {type(error).__name__}: {error}. Please report it.")
+        raise DensityError(
+            f"Could not compute the model's density: {type(error).__name__}: {error}. Report this error."
+        )
     (draws,), (facts,) = (map(record_batch, batches) for batches in trace.get_arrow_trace())
     kept = ~facts["tuning"].to_numpy(zero_copy_only=False)
     theta = draws["theta"].flatten().to_numpy().reshape(-1, density.ndim)

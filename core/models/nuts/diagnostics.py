@@ -83,7 +83,8 @@ def _verdict(
     elif not settled:
         least = quantity_name(worst_bulk[0], worst_bulk[1], dataset)
         words = (
-            f"Not converged: {number(worst_bulk[2], 0)} effective draws for {least}, fewer than 400. Run longer chains."
+            f"Not converged: only {number(worst_bulk[2], 0)} effective draws for {least}; at least 400 are needed. Run "
+            "longer chains."
         )
     else:
         words = f"Converged: R-hat at most {number(rhat, 3)}, at least {number(worst_bulk[2], 0)} effective draws."
@@ -124,7 +125,7 @@ def quantity_name(name: str, index: tuple[int, ...], dataset: Dataset) -> str:
     if name in ("mu", "tau") and len(index) == 2:
         return f"{words} ({dataset.classes[index[0]]} annotated as {dataset.classes[index[1]]})"
     if name == "mistakes":
-        return f"how often a mistake on {dataset.classes[index[0]]} is {dataset.classes[index[1]]}"
+        return f"the share of mistakes on {dataset.classes[index[0]]} that name {dataset.classes[index[1]]}"
     if name == "prevalence":
         return f"{words} of {dataset.classes[index[0]]}" if index else words
     if not index or index[0] >= dataset.n_raters:

@@ -22,7 +22,7 @@ from .sampler import TARGET_ACCEPT, Chains, Progress, sample
 
 KEPT_DRAWS = 1000
 _SAMPLING_SHARE = 0.9
-_NOT_SAMPLED = "Posterior mode only: it has no intervals. Sample the full posterior to get intervals."
+_NOT_SAMPLED = "The posterior mode has no intervals. Sample the full posterior to get intervals."
 
 
 def check_method(method: str) -> None:

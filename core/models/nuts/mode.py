@@ -37,8 +37,8 @@ def posterior_mode(density: Differentiable, start: np.ndarray, max_steps: int = 
     start = np.ascontiguousarray(start, np.float64)
     if not np.isfinite(density.value_and_gradient(start)[0]):
         raise NoModeError(
-            "Could not fit the model: its posterior density overflows at the start. Check for a rater or class "
-            "with very many annotations of one kind, or use a simpler model."
+            "Could not fit the model: its posterior density overflows at the starting point. Check for a rater "
+            "or class with very many annotations of one kind, or use a simpler model."
         )
     options = {"maxiter": max_steps, "maxfun": 2 * max_steps, "gtol": 1e-8, "ftol": 1e-15, "maxcor": 20}
     return minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x

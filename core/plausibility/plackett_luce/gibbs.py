@@ -130,7 +130,7 @@ METHOD = PlausibilityMethod(
     "plackett-luce",
     "Plackett-Luce",
     plainly="Models a differential diagnosis as a race: classes named earlier are more likely. Ties and unnamed "
-            "classes count, too.",
+            "classes count too.",
     exactly="Plackett-Luce over partial rankings with ties. Draws of λ come from its posterior by Gibbs sampling "
     "(Stutz et al., B.4).",
     sources=(UGT,),
@@ -154,7 +154,7 @@ METHOD = PlausibilityMethod(
         10.0,
         (1.0, 2.0, 3.0, 5.0, 10.0),
         (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0),
-        "Published value: 3, medium reliability of the raters in the case study.",
+        "Published value: 3, for medium reliability of the raters in the case study.",
     ),
     most_cases=3_000,
     sentence="Plausibilities of classes were drawn from the posterior of a Plackett-Luce model of partial rankings "

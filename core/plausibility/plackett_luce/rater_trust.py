@@ -72,8 +72,8 @@ class RaterTrust(Result):
         """Notes that must be shown with the numbers."""
         words = [
             "These weights rank the raters. They are not accuracies: their level depends on the prior.",
-            "Weights and plausibilities are estimated together from all cases: if you select different cases, the "
-            "results for a case change, too.",
+            "Weights and plausibilities are estimated together from all cases, so if you select different cases, the "
+            "results for each case change too.",
         ]
         if self.held:
             words.append(
@@ -143,6 +143,6 @@ def _mixing_note(trust: RaterTrust) -> str:
         return f"Not converged: R-hat {number(trust.rhat[worst])} for rater {trust.raters[worst]}. Use more draws."
     least = int(trust.ess.argmin())
     return (
-        f"Not converged: {number(trust.ess[least], 0)} effective draws for rater {trust.raters[least]}, fewer than "
-        f"{number(MIN_ESS, 0)}. Use more draws."
+        f"Not converged: only {number(trust.ess[least], 0)} effective draws for rater {trust.raters[least]}; at least "
+        f"{number(MIN_ESS, 0)} are needed. Use more draws."
     )

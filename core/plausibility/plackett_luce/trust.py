@@ -182,7 +182,7 @@ class MixturePlackettLuce:
         check_whole(self.n_burn, "The burn-in", 0)
         if self.trust_prior is None and self.n_burn < LEAST_BURN:
             raise InputError(
-                f"The burn-in must be {LEAST_BURN} sweeps or more to fit the prior of the rater weights; got "
+                f"The burn-in must be at least {LEAST_BURN} sweeps to fit the prior of the rater weights; got "
                 f"{self.n_burn:,}.",
                 "Use more sweeps.",
             )

@@ -111,7 +111,7 @@ def test_sentences_are_no_surer_than_the_cases(six):
     assert 0.05 < unsure.machines[0].pass_share < 0.95
     assert verdict(unsure).startswith("Inconclusive: more cases are needed to determine whether “m0” can")
     (one,) = unsure.machines
-    for more, said in ((164, " With 164 cases like these in total, it would pass in 80% of samples."),
+    for more, said in ((164, " It would need a total of 164 cases like these to pass in 80% of samples."),
                        (60, "cases."),
                        (None, " More cases like these would not make it pass.")):  # fmt: skip
         told = in_detail(replace(one, passes=False, n_cases=60, n_to_pass=more), 0.1)

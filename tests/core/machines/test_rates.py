@@ -162,7 +162,7 @@ def test_what_has_no_rate_says_why(made):
     data, *_ = made
     with pytest.raises(InputError, match="Unknown rater 'z'"):
         machine_rates(data, "z", people_labels(data, ("a",)))
-    with pytest.raises(NotApplicableError, match="fewer than two cases annotated by m "):
+    with pytest.raises(NotApplicableError, match="fewer than two of the cases that m annotated "):
         machine_rates(data, "m", np.full((300, 2), np.nan))
 
 

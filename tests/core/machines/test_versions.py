@@ -75,10 +75,10 @@ def test_without_drift_nothing_surer_is_said_than_what_cannot_be_ruled_out():
 
 def test_same_annotations_few_cases_and_unknown_order_are_said(three):
     (same,) = version_drift(three, family("1", "1.5"), PEOPLE)
-    assert same.words() == f"Lyra: all versions give the same annotations ({same.n_cases} cases)."
+    assert same.words() == f"All versions of Lyra give the same annotations on {same.n_cases} cases."
     few = three.select(cases=three.cases[:20])
     (found,) = version_drift(few, family("1", "1.5"), PEOPLE)
-    assert found.versions == () and "too few cases" in found.words()
+    assert found.versions == () and "have annotations by all versions" in found.words()
     assert version_drift(three, [Machine("m0", "Lyra"), Machine("m1", "Lyra"), Machine("m2")], PEOPLE) == ()
     versions = ["10", "4o", "4", "3.5", "4O", ""]
     ordered, left_out = in_order([Machine(name, "F", one) for name, one in zip("abcdef", versions, strict=True)])
@@ -119,8 +119,8 @@ def test_the_sentence_lists_the_steps_alone_and_rules_out_no_more_than_the_farth
     versions = tuple(VersionStanding(name, name, 0.5, 0.4, 0.6) for name in "abc")
     changes = (change("b", "a", -0.31, 0.07, 0.1), change("c", "b", -0.02, 0.2, 0.25), change("c", "a", -0.6, 0.4, 0.5))
     assert VersionDrift("F", "accuracy", 40, versions, changes, None, 0.95).words() == (
-        "F: no version clearly differs from the previous one in agreement with people; a difference of 0.31 cannot "
-        "be ruled out (40 cases). Annotations changed on 10% of cases between a and b and 25% between b and c."
+        "F: no version clearly differs from the previous one in agreement with people on 40 cases. A difference of "
+        "0.31 cannot be ruled out. Annotations changed on 10% of cases between a and b and 25% between b and c."
     )
 
 

@@ -144,7 +144,7 @@ def test_what_cannot_be_evidence_is_refused(world, good):
         ("r1", given, "as evidence: it is also a rater and would count twice"),
         ("net", given[:, :2], "their shape is"),
         ("net", 2 * given, "not probabilities"),
-        ("net", np.full_like(given, np.nan), "predicts no case"),
+        ("net", np.full_like(given, np.nan), "no predictions for these cases"),
     ):
         with pytest.raises(InputError, match=said):
             evidence_weight(data, MODEL, name, wrong)

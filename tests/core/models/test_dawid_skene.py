@@ -425,8 +425,8 @@ def test_accuracies_at_their_bounds_leave_other_parameters_free(build):
     assert left_free(np.array([0.0, 0.0])) == (
         "All accuracies are 0 in this fit: annotations are guesses, and the data do not determine the prevalence t.",
     )
-    assert left_free(np.array([0.0, 0.5]))[0].startswith("Accuracy 0 for 1 of 2 raters")
-    assert left_free(np.array([1.0, 0.5, 1.0]))[0].startswith("Accuracy 1 for 2 of 3 raters")
+    assert left_free(np.array([0.0, 0.5]))[0].startswith("1 of 2 raters has an accuracy of 0 ")
+    assert left_free(np.array([1.0, 0.5, 1.0]))[0].startswith("2 of 3 raters have an accuracy of 1 ")
     assert left_free(np.array([0.4])) == ()
     perfect = build([(case, rater, case % 3) for case in range(30) for rater in range(3)], 3)
-    assert any("Accuracy 1 for 3 of 3" in note for note in TAP("none").fit(perfect).notes)
+    assert any("3 of 3 raters have an accuracy of 1" in note for note in TAP("none").fit(perfect).notes)

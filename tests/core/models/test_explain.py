@@ -61,7 +61,7 @@ def test_few_who_are_right_more_often_outweigh_many(build):
 def test_a_common_class_wins_against_weak_answers(build):
     dataset, fit = crafted(build, [0, 0, 1], [0.05, 0.95], [DULL] * 3)
     assert explain(dataset, fit, 0).sentence == (
-        "2 of 3 annotations name class 0; class 1 is more probable because it is the more common class."
+        "2 of 3 annotations name class 0, but class 1 is more probable because it is the more common class."
     )
 
 
@@ -69,9 +69,8 @@ def test_adversaries_can_make_a_class_probable_that_nobody_named(build):
     turned = [[0.05, 0.95], [0.95, 0.05]]
     dataset, fit = crafted(build, [0, 0, 0], [0.5, 0.5], [turned] * 3)
     assert explain(dataset, fit, 0).sentence == (
-        "3 of 3 annotations name class 0; no annotation names class 1, but together the annotations are more likely if "
-        "the truth is "
-        "class 1."
+        "3 of 3 annotations name class 0, and none names class 1, but together the annotations are more likely if the "
+        "truth is class 1."
     )
 
 
@@ -138,7 +137,7 @@ def test_what_the_annotations_alone_would_say_is_said_only_where_they_say_it(bui
         return explain(dataset, fit, 0).sentence
 
     decides = (
-        "With net as evidence, class 2 is the most likely class; from the annotations alone, class 0 is more probable."
+        "With net as evidence, class 2 is the most likely class. From the annotations alone, class 0 is more probable."
     )
     assert sentence([0, 0, 1], [0.5, 0.3, 0.2], [0.3, 0.1, 0.6]) == decides
     assert sentence([0, 0, 2], [0.3, 0.1, 0.6], [0.3, 0.1, 0.6]) == decides  # the prior is for it, annotations are not
@@ -151,14 +150,14 @@ def test_a_class_is_weighed_against_the_likelier_of_those_named_as_often(build):
         dataset, fit = crafted(build, [0, 0, 1, 1, 2], [0.3, 0.3, 0.4], three)
         reason = explain(dataset, replace(fit, class_probability=np.array([shares])), 0)
         assert (reason.top, reason.against) == (2, against)
-        assert reason.sentence.startswith(f"2 of 5 annotations name class {against}; ")
+        assert reason.sentence.startswith(f"2 of 5 annotations name class {against}, but ")
 
 
 def test_a_class_is_the_commoner_one_only_where_its_annotations_do_not_speak_for_it(build):
     better = [[0.7, 0.3], [0.3, 0.7]]
     dataset, fit = crafted(build, [0, 0, 1], [0.4, 0.6], [DULL, DULL, better])
     said = (
-        "2 of 3 annotations name class 0; the one rater who names class 1 is more often correct when they "
+        "2 of 3 annotations name class 0, but the one rater who names class 1 is more often correct when they "
         "name it than the others are when they name class 0."
     )
     assert explain(dataset, fit, 0).sentence == said
@@ -171,7 +170,7 @@ def test_those_who_are_more_but_less_often_right_are_not_called_right_more_often
     dataset, fit = crafted(build, [1, 1, 0, 0], [0.5, 0.5], [weak, weak, sharp, sharp])
     fit = replace(fit, class_probability=np.array([[0.3, 0.7]]))
     assert explain(dataset, fit, 0).sentence == (
-        "2 of 4 annotations name class 1; together, the annotations are more likely if the truth is class 1."
+        "2 of 4 annotations name class 1, and together, the annotations are more likely if the truth is class 1."
     )
 
 

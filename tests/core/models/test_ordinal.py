@@ -250,7 +250,7 @@ def test_a_rater_is_sure_to_read_apart_by_the_probability_of_both_sides(errors, 
         raters=("ann", "bob"), classes=("low", "mid", "high"), n_annotations=np.array([9, 9]),
         parameters={"severity": at, "severity_low": at - 0.392, "severity_high": at + 0.392},
     )  # fmt: skip
-    beginnings = ("None of 2 raters clearly rates higher or lower", "1 of 2 raters rates ", "2 of 2 raters rate ")
+    beginnings = ("None of the 2 raters clearly rates higher or lower", "1 of 2 raters rates ", "2 of 2 raters rate ")
     assert severity_sentence(fit).startswith(beginnings[n_named])
 
 
@@ -266,7 +266,7 @@ def test_among_a_hundred_raters_who_read_as_the_panel_does_seldom_is_anybody_nam
             parameters={"severity": at} | ends,
         )  # fmt: skip
         n_missed += ((ends["severity_low"] > 0) | (ends["severity_high"] < 0)).any()
-        n_named += not severity_sentence(fit).startswith("None of 100 raters clearly rates")
+        n_named += not severity_sentence(fit).startswith("None of the 100 raters clearly rates")
     assert n_missed > 190 and n_named <= 200 * 0.09  # 0.05, and two standard errors and a half
 
 

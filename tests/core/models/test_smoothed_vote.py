@@ -28,7 +28,7 @@ def test_cases_without_annotations_and_few_cases_have_even_shares_and_a_note(bui
     assert fit.class_probability[2].tolist() == [0.5, 0.5]
     assert fit.class_probability[0].tolist() == [0.25, 0.75]
     assert fit.notes == (
-        "The prior is one annotation per class: 1 case with at least two raters is too few to learn it.",
+        "The prior is one annotation per class because 1 case with at least two raters is too few to learn it.",
     )
 
 

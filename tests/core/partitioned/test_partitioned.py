@@ -189,7 +189,7 @@ def test_what_needs_all_cases_at_once_is_refused_with_the_reason(data, tmp_path)
     with pytest.raises(NotApplicableError, match="all annotations in memory"):
         _ = data.case_ptr  # a property
     (tmp_path / "a.csv").write_text("case,rater,class\n1,a,x\n")
-    with pytest.raises(NotApplicableError, match="is not Parquet"):
+    with pytest.raises(NotApplicableError, match="is not a Parquet file"):
         rows_of(tmp_path / "a.csv")
     pd.DataFrame({"case": ["1", "2"], "rater": ["a", "b"], "score": [0.5, 1.0]}).to_parquet(tmp_path / "s.parquet")
     with pytest.raises(NotApplicableError, match="scores"):

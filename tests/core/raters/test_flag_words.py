@@ -30,7 +30,7 @@ def test_streaks_are_told_by_how_many_turns_were_not_taken():
 
 def test_speed_is_told_beside_the_median_of_those_who_have_one():
     evidence = speed_evidence(found(seconds=[40.0, 2.25, np.nan], n_gaps=[9, 9, 0], p_fast=P))
-    assert evidence.words(1) == "2.2 seconds between annotations; the median rater takes 21.1."
+    assert evidence.words(1) == "2.2 seconds between annotations (median rater: 21.1 seconds)."
     np.testing.assert_array_equal(evidence.p, [0.3, 0.002, np.nan])
     nobody = speed_evidence(found(seconds=[np.nan] * 3, n_gaps=[0, 0, 0], p_fast=P))
     assert np.isnan(nobody.p).all()
@@ -60,7 +60,7 @@ def test_favourites_are_named_with_what_was_counted_and_what_was_expected(n_rega
 def test_spam_is_told_by_its_cases_and_factor():
     evidence = spam_evidence(found(n_clear=[10, 1234, 0], log_factor=[-5.0, 12.4, np.nan], p_spam=P))
     said = evidence.words(1)
-    assert said.startswith("On 1,234 cases where") and said.endswith("about 200,000 times better than the case does.")
+    assert said.startswith("On 1,234 cases where") and said.endswith("about 200,000 times better than the cases do.")
     most = spam_evidence(found(n_clear=[10, 1234, 0], log_factor=[-5.0, 20.0, np.nan], p_spam=P)).words(1)
     assert "over 1,000,000 times better" in most and "e^" not in said + most
     np.testing.assert_array_equal(evidence.p, [0.3, 0.002, np.nan])

@@ -131,7 +131,7 @@ def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
     share = round(100 * act.cost / act.expected_wrong.sum())
     assert found.words() == (
         f"An estimated 3 of 30 raters are below the acceptable accuracy ({act.acceptable:.0%})"
-        f"; 3 are flagged for this. About {cost:,} of the flagged raters' {n:,} annotations are wrong, "
+        f", and 3 are flagged for this. About {cost:,} of the flagged raters' {n:,} annotations are wrong, "
         f"an estimated {share}% of all wrong annotations."
     )
     wrong = (truth[data.case_of_annotation] != data.answer)[data.rater >= 27].sum()
@@ -144,7 +144,7 @@ def test_one_rater_is_not_told_in_the_plural():
     data, _ = simulated(3, np.r_[np.full(3, 0.9), 0.3], n_cases=800, per_case=3)
     words = found_in(data).words()
     assert words.startswith("An estimated 1 of 4 raters is below the acceptable accuracy (")
-    assert "); 1 is flagged for this. About " in words
+    assert "), and 1 is flagged for this. About " in words
 
 
 def with_gold_of(data, known, truth):
@@ -165,7 +165,7 @@ def test_gold_too_scarce_to_judge_confirms_the_model_where_raters_are_independen
     assert check.agrees and (check.n_missed, check.n_cleared) == (0, 0)
     shown = percent_with_interval(check.right, check.low, check.high)
     assert found.words().endswith(
-        f" Of 200 annotations with gold, {shown} are correct; the model estimates {percent(check.model)}, which agrees."
+        f" Of 200 annotations with gold, {shown} are correct. The model estimates {percent(check.model)}, which agrees."
     )
     assert found_in(with_gold_of(data, np.arange(19), truth)).acceptable.check is None
     assert found_in(with_gold_of(data, np.flatnonzero(truth == 1)[:40], truth)).acceptable.check is None

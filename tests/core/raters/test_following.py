@@ -86,7 +86,7 @@ def test_who_follows_as_well_as_the_median_and_reads_higher_is_told_so_and_not_f
         (flag,) = [flag for flag in found.flags if flag.rater == rater]
         assert flag.words.startswith(f"Rates {reading.severity[rater]:.2f} classes higher than the average rater (")
     said = found.words()
-    assert "score higher or lower than the others, which does not count against them" in said
+    assert "score higher or lower than the others" in said and "This does not count against them." in said
     assert "accura" not in said and "wrong" not in said
     assert shift[reading.severe & (reading.severity > 0)].min() > 0
 
@@ -120,7 +120,9 @@ def test_who_does_not_look_at_the_case_is_flagged_and_costs_most():
     lost, n = found.following.lost, data.annotations_of_raters
     assert (lost[[3, 4, 5]] > 0.9 * n[[3, 4, 5]]).all() and np.median(lost) < 0.3 * n[0]
     assert found.words().startswith("About 3 of 60 raters have a weak correlation with the case scores (below 0.")
-    assert "; 3 of them are flagged. Flagged raters made 450 annotations, which are worth as much as " in found.words()
+    assert (
+        ", and 3 of them are flagged. Flagged raters made 450 annotations, which are worth as much as " in found.words()
+    )
 
 
 def test_honest_raters_are_seldom_flagged():

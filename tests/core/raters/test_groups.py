@@ -97,7 +97,7 @@ def test_studies_without_differences_hardly_ever_name_a_group():
 def test_small_groups_are_not_shown():
     dataset, _ = simulated(4)
     values = tuple("rare" if place < 7 else "common" if place < 40 else "" for place in range(60))
-    with pytest.raises(NotApplicableError, match="a group of at least 8 raters"):
+    with pytest.raises(NotApplicableError, match="no group has at least 8 raters in it"):
         review_groups(dataset, RaterFacts(("region",), (values,)), **FEW)
     values = tuple("rare" if place < 7 else "ab"[place % 2] for place in range(60))
     found = review_groups(dataset, RaterFacts(("region",), (values,)), **FEW)
@@ -122,7 +122,7 @@ def test_facts_are_columns_with_one_value_per_rater():
     )
     found = facts_of_file("long.csv", long.encode(), [f"R{place}" for place in range(20)])
     assert found.names == ("region",)
-    with pytest.raises(InputError, match="no column with rater names"):
+    with pytest.raises(InputError, match="no column with the names of at least 8 of these raters"):
         facts_of_file("other.csv", table.encode(), ["somebody", "else"])
     with pytest.raises(InputError, match="one value per rater"):
         facts_of_file(

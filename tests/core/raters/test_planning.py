@@ -389,9 +389,7 @@ def test_a_plan_that_is_none_is_refused(crossed, plan, error):
 @pytest.mark.parametrize("asked", [{"n_worlds": 19}, {"level": 0.0}, {"level": 1.0}])
 def test_too_few_worlds_or_a_level_that_is_none_are_refused(crossed, asked):
     data, fit, _, _ = crossed
-    with pytest.raises(
-        InputError, match="Could not simulate plans: the number of simulated datasets or the level is out of range"
-    ):
+    with pytest.raises(InputError, match=r"The number of simulated datasets is 19|The level is [01]"):
         plan_outcomes(data, fit, [Plan("new_cases", 3)], **asked)
 
 

@@ -576,21 +576,23 @@ def test_rates_of_a_machine_are_reported_where_it_labelled_what_people_did_not()
     assert percent_with_interval(x.corrected.estimate, x.corrected.ci_low, x.corrected.ci_high) in text
     assert (
         "People labelled 60 of 300 cases" in text
-        and "that at least two people annotated; these were left out" not in text
+        and "with annotations by at least two people were left out because" not in text
     )
     said = [row for row in rows if not row.startswith(("0,gpt", "1,gpt"))]
     fewer = replace(request, with_machines=read("\n".join(["case,rater,class", *said]).encode()).dataset)
     text = " ".join(parsed(build_report(fewer, ["machines"])).text)
-    assert "gpt did not annotate 2 of 60 cases that at least two people annotated; these were left out." in text
+    assert (
+        "2 of 60 cases with annotations by at least two people were left out because gpt did not annotate them." in text
+    )
     same = whole.select(cases=people.cases)
     request = replace(request, with_machines=same)
     assert "People labelled" not in " ".join(parsed(build_report(request, ["machines"])).text)
     alone = "\n".join(["case,rater,class", *rows, *(f"{c},lone,x" for c in range(60, 90))]).encode()
     request = replace(request, with_machines=read(alone).dataset, machines=("gpt", "lone"))
     text = " ".join(parsed(build_report(request, ["machines"])).text)
-    assert " Cannot estimate rates: fewer than two cases annotated by lone have a label." in text
+    assert " Cannot estimate rates: fewer than two of the cases that lone annotated are labelled." in text
     assert ": Cannot" not in text, "one message in another"
-    assert "fewer than two cases annotated by gpt" not in text and "People labelled 60 of 300 cases" in text
+    assert "fewer than two of the cases that gpt annotated" not in text and "People labelled 60 of 300 cases" in text
 
 
 def test_machines_of_a_report_stand_apart_from_its_panel(monkeypatch):

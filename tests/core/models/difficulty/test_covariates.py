@@ -154,7 +154,7 @@ def test_columns_that_cannot_be_used_are_refused_in_words():
         (same, "all raters have the same value"),
         ([""] * 20, "no rater has a value"),
         (each, "every rater has a different value"),
-        ([*each[:8], *["v1"] * 12], "8 values for 20 raters, but at most 4"),
+        ([*each[:8], *["v1"] * 12], "8 different values for 20 raters; the limit is 4"),
         (["1", "2", "3", *[""] * 17], "numbers for only 3 raters"),
     ):
         with pytest.raises(NotApplicableError, match=words):
@@ -164,7 +164,7 @@ def test_columns_that_cannot_be_used_are_refused_in_words():
         fit_covariates(dataset, {}, {})
     with pytest.raises(NotApplicableError, match="at most 3"):
         fit_covariates(dataset, {}, dict.fromkeys("abcd", of_cases["site"]))
-    with pytest.raises(InputError, match="different raters"):
+    with pytest.raises(InputError, match="values? for"):
         fit_covariates(dataset, {"role": ["a"]}, {})
     crowd = dataset_of(
         np.repeat(np.arange(2), MOST_RATERS + 1), np.tile(np.arange(MOST_RATERS + 1), 2), np.zeros(602, int)

@@ -76,7 +76,7 @@ def test_the_mode_is_near_the_posterior_mean_and_says_that_it_is_no_sample(whole
     assert np.abs(first.fit.class_probability - found.fit.class_probability).mean() < 0.01
     assert first.diagnostics is None and first.loo is None and first.checks == ()
     assert first.quantities["prevalence"].rhat is None and first.fit.uncertainty is None
-    assert any(note.startswith("Posterior mode only: it has no intervals") for note in first.fit.notes)
+    assert any(note.startswith("The posterior mode has no intervals") for note in first.fit.notes)
 
 
 def test_more_draws_than_fit_are_refused_before_anything_is_run(whole, monkeypatch):
@@ -109,7 +109,7 @@ def test_cases_without_annotations_are_not_left_out(build):
 def test_the_mode_of_normals_is_their_mean_and_an_overflow_at_the_start_is_told():
     toy = Toy(np.array([3.0, -1.0]), np.array([0.1, 10.0]))
     np.testing.assert_allclose(posterior_mode(toy, np.zeros(2)), toy.mean, atol=1e-4)
-    with pytest.raises(NoModeError, match="overflows at the start"):
+    with pytest.raises(NoModeError, match="overflows at the starting point"):
         posterior_mode(dataclasses.replace(toy, fault="overflows"), np.zeros(2))
 
 
