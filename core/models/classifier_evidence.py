@@ -278,10 +278,8 @@ def with_classifier(
     if fit.cases != dataset.cases or fit.classes != dataset.classes:
         raise InputError(f"{could_not}: the fit has different cases or classes.", "Fit the model to these data.")
     if fit.method != "em":
-        raise InputError(
-            f"{could_not}: {fit.model} with the method {fit.method} does not support classifiers.",
-            "Use a model fitted by expectation-maximisation.",
-        )
+        why = f"{fit.model} with the method {fit.method} does not support classifiers"
+        raise InputError(f"{could_not}: {why}.", "Use a model fitted by expectation-maximisation.")
     if CLASSIFIER in fit.settings:
         raise InputError(
             f"{could_not}: the fit already uses {fit.settings[CLASSIFIER]}.", "Use a fit without a classifier."

@@ -235,13 +235,7 @@ def review_groups(
         Annotations are of another kind or anonymous, or no group is large enough.
     """
     _check(dataset, q, level, n_permutations, n_resamples)
-    for name, values in zip(facts.names, facts.values, strict=True):
-        if len(values) != dataset.n_raters:
-            raise InputError(
-                f"Could not use column {name!r}: it has {plural(len(values), 'value')} for "
-                f"{plural(dataset.n_raters, 'rater')}.",
-                "Provide one value per rater.",
-            )
+    _check_facts(facts, dataset.n_raters)
     sums = _Sums(dataset)
     found, too_small = list[tuple[str, str, _Tested]](), list[tuple[str, int]]()
     spread: list[_Measures] = []
@@ -279,6 +273,17 @@ def _check(dataset: Dataset, q: float, level: float, n_permutations: int, n_resa
         raise NotApplicableError(
             "Cannot compare groups of raters: this needs named raters and one class or score per annotation."
         )
+
+
+def _check_facts(facts: RaterFacts, n_raters: int) -> None:
+    """Refuse facts that are not one per rater."""
+    for name, values in zip(facts.names, facts.values, strict=True):
+        if len(values) != n_raters:
+            raise InputError(
+                f"Could not use column {name!r}: it has {plural(len(values), 'value')} for "
+                f"{plural(n_raters, 'rater')}.",
+                "Provide one value per rater.",
+            )
 
 
 def sides_of(values: Sequence[str]) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:

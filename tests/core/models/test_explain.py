@@ -50,7 +50,7 @@ def test_few_who_are_right_more_often_outweigh_many(build):
     reason = explain(dataset, fit, 0)
     assert reason.top == 1 and reason.against == 0
     assert reason.sentence == (
-        "3 of 5 annotations name class 0; the two raters who name class 1 are more often correct when they "
+        "3 of 5 annotations name class 0, but the two raters who name class 1 are more often correct when they "
         "name it than the others are when they name class 0."
     )
     assert reason.answers[0][:2] == ("rater 3", "class 1")
@@ -87,7 +87,7 @@ def test_the_plain_cases_have_plain_sentences(build):
     assert sentence([1, 0], [0.5, 0.5], [SHARP] * 2) == "class 0 and class 1 are equally probable."
     three = np.full((4, 3, 3), 0.1) + 0.7 * np.eye(3)
     assert sentence([2, 2, 0, 1], [0.3, 0.3, 0.4], three).startswith(
-        "2 of 4 annotations name class 2; the two raters who name class 2"
+        "2 of 4 annotations name class 2, and the two raters who name class 2"
     )
     empty, fit = crafted(build, [0, 1], [0.5, 0.5], [SHARP] * 2)
     empty = build([(0, 0, 0), (0, 1, 1)], 2, 2)

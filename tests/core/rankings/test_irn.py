@@ -335,7 +335,7 @@ def test_lists_of_blocks_become_the_same_entries_as_a_dataset_of_them(ranked, so
     [
         ([[0], []], "ranking 1: block 2 is empty"),
         ([[0], [3]], "block 2 has class code 3. Use class codes from 0 to 2"),
-        ([[-1]], "got -1"),
+        ([[-1]], "block 1 has class code -1"),
         ([[0, 1], [0]], "ranking 1: it contains class 0 twice"),
     ],
 )

@@ -164,7 +164,7 @@ def test_columns_that_cannot_be_used_are_refused_in_words():
         fit_covariates(dataset, {}, {})
     with pytest.raises(NotApplicableError, match="at most 3"):
         fit_covariates(dataset, {}, dict.fromkeys("abcd", of_cases["site"]))
-    with pytest.raises(InputError, match="values? for"):
+    with pytest.raises(InputError, match="it has 1 value for"):
         fit_covariates(dataset, {"role": ["a"]}, {})
     crowd = dataset_of(
         np.repeat(np.arange(2), MOST_RATERS + 1), np.tile(np.arange(MOST_RATERS + 1), 2), np.zeros(602, int)
