@@ -225,7 +225,7 @@ def machine_rates(
         Fewer than two cases of the AI rater are labelled, or the annotations are not single classes.
     """
     if machine not in dataset.raters:
-        raise InputError(f"Unknown rater {machine!r}.", "Check the names of the raters.")
+        raise InputError(f"Unknown rater {machine!r}.", "Check the name.")
     dataset.check_kind("class", "Could not estimate rates")
     shape = dataset.n_cases, dataset.n_classes
     check_shapes(labels=(labels, shape), probability=(probability, shape), chance=(chance, shape[:1]))
@@ -308,7 +308,7 @@ def likely_named(dataset: Dataset, people: Sequence[str], name: str) -> np.ndarr
     """
     _check(dataset)
     if name not in dataset.classes:
-        raise InputError(f"Unknown class {name!r}.", "Check the names of the classes.")
+        raise InputError(f"Unknown class {name!r}.", "Check the name.")
     return _drawn_to_all(dataset, people, people_labels(dataset, people)[:, dataset.classes.index(name)])
 
 
@@ -332,7 +332,7 @@ def likely_right(dataset: Dataset, people: Sequence[str], machine: str) -> np.nd
     """
     _check(dataset)
     if machine not in dataset.raters:
-        raise InputError(f"Unknown rater {machine!r}.", "Check the names of the raters.")
+        raise InputError(f"Unknown rater {machine!r}.", "Check the name.")
     first = first_classes(dataset, machine)
     labels = people_labels(dataset, people)[np.arange(dataset.n_cases), np.maximum(first, 0)]
     said = first >= 0

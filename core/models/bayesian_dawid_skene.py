@@ -90,17 +90,17 @@ def _prior(name: str, default: float | None, label: str, help: str) -> Option:
 
 
 PRIORS = (
-    _prior("prevalence_prior", 3.0, "Prior cases of each class", "number of prior cases of each class [3]"),
+    _prior("prevalence_prior", 3.0, "Prior cases per class", "number of prior cases per class [3]"),
     _prior("diagonal", None, "Prior correct annotations per rater and class",
            "number of prior correct annotations per rater and true class [2.5 times the number of classes]"),
-    _prior("off_diagonal", 1.0, "Prior incorrect annotations per rater, true class and given class",
+    _prior("off_diagonal", 1.0, "Prior annotations of each wrong class per rater and true class",
            "number of prior annotations of each wrong class per rater and true class [1]"),
 )  # fmt: skip
 METHOD = RaterModelMethod(
     BayesianDawidSkene.name,
     "Dawid-Skene, Bayesian",
     BayesianDawidSkene,
-    plainly="Dawid-Skene with the full uncertainty of the confusion matrices.",
+    plainly="Dawid-Skene that accounts for all uncertainty in the confusion matrices.",
     exactly="Posterior of prevalence and confusion matrices under Dirichlet priors, sampled with NUTS. True classes "
     "are summed out (Dawid & Skene 1979; Stan user's guide, 7.4).",
     sources=(DAWID_SKENE_1979,),

@@ -78,7 +78,8 @@ def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
     else:
         n, name, other = rater.size, dataset.classes[top], dataset.classes[against]
         if votes[top] == n:
-            sentence = f"All {n} annotations name {name}." if n > 1 else f"The only annotation is {name}."
+            every = "Both annotations" if n == 2 else f"All {n} annotations"
+            sentence = f"{every} name {name}." if n > 1 else f"The only annotation is {name}."
         elif votes[top] > n - votes[top]:
             sentence = f"{votes[top]} of {n} annotations name {name}, and the others do not outweigh them."
         else:

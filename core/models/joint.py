@@ -78,9 +78,7 @@ def kappa_check(dataset: Dataset, fit: RaterModelFit) -> KappaCheck:
         The fit is of another model, or no case has two annotations.
     """
     if fit.model != TAP[0].name:
-        raise NotApplicableError(
-            f"Could not compare kappa with accuracies: this needs a t-a-p fit, not a fit of {fit.model}."
-        )
+        raise NotApplicableError(f"Could not compare kappa with accuracies: the model must be t-a-p, not {fit.model}.")
     _, expected, _, meant, n_paired, n_rated = _tables(dataset, fit)
     chance = float(((meant / n_rated) ** 2).sum())
     agreed = float(np.trace(expected)) / n_paired

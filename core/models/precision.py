@@ -264,8 +264,8 @@ MOST_PARAMETERS = 600
 MOST_KEPT = 20_000_000
 N_REPLICATES = 200
 _SMOOTHED = (
-    "The pseudo-annotations of smoothing count as evidence here. Intervals are too narrow for raters with few "
-    "annotations who differ from the others."
+    "The pseudo-annotations of smoothing count as evidence here, so intervals are too narrow for raters who have few "
+    "annotations and differ from the others."
 )
 
 

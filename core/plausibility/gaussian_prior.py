@@ -149,7 +149,7 @@ def fit_prior(dataset: Dataset) -> FittedPrior:
 
     scores = score_statistics(dataset)
     if not (scores.n >= 2).any():
-        raise InputError("Could not fit the prior: no case has two scores.", "Add second scores to some cases.")
+        raise InputError("Could not fit the prior: no case has two scores.", "Add a second score to some cases.")
     middle, spread = float(dataset.score.mean()), float(dataset.score.std())
     if spread == 0 or dataset.score.min() == dataset.score.max():
         raise InputError("Could not fit the prior: all scores are equal.", "Use scores that differ.")

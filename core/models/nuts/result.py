@@ -149,7 +149,7 @@ class BayesianFit(Result):
         """
         if self.diagnostics is None or self.job is None:
             raise NotApplicableError(
-                "Could not use draws: the mode is a single point. Fit the model with NUTS to sample the posterior."
+                "Could not get draws: the posterior mode has none. Fit the model with NUTS to sample the posterior."
             )
         arviz, density = import_arviz(), density_from(*self.job)
         shape = (self.diagnostics.n_chains, len(self.draws) // self.diagnostics.n_chains)

@@ -179,4 +179,4 @@ def test_gold_of_the_first_class_is_known_too_and_that_of_another_case_is_not(bu
     known = replace(dataset, gold=np.array([0, -1], np.int32))
     fit = DawidSkene("none", use_gold=True).fit(known)
     assert explain(known, fit, 0).sentence == "The class is known to be class 0."
-    assert explain(known, fit, 1).sentence == "All 2 annotations name class 1."
+    assert explain(known, fit, 1).sentence == "Both annotations name class 1."
