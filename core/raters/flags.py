@@ -40,7 +40,7 @@ ADVICE = {
     "one_class": "Ask how they distinguish the other classes.",
     "below_others": "Discuss some of these cases together before more are assigned.",
     "adversarial": "Check whether two classes are swapped in their tool.",
-    "spam": "Ask how they work before more cases are assigned.",
+    "spam": "Before more cases are assigned, ask how they work.",
     "careless": "Show them the cases for which nobody else chose this class.",
     "streaks": "Check whether their tool keeps the previous annotation.",
     "fast": "Ask whether they saw the whole case.",

@@ -49,7 +49,9 @@ def ranking_entries(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarra
         The annotations are scores.
     """
     if dataset.kind == "set":
-        raise NotApplicableError("Could not rank sets of labels: their classes are not ordered. Choose a label first.")
+        raise NotApplicableError(
+            "Could not rank sets of labels: the labels in a set have no order. Choose a label first."
+        )
     if dataset.kind == "score":
         raise NotApplicableError("Could not rank scores: they have no classes. Choose a threshold first.")
     return dataset.entries()

@@ -189,7 +189,7 @@ class MixturePlackettLuce:
         if self.trust_prior is not None and not all(np.isfinite(x) and x > 0 for x in self.trust_prior):
             raise InputError(
                 f"The prior of the rater weights must be two positive numbers, A and B; got {self.trust_prior}.",
-                "Use for example 8 and 2.",
+                "Use 8 and 2, for example.",
             )
         if self.trust_at is not None and not (np.isfinite(self.trust_at) and self.trust_at > 0):
             raise InputError(
