@@ -157,7 +157,8 @@ class OrdinalTruth:
 METHOD = PlausibilityMethod(
     OrdinalTruth.name,
     "Ordinal truth",
-    plainly="For ordered classes. Estimates the true class, corrected for raters who rate higher or lower than the others.",
+    plainly="For ordered classes. Estimates the true class, corrected for raters who rate higher or lower than the "
+    "others.",
     exactly="P(z | y) ∝ π_z Π P(y | z, rater)^γ under the ordinal model at its mode (after Patz et al. 2002). "
     "Certainty is the largest probability, in closed form.",
     sources=("Patz, Junker, Johnson & Mariano, Journal of Educational and Behavioral Statistics 27 (2002), 341-384",),
