@@ -14,7 +14,7 @@ GLOSSARY: dict[str, Term] = {
     "without the rater": Term(
         "Does agreement rise without this rater? If so, this rater differs from the others.",
         "The coefficient without the rater minus the coefficient with all raters. Agreement with the other raters is "
-        "the share of agreeing pairs, with a Wilson interval on the effective number of the rater's cases.",
+        "the share of annotation pairs that agree, with a Wilson interval that uses the effective number of cases.",
     ),
     "machine": Term(
         "An AI model that annotates. It is shown separately from people. It is not part of any panel or truth "
@@ -27,21 +27,21 @@ GLOSSARY: dict[str, Term] = {
         "more with the other raters? A model that shares the raters' mistakes also passes.",
         "For each rater, a one-sided t-test of whether the rater wins less often than the model plus ε, with the "
         "Benjamini-Yekutieli correction over raters. The model passes if the winning rate ω is at least ½. ρ is "
-        "the mean advantage (Calderon, Reichart & Dror 2025). Intervals resample cases.",
+        "the mean advantage (Calderon, Reichart & Dror 2025). Intervals are from resampled cases.",
     ),
     "panel of AI raters": Term(
         "How many independent raters are the models worth together? Models that make the same mistakes are worth "
         "only a few raters, and their vote may be no better than the best model.",
         "n_eff = n / (1 + (n − 1) ρ̄), where ρ̄ is the mean φ of the errors of two raters. EM (Dawid & Skene 1979) "
-        "estimates the truth from people's annotations and from the panel's, which together count as one rater with "
-        "an unrestricted table. Intervals resample cases.",
+        "estimates the truth from people's annotations and from those of the panel, which counts as a single rater "
+        "with an unrestricted confusion matrix. Intervals are from resampled cases.",
     ),
     "reader study": Term(
         "Readers score the same cases in two modalities. Do they perform better with one of them? The interval allows "
-        "for other readers, other cases and the errors of a panel that provides the truth.",
-        "MRMC: Obuchowski & Rockette (1995) with Hillis' (2007) degrees of freedom, or U-statistics (Gallas 2009); AUC "
-        "by Wilcoxon; total variance = within + (1 + 1/S) between over S draws of the truth (Rubin), df by Barnard & "
-        "Rubin (1999).",
+        "for variation between readers and between cases, and for errors of a panel that provides the truth.",
+        "MRMC: Obuchowski & Rockette (1995) with Hillis' (2007) degrees of freedom, or U-statistics (Gallas 2009). "
+        "AUC is the Wilcoxon statistic. Over S draws of the truth, total variance = within + (1 + 1/S) between "
+        "(Rubin), with df by Barnard & Rubin (1999).",
     ),
     "quality gate": Term(
         "Requirements for the data, such as agreement of at least 0.6. They are checked each time new data arrive.",
@@ -53,7 +53,7 @@ GLOSSARY: dict[str, Term] = {
         "shown.",
         "IRR is α within a group, XRR is 1 − D_o / D_e across groups, and GAI = IRR / XRR (Prabhakaran et al. 2024). "
         "p-values come from permuting the facts about raters within strata of activity, with the Benjamini-Hochberg "
-        "correction. Intervals resample raters and cases.",
+        "correction. Intervals are from resampled raters and cases.",
     ),
     "covariates": Term(
         "Are facts about raters associated with their accuracy, and facts about cases with prevalence and difficulty? "
@@ -67,8 +67,8 @@ GLOSSARY: dict[str, Term] = {
         "Which items do raters prefer? Each item has a strength. The difference between two strengths predicts "
         "how often raters prefer one item to the other.",
         "P(i) ∝ exp(d/2), P(j) ∝ exp(−d/2), P(tie) ∝ ν (Davidson); d = a_r (θ_i − θ_j) + δ s, with the discrimination "
-        "a_r of a rater and the advantage δ of the item shown first. Laplace's approximation at the mode; the spread "
-        "of strengths is integrated out.",
+        "a_r of a rater and the advantage δ of the item shown first. Laplace's approximation at the mode, with the "
+        "spread of strengths integrated out.",
     ),
     "circular triad": Term(
         "Three items that are preferred in a circle: A to B, B to C, but C to A. Raters with a clear order have "
@@ -85,8 +85,7 @@ GLOSSARY: dict[str, Term] = {
         "resampled cases.",
     ),
     "versions": Term(
-        "Versions of one model on the same cases: does a newer version agree more with people, and on how many "
-        "cases does its annotation change?",
+        "Does a newer version of the same model agree more with people? On how many cases does its annotation change?",
         "Paired differences of mean S(f, R) over the cases that all versions annotated. Percentile intervals over "
         "cases have level 1 − (1 − level)/m for m comparisons. The share of changed annotations has a Wilson "
         "interval.",
@@ -101,7 +100,7 @@ GLOSSARY: dict[str, Term] = {
     "equivalent raters": Term(
         "Number of raters who together predict another rater's annotation as well as the model does.",
         "Survey equivalence: the k with c(k) = s_f, where c is the mean score of panels of k raters, interpolated "
-        "between whole k (Resnick et al. 2021). Intervals resample cases.",
+        "between whole k (Resnick et al. 2021). Intervals are from resampled cases.",
     ),
     "shared errors": Term(
         "Two raters make the same mistakes. They agree more than their accuracy explains, so together they are "
@@ -136,9 +135,9 @@ GLOSSARY: dict[str, Term] = {
         "How well a model predicts an unseen annotation from the other annotations of the case. It needs no gold, "
         "but cannot detect mistakes that raters share.",
         "Mean log probability of held-out annotations, with at most one per case in each of five folds. Differences "
-        "are paired by annotation, and standard errors are clustered by case. Each model uses its own β, which also "
-        "lowers the weight of the prevalence if this improves the score by more than one standard error. These scores "
-        "determine the weights in the average of models.",
+        "are paired by annotation, and standard errors are clustered by case. Each model uses its own β. The "
+        "prevalence is also raised to the power of β if that improves the score by more than one standard error. These "
+        "scores determine the weights in the average of models.",
     ),
     "full posterior": Term(
         "The posterior mode is fast and has no intervals. The full posterior has intervals and can take minutes.",
@@ -146,7 +145,7 @@ GLOSSARY: dict[str, Term] = {
         "R-hat ≤ 1.01 and bulk ESS ≥ 400.",
     ),
     "predictive check": Term(
-        "Could the model have produced data like these? Outlines show your data, bands show simulated data.",
+        "Could the model have produced data like these? Outlines show your data; bands show simulated data.",
         "Posterior predictive check with min(p, 1 − p) for each of S statistics. The smallest value is shown, and "
         "the check fails if it is below 0.025/S. This value is not a p-value (Gelman et al. 1996; Han et al., 6.1).",
     ),
@@ -157,8 +156,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "model agreement": Term(
         "Do the models choose the same class? If they differ, the class depends on the assumptions.",
-        "Share of cases with the same most likely class, with ties shared. You can download the mean total-variation "
-        "distance.",
+        "Share of cases with the same most likely class, with ties split equally. You can download the mean "
+        "total-variation distance.",
     ),
     "gold": Term(
         "Classes known from another source, such as a biopsy. Raters, models and certainty are compared with gold.",
@@ -167,8 +166,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "calibration": Term(
         "If the model gives a probability of 80%, is it correct 8 times out of 10?",
-        "Share of gold cases in which the model is correct, by bins of the probability, with Wilson intervals and "
-        "log loss.",
+        "Share of gold cases in which the model is correct, by bins of its probability, with Wilson intervals. "
+        "Log loss is shown as well.",
     ),
     "soft labels": Term(
         "Probability of each class for training, instead of a single class.",
@@ -181,22 +180,23 @@ GLOSSARY: dict[str, Term] = {
     ),
     "acceptable": Term(
         "The lowest accuracy you accept. Raters clearly below it are flagged.",
-        "By default, the mean accuracy over annotations − 0.10, but at least half-way between the accuracy of blind "
-        "annotation and this mean. Flags are the longest list whose mean P(accuracy ≥ acceptable) stays within the "
-        "stated false discovery rate. Raters are sorted by expected wrong annotations, n (1 − accuracy).",
+        "By default, the mean accuracy over annotations − 0.10, but at least half-way between this mean and the "
+        "accuracy of guessing in proportion to the class shares of all annotations. Flags are the longest list whose "
+        "mean P(accuracy ≥ acceptable) stays within the stated false discovery rate. Raters are sorted by expected "
+        "wrong annotations, n (1 − accuracy).",
     ),
     "follows": Term(
         "How closely a rater's values rise and fall with the case: 1 means perfectly, 0 not at all. Consistently "
         "high or low values do not matter.",
         "Correlation with the true score of the case. It is derived from the correlation with the severity-adjusted "
         "mean of the other raters, by Fisher's z and pooling over raters. By default, half of the mean is acceptable. "
-        "Lost annotations: n minus the number of the average rater's annotations that carry the same information, "
-        "which is ρ² / (1 − ρ²) per annotation.",
+        "The information per annotation is ρ² / (1 − ρ²). Lost annotations: n minus the number of the average "
+        "rater's annotations that carry the same information.",
     ),
     "planning": Term(
         "Simulates the plan many times with annotations like yours, and shows the likely result with its uncertainty.",
-        "The average of rater models gives draws of the truth and, given these, of the raters. Data are simulated from "
-        "both. The chart shows the median and an interval over simulations after each step.",
+        "The truth and, given the truth, raters' confusion matrices are drawn from the average of rater models. Data "
+        "are simulated from both. The chart shows the median and an interval over simulations after each step.",
     ),
     "expected gain": Term(
         "How much an annotation is expected to reduce the uncertainty about the class. 1 bit decides between two "
@@ -206,7 +206,8 @@ GLOSSARY: dict[str, Term] = {
         "with the largest gain per cost, at most one per case.",
     ),
     "control chart": Term(
-        "Rises while a rater is less accurate than before. Above the dashed line, chance is an unlikely explanation.",
+        "The line rises while a rater is less accurate than before. Above the dashed line, chance is an unlikely "
+        "explanation.",
         "CUSUM of log-likelihood ratios, or EWMA, against the panel without the rater. The limit comes from random "
         "orders of the rater's own annotations.",
     ),
@@ -230,8 +231,9 @@ GLOSSARY: dict[str, Term] = {
     ),
     "annotation certainty": Term(
         "Probability that the leading class stays first if more raters like these were asked.",
-        "max over classes of P(top-1 class of λ) under the posterior of plausibilities λ (Stutz et al., eq. 2-6); ±"
-        " is the Monte Carlo standard error, not the uncertainty about the model or γ.",
+        "Largest probability, over classes k, that k is the top-1 class of λ, under the posterior of the "
+        "plausibilities λ (Stutz et al., eqs 2-6). ± is the Monte Carlo standard error, not the uncertainty about the "
+        "model or γ.",
     ),
     "reliability": Term(
         "How much each annotation counts. Low: a few annotations change little. High: annotations are treated "
@@ -257,7 +259,7 @@ GLOSSARY: dict[str, Term] = {
     "review queue": Term(
         "Cases ordered by how much another opinion matters, according to the criterion that you choose.",
         "Criteria: lowest certainty; gain C1 − max Σ A of one more opinion; nearly equal votes; expected risk × (1 − "
-        "certainty); a classifier that contradicts certainty ≥ 90%; only one rater.",
+        "certainty); a classifier that contradicts a leading class with certainty ≥ 90%; only one rater.",
     ),
     "risk": Term(
         "Probability that the case has low, medium or high risk, whatever the exact class.",
@@ -271,7 +273,7 @@ GLOSSARY: dict[str, Term] = {
     "top3 accuracy": Term(
         "How often the true class is among the classifier's three best guesses, averaged over draws (simulated "
         "plausible truths).",
-        "Uncertainty-adjusted top-k accuracy: mean over cases per draw, then over draws (Stutz et al., eq. 7-12).",
+        "Uncertainty-adjusted top-k accuracy: mean over cases per draw, then over draws (Stutz et al., eqs 7-12).",
     ),
     "better": Term(
         "Probability that one classifier is better than the other, over draws (simulated plausible truths).",
@@ -301,8 +303,8 @@ GLOSSARY: dict[str, Term] = {
         " or Altman (1991), as Gwet (2014, chapter 6) proposes.",
     ),
     "prediction sets": Term(
-        "How many classes must a classifier list so that the list contains the truth as often as guaranteed, even "
-        "if experts disagree?",
+        "How many classes must a classifier list to contain the truth as often as guaranteed, even if experts "
+        "disagree?",
         "Monte Carlo conformal prediction. Labels drawn from the plausibilities at γ calibrate one threshold on the "
         "score. Coverage is at least 1 − α for one label per case (Stutz et al. 2023).",
     ),
@@ -318,7 +320,7 @@ GLOSSARY: dict[str, Term] = {
     ),
     "corrected rate": Term(
         "Share of a class among all cases, estimated from an AI model's labels of all cases and people's labels "
-        "of some of them. These cases must be a random sample, or have known selection probabilities.",
+        "of some of them. The cases that people label must be a random sample, or have known selection probabilities.",
         "PPI++: λ mean(f̃) + mean(Y − λ f), with the λ that minimises the variance (Angelopoulos et al. 2023). "
         "Alternatives: weights by selection probabilities (Zrnic & Candès 2024), and Rogan-Gladen with the interval "
         "of Lee et al. (2025).",
@@ -331,8 +333,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "convergence": Term(
         "Has the sampler run long enough? Runs from different starts must give the same result.",
-        "Converged if rank-normalised split R-hat ≤ 1.01, bulk and tail effective sample size ≥ 100 per chain, and no "
-        "divergences (Vehtari et al. 2021).",
+        "The sampler has converged if rank-normalised split R-hat is at most 1.01, bulk and tail effective sample "
+        "sizes are at least 100 per chain, and there are no divergences (Vehtari et al. 2021).",
     ),
     "case difficulty": Term(
         "Some cases are hard for every rater, so errors occur together. A model without difficulty cannot explain "

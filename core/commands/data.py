@@ -275,7 +275,7 @@ def read_chosen_facts(options, dataset: "Dataset") -> "tuple[RaterFacts, RaterFa
             if name not in facts.names:
                 names_known = ", ".join(facts.names)
                 known = f"Columns: {names_known}." if facts.names else f"The table has no facts about {noun}s."
-                raise NotFoundError(f"Could not find the {noun} column {name!r} in {dataset.name}. {known}")
+                raise NotFoundError(f"Could not find {name!r} among the facts about {noun}s. {known}")
         found.append(facts.only(names))
     return found[0], found[1]
 
@@ -300,7 +300,7 @@ def read_facts(source: str, dataset: "Dataset", noun: str = "rater") -> "RaterFa
 
     if not Path(source).is_file():
         raise InputError(
-            f"Could not find a table of facts about {noun}s.",
+            f"Could not read facts about {noun}s: {source!r} is not a file.",
             f"Provide a table with one row per {noun} ({'--facts' if noun == 'rater' else '--case-facts'} FILE).",
         )
     names = dataset.raters if noun == "rater" else dataset.cases

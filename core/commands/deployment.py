@@ -36,7 +36,7 @@ def _database(options) -> str:
             raise InputError(f"Could not read {told[1:]}: {getattr(error, 'strerror', None) or error}.") from None
     if "@" in told.partition("://")[2] and urlsplit(told).password:
         options.cautions.append(
-            "Every user of this computer can read a password on the command line. Use --database @FILE, and change "
-            "the password."
+            "Every user of this computer can see a password that is given on the command line. Change the password, "
+            "and use --database @FILE."
         )
     return told

@@ -169,8 +169,8 @@ def _chosen(options, dataset: Dataset) -> tuple[Request, float | None, dict]:
     given += [name for name, value in vars(options).items() if name.startswith("variant_") and value is not None]
     if given:
         raise InputError(
-            "Could not set options of the model: “auto” chooses them itself.",
-            "Name a model to set its options.",
+            "Could not set model options: “auto” chooses the model and its options.",
+            "Choose a model to set its options.",
         )
     say_duration(seconds_to_choose(dataset))
     found = choose(dataset, seed=options.seed, progress=progress)
@@ -242,16 +242,18 @@ def _with_evidence(options, fitted: Fitted, beta: float | None) -> tuple[Fitted,
     """Return the fit with a classifier as evidence, weighted at the held-out β, or at that of the fit if unknown."""
     name, _, path = options.evidence.partition("=")
     if not path or not Path(path).is_file():
-        raise InputError(f"Could not use {options.evidence!r}: it is not a predictions file.", "Use NAME=FILE.")
+        fault = "the file does not exist" if path else "it is not of the form NAME=FILE"
+        raise InputError(f"Could not use {options.evidence!r} as evidence: {fault}.", "Use NAME=FILE.")
     if fitted.request.way != "em":
         raise InputError(
             f"{fitted.title} does not support a classifier as evidence.",
-            "Use a model that is fitted by expectation-maximisation.",
+            "Use a model fitted by expectation-maximisation (--method em).",
         )
     (predictions, *others), dataset = open_predictions(name, Path(path).read_bytes(), fitted.dataset), fitted.dataset
     if others:
         raise InputError(
-            f"Could not use {path}: it contains {1 + len(others)} classifiers.", "Use a file with one classifier."
+            f"Could not use {path}: it contains predictions from {1 + len(others)} classifiers.",
+            "Use a file with predictions from one classifier.",
         )
     options.cautions.extend(predictions.notes)
     probability = predictions.probabilities(dataset.n_classes)

@@ -89,7 +89,7 @@ def _listed(reading: Reading, options) -> Reading:
     if options.missing:
         raise InputError(
             "Could not use --missing: it applies only to files, and these data have already been read.",
-            "Read the file again.",
+            "Use the original file.",
         )
     given = class_list(options.classes)
     names = read_class_list(given.name, given.read_bytes()).names if isinstance(given, Path) else given
@@ -137,7 +137,7 @@ def check_codes(codes: Mapping[str, int]) -> None:
     listed = ", ".join(f"{shorten(name, 24)!r} ({plural(n, 'annotation')})" for name, n in codes.items())
     given = quote(",".join(codes))
     raise InputError(
-        f"Could not continue: the data may contain codes for missing annotations ({listed}).",
+        f"The data may contain codes for missing annotations: {listed}.",
         f"Use --missing={given} to leave them out, or --not-missing={given} to keep them as classes.",
     )
 

@@ -41,7 +41,7 @@ def fit_of_labels(options, dataset: Dataset, asked: Request) -> tuple[dict, pd.D
     for name in ("restarts", "intervals", "gold", "part"):
         if getattr(options, name):
             raise InputError(
-                f"Could not use --{name}: it is not available for all labels at once.", "Choose a label (--label NAME)."
+                f"Could not use --{name}: it is available only for a single label.", "Choose a label (--label NAME)."
             )
     found = fit_labels(dataset, model, shared=not options.own_trust, progress=progress)
     table = found.to_frame("cases")

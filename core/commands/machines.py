@@ -78,7 +78,7 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
         "versions": _versions(dataset, names, told, people, options),
         "notes": notes,
         "note": "The test rewards agreement with the majority of people, so an AI rater that makes the same "
-        "errors as they do passes.",
+        "mistakes as people also passes.",
         **stamp(options, dataset),
     }
     return answer, _table(found, worth)
@@ -148,7 +148,10 @@ def _numbers(dataset: Dataset, score: Score | None) -> list[str]:
         return []
     if not np.isfinite(to_numbers(dataset.classes)).all():
         return []
-    return ["The classes are numbers but are only checked for equality. To count their distance, use --score rmse."]
+    return [
+        "The classes are numbers, but annotations were only compared for equality. To use the distances between them, "
+        "add --score rmse."
+    ]
 
 
 def _missing(reading) -> list[str]:
@@ -293,7 +296,7 @@ def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarra
     if not asked:
         raise InputError(
             "Could not test an AI rater: none was named.",
-            "Name a rater in the data (--machine NAME), or provide a file with its annotations.",
+            "Name an AI rater in the data (--machine NAME), or provide a file with its annotations.",
         )
     if unknown := [name for name in asked if name not in dataset.raters]:
         raise InputError(f"Could not find the AI rater {unknown[0]!r}.", f"Raters: {', '.join(dataset.raters[:20])}.")
@@ -349,7 +352,8 @@ def _with_predictions(
     for entry in options.predictions:
         name, _, path = entry.partition("=")
         if not path or not Path(path).is_file():
-            raise InputError(f"Could not use {entry!r}: it is not a predictions file.", "Use NAME=FILE.")
+            fault = "the file does not exist" if path else "it is not of the form NAME=FILE"
+            raise InputError(f"Could not use {entry!r} as predictions: {fault}.", "Use NAME=FILE.")
         opened: Callable[..., tuple[Predictions | ScorePredictions, ...]]
         opened = open_score_predictions if people.kind == "score" else open_predictions
         if is_of_label(people, whole):

@@ -103,8 +103,7 @@ def opened(options) -> Iterator["PartitionedDataset"]:
             raise NotApplicableError(f"Could not use --{name}: it is not available for partitioned data.")
     if options.kind not in (None, "class"):
         raise NotApplicableError(
-            "Could not use partitions: they need one class per annotation, but these "
-            f"annotations are of kind {options.kind!r}."
+            f"Could not use partitions: they need one class per annotation, but --kind is {options.kind!r}."
         )
     if getattr(options, "intervals", False):
         raise NotApplicableError("Could not use --intervals: it is not available for partitioned data.")
@@ -258,9 +257,9 @@ def choose(options) -> Answer:
         if dataset.n_cases < data.n_cases:
             each, all_of_them = (significant(one.n_annotations / one.n_raters) for one in (dataset, data))
             options.cautions.append(
-                f"Models were scored on {dataset.n_cases:,} of {data.n_cases:,} cases, chosen by a hash of "
-                f"their names. Raters have an average of {each} annotations on these cases ({all_of_them} on "
-                "all cases); with more annotations, larger models score better."
+                f"Models were scored on {dataset.n_cases:,} of {data.n_cases:,} cases, chosen by a hash of the "
+                f"case names. On average, raters have {each} annotations on these cases ({all_of_them} on all cases). "
+                "With more annotations, larger models score better."
             )
         answer, table = answer_of(options, dataset, 0)
         return {**answer, "n_cases_scored": dataset.n_cases, **_stamp(options, data)}, table
@@ -276,10 +275,13 @@ def certainty(options) -> Answer:
         raise InputError("The default γ is not available for partitioned data.", "Provide --reliability.")
     if options.plausibilities_out:
         raise InputError(
-            "--plausibilities-out is not available for partitioned data.", "Provide one file, or a selection."
+            "--plausibilities-out is not available for partitioned data.",
+            "Leave it out, or use data that fit in memory.",
         )
     if options.p_correct:
-        raise InputError("--p-correct is not available for partitioned data.", "Provide one file, or a selection.")
+        raise InputError(
+            "--p-correct is not available for partitioned data.", "Leave it out, or use data that fit in memory."
+        )
     tops = range(1, options.top + 1)
     with runner_of(options) as runner, opened(options) as data:
         (found,) = _means(options, data, [options.reliability], runner)
@@ -322,7 +324,7 @@ def _means(options, data: "PartitionedDataset", reliabilities: list[float], runn
 
     if method_named(PlausibilityMethod, options.model).takes.get("class") is None:
         raise NotApplicableError(
-            f"Could not use {options.model}: it does not support classes, and partitions contain only classes."
+            f"Could not use {options.model}: partitioned data contain classes, which this model does not support."
         )
     _warn(data, options)
     means = [MeanCertainty.of_none(options.top) for _ in reliabilities]

@@ -15,7 +15,7 @@ _MAY = {
     "administrator": "open, change, share and delete everything",
     "ended": "nothing",
     "nobody": "nothing",
-    "claim": "what the role in the claim PLURALITY_ROLE_CLAIM allows; without this claim, the same as a reviewer",
+    "claim": "what the role in the claim named by PLURALITY_ROLE_CLAIM allows; without it, the same as a reviewer",
 }
 _COLUMNS = ["name", "role", "may", "groups", "issuer", "subject"]
 
@@ -34,7 +34,7 @@ def people(options) -> tuple[dict, "pd.DataFrame"]:
         raise InputError("Could not free a name: none was given.", "Use: plurality people rebind NAME")
     name = normal_name(options.name)
     free(name)
-    answer = {"ok": True, "name": name, "next": "The next account that signs in with this name takes over the name."}
+    answer = {"ok": True, "name": name, "next": "The next account that signs in with this name takes it over."}
     return answer, pd.DataFrame([answer])
 
 

@@ -148,7 +148,7 @@ def _learns(options) -> bool:
     alpha = getattr(options, "alpha", None)
     if asked and (options.model not in (None, DirichletCounts.name) or alpha is not None or of_label):
         raise InputError(
-            "Could not use --learned-prior: it needs Dirichlet counts and one class per annotation, and sets α itself.",
+            "Could not use --learned-prior: it needs one class per annotation and Dirichlet counts without a fixed α.",
             "Use --model dirichlet, without --prior-alpha or --label.",
         )
     given = (getattr(options, name, None) is not None for name in ("reliability", "reliabilities", "beta", "alpha"))
@@ -340,7 +340,7 @@ def _gaussian_certainty(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
     if options.p_correct:
         raise InputError(
             "Could not use --p-correct: it needs classes, rankings or labels, not scores.",
-            "Use a different model, with --threshold.",
+            "Split the scores into classes with --threshold, and use a different model.",
         )
     model, fitted = _gaussian_model(options, dataset)
     asked, part = _inputs(dataset, model, options), CASES.part("scores")
@@ -505,7 +505,9 @@ def _read_matched(options, dataset: Dataset, opened: Callable) -> tuple:
     for entry in options.predictions:
         name, _, path = entry.partition("=")
         if not path:
-            raise InputError(f"Could not use {entry!r}: it is not a predictions file.", "Use NAME=FILE.")
+            raise InputError(
+                f"Could not use {entry!r} as predictions: it is not of the form NAME=FILE.", "Use NAME=FILE."
+            )
         found += opened(name, read_bytes(path), dataset)
     for predictions in found:
         options.cautions.extend(predictions.notes)
@@ -531,8 +533,8 @@ def _read_risk(path: str, dataset: Dataset) -> np.ndarray:
     if lines and all(line.casefold() in words for line in lines):
         if len(lines) != dataset.n_classes:
             raise InputError(
-                f"Could not use {path}: it has {len(lines):,} levels for {dataset.n_classes:,} classes.",
-                "Provide one level per class.",
+                f"Could not use {path}: it has {len(lines):,} risk levels for {dataset.n_classes:,} classes.",
+                "Provide one risk level per class.",
             )
         return np.array([words[line.casefold()] for line in lines], np.int8)
     cells = list(csv.reader(lines))
@@ -540,7 +542,7 @@ def _read_risk(path: str, dataset: Dataset) -> np.ndarray:
     for name in dataset.classes:
         if levels.get(name) not in words:
             raise InputError(
-                f"Could not use {path}: it has no risk level for class {name!r}.",
+                f"Could not use {path}: it has no valid risk level for class {name!r}.",
                 "Use low, medium or high (or 0, 1, 2).",
             )
     return np.array([words[levels[name]] for name in dataset.classes], np.int8)

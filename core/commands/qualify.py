@@ -42,7 +42,7 @@ def qualify(options) -> tuple[dict, "pd.DataFrame"]:
 def commands_of(options) -> Iterator[list[str]]:
     """Return the commands that are run twice on the file, with the options that were given."""
     if options.file == PIPE:
-        raise InputError("Could not read the piped input twice.", "Use a file.")
+        raise InputError("Cannot check piped input: it can be read only once.", "Use a file.")
     dataset = read_file(options).dataset
     given = [options.file, *_given_options()]
     yield ["agreement", *given]

@@ -57,7 +57,7 @@ def answer_each(
     writes = next((name for name in _WRITE if getattr(options, name, None)), None)
     if writes is not None:
         raise InputError(
-            f"Could not use --{writes.replace('_', '-')}: it writes only one file.",
+            f"Could not use --{writes.replace('_', '-')} for all questions: it writes only one file.",
             "Choose one question (--question NAME).",
         )
     answers: dict[str, dict] = {}
@@ -110,9 +110,7 @@ def each_question(options) -> Iterator[tuple[str, Any]]:
 def _listed(options) -> list[tuple[str, str, str | None]]:
     """List name, file and question of each dataset of the upload."""
     if options.file == PIPE:
-        raise InputError(
-            "Could not read the piped input twice.", "Save it to a file, so that all its questions can be read."
-        )
+        raise InputError("Cannot read all questions from piped input: it can be read only once.", "Save it to a file.")
     if not Path(options.file).exists():
         digest = library.present_digest(options.file) if _DIGEST.fullmatch(options.file) else ""
         found = belongings.questions_of(digest) if digest else {}

@@ -110,7 +110,7 @@ def _probabilities(options, dataset: Dataset) -> np.ndarray:
     except OSError as error:
         raise InputError(
             f"Could not open {options.file}: {error.strerror}.",
-            "Use a table that contains the column of --probabilities.",
+            "Check the path. --probabilities needs a table file.",
         ) from None
     frame = raw.table.to_pandas()
     if options.probabilities not in frame.columns:
@@ -119,7 +119,8 @@ def _probabilities(options, dataset: Dataset) -> np.ndarray:
         )
     cases = options.case or next((name for name in frame.columns if name.casefold() in ("case", "case id")), None)
     if cases is None or cases not in frame.columns:
-        raise InputError("Could not find the case column.", "Use --case COLUMN.")
+        which = "the case column" if cases is None else f"the column {cases!r}"
+        raise InputError(f"Could not find {which}.", f"Use --case COLUMN. Columns: {', '.join(frame.columns[:20])}.")
     told = pd.to_numeric(frame[options.probabilities], errors="coerce").to_numpy()
     of_case = dict(zip(frame[cases].astype(str), told, strict=True))
     return np.array([of_case.get(name, np.nan) for name in dataset.cases])

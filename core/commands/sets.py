@@ -107,7 +107,7 @@ def relations(options) -> tuple[dict, pd.DataFrame]:
     part = RELIABILITY.part(options.part)
     possible = part.applicable(inputs)
     if not possible.possible:
-        raise InputError(f"Could not compute this part: {possible.reason}.", "Add --predictions.")
+        raise InputError(f"Could not compute “{part.title}”: {possible.reason}.", "Add --predictions.")
     chosen = part.resolve(reliabilities=(options.reliability,), n_draws=options.draws, seed=options.seed)
     found = part.answer(inputs, chosen)
     table = part.frame(found, inputs, chosen)

@@ -83,5 +83,7 @@ def _named(path: str) -> tuple[str, bytes]:
 def _column(given: str) -> tuple[str, str]:
     role, sign, column = given.partition("=")
     if not sign or not column:
-        raise InputError(f"Could not read the column {given!r}.", "Use ROLE=COLUMN, such as score=rating.")
+        raise InputError(
+            f"Could not use {given!r}: it is not of the form ROLE=COLUMN.", "Use for example score=rating."
+        )
     return role, column

@@ -76,12 +76,17 @@ class Part:
 
 
 PARTS = (
-    Part("install.sh", "run it", "Steps for a bare Debian machine, in order, with explanations."),
-    Part("plurality.env", "/etc/plurality/plurality.env", "Settings of every process, with the cookie secret.", True),
-    Part("secrets.toml", "/etc/plurality/secrets.toml", "Settings of the identity provider, for you to fill in.", True),
+    Part("install.sh", "run it", "Installation on a bare Debian machine, step by step, with explanations."),
+    Part(
+        "plurality.env",
+        "/etc/plurality/plurality.env",
+        "Settings for all processes, including the cookie secret.",
+        True,
+    ),
+    Part("secrets.toml", "/etc/plurality/secrets.toml", "Identity provider settings, for you to fill in.", True),
     Part("people.toml", "/etc/plurality/people.toml", "Roles of people; reloaded when the file changes."),
     Part("plurality@.service", "/etc/systemd/system", "One dashboard process; the name after @ is the port."),
-    Part("plurality.target", "/etc/systemd/system", "All processes, to start and stop together."),
+    Part("plurality.target", "/etc/systemd/system", "Starts and stops all processes together."),
     Part(
         "plurality-kernels.service",
         "/etc/systemd/system",
@@ -95,7 +100,7 @@ PARTS = (
     Part("plurality-sign.service", "/etc/systemd/system", "Signs the head of the review record, if there is a key."),
     Part("plurality-failed@.service", "/etc/systemd/system", "Sends an alert if a backup or check fails."),
     Part("plurality-backup.timer", "/etc/systemd/system", "Backup schedule: every night."),
-    Part("plurality", "/usr/local/bin", "Command line, run as the server's user and with its settings."),
+    Part("plurality", "/usr/local/bin", "Runs commands as the server's user, with the server's settings."),
     Part("plurality-undo", "/usr/local/bin", "Returns to the version before the last installation."),
     Part("haproxy.cfg", "/etc/haproxy/haproxy.cfg", "HAProxy: TLS, one process per browser, headers, limits."),
     Part("Dockerfile", "image", "Container image with the packages, the kernels and an unprivileged user."),
@@ -162,8 +167,8 @@ class Deployment:
         for folder in (self.home, self.program, self.certificate):
             if not _FOLDER.fullmatch(folder) or ".." in PurePosixPath(folder).parts:
                 raise InputError(
-                    f"Could not use {folder!r}: the path is not valid in all generated files.",
-                    "Use an absolute path with letters and digits only, such as /srv/plurality.",
+                    f"Could not use {folder!r}: it would not be a valid path in every generated file.",
+                    "Use an absolute path without spaces or special characters, such as /srv/plurality.",
                 )
         if self.database and not re.fullmatch(r"postgresql(?:\+psycopg)?://[^\s\"'\\$#{}]+", self.database):
             raise InputError(

@@ -60,7 +60,7 @@ def verdict(
         Smallest probability of a clear leader, 0 to 1.
     """
     if not evaluations or len(evaluations[0].classifiers) < 2:
-        return "There is only one classifier. Add another one to compare"
+        return "There is only one classifier. Add a second one to compare them"
     found = leaders(evaluations, metric)
     if not found:
         return "No classifier has predictions for these cases"

@@ -28,11 +28,14 @@ HOLDS = {
     "humans": "Valid if the labelled cases are a simple random sample of all cases. The AI rater is not used.",
     "sampled": "The interval is valid if the cases to label were drawn at random, with the recorded probabilities.",
     "rogan-gladen": (
-        "Valid if the AI rater is as accurate on the cases without labels as on labelled cases with the same truth. "
+        "Valid if the AI rater is as accurate on unlabelled cases as on labelled cases with the same true class. "
         "The labelled cases may come from any source."
     ),
 }
-FEW_DIFFER = "The labels hardly differ, so the interval allows for errors that do not appear in the sample."
+FEW_DIFFER = (
+    "Few labels differ from one another or from those of the AI rater, so the interval allows for errors that do not "
+    "appear in the sample."
+)
 WHOLE = "Every case is labelled, so the AI rater is not used. The interval is for similar new cases."
 
 
@@ -243,9 +246,8 @@ def rogan_gladen_rate(
     spread = np.sqrt(q0s * (1 - q0s) / (n_negative + 2) + q1s * (1 - q1s) / (n_positive + 2))
     if apart <= 2 * spread:
         raise NotApplicableError(
-            f"The AI rater does not distinguish the class from the others well enough: sensitivity + specificity − 1 "
-            f"is {number(apart)} "
-            f"± {number(float(spread))}.",
+            "The AI rater does not distinguish the class well enough from other classes: sensitivity + specificity − "
+            f"1 is {number(apart)} ± {number(float(spread))}.",
             "Label more cases, or use only people's labels.",
         )
     ps, ns, m0, m1, d = (n * p + z * z / 2) / (n + z * z), n + z * z, n_negative + 2, n_positive + 2, q0s + q1s - 1
@@ -454,7 +456,9 @@ def class_rate(
 
 def _by_rogan_gladen(y: np.ndarray, f: np.ndarray, rest: np.ndarray, level: float) -> CorrectedRate:
     if not len(rest):
-        raise NotApplicableError("Every case is labelled, so no correction is needed.", "Use only people's labels.")
+        raise NotApplicableError(
+            "Every case is already labelled, so no correction is needed.", "Use only people's labels."
+        )
     positive, negative, named = float(y.sum()), float((1 - y).sum()), f > 0.5
     if min(positive, negative) < 1:
         raise NotApplicableError(

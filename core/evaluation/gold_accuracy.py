@@ -65,11 +65,14 @@ class GoldAccuracy(Result):
         gap, se, n = self.gap[first, second], self.gap_se[first, second], int(self.n_both[first, second])
         names = f"{self.classifiers[first]} and {self.classifiers[second]}"
         if not np.isfinite(se):
-            return f"Cannot compare {names} with gold: both predict only {n} case{'' if n == 1 else 's'} with gold."
+            few = "only one" if n else "no"
+            return f"Cannot compare {names} using gold: {few} case with gold has predictions from both."
         mean, error = _with_two_more(gap, se, n)
-        differ = f"differ by {number(gap, 3)} ± {number(se or error, 3)} on {n:,} cases"
+        difference = f"difference {number(gap, 3)} ± {number(se or error, 3)}, n = {n:,} cases"
         told = abs(gap) > 2 * se and abs(mean) > stdtrit(n + 1, 0.975) * error
-        return f"Compared with gold, {names} {differ}{'' if told else ', but not clearly'}."
+        measure = "accuracy" if self.top == 1 else f"top-{self.top} accuracy"
+        differ = "differ" if told else "do not clearly differ"
+        return f"Compared with gold, {names} {differ} in {measure}: {difference}."
 
 
 def _with_two_more(gap: float, se: float, n: int) -> tuple[float, float]:

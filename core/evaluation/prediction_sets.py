@@ -235,7 +235,7 @@ class PredictionSets(Result):
         words = self._promised(reliability)
         if self.all_classes or self.n_classes == 1 or self.size[self.part == TEST].min() < self.n_classes:
             return words
-        return f"{words} But the set of every test case contains {_all_of(self.n_classes)}, so no class is excluded."
+        return f"{words} But the set for every test case contains {_all_of(self.n_classes)}, so no class is excluded."
 
     def _promised(self, reliability: float) -> str:
         share = _rounded(1 - self.alpha)
@@ -243,7 +243,7 @@ class PredictionSets(Result):
             return f"{self._why_all(share, reliability)} Every set contains {_all_of(self.n_classes)}."
         given = f"if the truth follows the plausibilities at γ = {exact(reliability)}"
         whole = [one.value for one in self.strata if one.threshold == -np.inf]
-        given += f". Sets contain all classes in strata with too few cases: {', '.join(whole)}" if whole else ""
+        given += f". In strata with too few cases ({', '.join(whole)}), sets contain all classes" if whole else ""
         if self.corrected:
             slack = np.sqrt(np.log(2 / _DELTA) / (2 * (self.n_calibration // 2)))
             least = _rounded(max(0.0, 1 - self.alpha - slack))
@@ -254,8 +254,8 @@ class PredictionSets(Result):
         if self.n_labels > 1:
             least = _rounded(max(0.0, 1 - 2 * self.alpha))
             return (
-                f"About {share} of the sets for new cases like these contain the truth, {given}. At least {least} "
-                f"is guaranteed, because {self.n_labels:,} labels per case are drawn."
+                f"About {share} of the sets for new cases like these contain the truth, {given}. Only {least} "
+                f"is guaranteed, because {self.n_labels:,} labels are drawn per case."
             )
         each = " in each stratum" if self.strata else ""
         return f"On average, at least {share} of the sets for new cases like these contain the truth{each}, {given}."
@@ -269,7 +269,7 @@ class PredictionSets(Result):
         few = plural(self.n_calibration, "calibration case is", "calibration cases are")
         return (
             f"{few} too few to guarantee {share}, which needs {self.n_needed:,} "
-            f"cases{' in a stratum' if self.strata else ''}."
+            f"cases{' in each stratum' if self.strata else ''}."
         )
 
 
@@ -397,7 +397,7 @@ def check_alpha(alpha: float) -> None:
     """Raise `InputError` unless α is above 0 and below 1."""
     check_number(alpha, "The error α")
     if not 0 < alpha < 1:
-        raise InputError(f"The error α must be between 0 and 1; got {alpha}.", "Use 0.05 to promise 0.95.")
+        raise InputError(f"The error α must be between 0 and 1; got {alpha}.", "For a coverage of 95%, use 0.05.")
 
 
 def _all_of(n_classes: int) -> str:
@@ -462,7 +462,9 @@ class SetSettings:
         check_whole(self.folds, "The number of folds", 0)
         check_number(self.calibrate, "The share that calibrates")
         if self.folds == 1:
-            raise InputError("Could not calibrate: one fold contains all cases.", "Use 2 folds or more.")
+            raise InputError(
+                "Could not calibrate: with 1 fold, no other cases are left for calibration.", "Use 2 folds or more."
+            )
         check_level(self.calibrate, "The calibration share")
 
 
@@ -652,7 +654,7 @@ def _check(predictions: Predictions, dataset: Dataset) -> None:
     if predictions.score is None:
         raise NotApplicableError(
             f"Could not compute prediction sets for {predictions.name}: it ranks the classes but gives no scores.",
-            "Give scores.",
+            "Provide a score for each class.",
         )
 
 

@@ -172,12 +172,14 @@ def match_predictions(
         raise InputError(f"Could not use {name}: none of the predicted cases is in these data.", "Check the case IDs.")
     if (unknown := np.flatnonzero(known & (code < 0))).size:
         raise InputError(
-            f"Could not use {name}: class {class_names[unknown[0]]!r} of case {case_ids[unknown[0]]!r} is unknown.",
-            "Use the class names of the data, or declare the class.",
+            f"Could not use {name}: it predicts the unknown class {class_names[unknown[0]]!r} for case "
+            f"{case_ids[unknown[0]]!r}.",
+            "Use the class names in the data, or add this class to the list of classes.",
         )
     if (bad := np.flatnonzero(known & ~np.isfinite(score))).size:
         raise InputError(
-            f"Could not use {name}: the score of {class_names[bad[0]]!r} on case {case_ids[bad[0]]!r} is not a number.",
+            f"Could not use {name}: the score of class {class_names[bad[0]]!r} for case {case_ids[bad[0]]!r} is not a "
+            "finite number.",
             "Use a finite score for every listed class.",
         )
     notes = []
@@ -443,7 +445,8 @@ def _answers(raw: RawTable, roles: dict[str, str], name: str) -> tuple[_Columns,
     columns, notes = _long(raw, roles, name)
     if pd.DataFrame({"who": columns[0], "case": columns[1]}).duplicated().any():
         raise InputError(
-            f"Could not read {name}: it has no column of scores or ranks.", "Add a column named score or rank."
+            f"Could not read {name}: a case has several classes, but no scores or ranks.",
+            "Add a column named score or rank.",
         )
     return columns, [*notes, f"{name}: one class per case, without scores."]
 
@@ -465,7 +468,7 @@ def _wide(raw: RawTable, roles: dict[str, str], class_columns: list[str], name: 
         parts.append((who[rows], case_ids[rows], np.full(len(rows), column, object), scores[rows]))
     notes = []
     if n_empty:
-        notes.append(f"{name}: classes with empty cells count as not predicted ({plural(n_empty, 'cell')}).")
+        notes.append(f"{name}: {plural(n_empty, 'empty cell')} {was_or_were(n_empty)} read as “not predicted”.")
     if n_rows := int((~usable).sum()):
         notes.append(
             f"{name}: {plural(n_rows, 'row')} without a case or a classifier {'was' if n_rows == 1 else 'were'} "
@@ -550,7 +553,7 @@ def match_rows(
     n_predicted = np.bincount(code[rows], minlength=dataset.n_cases)
     if not rows.size:
         raise InputError(
-            f"Could not use {name}: no predicted {what} belongs to a case in these data.",
+            f"Could not use {name}: it has no usable {what} for any case in these data.",
             "Use the same case IDs as in the annotations, and make sure that scores are numbers.",
         )
     if (twice := np.flatnonzero(n_predicted > 1)).size:

@@ -118,7 +118,9 @@ def set_metrics(
     told = np.ones(dataset.n_cases, bool) if gold is None else gold.predicted
     said = np.array([one.predicted & told for one in predictions])
     if not said.any():
-        raise InputError("Could not evaluate predictions: no predicted case has a gold set.", "Add gold sets.")
+        raise InputError(
+            "Could not evaluate predictions: no case with predictions has gold labels.", "Add gold labels."
+        )
     guess = np.array([one.applies for one in predictions])
     sums = _Sums(len(predictions), dataset.n_classes, n_draws)
     cases = np.flatnonzero(said.any(axis=0))
@@ -143,7 +145,8 @@ def _check(dataset: Dataset, predictions: Sequence[SetPredictions], gold: SetPre
     for one in (*predictions, *(() if gold is None else (gold,))):
         if one.cases != dataset.cases or one.labels != dataset.classes:
             raise InputError(
-                f"Could not use {one.name}: its sets are for different cases.", "Match the predictions to these data."
+                f"Could not use {one.name}: its sets are for different cases or labels.",
+                "Match the predictions to these data.",
             )
 
 

@@ -96,8 +96,7 @@ def open_set_predictions(name: str, content: bytes, dataset: Dataset) -> tuple[S
         applies, usable = _from_texts(texts_of(encode(raw.table[texts])), dataset.classes, name)
     elif "score" in roles:
         raise InputError(
-            f"Could not read {name}: it has one probability per case but no label column. Provide predictions for "
-            "all labels.",
+            f"Could not read {name}: it has one probability per case but no label column.",
             _WHOLE,
         )
     else:
@@ -155,8 +154,8 @@ def _check_whole(across: list[str], dataset: Dataset, name: str) -> None:
     absent = [label for label in dataset.classes if label not in across and label != label_of_none(dataset)]
     if absent:
         raise InputError(
-            f"Could not use {name}: it predicts {len(across):,} of {plural(dataset.n_classes, 'label')}; "
-            f"{absent[0]!r} has no column. Provide predictions for all labels.",
+            f"Could not use {name}: it predicts only {len(across):,} of {plural(dataset.n_classes, 'label')}, and "
+            f"{absent[0]!r} has no column.",
             _WHOLE,
         )
 
@@ -182,7 +181,7 @@ def _from_columns(raw: RawTable, across: list[str], labels: Sequence[str], name:
         value = numbers_of(raw, column)
         if (odd := np.flatnonzero((value < 0) | (value > 1))).size:
             raise InputError(
-                f"Could not use {name}: {column!r} is {exact(value[odd[0]])} in row {odd[0] + 1}.",
+                f"Could not use {name}: column {column!r} contains {exact(value[odd[0]])} in row {odd[0] + 1}.",
                 "Use 0 or 1, or a probability.",
             )
         applies[:, labels.index(column)] = value >= APPLIES_FROM

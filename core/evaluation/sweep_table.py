@@ -326,8 +326,8 @@ def _check(classifiers: Sequence[Predictions], dataset: Dataset) -> None:
             )
         if classifier.class_code.size and classifier.class_code.max() >= dataset.n_classes:
             raise InputError(
-                f"Could not use {classifier.name}: its predictions contain class {classifier.class_code.max():,}, "
-                f"but the data have {dataset.n_classes:,} classes.",
+                f"Could not use {classifier.name}: its predictions contain class number "
+                f"{classifier.class_code.max():,}, but the classes are numbered 0 to {dataset.n_classes - 1:,}.",
                 "Match the predictions to these data.",
             )
         if names.count(classifier.name) > 1:

@@ -200,7 +200,7 @@ def case_agreement_histogram(agreement: np.ndarray, theme: Theme, title: str) ->
         data,
         title,
         260,
-        xaxis={"title": "share of agreeing pairs per case", "range": [0, 1]},
+        xaxis={"title": "share of annotation pairs that agree, per case", "range": [0, 1]},
         yaxis={"title": "cases"},
     )
 

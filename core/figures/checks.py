@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 from ..models.checks import PredictiveCheck
 from ..models.loo import LooRow
 from ..order import lowest_first
-from ..text import number, plotly, shorten
+from ..text import number, plotly, plural, shorten
 from .labels import model_name, raters_side_by_side, row_height, short_names
 from .reliability import SYMBOLS
 from .theme import Theme, bar, error_bars, figure_of, rows, scatter, upright, with_opacity
@@ -225,7 +225,7 @@ def _loo_words(row: LooRow, difference: str) -> list[str]:
         number(row.elpd, 1) + ("" if row.se is None else f" ± {number(row.se, 1)}"),
         f"{row.n_cases:,}",
         number(row.p_loo, 1),
-        f"<br>k too high for {row.n_high_k:,} of them" if row.n_high_k else "",
+        f"<br>k too high for {plural(row.n_high_k, 'case')}" if row.n_high_k else "",
     ]
 
 

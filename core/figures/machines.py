@@ -75,7 +75,7 @@ def against_raters(standings: Sequence[MachineStanding], epsilon: float, theme: 
         140 + each * max(3, len(names)),
         xaxis={
             "title": "ρ: share of cases on which the AI rater agrees with the others "
-            "at least as well as the rater does",
+            "at least as well as this rater does",
             "range": [0, 1],
         },
         yaxis=rows([plotly(shorten(name, 24)) for name in names], theme),
@@ -362,9 +362,7 @@ def leads_by_part(found: Sequence[SubgroupDifference], epsilon: float, theme: Th
         title,
         150 + max(24, 9 * len(machines)) * max(3, len(parts)),
         xaxis={
-            "title": (
-                f"how much more often the rater agrees with the others than the AI rater does (ε = {exact(epsilon)})"
-            )
+            "title": (f"how much more often people agree with the others than the AI rater does (ε = {exact(epsilon)})")
         },
         yaxis=rows([plotly(shorten(value, 28)) for _, value in parts], theme),
         shapes=[

@@ -50,7 +50,7 @@ def prevalence_by_model(
         title,
         int(130 + (row_height(fits) if one_class else 24) * len(codes) * span),
         xaxis={
-            "title": f"share of cases that are {_class_name(first, codes[0])}" if one_class else "share of cases",
+            "title": f"share of cases in class {_class_name(first, codes[0])}" if one_class else "share of cases",
             "rangemode": "tozero",
             "tickformat": "0.0%",
         },

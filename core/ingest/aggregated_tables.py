@@ -44,7 +44,7 @@ def count_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -
     if counts is None:
         counts = np.stack([_counts(raw, column) for column in mapping.across], 1)
     tell(0.2)
-    _refuse_more(int(counts.sum()), MOST_ANSWERS, "answers")
+    _refuse_more(int(counts.sum()), MOST_ANSWERS, "annotations")
     _refuse_more(int(counts.sum(1).max(initial=0)), MOST_OF_ONE_CASE, "annotations on one case")
     classes = names_as_codes(mapping.across)
     row, column = np.divmod(np.repeat(np.arange(counts.size), counts.ravel()), len(mapping.across))
@@ -82,7 +82,9 @@ def contingency_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], No
         No column has the classes of the rows, a cell is not an integer of at least 0, or there are too many cases.
     """
     if mapping.case is None:
-        raise InputError("Could not read the table: the column with the row classes is missing.", "Choose that column.")
+        raise InputError(
+            "Could not read the table: no column is marked as the classes of the rows.", "Choose this column."
+        )
     label = encode(raw.table[mapping.case])
     counts = np.stack([_counts(raw, column) for column in mapping.across], 1)
     tell(0.2)
@@ -97,7 +99,7 @@ def contingency_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], No
     case_code = np.repeat(np.arange(n_cases, dtype=np.int32), 2)
     rows = Rows(cases, raters, classes, np.repeat(row, 2), case_code, np.tile([1, 0], n_cases).astype(np.int32), answer)
     for place in np.flatnonzero(~known):
-        rows.dropped.append(raw.drop(place, "not one of the classes in the column names"))
+        rows.dropped.append(raw.drop(place, "the class of this row is not among the column names"))
     for place in np.flatnonzero(known & (counts.sum(1) == 0)):
         rows.dropped.append(raw.drop(place, "this row contains no cases"))
     drop(rows, raw, rows.answer_code < 0, "no class")
@@ -127,11 +129,13 @@ def pattern_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None])
         annotations.
     """
     if mapping.count is None:
-        raise InputError("Could not read the patterns: no column contains the number of cases.", "Choose that column.")
+        raise InputError(
+            "Could not read the patterns: no column is marked as the number of cases.", "Choose this column."
+        )
     count = _counts(raw, mapping.count)
     tell(0.1)
     _refuse_more(int(count.sum()), MOST_CASES, "cases")
-    _refuse_more(int(count.sum()) * len(mapping.raters), MOST_ANSWERS, "answers")
+    _refuse_more(int(count.sum()) * len(mapping.raters), MOST_ANSWERS, "annotations")
     n_cases = int(count.sum())
     row_of_case = np.repeat(np.arange(count.size), count)
     answer, raters = encode(stacked(raw, mapping.raters)), names_as_codes(mapping.raters)
@@ -167,7 +171,7 @@ def _counts_of_shares(raw: RawTable, mapping: Mapping) -> np.ndarray | None:
     if np.abs(counts - np.round(counts)).max() > _ROUNDED * max(1.0, counts.max()):
         raise InputError(
             f"Could not use {mapping.count!r}: multiplying the shares by this column does not give integers.",
-            "Use counts of annotations, or open the columns as scores of raters (--format wide).",
+            "Use counts of annotations, or open the columns as raters' scores (--format wide).",
         )
     return np.round(counts).astype(np.int64)
 
@@ -183,7 +187,7 @@ def _counts(raw: RawTable, column: str) -> np.ndarray:
             "Counts must be non-negative integers. Choose a different layout, or leave the column out.",
             line=int(raw.line[row]),
         )
-    _refuse_more(float(numbers.max(initial=0)), MOST_ANSWERS, "answers")
+    _refuse_more(float(numbers.max(initial=0)), MOST_ANSWERS, "annotations")
     return numbers.astype(np.int64)
 
 

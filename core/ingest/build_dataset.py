@@ -14,7 +14,7 @@ from ..annotations.validation import LARGEST_SCORE
 from ..annotations.vocabulary import Coded, compact, encode, to_numbers, written_numbers
 from ..errors import InputError
 from ..result_base import Columns, Result
-from ..text import exact, plural, was_or_were
+from ..text import exact, first_twice, plural, was_or_were
 from .aggregated_tables import contingency_rows, count_rows, pattern_rows
 from .answer_rules import (
     AS_POSITIONS,
@@ -166,7 +166,7 @@ def _check(raw: RawTable, mapping: Mapping, kind: Kind | None) -> None:
     check_mapping(mapping, raw.columns)
     if kind == "ranking" and not mapping.ranked:
         raise InputError(
-            "Could not read rankings: the rank column is missing.",
+            "Could not read rankings: no column is marked as the rank.",
             "Choose the column with the numbers 1, 2, 3, … (1 = first).",
         )
 
@@ -232,7 +232,7 @@ def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, said: tuple[
     if sign == IN_ROWS:
         rows.annotation = annotation_of(rows)
         notes.append(
-            "Rows by the same rater on the same case were read as one set of labels. If they are repeated "
+            "Rows from the same rater for the same case were read as one set of labels. If they are repeated "
             "annotations, choose “A class” as the kind of annotation."
         )
     elif sign is not None:
@@ -241,7 +241,10 @@ def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, said: tuple[
             f"Annotations were read as sets of labels separated by {sign!r}. If {sign!r} is part of a name, choose "
         )
         between += "“A class” as the kind of annotation."
-        of_objects = "Annotations are objects. Their names were read as labels. Their numbers, even 0, were not used."
+        of_objects = (
+            "Annotations are objects with names and numbers. The names were read as labels. The numbers, even 0, were "
+            "not used."
+        )
         notes.append(of_objects if sign == OBJECTS else between)
     twice = np.stack([annotation_of(rows), rows.answer_code], 1)
     n_twice = len(twice) - len(np.unique(twice, axis=0))
@@ -296,7 +299,9 @@ def _only_answers(
         leave_out = drop_whole if kind == "set" else drop
         leave_out(rows, raw, unlisted, "the annotation is not in the declared list of classes")
     if rows.row.size == 0:
-        first = f" First: line {rows.dropped[0].line:,}, {rows.dropped[0].reason}." if rows.dropped else ""
+        first = (
+            f" First row left out: line {rows.dropped[0].line:,} ({rows.dropped[0].reason})." if rows.dropped else ""
+        )
         raise InputError(
             "Could not read annotations: no row has a case, a rater and an annotation.",
             f"Check the column roles.{first}",
@@ -401,7 +406,9 @@ def _kind_of(rows: Rows, mapping: Mapping, decimal_comma: bool) -> Kind:
 def _declared(answer: Coded, code: np.ndarray, classes: Sequence[str]) -> tuple[Coded, np.ndarray]:
     position = {name: place for place, name in enumerate(classes)}
     if len(position) < len(classes):
-        raise InputError("Could not use the list of classes: a class occurs twice.", "Use each class once.")
+        raise InputError(
+            f"Could not use the list of classes: {first_twice(classes)!r} occurs twice.", "Use each class once."
+        )
     recode = np.array([position.get(value, -1) for value in answer.values], np.int32)
     return Coded(recode[code], tuple(classes), answer.missing), recode[code] < 0
 

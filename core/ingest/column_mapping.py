@@ -19,7 +19,7 @@ LAYOUTS: dict[Layout, str] = {
     "wide": "one row per case, one column per rater",
     "transposed": "one row per rater, one column per case",
     "counts": "one row per case, one column per class with the number of annotations",
-    "contingency": "two raters: one row and one column per class, with numbers of cases",
+    "contingency": "two raters: one row and one column per class, and numbers of cases in the cells",
     "patterns": "one column per rater, and one column with the number of cases that have these annotations",
     "labels": "one row per annotation, one column per label with 0 or 1",
     "comparisons": "one row per comparison of two items, with the preferred item",
@@ -185,7 +185,7 @@ class Mapping:
 
     def __post_init__(self) -> None:
         check_choice(self.layout, "The layout", LAYOUTS)
-        check_choice(self.empty, "Meaning of an empty cell", get_args(Empty))
+        check_choice(self.empty, "The meaning of an empty cell", get_args(Empty))
         for role in (*_SYNONYMS, "first", "second"):
             column = getattr(self, role)
             if column is not None and not isinstance(column, str):
@@ -321,7 +321,7 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
     if len(raters) < 2 or single_answer:
         return Mapping("long", **found, why=why)
     why.pop("answer", None)  # a column that is named like annotations is that of a rater here
-    why["raters"] = "one column for each rater: no column contains rater ids"
+    why["raters"] = "one column per rater, because no column contains rater IDs"
     return Mapping(
         "wide", case=found.get("case"), raters=raters, group=found.get("group"), gold=found.get("gold"), why=why
     )
@@ -390,10 +390,9 @@ def check_mapping(mapping: Mapping, columns: Sequence[str]) -> None:
     elif mapping.layout in ("long", "comparisons"):
         (_check_long if mapping.layout == "long" else _check_comparisons)(mapping, listed)
     elif len(mapping.across) < (1 if mapping.layout in ("transposed", "labels") else 2):
-        what = {"transposed": "case", "labels": "label"}.get(mapping.layout, "class")
-        raise InputError(
-            f"Could not read the table: no column is marked as a {what}.", f"Choose the columns from {listed}."
-        )
+        what = {"transposed": "case", "labels": "label"}.get(mapping.layout)
+        few = "fewer than 2 columns are marked as classes" if what is None else f"no column is marked as a {what}"
+        raise InputError(f"Could not read the table: {few}.", f"Choose the columns from {listed}.")
 
 
 def _check_raters(mapping: Mapping, listed: str) -> None:
@@ -403,7 +402,7 @@ def _check_raters(mapping: Mapping, listed: str) -> None:
         )
     if mapping.layout == "patterns" and mapping.count is None:
         raise InputError(
-            "Could not read the table: no column contains the number of cases for each row of annotations.",
+            "Could not read the table: no column is marked as the number of cases per row.",
             f"Choose it from {listed}.",
         )
 

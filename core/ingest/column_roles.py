@@ -96,7 +96,9 @@ def with_grid(seen: ColumnEvidence, guess: Mapping) -> Mapping:
     named = [column for column in named if not is_fact_by_name(column)]
     if len(named) < 4 or _grid(seen, named) is None:
         return guess
-    why = {"raters": "one column for each rater and question"} | {r: guess.why[r] for r in ("case",) if r in guess.why}
+    why = {"raters": "one column per combination of rater and question"} | {
+        r: guess.why[r] for r in ("case",) if r in guess.why
+    }
     return Mapping("wide", case=guess.case, raters=tuple(named), group=guess.group, gold=guess.gold, why=why)
 
 
@@ -129,7 +131,7 @@ def with_raters_by_values(seen: ColumnEvidence, guess: Mapping) -> Mapping:
     if len(raters) < 2:
         return guess
     why: dict[str, str] = {role: guess.why[role] for role in ("case", "group", "gold") if role in guess.why}
-    why["raters"] = "these columns contain the same annotations, and each case has one row"
+    why["raters"] = "these columns contain the same classes, and each case has one row"
     gold = guess.gold
     if gold is None and len(golds) == 1:
         gold, why["gold"] = golds[0], f"the column is called {golds[0]!r}"
@@ -271,7 +273,7 @@ def _with_objects(seen: ColumnEvidence, guess: Mapping, answer: str, free: Seque
 
 _WHICH_RATER = "More than one column may contain the rater."
 _ZERO_TO_ONE = (
-    "The columns contain numbers from 0 to 1. They may be scores of raters, shares of annotations per class, or "
+    "The columns contain numbers from 0 to 1. They may be raters' scores, shares of annotations per class, or "
     "classifier probabilities, which belong in a predictions file."
 )
 _LEFT = "no other column can contain annotations"
@@ -384,7 +386,7 @@ def _with_raters(guess: Mapping, raters: Sequence[str]) -> Mapping:
         return guess
     left_out = [column for column in guess.raters if column not in raters]
     named = ", ".join(repr(column) for column in left_out[:6]) + (", …" if len(left_out) > 6 else "")
-    reason = f"one column per rater, except {named}" if left_out else guess.why["raters"]
+    reason = f"one column per rater, not counting {named}" if left_out else guess.why["raters"]
     return replace(guess, raters=tuple(raters), why=guess.why | {"raters": reason})
 
 
@@ -674,14 +676,14 @@ def _with_pair(seen: ColumnEvidence, guess: Mapping) -> Mapping:
     many = n_raters > _MORE_CASES * seen.n_values(case) or n_raters > _NEARLY_EACH * seen.n_given(rater)
     if many and not likeness(rater, "rater"):
         return guess  # the column rather has ids of something else
-    why = {"case": f"{case!r} and {rater!r} identify each row"} | guess.why
+    why = {"case": f"{case!r} and {rater!r} together identify each row"} | guess.why
     return replace(guess, case=case, rater=rater, why=why | {"rater": f"rows of a case differ in {rater!r}"})
 
 
 def _either(seen: ColumnEvidence, guess: Mapping, one: str, other: str) -> Mapping:
     """Return both readings of two columns either of which may be the case; first that with more cases than raters."""
     case, rater = (one, other) if seen.n_values(one) >= seen.n_values(other) else (other, one)
-    why = guess.why | {"case": f"{case!r} and {rater!r} identify each row"}
+    why = guess.why | {"case": f"{case!r} and {rater!r} together identify each row"}
     likeliest = replace(guess, case=case, rater=rater, why=why)
     return in_doubt(likeliest, replace(likeliest, case=rater, rater=case), doubt=SWAPPED)
 

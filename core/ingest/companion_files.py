@@ -169,9 +169,11 @@ def _note_left_out(
     if unlisted and dataset.kind == "score":
         notes.append(f"Gold values that are not numbers ({named}) were left out.")
     elif unlisted:
+        n = len(unlisted)
+        are, them = ("is", "it") if n == 1 else ("are", "them")
         notes.append(
-            f"Gold contains {plural(len(unlisted), *kind)} not in the list of {kind[1]} ({named}), so these cases "
-            f"have no gold. To use this gold, declare the {kind[1]}."
+            f"{plural(n, f'gold {kind[0]}', f'gold {kind[1]}')} {are} not in the list of {kind[1]} ({named}), so cases "
+            f"with {them} have no gold. To use this gold, add the missing {kind[n > 1]} to the list."
         )
     n_cases = len(gold) - sum(case in gold for case in dataset.cases)
     if n_cases:
@@ -225,7 +227,9 @@ def _with_classes(dataset: Dataset, table: ClassTable, notes: list[str]) -> Data
         notes.append(f"The class table lacks {plural(len(last), 'annotated class', 'annotated classes')} ({named}).")
     order = [*table.names, *last]
     if len(set(order)) < len(order):
-        raise InputError("Could not use the class table: a class occurs twice.", "Use one row per class.")
+        raise InputError(
+            f"Could not use the class table: {first_twice(order)!r} occurs twice.", "Use one row per class."
+        )
     position = {name: code for code, name in enumerate(order)}
     dataset = _reordered(dataset, np.array([position[name] for name in dataset.classes], np.int32), tuple(order))
     if table.risk is not None:
@@ -243,7 +247,7 @@ def _with_classes(dataset: Dataset, table: ClassTable, notes: list[str]) -> Data
         if len(set(names)) < len(names):
             raise InputError(
                 f"Could not use the class table: two classes have the display name {first_twice(names)!r}.",
-                "Merge them, or use a different name for each.",
+                "Use a different display name for each class.",
             )
         dataset = replace(dataset, classes=names)
     return dataset

@@ -103,7 +103,7 @@ def test_options_that_do_not_fit_are_refused_in_one_line(arguments, said, crowd,
         (["tap", "--model", "AB"], "Could not use --model: t-a-p has no such option."),
         (
             ["dawid-skene", "--evidence", "M=two.csv"],
-            "Could not use two.csv: it contains 2 classifiers. Use a file with one classifier.",
+            "Could not use two.csv: it contains predictions from 2 classifiers. Use a file with predictions from one",
         ),
         (
             ["dawid-skene", "--evidence", "M=sure.csv"],

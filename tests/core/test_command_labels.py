@@ -94,7 +94,7 @@ def test_the_kind_can_be_said_and_ends_the_doubt(run, tmp_path):
         ),
         (
             ("fit", "dawid-skene", "street", "--intervals"),
-            "Could not use --intervals: it is not available for all labels at once",
+            "Could not use --intervals: it is available only for a single label",
         ),
         (("fit", "dawid-skene", "street", "--smoothing", "none"), "Could not share accuracies between labels"),
         (("fit", "glad", "street"), "to all labels at once"),

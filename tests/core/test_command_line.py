@@ -655,10 +655,10 @@ def test_levels_of_risk_stand_one_a_line_as_words_or_numbers_or_in_a_table(answe
         assert pd.read_csv(out, encoding="utf-8-sig")["risk"].tolist() == ["high", "low", "medium"]
     data.write_text(named.replace('"y, or so"', "y"))
     for text, said in (
-        ("low\n1\n", "has 2 levels for 3 classes. Provide one level per class."),
-        ("x,low\ny,deadly\nz,1\n", "has no risk level for class 'y'. Use low, medium or high (or 0, 1, 2)."),
-        ("x,low\ny,high\n", "has no risk level for class 'z'."),
-        ("", "has no risk level for class 'x'."),
+        ("low\n1\n", "has 2 risk levels for 3 classes. Provide one risk level per class."),
+        ("x,low\ny,deadly\nz,1\n", "has no valid risk level for class 'y'. Use low, medium or high (or 0, 1, 2)."),
+        ("x,low\ny,high\n", "has no valid risk level for class 'z'."),
+        ("", "has no valid risk level for class 'x'."),
     ):
         risk.write_text(text)
         assert said in run(*asked, status=2)[1], text

@@ -210,7 +210,7 @@ def test_lists_of_records_by_machine_are_as_many_machines_and_words_are_said_of_
     ]
     (note,) = whole["notes"]
     assert apart["notes"] == [note] and note.startswith(
-        "The classes are numbers but are only checked for equality. To count their distance, use --score rmse."
+        "The classes are numbers, but annotations were only compared for equality. To use the distances between them, "
     )
     assert run(tmp_path / "all.csv", "--machine", "gemini,gpt-4", "--no-people", "--score", "accuracy")["notes"] == []
     said, _ = run(tmp_path / "all.csv", "--machine", "gpt-4", "--no-people")["notes"]

@@ -86,7 +86,7 @@ def test_measures_and_parts_have_their_options(files, capsys):
     [
         (("--measure", "sensitivity"), "needs a threshold"),
         (("--column", "score=x"), "Could not find the column 'x'"),
-        (("--column", "score"), "Could not read the column"),
+        (("--column", "score"), "it is not of the form ROLE=COLUMN"),
         (("--level", "2"), "Level is 2.0"),
         (("--positive", "x"), "Could not use class 'x'"),
         (("--draws", "3"), "at least 50"),

@@ -123,7 +123,7 @@ def test_the_database_s_address_is_read_from_a_file_and_a_password_in_the_argume
     assert main(asked) == 0 and "arguments" not in capsys.readouterr().err
     assert f"PLURALITY_DATABASE_URL={address}\n" in (tmp_path / "a" / "plurality.env").read_text()
     assert main(["deploy", str(tmp_path / "b"), "--name", NAME, "--database", address]) == 0
-    assert "can read a password on the command line" in capsys.readouterr().err
+    assert "can see a password that is given on the command line" in capsys.readouterr().err
     without = address.replace(":hidden", "")
     assert main(["deploy", str(tmp_path / "c"), "--name", NAME, "--database", without]) == 0
     assert "arguments" not in capsys.readouterr().err

@@ -58,7 +58,7 @@ APART = evaluation([0.9, 0.8], [[NAN, NAN], [NAN, NAN]])
             "“A” has the highest mean at γ = 3 (60%)",
         ),
         ([APART, APART], "Cannot compare “A”: it has no cases in common with another classifier"),
-        ([evaluation([0.9], [[NAN]])], "There is only one classifier. Add another one to compare"),
+        ([evaluation([0.9], [[NAN]])], "There is only one classifier. Add a second one to compare them"),
         ([evaluation([NAN, NAN], [[NAN, NAN], [NAN, NAN]])], "No classifier has predictions for these cases"),
     ],
 )

@@ -226,7 +226,7 @@ def test_the_promise_is_said_under_its_trust_and_not_said_where_it_cannot_be_kep
     assert one.promise(3.0).startswith("On average, at least 0.90 of the sets")
     assert "γ = 3." in one.promise(3.0)
     ten = prediction_sets(predictions, dataset, kept, alpha=0.1, n_labels=10)
-    assert "At least 0.80 is guaranteed" in ten.promise(3.0)
+    assert "Only 0.80 is guaranteed" in ten.promise(3.0)
     corrected = prediction_sets(predictions, dataset, kept, alpha=0.1, n_labels=10, corrected=True)
     assert "With 95% probability, the share is at least 0.764" in corrected.promise(3.0)  # 0.9 - sqrt(ln 40 / 200)
     few = prediction_sets(predictions, dataset, kept, alpha=0.004)
@@ -319,7 +319,7 @@ def test_sets_that_hold_every_class_because_scores_are_tied_are_said_to_rule_non
     assert not found.all_classes and found.mean_size == 3
     assert found.promise(1.0).startswith("On average, at least 0.90 of the sets")
     assert found.promise(1.0).endswith(
-        ". But the set of every test case contains all 3 classes, so no class is excluded."
+        ". But the set for every test case contains all 3 classes, so no class is excluded."
     )
     half = prediction_sets(only_a, data, kept, alpha=0.9)
     assert half.mean_size == 1 and "excludes none" not in half.promise(1.0)

@@ -136,8 +136,8 @@ def test_on_the_sample_the_predictor_without_its_shift_is_better():
     ("content", "words"),
     [
         ("case,score\n1,2\n1,3\n", "two predicted scores"),
-        ("case,score\n99,2\n", "no predicted score belongs to a case"),
-        ("case,score\n1,high\n", "no predicted score belongs to a case"),
+        ("case,score\n99,2\n", "it has no usable score for any case"),
+        ("case,score\n1,high\n", "it has no usable score for any case"),
         ("case,words\n1,high\n", "no column of predicted scores"),
     ],
 )
@@ -159,5 +159,5 @@ def test_without_predictions_and_with_those_of_other_data_there_are_no_errors(da
     with pytest.raises(InputError, match="none were given"):
         score_errors(data, MODEL, [], reliability=1.0)
     other = predicted(data.select(cases=["0", "1"]), "A", [1, 2])
-    with pytest.raises(InputError, match="different cases"):
+    with pytest.raises(InputError, match="different data"):
         score_errors(data, MODEL, [other], reliability=1.0)

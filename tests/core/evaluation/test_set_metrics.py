@@ -46,10 +46,10 @@ def test_all_layouts_give_the_same_sets(small):
         ("case,labels\n1,x\n1,y\n", "case '1' has two predicted sets"),
         ("case,labels\n9,x\n", "no predicted set belongs to a case in these data"),
         ("case,note\n1,x\n", "it has no labels"),
-        ("case,x,y,z\n1,7,0,0\n", "'x' is 7 in row 1"),
+        ("case,x,y,z\n1,7,0,0\n", "column 'x' contains 7 in row 1"),
         (
             "case,x\n1,1\n",
-            "Could not use f: it predicts 1 of 3 labels; 'y' has no column. Provide predictions for all labels.",
+            "Could not use f: it predicts only 1 of 3 labels, and 'y' has no column.",
         ),
         ("case,score\n1,.7\n", "one probability per case but no label column"),
     ],
@@ -80,7 +80,7 @@ def test_against_known_sets_metrics_are_those_by_hand(small):
     assert (value["precision of y"], value["recall of y"], value["recall of x"]) == (0, 0, 1)
     assert (found.low[0] == found.high[0]).all()  # the truth is known
     assert found.total_low[0, 0] < value["jaccard"] < found.total_high[0, 0]  # three cases are not all cases
-    with pytest.raises(InputError, match="no predicted case has a gold set"):
+    with pytest.raises(InputError, match="no case with predictions has gold labels"):
         set_metrics(small, of("case,labels\n1,x\n", small), reliability=1.0, gold=of("case,labels\n2,x\n", small)[0])
 
 

@@ -64,7 +64,7 @@ def test_read_takes_objects_that_name_labels_for_annotations_of_cases_with_one_r
     dataset = reading.dataset
     assert (dataset.kind, dataset.n_cases, dataset.classes) == ("set", 60, ("AFIB", "IMI", "NORM", "SR"))
     assert {"sex", "sedated", "checked"}.isdisjoint(dataset.classes)
-    assert any("Their names were read as labels" in note for note in reading.report.notes)
+    assert any("The names were read as labels" in note for note in reading.report.notes)
 
 
 @pytest.mark.parametrize("more", [0, 1])

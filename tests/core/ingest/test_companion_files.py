@@ -48,7 +48,7 @@ def test_a_class_table_that_does_not_fit_is_told_or_refused():
     for table, words in (
         (ClassTable(("a",), risk=("deadly",)), "'deadly' is not a risk level"),
         (ClassTable(("a", "b"), display=("X", "X")), "two classes have the display name 'X'"),
-        (ClassTable(("a", "a")), "a class occurs twice"),
+        (ClassTable(("a", "a")), "'a' occurs twice"),
     ):
         with pytest.raises(InputError, match=words):
             with_side_files(dataset, SideFiles(classes=table))

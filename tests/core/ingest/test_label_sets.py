@@ -349,7 +349,11 @@ def test_a_column_of_gold_has_all_labels_of_the_case(tmp_path):
     bare = replace(found, gold_sets=None)
     for texts, rows, told in (
         (("comedy; war", "none of these"), [["comedy", "war"], []], None),
-        (("war", "tram"), [["war"], None], "Gold contains 1 label not in the list of labels ('tram')"),
+        (
+            ("war", "tram"),
+            [["war"], None],
+            "1 gold label is not in the list of labels ('tram'), so cases with it have no gold",
+        ),
         (("drama|war", ""), [["drama", "war"], None], None),
     ):
         known, notes = with_side_files(bare, SideFiles(gold=dict(zip("ab", texts, strict=True))))

@@ -80,7 +80,7 @@ def test_a_contingency_table_is_recognised_by_its_names():
 def test_sums_at_the_edge_of_a_contingency_table_are_left_out():
     reading = read(b",yes,no,total\nyes,2,1,3\nno,0,3,3\ntotal,2,4,6\n")
     assert reading.dataset.n_cases == 6
-    assert reasons(reading) == [(4, "not one of the classes in the column names")]
+    assert reasons(reading) == [(4, "the class of this row is not among the column names")]
 
 
 def test_rows_of_a_contingency_table_are_the_rater_called_rows():

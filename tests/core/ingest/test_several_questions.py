@@ -124,7 +124,7 @@ def test_question_all_says_which_question_a_command_cannot_answer(tmp_path, caps
     assert main(["agreement", str(path), "--question", "all"]) == 0
     out = capsys.readouterr()
     assert "codes for missing" in json.loads(out.out)["questions"]["density"]["error"]
-    assert "density: Could not continue: the data may contain codes for missing annotations ('-9'" in out.err
+    assert "density: The data may contain codes for missing annotations: '-9'" in out.err
 
 
 @pytest.mark.parametrize("more", [["--class", "density"], ["--out", "merged.csv"]])

@@ -73,12 +73,12 @@ def test_labels_that_hardly_differ_are_told_of_the_rates_they_concern():
     told = [one.of for one in found.rates if FEW_DIFFER in one.corrected.notes]
     assert told == [ACCURACY, "class 2"]
     assert found.notes[-1] == (
-        "For agreement with a person and class 2: the labels hardly differ, so the interval allows for errors that "
-        "do not appear in the sample."
+        "For agreement with a person and class 2: few labels differ from one another or from those of the AI rater, so "
+        "the interval allows for errors that do not appear in the sample."
     )
     many = of_labels([300, *[1] * 9])  # five are named, the others counted
     named = "class 1, class 2, class 3, class 4 and 5 more"
-    assert f"For agreement with a person, {named}: the labels hardly" in many.notes[-1]
+    assert f"For agreement with a person, {named}: few labels differ" in many.notes[-1]
     assert FEW_DIFFER in of_labels([2, 2]).notes  # all of them: no name is needed
 
 
