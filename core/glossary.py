@@ -17,7 +17,7 @@ GLOSSARY: dict[str, Term] = {
         "the share of annotation pairs that agree, with a Wilson interval that uses the effective number of cases.",
     ),
     "machine": Term(
-        "An AI model that annotates. It is shown separately from people. It is not part of any panel or truth "
+        "An AI model that annotates. It is shown separately from people, and left out of the panel and of the truth "
         "unless you include it.",
         "A rater marked as an AI model, with family and version. It is left out of panels, truth models and held-out "
         "scores.",
@@ -202,8 +202,8 @@ GLOSSARY: dict[str, Term] = {
         "How much an annotation is expected to reduce the uncertainty about the class. 1 bit decides between two "
         "equally probable classes.",
         "Mutual information in bits between the class of the case and the rater's annotation, from the class "
-        "probabilities and confusion matrices of the average of rater models. Pairs are chosen one by one, starting "
-        "with the largest gain per cost, at most one per case.",
+        "probabilities and confusion matrices of the average of rater models. Pairs of case and rater are chosen one "
+        "by one, starting with the largest gain per cost, at most one per case.",
     ),
     "control chart": Term(
         "The line rises while a rater is less accurate than before. Above the dashed line, chance is an unlikely "
@@ -249,8 +249,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "certainty against gold": Term(
         "With gold: is the leading class correct in 9 of 10 cases with a certainty of 90%?",
-        "Binary log loss and ECE for each γ, with annotation certainty as the probability that the top-1 class is "
-        "the gold class. The best γ is found with five folds over gold cases. Intervals are over cases.",
+        "Binary log loss and ECE for each γ, with annotation certainty as the probability that the top-1 class is the "
+        "gold class. The best γ is found with five folds over gold cases. Intervals allow for the sampling of cases.",
     ),
     "plausibility": Term(
         "Probability that each class is the true class of this case. Dots show other plausible values.",
@@ -344,8 +344,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "blind read": Term(
         "An opinion given before the other annotations are shown, so they cannot influence it.",
-        "Opinions are recorded before the panel is revealed. Agreement of opinions that were not blind is not evidence "
-        "about the panel and is left out.",
+        "Opinions are recorded before the panel is revealed. Opinions that were not blind are left out of agreement "
+        "with the panel, because the panel may have influenced them.",
     ),
     "region": Term(
         "The shaded area contains 95% of the plausible truths. The cross is the mean.",

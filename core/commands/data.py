@@ -38,7 +38,8 @@ def describe(options) -> tuple[dict, Callable[[], "pd.DataFrame"]]:
     dataset, report = reading.dataset, reading.report
     if report is None:
         raise InputError(
-            "Could not describe these data: the record of how they were read is missing.", "Describe the original file."
+            "Could not describe these data: the record of how they were read is missing.",
+            "Run this command on the original file.",
         )
     answer = {
         "name": dataset.name,

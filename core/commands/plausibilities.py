@@ -66,7 +66,7 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
     if options.plausibilities_out and dataset.traits.needs_split:
         raise InputError(
             "Could not use --plausibilities-out: it needs rankings, or one class per annotation.",
-            "Leave it out, or split the annotations into two classes.",
+            "Leave it out, or split the annotations into two classes (--threshold or --label).",
         )
     learned = learned_of(options, dataset)
     options.reliability = opened_reliability(options, dataset)

@@ -73,7 +73,7 @@ def _by_predictions(options, dataset: Dataset, name: str, path: str, code: int) 
     one, *others = open_predictions(name, read_bytes(path), dataset)
     options.cautions.extend(one.notes)
     if others:
-        options.cautions.append(f"{path} contains more than one classifier; only {one.name} was used.")
+        options.cautions.append(f"{path} contains predictions from more than one classifier; only {one.name} was used.")
     case = np.repeat(np.arange(dataset.n_cases), np.diff(one.ptr))
     score = np.asarray(one.score)
     found = np.where(one.predicted, 0.0, np.nan)

@@ -110,7 +110,8 @@ def erase(options) -> tuple[dict, "pd.DataFrame"]:
 
     if (options.person is None) == (options.unused is None):
         raise InputError(
-            "Could not delete: exactly one of --person and --unused is needed.",
+            f"Could not delete: {'neither --person nor' if options.person is None else 'both --person and'} --unused "
+            f"{'was' if options.person is None else 'were'} given.",
             "Use either --person NAME or --unused DAYS.",
         )
     if options.person is not None:

@@ -102,7 +102,7 @@ def metrics_of(top: int, target: int) -> tuple[FurtherMetric, ...]:
         ),
         FurtherMetric(
             f"top{target}_within_top{top}",
-            f"Target top-{target} within top-{top}",
+            f"Top-{target} target within top-{top} list",
             f"How often {leading} among the first {top} predicted classes.",
             True,
         ),

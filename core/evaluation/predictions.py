@@ -172,14 +172,12 @@ def match_predictions(
         raise InputError(f"Could not use {name}: none of the predicted cases is in these data.", "Check the case IDs.")
     if (unknown := np.flatnonzero(known & (code < 0))).size:
         raise InputError(
-            f"Could not use {name}: it predicts the unknown class {class_names[unknown[0]]!r} for case "
-            f"{case_ids[unknown[0]]!r}.",
+            f"Could not use {name}: unknown class {class_names[unknown[0]]!r} for case {case_ids[unknown[0]]!r}.",
             "Use the class names in the data, or add this class to the list of classes.",
         )
     if (bad := np.flatnonzero(known & ~np.isfinite(score))).size:
         raise InputError(
-            f"Could not use {name}: the score of class {class_names[bad[0]]!r} for case {case_ids[bad[0]]!r} is not a "
-            "finite number.",
+            f"Could not use {name}: class {class_names[bad[0]]!r} has no finite score for case {case_ids[bad[0]]!r}.",
             "Use a finite score for every listed class.",
         )
     notes = []

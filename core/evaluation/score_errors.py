@@ -117,9 +117,7 @@ def score_errors(
         raise InputError("Could not evaluate predictions: none were given.", "Add a predictor.")
     for one in predictions:
         if one.cases != dataset.cases:
-            raise InputError(
-                f"Could not use {one.name}: its predictions are for different data.", "Match them to these data."
-            )
+            raise InputError(f"Could not use {one.name}: its predictions are for other cases.", "Match the cases.")
     posterior = model.posterior(dataset, reliability)
     guess = np.array([one.score for one in predictions])
     sums = _Sums(len(predictions), n_draws)

@@ -118,9 +118,7 @@ def set_metrics(
     told = np.ones(dataset.n_cases, bool) if gold is None else gold.predicted
     said = np.array([one.predicted & told for one in predictions])
     if not said.any():
-        raise InputError(
-            "Could not evaluate predictions: no case with predictions has gold labels.", "Add gold labels."
-        )
+        raise InputError("Could not evaluate predictions: none of their cases has gold labels.", "Add gold labels.")
     guess = np.array([one.applies for one in predictions])
     sums = _Sums(len(predictions), dataset.n_classes, n_draws)
     cases = np.flatnonzero(said.any(axis=0))

@@ -259,7 +259,7 @@ def _with_objects(seen: ColumnEvidence, guess: Mapping, answer: str, free: Seque
 
     Ids that are different in every row name the cases. If several columns are called like raters, each may be meant.
     """
-    why = guess.why | {"answer": "it contains objects that name labels"}
+    why = guess.why | {"answer": "it contains objects with label names"}
     ids = [c for c in free if seen.is_id(c) and "id" in words_of_name(c) and not likeness(c, "answer")]
     found = replace(guess, answer=answer, why=why)
     if len(ids) == 1 and seen.n_values(ids[0]) > seen.n_values(guess.case or ids[0]):

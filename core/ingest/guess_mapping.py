@@ -152,7 +152,7 @@ def _as_written(raw: RawTable, guess: Mapping) -> Mapping:
         if sign is not None:
             why = guess.why | {"labels": f"annotations contain {sign!r} between labels"}
             if sign == OBJECTS:
-                why["labels"] = "annotations are objects that name labels"
+                why["labels"] = "annotations are objects with label names"
             others = tuple(replace(one, label_sign=sign) for one in guess.instead)
             return replace(guess, label_sign=sign, why=why, instead=others)
     return guess

@@ -111,7 +111,7 @@ def test_of_a_file_of_several_classifiers_the_first_is_taken_and_that_is_said(ma
     assert main(["rate", str(made[0]), "--machine", f"M={both}", "--class", "y"]) == 0
     output = capsys.readouterr()
     assert json.loads(output.out)["machine_rate"] == pytest.approx(0.25)
-    assert f"{both} contains more than one classifier; only A was used." in output.err
+    assert f"{both} contains predictions from more than one classifier; only A was used." in output.err
 
 
 def test_what_cannot_be_done_is_said_in_one_line(run, made):

@@ -108,9 +108,9 @@ def test_predictions_of_other_cases_are_passed_over_whatever_they_say(dataset):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([(0, 1, 0.5), (2, 7, 0.5)], "A: it predicts the unknown class 'class 7' for case 'case 2'"),
-        ([(0, 1, 0.5), (3, 2, np.nan)], "A: the score of class 'class 2' for case 'case 3' is not a finite number"),
-        ([(0, 1, np.inf)], "A: the score of class 'class 1' for case 'case 0' is not a finite number"),
+        ([(0, 1, 0.5), (2, 7, 0.5)], "A: unknown class 'class 7' for case 'case 2'"),
+        ([(0, 1, 0.5), (3, 2, np.nan)], "A: class 'class 2' has no finite score for case 'case 3'"),
+        ([(0, 1, np.inf)], "A: class 'class 1' has no finite score for case 'case 0'"),
         ([(0, 1, 0.5), (1, 3, 0.2), (1, 3, 0.1)], "A: class 'class 3' is predicted twice for case 'case 1'"),
         ([(9, 1, 0.5), (8, 1, np.nan)], "A: none of the predicted cases is in these data"),
     ],
@@ -193,7 +193,7 @@ def test_an_empty_cell_of_a_wide_table_is_no_prediction_and_is_told(dataset):
 
 
 def test_a_cell_of_a_wide_table_that_says_nan_is_refused(dataset):
-    with pytest.raises(InputError, match="score of class 'class 0' for case 'case 3' is not a finite number"):
+    with pytest.raises(InputError, match="class 'class 0' has no finite score for case 'case 3'"):
         read(dataset, "case,class 2,class 0\ncase 1,0.5,0.5\ncase 3,0.5, NaN\n")
 
 
@@ -236,13 +236,13 @@ def test_rows_without_a_case_or_a_class_are_passed_over_and_told(dataset):
     [
         ("case,class\ncase 1,class 2\ncase 1,class 1\n", "a case has several classes, but no scores or ranks"),
         ("case,first,second\ncase 1,0.5,0.5\n", "no class column and no columns named after classes"),
-        ("case,class,score\ncase 1,class 2,\n", "score of class 'class 2' for case 'case 1' is not a finite number"),
-        ("case,class,score\ncase 1,class 2,NaN\n", "score of class 'class 2' for case 'case 1' is not a finite number"),
+        ("case,class,score\ncase 1,class 2,\n", "class 'class 2' has no finite score for case 'case 1'"),
+        ("case,class,score\ncase 1,class 2,NaN\n", "class 'class 2' has no finite score for case 'case 1'"),
         (
             "case,class,score\ncase 1,class 2,high\n",
-            "score of class 'class 2' for case 'case 1' is not a finite number",
+            "class 'class 2' has no finite score for case 'case 1'",
         ),
-        ("case,class,rank\ncase 1,class 9,1\n", "it predicts the unknown class 'class 9' for case 'case 1'"),
+        ("case,class,rank\ncase 1,class 9,1\n", "unknown class 'class 9' for case 'case 1'"),
         ("case,class,score\nelse,class 2,1\n", "none of the predicted cases is in these data"),
         ("case,class,score\n,class 2,1\n", "it contains no predictions"),
         ("case,class 1\n,1\n", "it contains no predictions"),
@@ -259,9 +259,9 @@ def test_a_table_that_cannot_be_used_says_why(dataset, text, message):
         ("B,elsewhere,class 1,1", "Could not use B: none of the predicted cases is in these data"),
         (
             "B,case 1,class 1,NaN",
-            "Could not use B: the score of class 'class 1' for case 'case 1' is not a finite number",
+            "Could not use B: class 'class 1' has no finite score for case 'case 1'",
         ),
-        ("B,case 1,class 9,1", "Could not use B: it predicts the unknown class 'class 9' for case 'case 1'"),
+        ("B,case 1,class 9,1", "Could not use B: unknown class 'class 9' for case 'case 1'"),
     ],
 )
 def test_a_classifier_that_cannot_be_used_is_told_and_the_others_go_on(dataset, row, message):
@@ -371,7 +371,7 @@ def test_open_predictions_reads_json_lines_with_a_score_per_class(dataset, line)
 
 
 def test_answers_that_are_no_classes_of_the_data_are_refused_with_the_case(dataset):
-    with pytest.raises(InputError, match="the unknown class 'refused' for case 'case 1'"):
+    with pytest.raises(InputError, match="unknown class 'refused' for case 'case 1'"):
         open_predictions("m", ANSWERED.replace("class 2", "refused").encode(), dataset)
     with pytest.raises(InputError, match="the annotations are not classes"):
         open_predictions("m", b'{"m": {"case 1": 0.5, "case 2": 0.7}}', dataset)

@@ -80,7 +80,7 @@ def test_against_known_sets_metrics_are_those_by_hand(small):
     assert (value["precision of y"], value["recall of y"], value["recall of x"]) == (0, 0, 1)
     assert (found.low[0] == found.high[0]).all()  # the truth is known
     assert found.total_low[0, 0] < value["jaccard"] < found.total_high[0, 0]  # three cases are not all cases
-    with pytest.raises(InputError, match="no case with predictions has gold labels"):
+    with pytest.raises(InputError, match="none of their cases has gold labels"):
         set_metrics(small, of("case,labels\n1,x\n", small), reliability=1.0, gold=of("case,labels\n2,x\n", small)[0])
 
 
