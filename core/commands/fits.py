@@ -102,8 +102,8 @@ def answer_of(options, found: RaterModelFit) -> dict:
     accuracy = found.accuracy()
     if not whole:
         options.cautions.append(
-            f"The confusion matrices have {found.confusion.size:,} cells and were left out; use --parameters to "
-            "write them."
+            f"The confusion matrices have {found.confusion.size:,} cells, so they were left out. Use "
+            "--parameters to write them."
         )
     return {
         "model": options.model,

@@ -232,7 +232,7 @@ def fit(options) -> Answer:
     asked = asked_for(options)
     if asked.way != "em":
         raise NotApplicableError(
-            f"{asked.title} with the method {asked.way} is not available for partitioned data. Use a model with "
+            f"{asked.title} with --method {asked.way} is not available for partitioned data. Use a model with "
             "--method em."
         )
     with runner_of(options) as runner, opened(options) as data:

@@ -237,7 +237,7 @@ def rogan_gladen_rate(
     p, q0, q1 = judged_positive, specificity, sensitivity
     if not all(0 <= share <= 1 for share in (p, q0, q1)) or min(n, n_negative, n_positive) < 1:
         raise InputError(
-            "Rogan-Gladen needs shares from 0 to 1, each based on at least one case.",
+            "The Rogan-Gladen method needs shares from 0 to 1, each based on at least one case.",
             "Label some cases that have the class and some that do not.",
         )
     apart = q0 + q1 - 1

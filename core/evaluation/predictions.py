@@ -231,8 +231,8 @@ def _remarks(dataset: Dataset, ptr: np.ndarray, score: np.ndarray | None, name: 
         n_off = int(((sums > 1 + tolerance) | (whole & (sums < 1 - tolerance))).sum())
         if n_off:
             notes.append(
-                f"{name}: the scores for {plural(n_off, 'case')} do not add up to one. Metrics use only their "
-                "order; prediction sets use them unchanged."
+                f"{name}: the scores for {plural(n_off, 'case')} do not add up to one. Metrics use only the "
+                "order of the scores. Prediction sets use the scores unchanged."
             )
     return notes
 

@@ -117,7 +117,7 @@ def score_errors(
         raise InputError("Could not evaluate predictions: none were given.", "Add a predictor.")
     for one in predictions:
         if one.cases != dataset.cases:
-            raise InputError(f"Could not use {one.name}: its predictions are for other cases.", "Match the cases.")
+            raise InputError(f"Could not use {one.name}: it predicts other cases.", "Match it to these data.")
     posterior = model.posterior(dataset, reliability)
     guess = np.array([one.score for one in predictions])
     sums = _Sums(len(predictions), n_draws)

@@ -440,7 +440,7 @@ def _groups(
     n_differ = len(np.unique(case_code[(of_row >= 0) & (of_row != of_case[case_code])]))
     if n_differ:
         cautions.append(
-            f"Column {mapping.group!r} has more than one group for {plural(n_differ, 'case')}; the first one is used."
+            f"For {plural(n_differ, 'case')}, column {mapping.group!r} has more than one group. The first one was used."
         )
     return tuple(names[of_case])
 
@@ -482,7 +482,7 @@ def _with_gold(
     if n_differ:
         what = "score" if dataset.kind == "score" else "class"
         cautions.append(
-            f"Column {column!r} has more than one gold {what} for {plural(n_differ, 'case')}; the first one is used."
+            f"For {plural(n_differ, 'case')}, column {column!r} has more than one gold {what}. The first one was used."
         )
     known = {dataset.cases[case]: gold.values[of_case[case]] for case in np.flatnonzero(of_case >= 0)}
     if AS_POSITIONS in cautions and (named := positions(sorted(set(known.values())), dataset.classes)) is not None:

@@ -139,7 +139,7 @@ def _with_cases(dataset: Dataset, table: CaseTable, notes: list[str]) -> Dataset
         of_case = np.array([seconds.get(case, MISSING_TIME) for case in dataset.cases], np.int64)
         if (of_case != MISSING_TIME).any():
             dataset = replace(dataset, time=of_case[dataset.case_of_annotation])
-            notes.append("The annotations have no dates; the dates in the case table are used instead.")
+            notes.append("The annotations have no dates, so the dates in the case table are used.")
     return dataset
 
 

@@ -93,9 +93,9 @@ def test_a_few_cases_that_all_differ_alike_do_not_tell_who_is_better(n, told):
     assert ("do not clearly" not in said) == told
 
 
-@pytest.mark.parametrize(("second", "shared"), [([], "0 cases"), ([(0, 0)], "1 case")])
+@pytest.mark.parametrize(("second", "shared"), [([], "no case"), ([(0, 0)], "only one case")])
 def test_of_classifiers_that_hardly_share_a_case_nothing_can_be_said(second, shared):
     dataset = data([0, 1, 2])
     one, two = predicted("one", [[(1, 0)], [(0, 0)], second]), predicted("two", [[], [], [(2, 0)]])
     said = gold_accuracy(dataset, [one, two]).words()
-    assert said == f"Cannot compare two and one with gold: both predict only {shared} with gold."
+    assert said == f"Cannot compare two and one using gold: {shared} with gold has predictions from both."

@@ -159,5 +159,5 @@ def test_without_predictions_and_with_those_of_other_data_there_are_no_errors(da
     with pytest.raises(InputError, match="none were given"):
         score_errors(data, MODEL, [], reliability=1.0)
     other = predicted(data.select(cases=["0", "1"]), "A", [1, 2])
-    with pytest.raises(InputError, match="for other cases"):
+    with pytest.raises(InputError, match="it predicts other cases"):
         score_errors(data, MODEL, [other], reliability=1.0)

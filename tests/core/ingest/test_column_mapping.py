@@ -274,7 +274,7 @@ def test_a_column_of_groups_that_differ_within_cases_is_not_taken_for_groups_of_
     assert "group: not used: 'site' differs between the rows of most cases" in guessed.report.mapping.reasons()
     assert set(read(header + b"\n" + of_cases).dataset.case_group or ()) == {"A", "B"}
     chosen = said_of(_table(30, "raters"), by_hand)
-    assert "Column 'site' has more than one group for 30 cases; the first one is used." in chosen
+    assert "For 30 cases, column 'site' has more than one group. The first one was used." in chosen
     assert not any("more than one group" in one for one in said_of(_table(30, "cases"), by_hand))
 
 
