@@ -551,7 +551,7 @@ def match_rows(
     n_predicted = np.bincount(code[rows], minlength=dataset.n_cases)
     if not rows.size:
         raise InputError(
-            f"Could not use {name}: it has no usable {what} for any case in these data.",
+            f"Could not use {name}: it contains no valid prediction for any case in these data.",
             "Use the same case IDs as in the annotations, and make sure that scores are numbers.",
         )
     if (twice := np.flatnonzero(n_predicted > 1)).size:

@@ -299,9 +299,7 @@ def _only_answers(
         leave_out = drop_whole if kind == "set" else drop
         leave_out(rows, raw, unlisted, "the annotation is not in the declared list of classes")
     if rows.row.size == 0:
-        first = (
-            f" First row left out: line {rows.dropped[0].line:,} ({rows.dropped[0].reason})." if rows.dropped else ""
-        )
+        first = f" First row left out: line {rows.dropped[0].line:,}, {rows.dropped[0].reason}." if rows.dropped else ""
         raise InputError(
             "Could not read annotations: no row has a case, a rater and an annotation.",
             f"Check the column roles.{first}",

@@ -138,7 +138,7 @@ FULL = [(0, k, 0.2) for k in range(5)]
 def test_scores_that_do_not_sum_to_one_are_told_and_still_used(dataset, rows, told):
     rows = [*rows, (1, 0, 1.0), (2, 0, 1.0), (3, 0, 1.0)]
     found = matched(dataset, rows, probabilities=True)
-    words = "do not add up to one. Metrics use only the order of the scores."
+    words = "do not add up to one. Metrics use only the order of the scores. Prediction sets use the scores unchanged."
     expected = (f"A: the scores for 1 case {words}",) if told else ()
     assert found.notes == expected
     assert same(found, matched(dataset, rows))

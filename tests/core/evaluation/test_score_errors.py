@@ -136,8 +136,8 @@ def test_on_the_sample_the_predictor_without_its_shift_is_better():
     ("content", "words"),
     [
         ("case,score\n1,2\n1,3\n", "two predicted scores"),
-        ("case,score\n99,2\n", "it has no usable score for any case"),
-        ("case,score\n1,high\n", "it has no usable score for any case"),
+        ("case,score\n99,2\n", "it contains no valid prediction for any case"),
+        ("case,score\n1,high\n", "it contains no valid prediction for any case"),
         ("case,words\n1,high\n", "no column of predicted scores"),
     ],
 )

@@ -44,7 +44,7 @@ def test_all_layouts_give_the_same_sets(small):
     [
         ("case,labels\n1,x;w\n", "'w' is not one of the labels"),
         ("case,labels\n1,x\n1,y\n", "case '1' has two predicted sets"),
-        ("case,labels\n9,x\n", "no predicted set belongs to a case in these data"),
+        ("case,labels\n9,x\n", "it contains no valid prediction for any case in these data"),
         ("case,note\n1,x\n", "it has no labels"),
         ("case,x,y,z\n1,7,0,0\n", "column 'x' contains 7 in row 1"),
         (
