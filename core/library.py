@@ -393,7 +393,9 @@ def _is_sound(digest: str) -> bool:
 def _folder(digest: str) -> Path:
     folder = current_settings().datasets / digest
     if not _DIGEST.fullmatch(digest) or not folder.is_dir():
-        raise NotFoundError(f"Could not find the dataset {digest[:12]!r} on this computer. Open the file again.")
+        raise NotFoundError(
+            f"Could not find the dataset {digest[:12]!r} on this computer. Open the original file again."
+        )
     return folder
 
 

@@ -85,7 +85,7 @@ def with_comparisons(raw: RawTable, questions: dict[str, Mapping], doubt: Callab
     return {name: doubt(mapping, found, doubt=_TWO_READINGS) for name, mapping in questions.items()}
 
 
-_ZERO_OR_ONE = "The preferred item is coded as 1 or 0, and it is unclear which item 1 means."
+_ZERO_OR_ONE = "The preferred item is coded as 1 or 0, but it is unclear which of the two items is coded as 1."
 _TWO_READINGS = "Each row compares two items and also names a case."
 
 
@@ -175,7 +175,7 @@ def _with_preferred(seen: ColumnEvidence, one: str, other: str, *, decided: bool
         if best is None or named > best[0]:
             best = (int(named), column)
     if best is not None:
-        why["answer"] = "it names one of the two items in the row, or the side of that item"
+        why["answer"] = "it contains the name or the side of one of the two items in the row"
         return Mapping("comparisons", first=one, second=other, answer=best[1], why=why)
     if decided:
         return Mapping("comparisons", first=one, second=other, why=why | {"answer": f"{one!r} names the better item"})
@@ -198,7 +198,10 @@ def _with_others(seen: ColumnEvidence, found: Mapping) -> Mapping:
             code = np.column_stack([np.sort(pair, 1), seen.coded(column).code])
             several = seen.n_values(column) > 1 and len(np.unique(code, axis=0)) <= _TOGETHER * len(code)
             if several or _writes_pairs(seen, found, column):
-                case, why = column, why | {"case": f"more than one rater compares the same pair in one {column!r}"}
+                case, why = (
+                    column,
+                    why | {"case": f"the same pair is often compared more than once for the same {column!r}"},
+                )
                 break
     return replace(found, case=case, rater=rater, time=time, why=why)
 

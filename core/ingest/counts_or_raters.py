@@ -67,21 +67,18 @@ def weigh(numbers: np.ndarray, blank: np.ndarray, columns: Sequence[str], classe
     """
     names = _names(columns, classes)
     if names >= 2:
-        return Weighed(True, True, "the column names look like classes or numbers of annotations")
+        return Weighed(True, True, "the column names look like classes or counts of annotations")
     sums = numbers.sum(1)
     low, high = int(sums.min()), int(sums.max())
     if len(numbers) < _FEWEST or numbers.max() < 2:
-        return Weighed(False, True, "there are too few rows, or no number above 1")
+        return Weighed(False, True, "there are too few rows, or no number is above 1")
     if low == high >= 2 and (numbers == 0).any() and (len(numbers) >= _FEW or names >= 0):
         return Weighed(True, names > 0 or len(numbers) >= _BY_CHANCE, f"the integers in each row add up to {low}")
     margin = _competition(numbers)
     # A case without annotations, or zeros next to blanks: these are rather grades, with 0 as one of them.
     as_grades = low == 0 or (bool(blank.any()) and bool(((numbers == 0) & ~blank).any()))
     if margin <= -_MARGIN:
-        why = (
-            f"the integers in each row add up to between {low} and {high}, and are high in one column and low in the "
-            "others"
-        )
+        why = f"the integers in each row add up to between {low} and {high}, and when one is high, the others are low"
         return Weighed(True, not as_grades and (names >= 0 or margin <= -2 * _MARGIN), why)
     if margin >= _MARGIN:
         return Weighed(
@@ -90,7 +87,7 @@ def weigh(numbers: np.ndarray, blank: np.ndarray, columns: Sequence[str], classe
             "the numbers in the columns rise and fall together",
         )
     if names < 0:
-        return Weighed(False, True, "the column names are numbered like raters")
+        return Weighed(False, True, "the column names look like numbered raters")
     if names > 0 and not as_grades:
         return Weighed(True, True, "the column names look like classes")
     sure = names == 0 and as_grades and numbers.max() <= _LARGEST_GRADE and margin > -2.0

@@ -48,17 +48,18 @@ def repeated(n_repeats: int, n_same: int, n_annotations: int | None) -> list[str
     """
     if not n_repeats:
         return []
-    caution = f"Repeated annotations by the same rater on the same case: {n_repeats:,}"
+    who = "A rater annotated a case" if n_repeats == 1 else "Raters annotated some cases"
+    caution = f"{who} more than once ({plural(n_repeats, 'repeat')}"
     if n_annotations is None:
-        return [f"{caution}. All are used."]
-    same = f", of which {n_same:,} {'repeats' if n_same == 1 else 'repeat'} the same class" if n_same else ""
+        return [f"{caution}). All annotations are used."]
+    same = f", {n_same:,} of them with the same class" if n_same else ""
     if n_same == n_repeats:
         same = ", with the same class" if n_same == 1 else ", all with the same class"
-    caution += f"{same}. All are used."
+    caution += f"{same}). All annotations are used."
     if n_same == n_repeats:
-        caution += " If these rows were exported twice, use only the first of each."
+        caution += " If the same rows were exported twice, use only the first of each."
     elif not n_same and 5 * n_repeats > n_annotations:
-        caution += " If they are labels of one annotation, choose “A set of labels” as the kind of annotation."
+        caution += " If the repeats are labels of one annotation, choose “A set of labels” as the kind of annotation."
     elif 2 * n_repeats > n_annotations:
         caution += " Check the case column. If two columns together identify a case, join them into one column."
     return [caution]
@@ -90,11 +91,11 @@ def of_several_files(
     most = int(who[n_cases.argmax()])
     named = [shorten(files[code], 40) for code in np.unique(file[(rater == most) & np.isin(pair, twice)])]
     where = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) < 4 else f"{len(named)} files"
-    others = f", as {plural(len(who) - 1, 'other rater')} do" if len(who) > 2 else ", as another rater does"
+    others = f" The same applies to {plural(len(who) - 1, 'other rater')}." if len(who) > 1 else ""
     return [
         f"{shorten(raters[most], 40)} annotates {plural(int(n_cases.max()), 'case')} in more than one file "
-        f"({where}){others if len(who) > 1 else ''}, and counts as one rater. If these are different raters, use "
-        "different names in the files."
+        f"({where}), and counts as one rater.{others} If one name belongs to different raters, use a different "
+        "name in each file."
     ]
 
 
@@ -109,21 +110,20 @@ def unnamed(dropped: Sequence[str], mapping: Mapping) -> list[str]:
     """
     said = []
     if partly := sum(reason.startswith(UNDECIDED) for reason in dropped):
-        who, them = ("1 annotation has", "it was") if partly == 1 else (f"{partly:,} annotations have", "they were")
+        they_have = "it has" if partly == 1 else "they have"
         said.append(
-            f"{who} neither 0 nor 1 for some labels, so {them} left out: it is unknown whether these labels do not "
-            "apply or were not considered. If an empty cell means that a label does not apply, choose that "
-            "option."
+            f"{plural(partly, 'annotation')} {was_or_were(partly)} left out, because {they_have} neither 0 nor 1 for "
+            "some labels. If an empty cell means that the label does not apply, choose that option."
         )
     n = sum(reason == "no annotation" or reason.endswith(UNANSWERED) for reason in dropped)
     if not n:
         return said
-    who, them = ("1 annotation names", "it was") if n == 1 else (f"{n:,} annotations name", "they were")
+    they_name = "it names" if n == 1 else "they name"
     instead = ", or choose the option for empty cells" if mapping.holds_sets and mapping.empty == "unsaid" else ""
     return [
         *said,
-        f"{who} no label, so {them} left out: it is unknown whether no label applies or nothing was annotated. If "
-        f"no label applies, write {NONE_APPLIES!r} in the file{instead}.",
+        f"{plural(n, 'annotation')} {was_or_were(n)} left out, because {they_name} no label. If no label applies, "
+        f"write {NONE_APPLIES!r} in the file{instead}.",
     ]
 
 
@@ -165,7 +165,7 @@ def perhaps_missing(codes: Mapped[str, int], n_annotations: int) -> list[str]:
     named = ", ".join(f"{shorten(name, 24)!r} ({n:,})" for name, n in codes.items())
     return [
         f"{sum(codes.values()):,} of {plural(n_annotations, 'annotation')} may be codes for missing annotations: "
-        f"{named}. They count as annotations. If they are not annotations, mark them as missing."
+        f"{named}. If so, mark them as missing; until then, they count as annotations."
     ]
 
 
@@ -181,8 +181,8 @@ def contradictions(dataset: Dataset, wide: bool) -> list[str]:
     found, n = [], dataset.n_annotations
     if dataset.n_raters > 1 and len(dataset.cases_by_size) == 2:
         found.append(
-            "Every case has exactly one annotation, so agreement and accuracy cannot be estimated. Some tools "
-            "omit raters when they export."
+            "Every case has exactly one annotation, so agreement and accuracy cannot be estimated. Check "
+            "whether the export left out some raters."
         )
     if n >= _ENOUGH and dataset.raters_identified and dataset.n_raters > _NEARLY_ALL * n:
         found.append(
@@ -197,7 +197,7 @@ def contradictions(dataset: Dataset, wide: bool) -> list[str]:
     if wide and dataset.kind == "class" and dataset.n_raters > 1 and (alone := _share_no_answer(dataset)):
         names = ", ".join(map(repr, alone[:5]))
         found.append(
-            f"These columns were read as raters, but their annotations do not occur in other columns: {names}. "
+            f"These columns were read as raters, but have no class in common with other columns: {names}. "
             "Check the column roles, and whether the table has one row per annotation."
         )
     return found
@@ -215,16 +215,17 @@ def cautions_about(dataset: Dataset, wide: bool) -> list[str]:
     cautions += contradictions(dataset, wide)
     if dataset.kind == "class" and (several := [name for name in dataset.classes if _holds_labels(name)]):
         names = ", ".join(map(repr, several[:2]))
+        have = "class has" if len(several) == 1 else "classes have"
         cautions.append(
-            f"{plural(len(several), 'class', 'classes')} with a separator in the name, such as {names}, "
-            f"{was_or_were(len(several))} not split into labels. If the separator divides labels, choose “A set of "
-            "labels” as the kind of annotation."
+            f"{len(several):,} {have} a separator in the name ({names}{', …' * (len(several) > 2)}) and "
+            f"{was_or_were(len(several))} not split into labels. If such a name contains more than one label, choose "
+            "“A set of labels” as the kind of annotation."
         )
     alike: dict[str, list[str]] = {}
     for codes, what in look_alikes(dataset.classes):
         alike.setdefault(what, []).append(", ".join(repr(dataset.classes[code]) for code in codes))
     cautions.extend(
-        f"Classes that differ only in {what}: {'; '.join(found[:3])}{'; …' * (len(found) > 3)}. They count as "
+        f"Some classes differ only in {what}: {'; '.join(found[:3])}{'; …' * (len(found) > 3)}. They count as "
         "different classes until you merge them."
         for what, found in alike.items()
     )

@@ -137,7 +137,7 @@ def _as_written(raw: RawTable, guess: Mapping) -> Mapping:
         confidence = next((column for column in raw.columns if likeness(column, "confidence") == 2), None)
         if confidence not in (None, guess.answer) and _several_classes(raw, guess):
             why = guess.why | {
-                "confidence": f"the column is called {confidence!r}, and raters name more than one class"
+                "confidence": f"the column is called {confidence!r}, and raters name more than one class per case"
             }
             return replace(guess, confidence=confidence, why=why)
     if guess.rank is None and guess.layout in ("long", "wide"):
@@ -260,7 +260,7 @@ def _contingency(raw: RawTable, guess: Mapping) -> Mapping | None:
     # A last column with the sums of the others is not a class.
     if len(across) > 2 and (numbers[:, :-1].sum(1) == numbers[:, -1]).all():
         across = across[:-1]
-    why = {"case": "rows and columns have the same names", "across": "the columns have the same names as the rows"}
+    why = {"case": "rows and columns have the same names", "across": "these columns have the same names as the rows"}
     return Mapping("contingency", case=first, across=across, why=why)
 
 
@@ -274,6 +274,9 @@ def _transposed(raw: RawTable, guess: Mapping) -> Mapping | None:
         return None
     why = {"rater": f"the column is called {first!r}", "across": "all other columns are numbered"}
     return Mapping("transposed", rater=first, across=tuple(others), why=why)
+
+
+_PATTERN_PER_ROW = "one column for each rater, and a different combination of annotations in each row"
 
 
 def _patterns(raw: RawTable, guess: Mapping) -> Mapping | None:
@@ -296,7 +299,7 @@ def _patterns(raw: RawTable, guess: Mapping) -> Mapping | None:
         return None
     why = {
         "count": f"the column is called {count!r}",
-        "raters": "one column for each rater, and a different pattern in each row",
+        "raters": _PATTERN_PER_ROW,
     }
     return Mapping("patterns", raters=others, count=count, why=why)
 
@@ -321,9 +324,9 @@ def _patterns_by_group(raw: RawTable, guess: Mapping) -> Mapping | None:
         return None
     why = {
         "count": f"the column is called {counts[0]!r}",
-        "group": "each pattern is repeated for each value in this column",
+        "group": "the same annotations occur for more than one value of this column",
     }
-    why["raters"] = "one column for each rater, and a different pattern in each row"
+    why["raters"] = _PATTERN_PER_ROW
     return Mapping("patterns", raters=tuple(shared), count=counts[0], group=apart[0], why=why)
 
 
@@ -374,7 +377,7 @@ def _counts(raw: RawTable, guess: Mapping, classes: Collection[str]) -> Mapping 
             across = tuple(across[c] for c in less)
     if total is not None:
         across = tuple(column for column in across if column != total)
-        return Mapping("counts", **shared, across=across, why=why | {"across": f"they add up to the column {total!r}"})
+        return Mapping("counts", **shared, across=across, why=why | {"across": f"their sum is in the column {total!r}"})
     if guess.layout == "long" and guess.answer is not None and likeness(guess.answer, "answer") == 2:
         return None
     known = {*classes, *(_head(raw, guess.gold) if guess.gold is not None else ())}

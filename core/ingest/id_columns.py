@@ -189,7 +189,7 @@ def _named(mapping: Mapping, case: str, why: dict[str, str]) -> Mapping:
 def _either(raw: RawTable, mapping: Mapping, case: str) -> Mapping:
     """Return the reading with the finer column of cases and, if the user rather means it, the guessed one."""
     why = mapping.why | {
-        "case": f"{mapping.case!r} is the same in more than one row of a rater, and {case!r} tells these rows apart"
+        "case": f"raters have more than one row with the same {mapping.case!r}, and these rows differ in {case!r}"
     }
     finer = _named(mapping, case, why)
     return in_doubt(with_labels_in_rows(raw, finer), mapping, doubt=_JOINTLY)

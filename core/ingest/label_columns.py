@@ -126,7 +126,7 @@ def _unusable(raw: RawTable, mapping: Mapping, state: np.ndarray) -> dict[int, s
             found[int(row)] = f"{UNDECIDED} {column!r}"
         else:
             value = raw.table[column][int(row)].as_py()
-            found[int(row)] = f"{value!r} for the label {column!r}, which is neither 0 nor 1"
+            found[int(row)] = f"the label {column!r} has the value {value!r}, which is neither 0 nor 1"
     return found
 
 
@@ -304,7 +304,7 @@ def with_labels_in_rows(raw: RawTable, mapping: Mapping) -> Mapping:
     different = np.unique(pairs * (len(answers.values) + 1) + answers.code)
     if _ROWS_PER_PAIR * len(different) < (_ROWS_PER_PAIR + 1) * len(np.unique(pairs)):
         return mapping
-    why = mapping.why | {"labels": "raters have one row for each class that they chose on a case"}
+    why = mapping.why | {"labels": "raters have one row for each class that they chose for a case"}
     return replace(mapping, label_sign=IN_ROWS, why=why)
 
 

@@ -62,8 +62,8 @@ class Rows:
         self.time = to_seconds(column, mapping.day_first)
         if mapping.day_first is None and (example := unclear_date(column)) is not None:
             self.cautions.append(
-                f"Dates such as {example} may begin with the day or the month, and were left out. "
-                "Choose which comes first (--dates on the command line)."
+                f"It is unclear whether dates such as {example} begin with the day or the month, so they were left "
+                "out. Choose which comes first (--dates on the command line)."
             )
             self.time = None if (self.time == MISSING_TIME).all() else self.time
 

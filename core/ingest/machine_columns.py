@@ -60,7 +60,7 @@ def told_machines(raw: RawTable, mapping: Mapping) -> ToldMachines:
         names = listed([f"“{name}”" for name in by_name])
         read = "was read as an AI rater" if len(by_name) == 1 else "were read as AI raters"
         machines = tuple((name, "", "") for name in by_name)
-        return ToldMachines(machines, (f"{names} {read}, because of the column names",))
+        return ToldMachines(machines, (f"{names} {read}, because of the column names.",))
     if mapping.layout != "long" or mapping.rater is None or raw.table.num_rows == 0:
         return ToldMachines()
     taken = {getattr(mapping, role) for role in ("case", "rater", "answer", "rank", "time", "group", "confidence")}
@@ -83,21 +83,23 @@ def told_machines(raw: RawTable, mapping: Mapping) -> ToldMachines:
         )
         if not machines:
             return ToldMachines(columns={"type": column})
-        beside = f", with family and version from {listed(used)}" if used else ""
+        what = [word for word, one in zip(("family", "version"), one_each, strict=True) if one]
+        beside = f", with {listed(what)} from {listed(used)}" if used else ""
         several = [
             name for found, one in zip(details, one_each, strict=True) if not one for name, told in found if not told
         ]
         names = listed([f"“{name}”" for name in several])
-        unused = f"; {names} {was_or_were(len(several))} not used, because some raters have more than one value"
+        in_it = "it" if len(several) == 1 else "them"
+        unused = f" {names} {was_or_were(len(several))} not used: some raters have more than one value in {in_it}."
         left = unused if several else ""
-        note = f"“{column}” marks AI raters ({plural(len(machines), 'rater')}){beside}{left}"
+        note = f"Column “{column}” marks {plural(len(machines), 'AI rater')}{beside}.{left}"
         more = {role: one[0] for role, one in zip(("family", "version"), one_each, strict=True) if one}
         return ToldMachines(machines, (note,), {"type": column, **more})
     if not used:
         return ToldMachines()
     note = (
-        f"{listed(used)} {was_or_were(len(used))} not used, because no column marks AI raters; you can enter "
-        "the family and version on the “AI as a rater” page"
+        f"{listed(used)} {was_or_were(len(used))} not used, because no column marks AI raters. You can enter "
+        "the family and version on the “AI as a rater” page."
     )
     return ToldMachines(notes=(note,))
 

@@ -143,7 +143,7 @@ def _with_first(mapping: Mapping, first: str | None) -> Mapping:
     """Return the reading of a table of comparisons whose first item is in that column."""
     readings = {one.first: one for one in (mapping.clear(), *mapping.instead) if one.layout == "comparisons"}
     if first is not None and first not in readings:
-        raise InputError(f"Could not use {first!r} as the column for the preferred item.",
+        raise InputError(f"Could not use {first!r} as the column of the first item.",
                          "Use one of the two item columns of a comparison table.")  # fmt: skip
     return mapping if first is None else readings[first]
 
@@ -152,7 +152,8 @@ def dataset_of_frame(frame: Any, **reading) -> Dataset:
     """Return a dataset from a DataFrame, see `Dataset.from_frame`; for ``reading`` see `read`."""
     if not is_frame(frame):
         raise InputError(
-            f"Could not use {type(frame).__name__}: it is not a DataFrame.", "Use a DataFrame; core.read opens files."
+            f"Could not use an object of type {type(frame).__name__}: it is not a DataFrame.",
+            "Use a DataFrame, or read a file with core.read.",
         )
     return read(frame, **reading).dataset
 
@@ -448,7 +449,7 @@ def _files_of(source: str | Path | bytes | Sequence[str | Path], name: str | Non
         paths = [Path(path) for path in ([source] if isinstance(source, str | Path) else source)]
     except TypeError:
         raise InputError(
-            f"Could not use {type(source).__name__}: it is not a file or a table.",
+            f"Could not use an object of type {type(source).__name__}: it is not a file or a table.",
             "Use a path, several paths, bytes, or a DataFrame.",
         ) from None
     return [_named(path) for path in paths], name or (paths[0].stem if paths else "data")

@@ -96,8 +96,8 @@ def entries_of_rankings(rows: Rows, raw: RawTable) -> tuple[np.ndarray, np.ndarr
         rows.dropped += [
             raw.drop(
                 rows.row[place],
-                f"{rows.answer.values[rows.answer_code[place]]!r} is already in the ranking of rater "
-                f"{rows.rater.values[rows.rater_code[place]]!r} on case {rows.case.values[rows.case_code[place]]!r}",
+                f"rater {rows.rater.values[rows.rater_code[place]]!r} already ranked "
+                f"{rows.answer.values[rows.answer_code[place]]!r} for case {rows.case.values[rows.case_code[place]]!r}",
             )
             for place in leaving
         ]

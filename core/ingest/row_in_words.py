@@ -166,9 +166,9 @@ def _pattern(row: _Row, mapping: Mapping) -> str:
     filled = row.filled(mapping.raters)
     if mapping.count is None or not filled or not _is_number(row[mapping.count]):
         return ""
-    said = [f"rater {_quoted(column)} annotated as {_quoted(cell)}" for column, cell in filled[:_NAMED]]
-    cases = plural(round(float(row[mapping.count])), "case")
-    return f"{cases} that {_listed(said, len(filled) - len(said))}."
+    said = [f"as {_quoted(cell)} by rater {_quoted(column)}" for column, cell in filled[:_NAMED]]
+    cases = plural(round(float(row[mapping.count])), "case was", "cases were")
+    return f"{cases} annotated {_listed(said, len(filled) - len(said))}."
 
 
 def _comparison(row: _Row, mapping: Mapping) -> str:

@@ -45,15 +45,15 @@ SAMPLES = (
         "Skin",
         "400 cases × 12 raters",
         "differential diagnoses",
-        "A simulated panel of dermatologists over 18 months, with known truth: easy cases, and cases with two "
-        "plausible classes.",
+        "A simulated panel of dermatologists over 18 months, with known truth. Some cases are easy, and others have "
+        "two plausible classes.",
     ),
     Sample(
         "dermatology",
         "Three dermatology cases",
         "3 cases × 3 to 6 raters",
         "differential diagnoses",
-        "Example cases of Stutz et al. (2023), for which raters suggest very different diagnoses.",
+        "Example cases from Stutz et al. (2023), for which raters suggest very different diagnoses.",
     ),
     Sample(
         "caries",
@@ -77,8 +77,8 @@ SAMPLES = (
         "Knees",
         "260 X-rays × 8 readers",
         "five ordered grades",
-        "Simulated grades with known truth: a severe rater, a lenient rater, one who uses a wide scale, and one who "
-        "often makes mistakes. The order of the grades matters.",
+        "Simulated grades with known truth. One rater is severe, one is lenient, one uses a wide scale, and one often "
+        "makes mistakes. The order of the grades matters.",
         ordinal=True,
     ),
     Sample(
@@ -86,8 +86,8 @@ SAMPLES = (
         "Street",
         "200 photos × 8 raters",
         "several labels each",
-        "Simulated photos with up to seven labels each and known truth: one rater misses many labels, another adds "
-        "too many.",
+        "Simulated photos with known truth and up to seven labels each. One rater misses many labels, and another "
+        "adds too many.",
     ),
     Sample(
         "essays",
@@ -110,8 +110,8 @@ SAMPLES = (
         "Toy cases",
         "43 cases × 10 annotators",
         "three classes",
-        "Simulated to resemble figure 2 of the paper on uncertain ground truth: cases on a line between three "
-        "classes. A higher γ makes case (iii) certain, but not case (ii).",
+        "Simulated to resemble figure 2 of the paper on uncertain ground truth. A higher γ makes case (iii) certain, "
+        "but not case (ii).",
     ),
     Sample(
         "pictures",

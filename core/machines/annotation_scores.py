@@ -41,15 +41,15 @@ class AnnotationScore:
     def __init__(self, dataset: Dataset, name: Score | None = None) -> None:
         if dataset.kind == "set":
             raise NotApplicableError(
-                "Could not compare AI raters: these annotations are sets of labels. Choose a label."
+                "Could not compare AI raters: the annotations are sets of labels. Choose one label to compare them."
             )
         if name is None:
             by_kind: dict[str, Score] = {"class": "accuracy", "score": "rmse", "ranking": "overlap"}
             name = by_kind[dataset.kind]
         check_choice(name, "The score", SCORES)
         if (name == "overlap" and dataset.kind == "score") or (name != "overlap" and dataset.kind == "ranking"):
-            what = "scores" if dataset.kind == "score" else "rankings"
-            raise NotApplicableError(f"Could not use the score {name!r} for {what}.")
+            what = "numbers" if dataset.kind == "score" else "rankings"
+            raise NotApplicableError(f"Could not compute the score {name!r}: the annotations are {what}.")
         self.name: Score = name
         self._dataset = dataset
         self._value = _numbers(dataset) if name == "rmse" else dataset.score if dataset.kind == "score" else None
@@ -98,7 +98,7 @@ def _numbers(dataset: Dataset) -> np.ndarray:
         if not dataset.ordinal:
             named = next(name for name, value in zip(dataset.classes, of_class, strict=True) if not np.isfinite(value))
             raise NotApplicableError(
-                f"Could not use the score 'rmse': it needs numbers, and the class {named!r} is not a number."
+                f"Could not compute the score 'rmse': it needs numbers, but the class {named!r} is not a number."
             )
         of_class = np.arange(dataset.n_classes, dtype=float)
     return of_class[dataset.answer]

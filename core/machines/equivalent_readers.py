@@ -199,8 +199,8 @@ def _cases(
     cases = np.flatnonzero(has & (n_of > k_max))
     if not cases.size:
         raise NotApplicableError(
-            f"Could not compute how many people {machine!r} is worth: it annotated no case that more than "
-            f"{plural(k_max, 'person', 'people')} also annotated."
+            f"Could not compute how many people {machine!r} is worth: no case that it annotated was also annotated by "
+            f"more than {plural(k_max, 'person', 'people')}."
         )
     return cases, k_max
 
@@ -257,7 +257,8 @@ def _score_of(dataset: Dataset, score: Foretells | None, probability: np.ndarray
     if score is None:
         return "squared" if dataset.kind == "score" else "agreement"
     if (score == "squared") != (dataset.kind == "score"):
-        raise NotApplicableError(f"Could not use the score {score!r} for annotations of kind {dataset.kind}.")
+        what = "are numbers" if dataset.kind == "score" else "are not numbers"
+        raise NotApplicableError(f"Could not compute the score {score!r}: the annotations {what}.")
     if score == "log" and probability is None:
         raise NotApplicableError(
             "Could not compute the log score: it needs a probability for every class. Compare by agreement."
@@ -278,8 +279,8 @@ def _sides(dataset: Dataset, machine: str, people: tuple[str, ...]) -> tuple[np.
 def _largest(n: np.ndarray, machine: str) -> int:
     if not n.size:
         raise NotApplicableError(
-            f"Could not compute how many people {machine!r} is worth: it annotated no case that "
-            "two people also annotated."
+            f"Could not compute how many people {machine!r} is worth: no case that it annotated was also annotated by "
+            "two people."
         )
     return int(np.clip(np.floor(np.quantile(n - 1, QUANTILE)), 1, LARGEST))
 

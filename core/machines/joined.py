@@ -14,6 +14,7 @@ from ..evaluation.score_predictions import ScorePredictions
 from ..text import plural, shorten
 
 APART = " (machine)"
+_KINDS = {"class": "classes", "ranking": "rankings", "score": "scores", "set": "sets of labels"}
 
 
 def joined(people: Dataset, machines: Dataset) -> tuple[Dataset, tuple[str, ...], tuple[str, ...]]:
@@ -45,7 +46,8 @@ def joined(people: Dataset, machines: Dataset) -> tuple[Dataset, tuple[str, ...]
     people, machines = _of_one_kind(people, machines)
     if people.kind != machines.kind:
         raise InputError(
-            f"Could not combine people's annotations ({people.kind}) with the AI rater's ({machines.kind}).",
+            f"Could not combine the annotations: people's are {_KINDS[people.kind]}, but the AI rater's are "
+            f"{_KINDS[machines.kind]}.",
             "Provide both as classes, as rankings, or as scores.",
         )
     position = {case: place for place, case in enumerate(people.cases)}
@@ -111,7 +113,7 @@ def as_scores(dataset: Dataset) -> tuple[Dataset, int]:
     known = np.isfinite(value)
     if dataset.kind != "class" or 2 * known.sum() <= known.size:
         raise InputError(
-            f"Could not compare distances: the annotations of {dataset.name} are not numbers.",
+            f"Could not compute distances: the annotations in {dataset.name} are not numbers.",
             "Compare them as classes (--score accuracy).",
         )
     kept = known[dataset.answer]
@@ -196,7 +198,7 @@ def _notes(
         )
     if added := classes[people.n_classes :]:
         listed = ", ".join(added[:3]) + (" and more" if len(added) > 3 else "")
-        notes.append(f"{plural(len(added), 'class', 'classes')} chosen only by an AI rater: {listed}.")
+        notes.append(f"{plural(len(added), 'class was', 'classes were')} chosen only by an AI rater: {listed}.")
     return tuple(notes)
 
 

@@ -139,7 +139,8 @@ def likelihood_of_people(people: Dataset) -> np.ndarray:
     """
     if int((np.diff(people.case_ptr) > 1).sum()) < LEAST_CASES:
         raise NotApplicableError(
-            f"Cannot determine people's error rates: fewer than {LEAST_CASES} cases have annotations by two people.",
+            f"Cannot determine people's error rates: fewer than {LEAST_CASES} cases have annotations by two or more "
+            "people.",
             "Use gold or the majority of people as the truth.",
         )
     alpha = krippendorff_alpha(class_counts(people), 0.95)

@@ -149,7 +149,7 @@ class PanelWorth(Result):
         said = f"{against.get(self.truth, f'Compared with {people}')}, {n} are worth about {_few(self.n_effective)} "
         said += "independent raters"
         if self.against_majority is not None:
-            said += f"; compared with the majority of people, they are worth about {_few(self.against_majority)}"
+            said += f". Compared with the majority of people, they are worth about {_few(self.against_majority)}"
         best, vote = (percent_with_interval(*one) for one in (self.best_accuracy, self.vote))
         return f"{said}. The panel's vote is correct on {vote} of cases, its best member on {best}. {self.verdict()}."
 
@@ -216,8 +216,8 @@ def panel_worth(
     check_choice(truth, "The truth", TRUTHS)
     check_level(level)
     check_whole(n_resamples, "The number of resamples", 20)
-    dataset.check_kind("class", "Cannot compute the effective number of raters of the panel")
-    dataset.check_raters("Cannot compute the effective number of raters of the panel")
+    dataset.check_kind("class", "Cannot compute the panel's effective number of raters")
+    dataset.check_raters("Cannot compute the panel's effective number of raters")
     panel = _most_annotations(dataset, set(machines), MOST_RATERS)
     people = _most_annotations(dataset, set(dataset.raters) - set(machines), dataset.n_raters)
     voices = _matrix(dataset, people)
@@ -226,8 +226,9 @@ def panel_worth(
     answers, names = _matrix(dataset, panel), tuple(dataset.raters[code] for code in panel)
     judged, left_out = _judgeable(answers, names, likelihood)
     if len(judged) < 2:
-        why = "; ".join(f"{name}: {reason}" for name, reason in left_out) or "the panel has fewer than two raters"
-        raise NotApplicableError(f"Cannot compute the effective number of raters of the panel: {why}.")
+        why = "fewer than two AI raters can be judged" if left_out else "the panel has fewer than two raters"
+        reasons = "".join(f" {name}: {reason}." for name, reason in left_out)
+        raise NotApplicableError(f"Cannot compute the panel's effective number of raters: {why}.{reasons}")
     names, answers = tuple(names[place] for place in judged), answers[:, judged]
     kept = known & (answers != MISSING).any(axis=1)
     votes = _without_each(names, families or {})
@@ -294,7 +295,7 @@ def _judgeable(
         n = int(given.sum())
         likely = likelihood[given].argmax(axis=1) == answers[given, place]
         if n < LEAST_CASES:
-            left_out.append((name, f"{plural(n, 'case')} with a known truth; at least {LEAST_CASES} are needed"))
+            left_out.append((name, f"{plural(n, 'case')} with a known truth, but at least {LEAST_CASES} are needed"))
         elif likely.all() or not likely.any():
             left_out.append((name, f"{'correct' if likely.all() else 'wrong'} on every case"))
     out = {name for name, _ in left_out}
@@ -576,8 +577,8 @@ def _of_correlations(sample: _Sample, n: int) -> tuple[IntervalEstimate, Interva
     every, again = sample.all.correlation[0], sample.resampled.correlation
     if not np.isfinite(every).any():
         raise NotApplicableError(
-            "Cannot compute the effective number of raters of the panel: no two AI raters annotated "
-            f"at least {LEAST_CASES} of the same cases with a known truth."
+            "Cannot compute the panel's effective number of raters: no two AI raters have "
+            f"{LEAST_CASES} or more cases with a known truth in common."
         )
     one = sample.interval(float(_known_mean(every)), _known_mean(again[:, np.isfinite(every)]))
     value, high, low = (float(each) for each in effective_number(np.array(one), n))

@@ -110,7 +110,7 @@ def unzipped(name: str, content: bytes) -> tuple[str, bytes]:
     if not unpacker.eof or unpacker.unused_data.strip(b"\x00"):
         raise InputError(
             f"Could not open {name}: the gzip file has more than one part, or is cut off.",
-            "Unpack the file and open the file in it.",
+            "Unpack it, and open the unpacked file.",
         )
     spend(characters=len(data))
     if data[:2] in (b"X\n", b"A\n", b"B\n") or data.startswith(b"RD"):
@@ -121,7 +121,7 @@ def unzipped(name: str, content: bytes) -> tuple[str, bytes]:
     if data[257:262] == b"ustar":
         raise InputError(
             f"Could not open {name}: it is a tar archive.",
-            "Unpack the file and open the files, or put them in a ZIP file.",
+            "Unpack it, and open the unpacked files or put them in a ZIP file.",
         )
     return name.removesuffix(".gz"), data
 
@@ -142,23 +142,27 @@ def check_archive(name: str, content: bytes) -> None:
         )
     for entry in entries:
         path = entry.filename.replace("\\", "/")
-        shown = f"{name}: {shorten(entry.filename, 60)!r}"
+        shown = f"{shorten(entry.filename, 60)!r} in {name}"
         if path.startswith("/") or path[1:3] == ":/" or ".." in path.split("/"):
-            raise InputError(f"Could not open {shown}: its path is outside the archive.", _REMEDY)
+            raise InputError(f"Could not open {shown}: its path leads out of the archive.", _REMEDY)
         if stat.S_ISLNK(entry.external_attr >> 16):
             raise InputError(f"Could not open {shown}: it is a link, not a file.", _REMEDY)
         if entry.flag_bits & 0x1:
-            raise InputError(f"{shown} is encrypted.", "Unpack it with its password and open the files.")
+            raise InputError(
+                f"Could not open {shown}: it is encrypted.", "Unpack the archive with its password, and open the files."
+            )
     size = sum(entry.file_size for entry in entries)
     if size > limit:
         raise InputError(
             f"Could not open {name}: it unpacks to {number(size / MEGABYTE, 0)} MB; the limit is "
             f"{limit // MEGABYTE:,} MB.",
-            f"{_REMEDY} Or set PLURALITY_MAX_UPLOAD_MB higher.",
+            f"{_REMEDY} An administrator can raise PLURALITY_MAX_UPLOAD_MB.",
         )
     if size > _SMALL and size > _LARGEST_RATIO * len(content):
         raise InputError(
-            f"Could not open {name}: it unpacks to {size // max(1, len(content)):,} times its size.", _REMEDY
+            f"Could not open {name}: it unpacks to {size // max(1, len(content)):,} times its size; the limit is "
+            f"{_LARGEST_RATIO} times.",
+            _REMEDY,
         )
     spend(characters=size)
 

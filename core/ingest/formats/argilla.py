@@ -166,6 +166,6 @@ METHOD = Reader(
     of_parquet=read_parquet,
     place=30,
     plainly="Argilla records with the responses of each rater.",
-    exactly="JSON records of versions 1 and 2, also as Hugging Face datasets with one column per part.",
+    exactly="JSON records of versions 1 and 2, or Hugging Face datasets with one column per part of a record.",
     sources=("Argilla, records of versions 1 and 2",),
 )

@@ -4,9 +4,9 @@ import io
 import zipfile
 
 _AS_CSV = "Save or export the table as CSV, Excel (.xlsx) or Parquet, and open that file."
-_PICTURE = "Images need an annotation table. Drop both together, or pack all files in one zip."
-_CONVERT = "Convert images to PNG or JPEG, and drop them together with the annotation table."
-_LISTEN = "Open the annotation table; Plurality does not show recordings."
+_PICTURE = "Images need an annotation table. Open both together, or put all files in one ZIP file."
+_CONVERT = "Convert images to PNG or JPEG, and open them together with the annotation table."
+_LISTEN = "Plurality does not play recordings. Open the annotation table instead."
 _UNPACK = "Unpack the file and open its contents, or put them in a ZIP file."
 # Position of the bytes, the bytes, kind of file, and what to do.
 _KINDS: tuple[tuple[int, bytes, str, str], ...] = (
@@ -27,7 +27,7 @@ _KINDS: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"SQLite format 3\x00", "an SQLite database", _AS_CSV),
     (0, b"\x89HDF", "an HDF5 file", _AS_CSV),
     (0, b"\x93NUMPY", "a NumPy array", _AS_CSV),
-    (0, b"\x80\x04\x95", "a Python pickle (not opened, because it can run programs)", _AS_CSV),
+    (0, b"\x80\x04\x95", "a Python pickle (not opened, because it can run code)", _AS_CSV),
     (0, b"$FL2", "an SPSS file", _AS_CSV),
     (0, b"FEA1", "a Feather version 1 file", "Save it as Feather version 2, Parquet or CSV."),
     (0, b"<stata_dta>", "a Stata file", _AS_CSV),

@@ -56,7 +56,8 @@ class Budget:
         shown = f"{number(size, 1)} MB" if size >= 1 else f"{max(1, self.n_bytes // 1024):,} kB"
         self.refusal = InputError(
             f"Could not read the file: it unpacks to more than {limit}, the limit for a file of {shown}.",
-            "Remove empty rows, columns and merged cells, save the table as CSV, or set PLURALITY_READING_MB higher.",
+            "Remove empty rows, columns and merged cells, or save the table as CSV. An administrator can raise "
+            "PLURALITY_READING_MB.",
         )
         raise self.refusal
 
@@ -96,7 +97,7 @@ def reading(n_bytes: int, most_columns: int = MOST_COLUMNS) -> Iterator[None]:
     except MemoryError:  # Arrow's memory error is a subclass
         raise InputError(
             "Could not read the file: there is not enough memory.",
-            "Open part of it, or set PLURALITY_READING_MB higher.",
+            "Open a part of the file. An administrator can raise PLURALITY_READING_MB.",
         ) from None
     except (pa.ArrowException, RecursionError, OverflowError) as error:
         raise InputError(

@@ -20,8 +20,8 @@ from .source import Question, Source
 # Names of files for annotators: such a file has raters outside and cases inside.
 _NAMED_BY_RATERS = re.compile(r"(?<![a-z])(humans?|people|llms?|raters?|annotators?|readers?)(?![a-z])", re.IGNORECASE)
 NAME, TITLE = "by-rater", "Annotations by rater (JSON)"
-_WHY = "an object with one entry per rater, which contains the rater's annotation of each case"
-_ONE = "an object with one annotation per case, all by the rater after whom the file is named"
+_WHY = "an object with one entry per rater: the rater's annotations by case"
+_ONE = "an object with one annotation per case, in a file named after the rater"
 _LEAST = 10  # single classes; an object of one rater has so many and they repeat: a record of a table has fewer names
 _QUESTION = "annotations"
 _WORDS_OF_TEXT = 4  # names of people have fewer
@@ -201,7 +201,7 @@ METHOD = Reader(
     recognise,
     read,
     place=55,
-    plainly="Annotations of each rater by case, as in the published data of the Alternative Annotator Test.",
+    plainly="Annotations by rater and case, as in the published data of the Alternative Annotator Test.",
     exactly="JSON: {rater: {case: annotation}}, {rater: [{case: …, label: …}, …]}, or {case: annotation} of one rater; "
     "annotations are classes, numbers, or lists of classes, first first.",
     sources=("Data from Calderon, Reichart & Dror, The Alternative Annotator Test (2025)",),

@@ -14,7 +14,7 @@ from .source import Source
 
 TOLOKA, TOLOKA_TITLE = "toloka", "Toloka (assignments TSV)"
 APPEN, APPEN_TITLE = "appen", "Appen (report CSV)"
-_ONE_EACH = "This is an aggregated {what}: it has one answer per {unit} instead of the raters' annotations."
+_ONE_EACH = "{what} is aggregated: it has one answer per {unit} instead of the raters' annotations."
 
 
 def recognise_toloka(columns: Sequence[str]) -> str | None:
@@ -34,7 +34,7 @@ def read_toloka(raw: RawTable) -> Source:
         The answers are aggregated.
     """
     if "ASSIGNMENT:worker_id" not in raw.columns:
-        raise InputError(_ONE_EACH.format(what="result of Toloka", unit="task"), "Download the pool's assignments.")
+        raise InputError(_ONE_EACH.format(what="This Toloka file", unit="task"), "Download the pool's assignments.")
     cells = {name: raw.table[name].to_pylist() for name in raw.columns}
     nothing = [""] * raw.table.num_rows
     inputs = [name for name in raw.columns if name.startswith("INPUT:")]
@@ -64,7 +64,7 @@ def recognise_appen(columns: Sequence[str]) -> str | None:
     if "_unit_id" not in columns:
         return None
     if "_worker_id" in columns or any(column.endswith(":confidence") for column in columns):
-        return "columns _unit_id and _worker_id, or confidences"
+        return "columns _unit_id and _worker_id or *:confidence"
     return None
 
 
@@ -79,7 +79,7 @@ def read_appen(raw: RawTable) -> Source:
         The answers are aggregated, or no column has any.
     """
     if "_worker_id" not in raw.columns:
-        raise InputError(_ONE_EACH.format(what="report of Appen", unit="unit"), "Download the full report.")
+        raise InputError(_ONE_EACH.format(what="This Appen report", unit="unit"), "Download the full report.")
     free = [name for name in raw.columns if not name.startswith("_")]
     answers = [name for name in free if f"{name}_gold" in raw.columns]
     seen = ColumnEvidence(raw)
@@ -89,7 +89,7 @@ def read_appen(raw: RawTable) -> Source:
     if not answers:
         raise InputError(
             "Could not read this Appen report: no column contains answers.",
-            "Choose the columns yourself, as in a plain table.",
+            "Open the report as a plain table, and choose the columns yourself.",
         )
     cells = {name: raw.table[name].to_pylist() for name in raw.columns}
     nothing = [""] * raw.table.num_rows

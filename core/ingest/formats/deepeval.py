@@ -37,12 +37,14 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     log = Log([], CaseTexts(), {})
     for file, number, line, record in all_records(files, progress):
         if not _is_run(record):
-            log.said.append(Said(file, line, (number, 0), "", "", "", reason="no test run with metrics"))
+            log.said.append(
+                Said(file, line, (number, 0), "", "", "", reason="the record is not a test run with metrics")
+            )
             continue
         for place, case in enumerate(_cases(record), 1):
             metrics = _metrics(case)
             if not metrics:
-                log.said.append(Said(file, line, (number, place), "", "", "", reason="no test case with metrics"))
+                log.said.append(Said(file, line, (number, place), "", "", "", reason="the test case has no metrics"))
                 continue
             name = text_of(case.get("name")) or f"test case {place}"
             log.shown.add(
@@ -61,7 +63,7 @@ METHOD = Reader(
     recognise,
     read,
     place=77,
-    plainly="A DeepEval test run, in which metrics judge test cases.",
+    plainly="A DeepEval test run, with metrics as raters of test cases.",
     exactly=(
         "A test run as JSON: each metric in `metricsData` is a rater, and `success` is its annotation of the test case."
     ),

@@ -98,7 +98,7 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
         raise OneColumnError(
             f"Could not read the table: only one column was found ({names[0]!r}).",
             "Use a table with at least a case column and an annotation column, separated by commas, semicolons, tabs "
-            "or bars.",
+            "or vertical bars (|).",
         )
     if indices.size == 0:
         raise InputError("Could not read the table: it has a header but no rows.", "Add at least one row of data.")
@@ -144,7 +144,7 @@ def _header(
         has_header = looks_like_header(header, head)
     if has_header:
         return header, column_names(header, n_columns, line, head), above + n_headers, True
-    notes.append("The columns have no names and were numbered.")
+    notes.append("The columns have no names, so they were numbered.")
     return header, [f"column {number}" for number in range(1, n_columns + 1)], above, False
 
 
@@ -221,7 +221,7 @@ def _fitting(
     if kept.size == 0:
         _refuse_markup(content)
         raise InputError(
-            "Could not read the table: no row has as many fields as there are columns.",
+            f"Could not read the table: no row has the expected {plural(n_columns, 'field')}.",
             "Check the delimiter of the file.",
         )
     return kept, dropped
@@ -294,14 +294,13 @@ def _scan(data: np.ndarray, dialect: Dialect) -> _Records:
     scan = pick_backend(scan_records, data.size)
     *columns, open_line, noticed_line = scan(data, ord(dialect.delimiter), ord(dialect.quote), 0, -1)
     if open_line:
-        where = "is not closed before the end of the file"
+        where = "is never closed"
         n_lines = len(data.tobytes().splitlines())
         if open_line != noticed_line <= n_lines:
             where = f"is still open on line {noticed_line:,}"
         raise InputError(
-            f"Could not read the file: the quotation mark ({dialect.quote}) opened here {where}.",
-            "Close the quotation mark, or double it if it is part of the text. Nothing was read, so that no rows are "
-            "lost.",
+            f"Could not read the file: a quotation mark ({dialect.quote}) opens on this line and {where}.",
+            "Close the quotation mark, or double it if it is part of the text.",
             line=int(open_line),
         )
     return _Records(*columns)
@@ -355,7 +354,7 @@ def _parse(
         buffer = arrow_bytes(b"\n".join(pieces) + b"\n")
     # Texts of large tables as dictionaries: a third of the memory, and the codes are what comes next.
     text = pa.dictionary(pa.int32(), pa.string()) if kept.size > _LARGE else pa.string()
-    remedy = "Nothing was read. Save the file as Parquet, or check the text for stray quotation marks and line breaks."
+    remedy = "Save the file as Parquet, or check the text for stray quotation marks and line breaks."
     try:
         table = csv.read_csv(
             pa.BufferReader(buffer),
@@ -374,7 +373,7 @@ def _parse(
         raise InputError(f"Could not split the rows into fields: {error}.", remedy) from None
     if table.num_rows != kept.size:
         raise InputError(
-            f"Could not read the table: two row counts differ ({kept.size:,} and {table.num_rows:,}).", remedy
+            f"Could not read the table: it has {kept.size:,} rows, but {table.num_rows:,} were read.", remedy
         )
     if table.num_columns > _MOST_JOINED or text == pa.string():
         return table

@@ -79,7 +79,7 @@ def open_source(
     if format is not None and format not in formats():
         raise InputError(f"Unknown format {format!r}.", f"Use one of {', '.join(formats())}.")
     if not files:
-        raise InputError("Could not open a file: none was chosen.", "Choose at least one file.")
+        raise InputError("No file was chosen.", "Choose at least one file.")
     with reading(sum(len(content) for _, content in files), most_columns):
         return with_order_checked(_opened(files, has_header, format, progress))
 
@@ -143,7 +143,7 @@ def _jsons_apart(files: list[tuple[str, bytes]], several: bool) -> tuple[list[Js
             refused = InputError(
                 f"Could not use {shorten(file.name, 60)}: it contains a review record (decisions and their history), "
                 "not annotations.",
-                "Open the annotations that were reviewed. To use decisions as a rater, export them on the Review page.",
+                "Open the reviewed annotations. To use decisions as annotations, export them on the Review page.",
             )
             raise _one_of_several(refused, file.name) if several else refused
     return jsons, rest
@@ -292,8 +292,9 @@ def _without_others(files: list[tuple[str, bytes]], notes: list[str]) -> list[tu
         else:
             others.setdefault(found[0], []).append(shorten(name, 60))
     for what, names in others.items():
-        more = f" and {plural(len(names) - 1, 'other file')}" if len(names) > 1 else ""
-        notes.append(f"{names[0]}{more} {was_or_were(len(names))} left out: {what}.")
+        n_more = len(names) - 1
+        more = f" {plural(n_more, 'other file')} of this kind {was_or_were(n_more)} also left out." if n_more else ""
+        notes.append(f"{names[0]} was left out: it is {what}.{more}")
     return rest
 
 
@@ -319,7 +320,7 @@ def _from_json(
             continue
         if len(fitting) < len(jsons):
             other = next(file.name for file in jsons if file not in fitting)
-            notes.append(f"{shorten(other, 60)} is not a {reader.title} file and was left out.")
+            notes.append(f"{shorten(other, 60)} was left out: it is not in the format {reader.title}.")
         if reader.claims is not None:
             claimed = [file for file in rest if reader.claims(*file)]
             rest = [file for file in rest if file not in claimed]
@@ -331,7 +332,8 @@ def _from_json(
             tables, side, told = set_apart(tables, side, with_annotations=False)
             notes += told
             notes += [
-                f"{shorten(name, 60)} is neither a {reader.title} file nor an additional file and was left out."
+                f"{shorten(name, 60)} was left out: it is neither in the format {reader.title} nor a table of cases, "
+                "classes, gold or predictions."
             ] * bool(tables)
         joined = replace(source, side=source.side.joined(side))
         return _with_notes(joined, notes)

@@ -48,7 +48,8 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     if len(files) > 1 and any(named) and not all(named):
         left = ", ".join(file.name for file, kept in zip(files, named, strict=True) if not kept)
         notes.append(
-            f"{left} {was_or_were(named.count(False))} left out: the file name does not show who made which annotation."
+            f"{left} {was_or_were(named.count(False))} left out, because only files named after a rater show who "
+            "annotated."
         )
         files = [file for file, kept in zip(files, named, strict=True) if kept]
         stems = [stem for stem, kept in zip(stems, named, strict=True) if kept]
@@ -77,7 +78,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
         asked.answer("label", [block] if block else [])
     if n_spans == asked.n_annotations:
         raise InputError(
-            "Could not read annotations: these are spans of text, not classes of whole cases.",
+            "Could not use the annotations: they are spans of text, not classes of whole cases.",
             "Export a text classification project.",
         )
     return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))
@@ -116,8 +117,8 @@ def _name(record: dict, key: str) -> str:
 
 
 _ALONE = (
-    "A single doccano file does not name raters. Export one file per user with “Export only approved documents” "
-    "off, and open the whole zip."
+    "A single doccano file does not name raters. Turn off “Export only approved documents”, export one file per "
+    "user, and open the ZIP file with all of them."
 )
 
 METHOD = Reader(

@@ -49,7 +49,7 @@ def to_utf8(content: bytes) -> tuple[bytes, str | None]:
         return _decoded(content, unmarked).encode(), "The file is in UTF-16 without a byte order mark."
     if (place := content.find(b"\x00")) >= 0:
         raise InputError(
-            "Could not read the file: the text contains a NUL byte, as binary files do.",
+            "Could not read the file: the text contains a NUL byte, as in a binary file.",
             "The file may be damaged. Save it again as CSV, TSV or Parquet.",
             line=content.count(b"\n", 0, place) + 1,
         )
@@ -76,7 +76,7 @@ def _refuse_damaged_utf8(content: bytes, first_odd_byte: int) -> None:
     odd = text.count("\ufffd")
     if sum(not letter.isascii() for letter in text) - odd >= 4 * odd:
         raise InputError(
-            "Could not read the file as UTF-8: a character is damaged or cut off here.",
+            "Could not read the file as UTF-8: a character on this line is damaged or cut off.",
             "Save the file again as UTF-8 and open the new file.",
             line=content.count(b"\n", 0, first_odd_byte) + 1,
         )
@@ -129,7 +129,7 @@ def _guess(content: bytes, first_odd_byte: int) -> str:
         best = from_bytes(sample, cp_isolation=one_byte, threshold=0.5).best()
     if best is None or control > 0.02 * len(sample):
         raise InputError(
-            "Could not recognise the encoding of the file: it is not UTF-8.",
+            "Could not read the file: it is not UTF-8, and its encoding was not recognised.",
             "Save the file as UTF-8 and open the new file.",
         )
     return best.encoding
@@ -170,7 +170,7 @@ def _decoded(content: bytes, encoding: str) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(
-            f"Could not read the text as {encoding} from byte {error.start:,} on.",
+            f"Could not read the text as {encoding} from byte {error.start:,} onwards.",
             "The file may be cut off. Save it as UTF-8, and open the new file.",
             line=line,
         ) from None

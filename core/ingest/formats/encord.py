@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from ...text import shorten
 from .json_text import JsonFile, Progress, all_records, most_are
-from .questionnaire import Questionnaire, text_of
+from .questionnaire import Questionnaire, left_out, text_of
 from .reader import Reader
 from .source import Source
 
@@ -33,22 +33,21 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     notes count them.
     """
     asked = Questionnaire(("label row", "classification"), [file.name for file in files])
-    left: Counter[str] = Counter()
+    left: Counter[tuple[str, str]] = Counter()
     for file, number, line, record in all_records(files, progress):
         row = record if isinstance(record, dict) else {}
         case = text_of(row.get("data_title")) or text_of(row.get("data_hash"))
         found = list(_classifications(row, left))
         n_objects = _n_objects(row)
         if n_objects:
-            left["objects drawn"] += n_objects
+            left["drawn object", "drawn objects"] += n_objects
         if not found:
             asked.begin(line, (number, 0), case, "", file=file)
             asked.drop("it has no classification")
         for place, (who, when, name, block) in enumerate(found, 1):
             asked.begin(line, (number, place), case, who, when, file=file, only=name)
             asked.answer(name, [block] if block else [])
-    notes = [f"Left out: {what} ({count:,})." for what, count in sorted(left.items())]
-    return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes))
+    return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(left_out(left)))
 
 
 def _n_objects(row: dict) -> int:
@@ -57,7 +56,7 @@ def _n_objects(row: dict) -> int:
     return len(objects) if isinstance(objects, dict) else 0
 
 
-def _classifications(row: dict, left: Counter[str]) -> Iterator[tuple[str, str, str, list[str]]]:
+def _classifications(row: dict, left: Counter[tuple[str, str]]) -> Iterator[tuple[str, str, str, list[str]]]:
     """Yield author, time, name and classes; nested ones are separate, and written text is counted in ``left``."""
     made = _made(row)
     answers = row.get("classification_answers")
@@ -75,7 +74,8 @@ def _classifications(row: dict, left: Counter[str]) -> Iterator[tuple[str, str, 
             given = given if isinstance(given, list) else [] if given is None else [given]
             name = text_of(one.get("name")) or text_of(one.get("value")) or "classification"
             if given and not any(isinstance(part, dict) for part in given):
-                left[f"text written as {shorten(name, 60)}"] += 1
+                where = f"written as {shorten(name, 60)}"
+                left[f"text {where}", f"texts {where}"] += 1
                 continue
             names = [
                 text_of(part.get("name")) or text_of(part.get("value")) for part in given if isinstance(part, dict)
@@ -106,6 +106,7 @@ METHOD = Reader(
     read,
     place=21,
     plainly="Encord label rows with the classifications of each data unit.",
-    exactly="JSON export: `classification_answers` with `answers` of radio and checklist classifications, `createdBy`.",
+    exactly="JSON export: `classification_answers` with `createdBy` and the `answers` of radio and checklist "
+    "classifications.",
     sources=("Encord, label export JSON",),
 )

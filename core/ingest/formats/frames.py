@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from ...errors import InputError
+from ...text import first_twice, shorten
 from .parquet import as_text
 from .raw_table import RawTable
 
@@ -42,15 +43,17 @@ def _as_arrow(frame: Any) -> pa.Table:
             "Collect it first (.collect()).",
         )
     names = [str(name) for name in getattr(frame, "columns", ())] if not isinstance(frame, pa.Table) else []
-    if len(set(names)) < len(names):
+    if (twice := first_twice(names)) is not None:
         raise InputError(
-            "Could not read the table: two columns have the same name.", "Use a different name for each column."
+            f"Could not read the table: two columns are called {shorten(twice)!r}.",
+            "Use a different name for each column.",
         )
     try:
         table = _plain(nw.from_native(frame, eager_only=True))
     except (TypeError, ValueError, OverflowError, pa.ArrowException, nw.exceptions.NarwhalsError) as error:
         raise InputError(
-            f"Could not read this {type(frame).__name__}: {error}.", "Use a DataFrame, or write it to CSV or Parquet."
+            f"Could not read this {type(frame).__name__}: {error}.",
+            "Write it to a CSV or Parquet file, and open that file.",
         ) from None
     index = [name for name in table.column_names if name.startswith(_UNNAMED_INDEX)]
     return _strings(table.drop_columns(index).replace_schema_metadata(None))

@@ -91,6 +91,6 @@ METHOD = Reader(
     place=25,
     plainly="Scores from a reader study with more than one modality, in iMRMC format. Each modality becomes a "
     "question.",
-    exactly="`BEGIN DATA:`, then `reader,case,modality,score`; rows of the reader or modality `truth` are the truth.",
+    exactly="`BEGIN DATA:`, then `reader,case,modality,score`; rows with `truth` as reader or modality are the truth.",
     sources=("iMRMC, user manual, https://github.com/DIDSR/iMRMC",),
 )

@@ -109,7 +109,7 @@ def open_json(name: str, content: bytes) -> JsonFile:
     if wrong == 5:
         raise InputError(
             f"Could not read {name}: it has more than {most:,} records, the limit for a file of this size.",
-            "Use Parquet.",
+            "Save the data as Parquet.",
         )
     if wrong:
         raise InputError(f"Could not read {name}: {_WRONG[wrong]}", _REMEDY[wrong], line=int(line))
@@ -121,7 +121,8 @@ def open_json(name: str, content: bytes) -> JsonFile:
     largest = int(np.argmax(stop - start))
     if stop[largest] - start[largest] > LARGEST_SINGLE_VALUE:
         raise InputError(
-            f"Could not read {name}: one record is {(stop[largest] - start[largest]) >> 20:,} MB.",
+            f"Could not read {name}: one record has {(stop[largest] - start[largest]) >> 20:,} MB; the limit is "
+            f"{LARGEST_SINGLE_VALUE >> 20:,} MB.",
             "Export it as JSON Lines, or as an array with one record per case.",
             line=int(lines[largest]),
         )
@@ -187,7 +188,7 @@ _WRONG = {
     1: f"the JSON is nested deeper than {DEEPEST} levels.",
     2: "a closing bracket has no opening bracket.",
     3: "the JSON is cut off: a bracket or quotation mark is not closed.",
-    4: "there is more text after the JSON.",
+    4: "there is text after the end of the JSON.",
 }
 _REMEDY = {
     1: "Annotation exports are never this deeply nested. Check how the file was written.",
@@ -209,7 +210,7 @@ def _value(name: str, record: bytes, line: int, long_numbers: bool) -> object:
         return json.loads(record.decode())
     except (ValueError, RecursionError) as error:
         inside = getattr(error, "lineno", 1) - 1
-        reason = getattr(error, "msg", "a number or letter that cannot be read")
+        reason = getattr(error, "msg", "it contains an invalid number or character")
         raise InputError(
             f"Could not read the JSON in {name}: {reason}.",
             "The file may be damaged; export it again.",
@@ -237,8 +238,10 @@ def oddities(file: JsonFile) -> list[str]:
     notes = []
     if file.broken:
         lines = ", ".join(f"{line:,}" for line in sorted(file.broken)[:5]) + (", …" if len(file.broken) > 5 else "")
+        n = len(file.broken)
+        they_are, named = ("it is", "line") if n == 1 else ("they are", "lines")
         notes.append(
-            f"{plural(len(file.broken), 'line')} of invalid JSON {was_or_were(len(file.broken))} left out: {lines}."
+            f"{plural(n, 'line')} {was_or_were(n)} left out, because {they_are} not valid JSON ({named} {lines})."
         )
     whole = range(len(file)) if len(file.content) <= _SMALL else range(min(len(file), _HEAD))
     for place in whole:
@@ -264,7 +267,7 @@ def oddities(file: JsonFile) -> list[str]:
             break
     if halves := sum(map(bool, _HALF.findall(file.content))) if b"\\u" in file.content else 0:
         said = plural(halves, "incomplete character")
-        notes.append(f"{said} (lone surrogates) {was_or_were(halves)} replaced by question marks.")
+        notes.append(f"{said} (lone surrogates) {was_or_were(halves)} replaced with question marks.")
     return notes
 
 

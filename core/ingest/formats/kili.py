@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ...text import plural, was_or_were
 from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_records, most_are, value_of_cell
@@ -62,8 +63,9 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
                 names = [text_of(one.get("name")) for one in categories if isinstance(one, dict)]
                 asked.answer(job, [names] if names else [])
     if n_others and not asked.has_answers:
-        raise no_regions(TITLE, {"responses of other jobs": n_others}, "classification jobs")
-    notes = [f"Responses to jobs that are not classifications were left out ({n_others:,})."] if n_others else []
+        raise no_regions(TITLE, {"responses to other jobs": n_others}, "classification jobs")
+    others = f"{plural(n_others, 'response')} to jobs other than classification {was_or_were(n_others)} left out."
+    notes = [others] if n_others else []
     return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))
 
 
@@ -84,7 +86,7 @@ METHOD = Reader(
     recognise,
     read,
     place=26,
-    plainly="Kili classifications with their authors; each job is a question.",
+    plainly="Kili classifications, with authors as raters and jobs as questions.",
     exactly="JSON: assets with `externalId` and `labels` (`author.email`, `jsonResponse`, `labelType`).",
     sources=("Kili, export in the Kili format",),
 )

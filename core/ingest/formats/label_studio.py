@@ -47,7 +47,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
         for place, annotation in enumerate(annotations, 1):
             if not isinstance(annotation, dict):
                 asked.begin(line, (number, place), case, "", file=file)
-                asked.drop("the annotation is only a number, because the export omits annotations")
+                asked.drop("the export contains only the number of the annotation, not the annotation itself")
                 continue
             rater, time = _rater(annotation), annotation.get("created_at")
             asked.begin(line, (number, place), case, rater, time, file=file)
@@ -64,14 +64,17 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     if passed and not asked.has_answers:
         kinds = {name.removesuffix("labels") + " regions": count for name, count in sorted(passed.items())}
         raise no_regions(TITLE, kinds, "choices, ratings or taxonomies")
-    notes = [f"Annotations of type {name} were left out ({count:,})." for name, count in sorted(passed.items())]
+    notes = [
+        f"{plural(count, 'annotation')} of type {name} {was_or_were(count)} left out."
+        for name, count in sorted(passed.items())
+    ]
     if n_untouched:
         notes.append(
             f"{plural(n_untouched, 'annotation')} came from a model and {was_or_were(n_untouched)} left "
             "unchanged by the rater."
         )
     if gold:
-        notes.append("Annotations marked as ground truth are gold, and also count as the rater's annotations.")
+        notes.append("Annotations marked as ground truth count both as gold and as the rater's annotations.")
     questions = tuple(replace(question, gold=gold.get(question.name)) for question in asked.questions(notes))
     return Source(NAME, TITLE, recognise(files) or "said so", questions, SideFiles(cases=shown.table()))
 

@@ -32,7 +32,8 @@ def read(raw: RawTable, *, word: str = "row") -> Source:
         candidates = [column for column in columns if column not in _AFTER and column != "id"]
     if not candidates:
         raise InputError(
-            "Could not read annotations: no column contains any.", "Export again with the results included."
+            "Could not read annotations: no column contains any.",
+            "Export the project again, with the results included.",
         )
     data = [column for column in columns if column not in (*candidates, *_AFTER, "id")]
     wanted = ("id", "annotator", "annotation_id", "created_at", *candidates, *data)

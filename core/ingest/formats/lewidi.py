@@ -22,7 +22,7 @@ def recognise(files: Sequence[JsonFile]) -> str | None:
         fitting = [isinstance(case, dict) and {"annotators", "annotations"} <= case.keys() for case in cases]
         if 2 * sum(fitting) <= len(fitting):
             return None
-    return "an object with one entry per case, which contains annotators and annotations"
+    return "an object with the annotators and annotations of each case"
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ...text import plural, was_or_were
 from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_records, most_are
@@ -60,7 +61,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
                 asked.drop("no classification")
     if n_spans and not asked.has_answers:
         raise no_regions(TITLE, {"spans of text": n_spans}, "classifications")
-    notes = [f"Spans of text were left out ({n_spans:,})."] if n_spans else []
+    notes = [f"{plural(n_spans, 'text span')} {was_or_were(n_spans)} left out."] if n_spans else []
     return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))
 
 

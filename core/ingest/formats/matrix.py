@@ -70,13 +70,13 @@ def read_matrix(name: str, content: bytes) -> np.ndarray:
             matrix = np.loadtxt(io.StringIO(text.decode()), delimiter=_delimiter(first), ndmin=2)
         except ValueError as error:
             raise InputError(
-                f"Could not read the rows of the matrix {shown}: {str(error).split(';')[0]}.",
+                f"Could not read the matrix in {shown}: {str(error).split(';')[0]}.",
                 "Write one row per case, with one number per class.",
             ) from None
     if (bad := np.argwhere(~np.isfinite(matrix))).size:
         row, column = bad[0] + 1
         raise InputError(
-            f"Could not read {shown}: the score in row {row:,}, column {column:,} is not a number.",
+            f"Could not read {shown}: the score in row {row:,}, column {column:,} is not a finite number.",
             "Use a finite score for every class.",
         )
     return matrix

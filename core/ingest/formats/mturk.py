@@ -40,7 +40,7 @@ def read(raw: RawTable, *, with_rejected: bool = False) -> Source:
     inputs = [column for column in raw.columns if column.startswith("Input.")]
     if not fields:
         raise InputError(
-            "Could not read annotations: no Answer.* column contains any.", "Download the results of the batch again."
+            "Could not read annotations: the file has no Answer.* column.", "Download the results of the batch again."
         )
     named = ("HITId", "WorkerId", "AssignmentId", "AssignmentStatus", "SubmitTime")
     cells = {name: raw.table[name].to_pylist() for name in (*named, *fields, *inputs) if name in raw.columns}

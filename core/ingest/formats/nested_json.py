@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ...annotations.dataset import RISK_LEVELS
 from ...errors import InputError
+from ...text import first_twice, plural, shorten
 from ..companion_files import ClassTable, SideFiles
 from .encoding import to_utf8
 from .json_text import JsonFile, Progress, all_heads, all_records, most_are
@@ -12,7 +13,7 @@ from .reader import Reader
 from .source import Question, Source
 
 NAME, TITLE = "nested-rankings", "Differential diagnoses as nested lists (JSON)"
-_WHY = "lists in lists: case, rater, block of tied classes, class"
+_WHY = "nested lists of cases, raters, blocks of tied classes, and classes"
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
@@ -56,7 +57,7 @@ def read(
         for place, blocks in enumerate(case if isinstance(case, list) else [], 1):
             asked.begin(line, (number, place), str(case_number), "", file=file)
             if not _is_lists(blocks):
-                asked.drop("not a list of blocks")
+                asked.drop("the ranking is not a list of blocks")
                 continue
             if (negative := _negative(blocks)) is not None:
                 asked.drop(f"class {negative} is below 0, but class numbers start at 0")
@@ -73,16 +74,14 @@ def read(
             asked.begin(line, (number, 0), str(case_number), "", file=file)
             asked.drop("nobody ranked anything")
     notes = [
-        "The same position in the lists can mean different raters in different cases, so rater statistics are "
-        "not available."
+        "A position in the lists may stand for different raters on different cases, so rater statistics are not "
+        "available."
     ]
     if twice:
         are = "rankings name" if len(twice) > 1 else "ranking names"
-        notes.append(
-            f"{len(twice):,} {are} a class twice (first: {twice[0]}). The first position of the class is used."
-        )
+        notes.append(f"{len(twice):,} {are} a class twice (for example {twice[0]}). Only its first position is used.")
     if not names:
-        notes.append("Classes are numbers, starting at 0. Open the file of class names together with this file.")
+        notes.append("Classes are numbered from 0. To see their names, also open the file with the class names.")
     questions = tuple(_anonymous(question, notes) for question in asked.questions())
     side = SideFiles(classes=ClassTable(tuple(names), risk=tuple(risks) if risks else None)) if names else SideFiles()
     return Source(NAME, TITLE, _WHY, questions, side)
@@ -129,8 +128,10 @@ def _class_files(others: Sequence[tuple[str, bytes]]) -> tuple[list[str], list[s
         if lines and all(line.casefold() in (*RISK_LEVELS, "0", "1", "2") for line in lines):
             risks = lines
         elif lines:
-            if len(set(lines)) < len(lines):
-                raise InputError(f"Could not use {name}: a class occurs twice.", "Use one line per class.")
+            if (twice := first_twice(lines)) is not None:
+                raise InputError(
+                    f"Could not use {name}: the class {shorten(twice)!r} occurs twice.", "Use one line per class."
+                )
             names = lines
     if risks and names and len(risks) != len(names):
         raise InputError(
@@ -146,8 +147,8 @@ def _name(value: object, names: Sequence[str], line: int) -> str:
     if isinstance(value, int) and 0 <= value < len(names):
         return names[value]
     raise InputError(
-        f"Could not name class {text_of(value)[:40]}: the names file has only {len(names):,} lines.",
-        "Numbers start at 0. Use the names file that belongs to these rankings.",
+        f"Could not name class {text_of(value)[:40]}: the names file has only {plural(len(names), 'name')}.",
+        "Classes are numbered from 0. Use the names file that belongs to these rankings.",
         line=line,
     )
 

@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 from ...annotations.vocabulary import one_dictionary
 from ...errors import InputError
-from ...text import number
+from ...text import first_twice, listed, number, shorten
 from ..column_mapping import guess_mapping
 from .arrow_bytes import arrow_bytes
 from .budget import check_columns, reading, spend, spend_table
@@ -91,7 +91,8 @@ def parquet_parts(folder: Path) -> tuple[list[Path], list[parquet.ParquetFile]]:
     )
     if not parts:
         raise InputError(
-            f"Could not read {folder}: the folder has no Parquet files.", "Use a Parquet file, or a folder of them."
+            f"Could not read {folder}: the folder has no Parquet files.",
+            "Use a Parquet file, or a folder that contains Parquet files.",
         )
     found = [parquet.ParquetFile(path) for path in parts]
     for path, file in zip(parts, found, strict=True):
@@ -132,14 +133,14 @@ def _check_unpacked(files: Sequence[parquet.ParquetFile]) -> None:
     spend(characters=unpacked + n_rows * sum(widths))
     if n_rows * n_columns > _MOST_CELLS or unpacked > _MOST_BYTES:
         raise InputError(
-            f"Could not read this Parquet file: it unpacks to {n_rows:,} rows of {n_columns:,} columns.",
-            "Remove columns that you do not need, or open part of it.",
+            f"Could not read this Parquet file: it is too large ({n_rows:,} rows and {n_columns:,} columns).",
+            "Remove columns that you do not need, or split the file.",
         )
     needed, free = memory_needed(n_rows), free_memory()
     if free is not None and n_rows > _MANY_ROWS and needed > free:
         raise InputError(
-            f"Could not read {n_rows:,} rows: this needs about {number(needed / 2**30, 1)} GB of memory, but only "
-            f"{number(free / 2**30, 1)} GB are free.",
+            f"Could not read the table: its {n_rows:,} rows need about {number(needed / 2**30, 1)} GB of memory, but "
+            f"only {number(free / 2**30, 1)} GB are free.",
             "Close other programs, use a computer with more memory, or open part of the file.",
         )
 
@@ -168,9 +169,10 @@ def read_parquet(content: bytes, progress: Callable[[float], None] | None = None
 def as_text(table: pa.Table, progress: Callable[[float], None] | None = None) -> RawTable:
     """Return a table of any types as text; split lists that contain annotations. See `read_parquet`."""
     check_columns(table.num_columns)
-    if len(set(table.column_names)) < table.num_columns:
+    if (twice := first_twice(table.column_names)) is not None:
         raise InputError(
-            "Could not read the table: two columns have the same name.", "Use a different name for each column."
+            f"Could not read the table: two columns are called {shorten(twice)!r}.",
+            "Use a different name for each column.",
         )
     if table.num_rows == 0:
         raise InputError(
@@ -309,7 +311,7 @@ def _without_lists(
     columns |= {name: pc.list_flatten(table[name]) for name in together}
     number = np.arange(row.size) - np.repeat(np.cumsum(lengths) - lengths, lengths) + 1
     places = RowLocations(("row", "entry"), (line[row], number))
-    notes = [f"The lists in {', '.join(map(repr, together))} were split into one row per entry."]
+    notes = [f"The lists in {listed(list(map(repr, together)))} were split into one row per entry."]
     passed = [name for name in table.column_names if name not in columns]
     notes += [f"Column {name!r} contains nested values and was left out." for name in passed]
     return pa.table(columns), line[row], places, dropped, notes

@@ -66,16 +66,16 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
             asked.answer("answer", [[answer]])
     if n_spans == asked.n_annotations:
         raise InputError(
-            "Could not read annotations: these are spans of text or parts of images, not classes of whole cases.",
+            "Could not use the annotations: they are spans of text or parts of images, not classes of whole cases.",
             "Export a text classification or choice task.",
         )
     notes = []
     if by_file:
         notes.append(
-            "Raters are identified by their files."
+            "Each rater is named after their file."
             if len(files) > 1
-            else "No record names its rater, so all annotations count as annotations by one rater. Export each "
-            "session, or one file per rater."
+            else "No record names its rater, so all annotations count as those of one rater. Export one file per "
+            "session or per rater."
         )
     return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))
 

@@ -106,7 +106,7 @@ METHOD = Reader(
     recognise,
     read,
     place=76,
-    plainly="promptfoo results: assertions judge the answers of providers.",
+    plainly="promptfoo results, with providers and assertions as raters.",
     exactly="JSON output: raters are providers (`response.output`) or assertions (`gradingResult.componentResults`).",
     sources=("promptfoo, Output formats: JSON",),
 )

@@ -4,6 +4,7 @@ import json
 import math
 from array import array
 from collections.abc import Iterable, Sequence
+from collections.abc import Mapping as Mapped
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 
 from ...annotations.dataset import Kind
 from ...errors import InputError
-from ...text import plural
+from ...text import plural, was_or_were
 from ..column_mapping import Mapping
 from ..data_warnings import labels_merged
 from .raw_table import UNANSWERED, Dropped, RawTable, RowLocations
@@ -76,6 +77,17 @@ def strings(values: Iterable[str]) -> pa.Array:
         return pa.array(values, pa.string())
     except UnicodeEncodeError:
         return pa.array([value.encode("utf-8", "replace").decode() for value in values], pa.string())
+
+
+def left_out(counts: Mapped[tuple[str, str], int]) -> list[str]:
+    """Return a sentence on each kind of content that was left out, with its number.
+
+    Parameters
+    ----------
+    counts : mapping of (str, str) to int
+        Number of each kind, by its name in the singular and in the plural.
+    """
+    return [f"{plural(n, *names)} {was_or_were(n)} left out." for names, n in sorted(counts.items())]
 
 
 class _Asked:
@@ -204,7 +216,7 @@ class Questionnaire:
         found = tuple(self._question(name, asked, tuple(notes), why or {}) for name, asked in self._asked.items())
         if not found:
             first = next(iter(self._dropped.values()), "")
-            example = f"; the first record: {first}" if first else ""
+            example = f" (first record: {first})" if first else ""
             raise InputError(
                 f"Could not read annotations: the file contains none that Plurality supports{example}.",
                 "Check that raters annotated whole cases and not only regions. Then export again.",
@@ -254,7 +266,7 @@ class Questionnaire:
         if kind == "set":
             share = f"{asked.n_several:,} of {plural(asked.n_answers, 'annotation')}"
             have = "has" if asked.n_several == 1 else "have"
-            notes = (*notes, f"Annotations were read as sets of labels. {share} {have} more than one label.")
+            notes = (*notes, f"Annotations were read as sets of labels, because {share} {have} more than one label.")
         numbers = tuple(number[annotation] for number in places.numbers)
         at = RowLocations(self._words, numbers, self._files, file[annotation])
         roles: dict[str, Any] = {role: role for role in ("time", "group", "rank") if role in columns}

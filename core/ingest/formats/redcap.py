@@ -57,7 +57,7 @@ def read(raw: RawTable) -> Source:
         name = " ".join([case, *(part for part in parts if part)])
         asked.begin(int(raw.line[row]), (row + 1,), name, f"person {hit.group(2)}" if hit else "")
         if hit is None:
-            asked.drop("merged record: a decision between two entries, not an entry")
+            asked.drop("a merged record, not an entry by one person")
             continue
         for field in fields:
             text = cells[field][row].strip()

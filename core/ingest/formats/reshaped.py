@@ -35,7 +35,12 @@ def without_totals(raw: RawTable, case: str | None) -> RawTable:
     lines, kept = raw.line[n_rows - n_totals :], n_rows - n_totals
     reason = "a row of totals or coefficients, not a case"
     dropped = (*raw.dropped, *(Dropped(int(line), reason) for line in lines))
-    note = f"The last {'row was' if n_totals == 1 else f'{n_totals:,} rows were'} left out (totals or coefficients)."
+    rows = (
+        "row was left out, because it contains"
+        if n_totals == 1
+        else f"{n_totals:,} rows were left out, as they contain"
+    )
+    note = f"The last {rows} totals or coefficients."
     return replace(raw, table=raw.table.slice(0, kept), line=raw.line[:kept], dropped=dropped, notes=(*raw.notes, note))
 
 
@@ -107,7 +112,9 @@ def objects_as_columns(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
             texts = strings(text_of(cell.get(key)) if cell else "" for cell in cells)
             table = table.add_column(place + offset, name, pa.chunked_array([texts]))
         raw = replace(
-            raw, table=table, notes=(*raw.notes, f"{column!r} contains objects: each name was read as a column.")
+            raw,
+            table=table,
+            notes=(*raw.notes, f"Column {column!r} contains objects, so each of their names was read as a column."),
         )
         if counts and sum(values) > len(cells):
             counted = tuple(names)

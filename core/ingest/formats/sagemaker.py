@@ -60,7 +60,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
         raise InputError(
             "Could not read raters: this SageMaker Ground Truth output manifest has one consolidated label per "
             "data object.",
-            "Open the worker responses (annotations/worker-response/…) in one zip, or the consolidation request.",
+            "Open the worker responses (annotations/worker-response/…) in one ZIP file, or the consolidation request.",
         )
     return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(), SideFiles(cases=shown.table()))
 

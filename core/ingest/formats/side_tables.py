@@ -116,7 +116,7 @@ def read_pictures(name: str, content: bytes) -> SideFiles:
     pictures = tuple((path, data) for path, data in files if is_picture(data))
     if not pictures:
         raise InputError(
-            f"Could not read {name}: it has no PNG, JPEG, GIF or WebP image.", "Put the case images in a ZIP file."
+            f"Could not read {name}: it contains no PNG, JPEG, GIF or WebP image.", "Put the case images in a ZIP file."
         )
     return SideFiles(images=pictures)
 

@@ -125,7 +125,7 @@ def _rows_of_raters(
     if not groups:
         raise InputError(
             f"Could not read {title}: no two columns use the same set of answers.",
-            "Use one column per case with the same choices, or open the file as another table (--format wide).",
+            "Use one column per case with the same choices, or open the file in another format (--format wide).",
         )
     said = {"rater": "each row is a response", "across": "these columns have the same set of answers"}
     questions = []
@@ -138,7 +138,7 @@ def _rows_of_raters(
 
 def recognise_rayyan(columns: Sequence[str]) -> str | None:
     """Recognise a column `notes`; `holds_decisions` tests for decisions in it."""
-    return "decisions in the column notes" if _notes(columns) is not None else None
+    return "decisions in the “notes” column" if _notes(columns) is not None else None
 
 
 def holds_decisions(raw: RawTable) -> bool:
@@ -211,7 +211,7 @@ METHODS = (
         read_monkey,
         place=88,
         plainly="Responses to a SurveyMonkey survey, one row per rater and one column per case.",
-        exactly="CSV or sheet of responses with `Respondent ID` and `Collector ID`, one or two header rows.",
+        exactly="CSV or sheet of responses with `Respondent ID`, `Collector ID`, and one or two header rows.",
         sources=("SurveyMonkey, exporting survey results, all responses data",),
     ),
     Reader(

@@ -26,7 +26,8 @@ def check_file_size(name: str, n_bytes: int) -> None:
     if n_bytes > limit * MEGABYTE:
         raise InputError(
             f"Could not open {name}: it is {number(n_bytes / MEGABYTE, 1)} MB; the limit is {limit:,} MB.",
-            "Use Parquet, remove columns that you do not need, or set PLURALITY_MAX_UPLOAD_MB higher.",
+            "Save the table as Parquet, or remove columns that you do not need. An administrator can raise "
+            "PLURALITY_MAX_UPLOAD_MB.",
         )
 
 

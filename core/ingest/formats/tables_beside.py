@@ -59,7 +59,7 @@ def set_apart(
             kept.append((name, raw))
             continue
         side = side.joined(replace(found, gold=side.gold or found.gold, classes=side.classes or found.classes))
-        notes += [f"{shorten(name, 60)}: {note}."] * bool(note)
+        notes += [f"{shorten(name, 60)} was read as {note}."] * bool(note)
     return kept, side, notes
 
 
@@ -123,9 +123,9 @@ def with_order_checked(source: Source) -> Source:
             continue
         n_cases = len(_cases_in_order(source.questions[0]))
         rows, cases = plural(len(values), "row"), plural(n_cases, "case")
-        why = f"it has only one column, without case ids, and {rows} for {cases}"
+        why = f"it has one column without case ids, and {rows} for {cases}"
         if len(values) == n_cases:
-            why = "it has only one column, without case ids, and most of its values are not among the annotations"
+            why = "it has one column without case ids, and most of its values do not occur as annotations"
         notes.append(f"{shorten(name, 60)} was left out: {why}.")
     return replace(source, side=replace(source.side, in_order=tuple(kept)), notes=(*source.notes, *notes))
 
@@ -139,7 +139,7 @@ def perhaps_gold(question: Question, side: SideFiles) -> list[str]:
     side : SideFiles
     """
     return [
-        f"{shorten(name, 60)} has one value for each of {plural(len(found), 'case')} and no case ids, so it is not "
+        f"{shorten(name, 60)} has one value for each of {plural(len(found), 'case')} but no case ids, so it was not "
         "used. To use it as gold, confirm on the Upload page that its rows are in the same order as the cases, or add "
         "the case ids."
         for name, values in side.in_order
@@ -215,11 +215,11 @@ def _beside(name: str, raw: RawTable, cases: set[str], classes: set[str]) -> tup
     if raw.has_header and not has_header:  # the first row was taken for names
         cells = [[first, *column] for first, column in zip(raw.columns, cells, strict=True)]
     if (not has_header or is_named_gold(name, raw)) and (gold := _gold(cells, cases, classes)):
-        return SideFiles(gold=gold), f"gold of {plural(len(gold), 'case')}"
+        return SideFiles(gold=gold), f"the gold of {plural(len(gold), 'case')}"
     if _are_classes(cells, classes):
-        return SideFiles(classes=ClassTable(tuple(cells[0]))), "a list of classes; prior probabilities are not used"
+        return SideFiles(classes=ClassTable(tuple(cells[0]))), "a list of classes, without the prior probabilities"
     if len(cells) == 3 and {*cells[0], *cells[1]} <= classes and all(map(_is_number, cells[2])):
-        return SideFiles(), "costs for pairs of classes (not used)"
+        return SideFiles(), "costs for pairs of classes, which are not used"
     return None, ""
 
 

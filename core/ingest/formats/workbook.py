@@ -105,7 +105,10 @@ def _rows(name: str, sheet: Any) -> list[list[str]]:
         sheet.reset_dimensions()  # the size in the file may be wrong
     for cells in sheet.iter_rows(values_only=True):
         if len(rows) == _MOST_ROWS:
-            raise InputError(f"Could not open {name}: a sheet has more than {_MOST_ROWS:,} rows.", _SAVE_AGAIN)
+            raise InputError(
+                f"Could not open {name}: a sheet has more than {_MOST_ROWS:,} rows.",
+                "Save the sheet as CSV or Parquet.",
+            )
         if not cells:
             rows.append(_EMPTY_ROW)
             continue
@@ -214,7 +217,7 @@ def _table(rows: list[list[str]], has_header: bool | None, n_filled: int = 0) ->
         names, numbered = column_names(header, width, line, head), numbered[1:]
     else:
         names = [f"column {number}" for number in range(1, width + 1)]
-        notes.append("The columns have no names and were numbered.")
+        notes.append("The columns have no names, so they were numbered.")
     if not numbered:
         raise InputError("It has a header but no rows.")
     dropped = tuple(Dropped(line, "a repeated header") for line, row in numbered if has_header and row == header)

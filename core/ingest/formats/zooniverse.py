@@ -8,7 +8,7 @@ from ...text import shorten
 from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .json_text import value_of_cell
-from .questionnaire import Questionnaire, text_of
+from .questionnaire import Questionnaire, left_out, text_of
 from .raw_table import RawTable
 from .reader import Reader
 from .source import Source
@@ -36,7 +36,7 @@ def read(raw: RawTable) -> Source:
     nothing = [""] * raw.table.num_rows
     number, who, when, said, subjects, facts = (cells.get(name, nothing) for name in named)
     asked, shown, known = Questionnaire(("row",)), CaseTexts(), set()
-    left: Counter[str] = Counter()
+    left: Counter[tuple[str, str]] = Counter()
     for row in range(raw.table.num_rows):
         asked.begin(int(raw.line[row]), (row + 1,), subjects[row], who[row], when[row])
         shown.add(subjects[row], _facts(facts[row], subjects[row]))
@@ -53,11 +53,11 @@ def read(raw: RawTable) -> Source:
             asked.answer(name, [block] if block else [])
         if not given:
             asked.drop("no task was answered with a class")
-    notes = [*raw.notes, *(f"Left out: {what} ({count:,})." for what, count in sorted(left.items()))]
+    notes = [*raw.notes, *left_out(left)]
     return Source(NAME, TITLE, recognise(raw.columns) or "said so", asked.questions(notes), SideFiles(shown.table()))
 
 
-def _answers(tasks: list, left: Counter[str]) -> Iterator[tuple[str, list[str]]]:
+def _answers(tasks: list, left: Counter[tuple[str, str]]) -> Iterator[tuple[str, list[str]]]:
     """Yield name and classes of each question task; tasks within a combined one are separate.
 
     Other content is counted in ``left``, under the words for it.
@@ -79,19 +79,21 @@ def _answers(tasks: list, left: Counter[str]) -> Iterator[tuple[str, list[str]]]
         elif any("option" in one for one in nested):
             yield from _from_lists(nested, name, left)
         else:
-            left[f"marks on the image for {shorten(name, 60)}"] += len(nested)
+            where = f"on the image for {shorten(name, 60)}"
+            left[f"mark {where}", f"marks {where}"] += len(nested)
 
 
-def _chosen(identified: list[dict], name: str, left: Counter[str]) -> list[str]:
+def _chosen(identified: list[dict], name: str, left: Counter[tuple[str, str]]) -> list[str]:
     """Return the choices of a survey, each with its own questions, such as how many animals there are."""
     for one in identified:
         about = one.get("answers")
         for question in about if isinstance(about, dict) else ():
-            left[f"answers to {shorten(question, 60)} for each choice in {shorten(name, 60)}"] += 1
+            asked, survey = shorten(question, 60), shorten(name, 60)
+            left[f"answer to {asked} about a choice in {survey}", f"answers to {asked} about choices in {survey}"] += 1
     return [text for one in identified if (text := text_of(one.get("choice")).strip())]
 
 
-def _from_lists(chosen: list[dict], name: str, left: Counter[str]) -> Iterator[tuple[str, list[str]]]:
+def _from_lists(chosen: list[dict], name: str, left: Counter[tuple[str, str]]) -> Iterator[tuple[str, list[str]]]:
     """Yield the options of drop-down lists, each as a question; a list without a name is named after its task."""
     for place, one in enumerate(chosen, 1):
         label = text_of(one.get("select_label")) or (name if len(chosen) == 1 else f"{name} {place}")
@@ -99,7 +101,8 @@ def _from_lists(chosen: list[dict], name: str, left: Counter[str]) -> Iterator[t
             text = (text_of(one.get("label")) or text_of(one.get("value"))).strip()
             yield label, [text] if text else []
         elif text_of(one.get("value")):
-            left[f"text typed into {shorten(label, 60)}"] += 1
+            where = f"typed into {shorten(label, 60)}"
+            left[f"text {where}", f"texts {where}"] += 1
 
 
 def _facts(cell: str, subject: str) -> dict[str, str]:
