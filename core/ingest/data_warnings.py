@@ -48,18 +48,18 @@ def repeated(n_repeats: int, n_same: int, n_annotations: int | None) -> list[str
     """
     if not n_repeats:
         return []
-    who = "A rater annotated a case" if n_repeats == 1 else "Raters annotated some cases"
-    caution = f"{who} more than once ({plural(n_repeats, 'repeat')}"
+    annotations = plural(n_repeats, "annotation is", "annotations are")
+    caution = f"{annotations} by a rater who had already annotated the case"
     if n_annotations is None:
-        return [f"{caution}). All annotations are used."]
-    same = f", {n_same:,} of them with the same class" if n_same else ""
+        return [f"{caution}. All annotations are used."]
+    same = f" ({n_same:,} of them with the same class)" if n_same else ""
     if n_same == n_repeats:
-        same = ", with the same class" if n_same == 1 else ", all with the same class"
-    caution += f"{same}). All annotations are used."
+        same = " (with the same class)" if n_same == 1 else " (all with the same class)"
+    caution += f"{same}. All annotations are used."
     if n_same == n_repeats:
         caution += " If the same rows were exported twice, use only the first of each."
     elif not n_same and 5 * n_repeats > n_annotations:
-        caution += " If the repeats are labels of one annotation, choose “A set of labels” as the kind of annotation."
+        caution += " If they are labels of one annotation, choose “A set of labels” as the kind of annotation."
     elif 2 * n_repeats > n_annotations:
         caution += " Check the case column. If two columns together identify a case, join them into one column."
     return [caution]
@@ -165,7 +165,7 @@ def perhaps_missing(codes: Mapped[str, int], n_annotations: int) -> list[str]:
     named = ", ".join(f"{shorten(name, 24)!r} ({n:,})" for name, n in codes.items())
     return [
         f"{sum(codes.values()):,} of {plural(n_annotations, 'annotation')} may be codes for missing annotations: "
-        f"{named}. If so, mark them as missing; until then, they count as annotations."
+        f"{named}. They count as annotations until you mark them as missing."
     ]
 
 

@@ -110,7 +110,7 @@ def test_read_uses_the_process_that_was_prepared_and_ends_it(pool, tmp_path):
 
 
 def test_read_raises_the_errors_of_reading_with_their_line(pool):
-    with pytest.raises(InputError, match="is not closed before the end of the file") as here:
+    with pytest.raises(InputError, match="is never closed") as here:
         open_source([("a.csv", b'case,rater,class\n1,2,"\n')])
     with pytest.raises(InputError) as apart:
         pool.read(uploads.open_files, [("a.csv", b'case,rater,class\n1,2,"\n')], has_header=None, format=None)

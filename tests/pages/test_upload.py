@@ -110,7 +110,7 @@ def test_cases_and_raters_that_nothing_tells_apart_are_asked_about_before_anythi
 
 def test_dates_that_begin_with_the_day_or_the_month_are_asked_about():
     app = dropped(("odd.csv", b"case,rater,class,date\n1,ann,x,02/03/2024\n1,bob,y,04/03/2024\n2,ann,x,05/03/2024\n"))
-    assert "may begin with the day or the month" in "".join(one.value for one in app.warning)
+    assert "begin with the day or the month" in "".join(one.value for one in app.warning)
     widget(app, "radio", "day_first").set_value(True).run()
     assert "may begin" not in "".join(one.value for one in done(app).warning)
     data = cached.registry().get(use(app).session_state["data"]).dataset
@@ -418,7 +418,7 @@ def test_what_an_empty_cell_of_a_set_of_labels_says_is_asked_only_where_one_is_e
     assert not [one for one in dropped(("full.csv", full)).toggle if (one.key or "").startswith("empty-")]
     app = dropped(("gaps.csv", full + b"c,r1,1,\nc,r2,,1\n"))
     assert app.button(key="use").label == "Use 4 annotations, leave out 2 rows"
-    assert "2 annotations have neither 0 nor 1 for some labels, so they were left out" in texts(app)
+    assert "2 annotations were left out, because they have neither 0 nor 1 for some labels" in texts(app)
     toggle = widget(app, "toggle", "empty-")
     assert (toggle.label, toggle.value) == ("An empty cell means that its label does not apply", False)
     done(toggle.set_value(True).run())

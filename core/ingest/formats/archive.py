@@ -100,7 +100,7 @@ def unzipped(name: str, content: bytes) -> tuple[str, bytes]:
         unpacker = zlib.decompressobj(wbits=31)
         data = unpacker.decompress(content, limit + 1)
     except zlib.error as error:
-        raise InputError(f"Could not unpack {name}: {error}.", "Pack the files again, or export them again.") from None
+        raise InputError(f"Could not unpack {name}: {error}.", "Pack the file again, or export it again.") from None
     if len(data) > limit:
         raise InputError(
             f"Could not open {name}: it unpacks to more than {limit // MEGABYTE:,} MB, the limit for a file of this "

@@ -184,7 +184,7 @@ def _rows_of_table(
     if not sound.any():
         _refuse_markup(content)
         raise InputError(
-            "Could not read the file: it contains only comments or unreadable lines.",
+            "Could not read the file: it contains only comments and unreadable lines.",
             "Choose a file with rows of data.",
         )
     n_columns = _commonest(records.fields[sound])

@@ -378,7 +378,7 @@ def _tables_of(
             raise
         if isinstance(error, OneColumnError):
             return [], side.joined(SideFiles(in_order=((name, values_of(content)),)))
-        notes.append(f"{shorten(name, 60)} was left out: {error.message}")
+        notes.append(f"{shorten(name, 60)} was left out. {error.message}")
         return [], side
     kept = []
     for title, raw in tables:
@@ -429,10 +429,10 @@ def _first_read(reader: Reader, tables: list[tuple[str, RawTable]]) -> tuple[Sou
         except InputError as error:
             errors[title] = error
             continue
-        reasons = {name: error.message for name, error in errors.items()}
-        apart = f"only {shorten(title, 60)} was read. Open each table as a separate dataset."
+        reasons = {name: f". {error.message}" for name, error in errors.items()}
+        apart = f": only {shorten(title, 60)} was read. Open each table as a separate dataset."
         names = [name for name, one in tables if one is not raw]
-        return source, raw, tuple(f"{shorten(name, 60)} was left out: {reasons.get(name, apart)}" for name in names)
+        return source, raw, tuple(f"{shorten(name, 60)} was left out{reasons.get(name, apart)}" for name in names)
     raise next(iter(errors.values()))
 
 

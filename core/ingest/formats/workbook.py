@@ -188,10 +188,10 @@ def _cell(value: object) -> str:
 def _table(rows: list[list[str]], has_header: bool | None, n_filled: int = 0) -> RawTable:
     numbered = [(line, row) for line, row in enumerate(rows, 1) if any(cell.strip() for cell in row)]
     if not numbered:
-        raise InputError("It is empty.")
+        raise InputError("it is empty.")
     width = max(max(place for place, cell in enumerate(row, 1) if cell.strip()) for _, row in numbered)
     if width < 2:
-        raise InputError("It has only one column.")
+        raise InputError("it has only one column.")
     check_columns(width)
     spend(cells=OBJECT * max(0, len(numbered) * width - sum(len(row) for _, row in numbered)))
     notes = []
@@ -219,7 +219,7 @@ def _table(rows: list[list[str]], has_header: bool | None, n_filled: int = 0) ->
         names = [f"column {number}" for number in range(1, width + 1)]
         notes.append("The columns have no names, so they were numbered.")
     if not numbered:
-        raise InputError("It has a header but no rows.")
+        raise InputError("it has a header but no rows.")
     dropped = tuple(Dropped(line, "a repeated header") for line, row in numbered if has_header and row == header)
     kept = [(line, row) for line, row in numbered if not (has_header and row == header)]
     columns = [strings(row[place] for _, row in kept) for place in range(width)]

@@ -566,7 +566,10 @@ def test_files_of_get_another_label_are_told_apart_by_their_values():
     reading = build_question(source, question, "sites")
     assert (reading.dataset.n_cases, reading.dataset.n_raters, reading.dataset.n_annotations) == (20, 5, 100)
     assert int((reading.dataset.gold >= 0).sum()) == 6
-    assert ["costs.txt: costs for pairs of classes (not used)." in source.notes, len(source.notes)] == [True, 3]
+    assert [
+        "costs.txt was read as costs for pairs of classes, which are not used." in source.notes,
+        len(source.notes),
+    ] == [True, 3]
     alone = read(files[0][1]).dataset
     assert (alone.cases, alone.raters) == (reading.dataset.cases, reading.dataset.raters)
 

@@ -21,9 +21,9 @@ def reading_of(rows: str, header: str = HEADER, **options):
         ("1,ann,x\n2,bob,y\n", "exactly one annotation"),
         ("1,ann,x\n1,bob,x\n", "Every annotation is 'x'"),
         ("1,ann,Naevus\n1,bob,naevus\n", "'Naevus', 'naevus'"),
-        ("1,ann,x\n1,ann,y\n1,bob,y\n", "on the same case: 1"),
+        ("1,ann,x\n1,ann,y\n1,bob,y\n", "had already annotated the case"),
         ("1,ann,x\n1,bob,y\n", "only one case, so results do not generalise"),
-        ("1,ann,x; y\n1,bob,x; y\n2,ann,z\n", "1 class with a separator in the name, such as 'x; y'"),
+        ("1,ann,x; y\n1,bob,x; y\n2,ann,z\n", "1 class has a separator in the name ('x; y')"),
     ],
     ids=["one rater", "one annotation per case", "one class", "same but capitals", "repeats", "one case", "sign"],
 )
@@ -36,11 +36,19 @@ def test_poor_data_are_read_with_a_warning(rows, caution):
 @pytest.mark.parametrize(
     ("rows", "said", "proposed"),
     [
-        (["1,ann,x", "1,ann,y"], "same case: 1. All", "sets of labels"),
-        (["1,ann,x", "1,ann,x", "2,bob,y", "2,bob,y"], "same case: 2, all with the same class. All", "only the first"),
-        (["1,ann,x", "1,ann,x"], "same case: 1, with the same class. All", "only the first"),
-        (["1,ann,x", "1,ann,x", "1,ann,y"], "same case: 2, of which 1 repeats the same class. All", None),
-        (["1,ann,x", "1,ann,y", *(f"{case},bob,x" for case in range(2, 12))], "same case: 1. All", None),
+        (
+            ["1,ann,x", "1,ann,y"],
+            "1 annotation is by a rater who had already annotated the case. All",
+            "sets of labels",
+        ),
+        (["1,ann,x", "1,ann,x", "2,bob,y", "2,bob,y"], "the case (all with the same class). All", "only the first"),
+        (["1,ann,x", "1,ann,x"], "the case (with the same class). All", "only the first"),
+        (["1,ann,x", "1,ann,x", "1,ann,y"], "the case (1 of them with the same class). All", None),
+        (
+            ["1,ann,x", "1,ann,y", *(f"{case},bob,x" for case in range(2, 12))],
+            "1 annotation is by a rater who had already annotated the case. All",
+            None,
+        ),
     ],
 )
 def test_what_is_proposed_for_repeated_annotations_is_what_they_can_be(rows, said, proposed):
@@ -174,7 +182,7 @@ def test_rows_of_one_rater_on_one_case_are_one_ranking_with_ties():
 def test_a_class_twice_in_a_ranking_is_dropped_where_it_stands_lower():
     reading = reading_of("1,ann,2,x\n1,ann,1,x\n1,ann,3,y\n1,bob,1,x\n", RANKED)
     assert blocks(reading.dataset) == [[["x"], ["y"]], [["x"]]]
-    assert reading.report.dropped == ((2, "'x' is already in the ranking of rater 'ann' on case '1'"),)
+    assert reading.report.dropped == ((2, "rater 'ann' already ranked 'x' for case '1'"),)
 
 
 def test_a_rank_that_is_no_number_drops_its_row():

@@ -142,7 +142,7 @@ def test_a_number_for_missing_does_not_make_scores():
 def test_merged_classes_of_one_ranking_keep_the_better_place():
     reading = read(RANKED, treatment=Treatment({"b": "a"}))
     assert answers(reading.dataset)[0][2] == [["a"], ["c"]]
-    assert "already in the ranking" in reasons(reading)[0][1]
+    assert "already ranked" in reasons(reading)[0][1]
 
 
 def test_what_may_mean_that_nobody_could_tell():
@@ -233,14 +233,14 @@ def test_a_column_without_ids_may_be_gold_in_the_order_of_the_cases(head, conten
     reading = build_question(source, question, "x")
     assert (reading.dataset.gold, source.notes) == (None, ())
     (said,) = [one for one in reading.report.warnings if one.startswith(name)]
-    assert "has one value for each of 30 cases and no case ids, so it is not used" in said
+    assert "has one value for each of 30 cases but no case ids, so it was not used" in said
 
 
 @pytest.mark.parametrize(
     ("values", "why"),
     [
         (TRUTH[:-2], "it has only one column, without case ids, and 28 rows for 30 cases"),
-        ([f"image{n}.png" for n in range(30)], "most of its values are not among the annotations"),
+        ([f"image{n}.png" for n in range(30)], "most of its values do not occur as annotations"),
     ],
 )
 def test_a_column_that_cannot_be_gold_is_left_out_with_the_reason(values, why):

@@ -139,7 +139,10 @@ def test_reversing_every_row_changes_nothing_but_the_side():
 def test_a_pair_that_a_rater_compared_again_is_counted_and_no_column_is_doubted():
     again = "a,b,model_a,j1\n" * 6
     said = " ".join(read((ARENA + again).encode()).report.warnings)
-    assert "the same case: 6. All are used." in said and "Check the column" not in said
+    assert (
+        "6 annotations are by a rater who had already annotated the case. All" in said
+        and "Check the column" not in said
+    )
 
 
 PROMPTS = "prompt,model_a,model_b,winner,judge\n" + "".join(

@@ -154,7 +154,7 @@ def test_a_table_in_doubt_is_read_with_a_warning_that_goes_with_the_choice():
             "contingency",
             "2 cases are “yes” according to the rater in the rows and “no” according",
         ),
-        (b"r1,r2,count\n0,1,7\n1,1,2\n", "patterns", "7 cases that rater “r1” annotated as “0” and rater “r2”"),
+        (b"r1,r2,count\n0,1,7\n1,1,2\n", "patterns", "7 cases were annotated as “0” by rater “r1” and as"),
         (b"case,rater,a,b\n1,ann,1,0\n", "labels", "Rater “ann” gave case “1” “a”."),
         (b"case,rater,a,b\n1,ann,,1\n2,bob,1,0\n", "labels", "Rater “bob” gave case “2” “a”."),  # the first is left out
         (b"case,rater,a,b\n1,ann,,1\n2,bob,1,\n", "labels", "Rater “ann” gave case “1” “b”."),

@@ -105,7 +105,7 @@ def test_metrics_of_deepeval_are_raters_of_test_cases(names):
     assert answers(reading.dataset) == [
         ("t1", "Faith", "pass"), ("t1", "Bias", "fail"), ("t2", "Faith", "pass"), ("t2", "Bias", "pass"),
     ]  # fmt: skip
-    assert [reason for _, reason in reasons(reading)] == ["run 1, test case 3: no test case with metrics"]
+    assert [reason for _, reason in reasons(reading)] == ["run 1, test case 3: the test case has no metrics"]
 
 
 def logged(*rows) -> str:

@@ -195,7 +195,7 @@ def test_classifications_of_lighttag_are_read(several):
 
 def test_spans_of_lighttag_are_refused_as_regions():
     examples = [{"example_id": "e", "content": "t", "annotations": [{"start": 0, "end": 1}], "classifications": []}]
-    with pytest.raises(InputError, match="does not support yet"):
+    with pytest.raises(InputError, match="supports only annotations of whole cases"):
         read(json.dumps({"schema": {}, "examples": examples}).encode())
 
 
@@ -232,14 +232,14 @@ BOXES = [
 
 @pytest.mark.parametrize("content", [COCO, LABELME, BOXES], ids=["coco", "labelme", "label studio"])
 def test_regions_in_json_are_refused_with_what_to_export(content):
-    with pytest.raises(InputError, match="does not support yet") as refused:
+    with pytest.raises(InputError, match="supports only annotations of whole cases") as refused:
         read(json.dumps(content).encode())
     assert "whole cases" in refused.value.remedy
 
 
 @pytest.mark.parametrize("tag", ["<box label='a' xtl='1'/>", "<object><bndbox><xmin>1</xmin></bndbox></object>"])
 def test_regions_in_xml_are_refused_with_what_to_export(tag):
-    with pytest.raises(InputError, match="does not support yet"):
+    with pytest.raises(InputError, match="supports only annotations of whole cases"):
         read(f"<?xml version='1.0'?>\n<annotations>{tag}</annotations>".encode())
 
 

@@ -145,10 +145,10 @@ def test_a_frame_reads_as_its_parquet_with_lists():
         (pd.DataFrame(), "columns but no rows|fewer than two"),
         (pl.DataFrame({"case": [], "rater": [], "class": []}), "no rows"),
         (pd.DataFrame({"case": ["a"]}), "fewer than two columns"),
-        (pd.DataFrame([["a", "r", "x"]], columns=["case", "class", "class"]), "same name"),
+        (pd.DataFrame([["a", "r", "x"]], columns=["case", "class", "class"]), "two columns are called 'class'"),
         (pl.DataFrame(LONG).lazy(), r"Collect it first"),
         (pd.Series(["a"]), "Series is not a file|Could not open|not a table"),
-        (3, "int: it is not a file or a table"),
+        (3, "object of type int: it is not a file or a table"),
         (None, "NoneType: it is not a file or a table"),
     ],
 )

@@ -82,7 +82,8 @@ def test_label_studio_and_doccano_say_several_labels(tmp_path):
     expected = {"1": {"u1": ["drama", "war"], "u2": ["drama"]}, "2": {"u1": ["comedy"], "u2": ["comedy", "war"]}}
     assert labels_of(reading.dataset) == expected
     assert (
-        "Annotations were read as sets of labels. 2 of 4 annotations have more than one label." in reading.report.notes
+        "Annotations were read as sets of labels, because 2 of 4 annotations have more than one label."
+        in reading.report.notes
     )
     for name, own in (("ann", (["drama", "war"], ["war"])), ("bo", (["drama"], ["comedy", "war"]))):
         lines = [json.dumps({"id": case, "text": "t", "label": labels}) for case, labels in enumerate(own, 1)]
@@ -213,7 +214,7 @@ def test_what_is_no_annotation_is_left_out_with_its_reason(tmp_path):
         "a": {"r1": ["drama"]}, "c": {"r1": ["none of these"], "r2": ["comedy", "drama"]},
     }  # fmt: skip
     assert [one.reason for one in reading.report.dropped] == [
-        "'2' for the label 'drama', which is neither 0 nor 1", "no annotation",
+        "the label 'drama' has the value '2', which is neither 0 nor 1", "no annotation",
         "neither 0 nor 1 for the label 'comedy'",
     ]  # fmt: skip
     assert any("1 annotation with 0 in every label column" in one for one in reading.report.warnings)
@@ -225,14 +226,14 @@ def test_annotations_without_a_label_are_told_since_no_label_may_apply(tmp_path)
     """Empty cells and choices alike; not of single classes, where empty is no annotation, nor where 0 says so."""
     (warning,) = of_file(tmp_path, TOGETHER + "c,r1,\nc,r2,\n").report.warnings
     assert warning == (
-        "2 annotations name no label, so they were left out: it is unknown whether no label applies or nothing was "
-        "annotated. If no label applies, write 'none of these' in the file, or choose the option for empty cells."
+        "2 annotations were left out, because they name no label. If no label applies, write 'none of these' in the "
+        "file, or choose the option for empty cells."
     )
     records = [
         {"id": n, "text": "t", "label": label, "username": "ann"} for n, label in enumerate((["a", "b"], [], ["a"]))
     ]
     lines = "\n".join(map(json.dumps, records))
-    assert "1 annotation names no label, so it was left out" in " ".join(
+    assert "1 annotation was left out, because it names no label." in " ".join(
         of_file(tmp_path, lines, "d.jsonl").report.warnings
     )
     assert not of_file(tmp_path, "case,rater,class\na,r1,x\na,r2,y\nb,r1,x\nb,r2,\n").report.warnings
@@ -256,8 +257,8 @@ def test_an_empty_cell_of_a_column_of_0_and_1_is_0_where_that_is_said(tmp_path):
     left_out = of_file(tmp_path, text)
     assert labels_of(left_out.dataset) == LABELS
     assert left_out.report.warnings[0] == (
-        "2 annotations have neither 0 nor 1 for some labels, so they were left out: it is unknown whether these labels "
-        "do not apply or were not considered. If an empty cell means that a label does not apply, choose that option."
+        "2 annotations were left out, because they have neither 0 nor 1 for some labels. If an empty cell means that "
+        "the label does not apply, choose that option."
     )
     reading = of_file(tmp_path, text, empty="none")
     assert labels_of(reading.dataset) == LABELS | {"c": {"r1": ["drama"], "r2": ["none of these"]}}
@@ -324,7 +325,7 @@ def test_labels_twice_none_and_unknown_of_multiple_choices_are_told(tmp_path, wr
     assert [one.reason.split(": ")[1] for one in reading.report.dropped] == ["no answer to this question"]
     notes = reading.report.notes
     assert notes.count("2 repeated labels were merged, because a label counts once per annotation.") == 1
-    assert "Annotations were read as sets of labels. 2 of 3 annotations have more than one label." in notes
+    assert "Annotations were read as sets of labels, because 2 of 3 annotations have more than one label." in notes
     declared = of_file(tmp_path, text, name, kind="set", classes=["drama", "war"])
     assert [labels for own in labels_of(declared.dataset).values() for labels in own.values()] == [sets[0], sets[2]]
     why = "the annotation is not in the declared list of classes"

@@ -115,12 +115,12 @@ def notes(kind, rows=ROWS, names=("family", "version")):
 
 def test_it_is_said_which_columns_say_who_is_a_machine_and_which_are_not_used():
     assert notes("rater_type") == [
-        "“rater_type” marks AI raters (2 raters), with family and version from “family” and “version”"
+        "Column “rater_type” marks 2 AI raters, with family and version from “family” and “version”."
     ]
-    assert notes("rater_type", names=("remark", "note")) == ["“rater_type” marks AI raters (2 raters)"]
+    assert notes("rater_type", names=("remark", "note")) == ["Column “rater_type” marks 2 AI raters."]
     assert notes("difficulty") == [
-        "“family” and “version” were not used, because no column marks AI raters; you can enter the family and version "
-        "on the “AI as a rater” page"
+        "“family” and “version” were not used, because no column marks AI raters. You can enter the family and version "
+        "on the “AI as a rater” page."
     ]
     assert notes("difficulty", names=("remark", "version"))[0].startswith(
         "“version” was not used, because no column marks"
@@ -128,14 +128,14 @@ def test_it_is_said_which_columns_say_who_is_a_machine_and_which_are_not_used():
     assert notes("difficulty", names=("remark", "note")) == []
     both = [*ROWS, ("3", "g-1", "Machine", "G", "7")]
     assert notes("rater_type", both) == [
-        "“rater_type” marks AI raters (2 raters), with family and version from “family”; “version” was not used, "
-        "because some raters have more than one value"
+        "Column “rater_type” marks 2 AI raters, with family from “family”. “version” was not used: some raters have "
+        "more than one value in it."
     ]
 
 
 def test_a_plain_column_name_counts_only_with_unmistakable_values():
     """A column called type or source may be about anything: yes and no do not say who is an AI rater."""
-    assert notes("type", names=("remark", "note")) == ["“type” marks AI raters (2 raters)"]
+    assert notes("type", names=("remark", "note")) == ["Column “type” marks 2 AI raters."]
     as_yes = [(case, rater, "yes" if how.casefold() == "machine" else "no", *rest) for case, rater, how, *rest in ROWS]
     assert notes("source", as_yes, names=("remark", "note")) == []
-    assert notes("is_ai", as_yes, names=("remark", "note")) == ["“is_ai” marks AI raters (2 raters)"]
+    assert notes("is_ai", as_yes, names=("remark", "note")) == ["Column “is_ai” marks 2 AI raters."]

@@ -108,7 +108,7 @@ def test_whole_numbers_names_single_columns_and_ragged_rows_are_no_matrix(conten
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"0.5 0.5\n" * 30 + b"0.5\n", "Could not read the rows of the matrix net.txt"),
+        (b"0.5 0.5\n" * 30 + b"0.5\n", "Could not read the matrix in net.txt"),
         (b"0.5 0.5\n0.5 nan\n", "row 2, column 2"),
         (b"[[0.5, 0.5], [0.5]]", "its lists have different lengths"),
         (saved(np.zeros(3), "npy"), r"shape \(3,\)"),

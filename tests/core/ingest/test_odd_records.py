@@ -104,7 +104,7 @@ def test_negative_numbers_and_classes_named_twice_in_a_ranking_are_said_with_the
     assert reading.dataset.classes == ("1", "2", "3", "4", "5")
     (dropped,) = reading.report.dropped
     assert dropped.reason == "case 1, rater 2: class -1 is below 0, but class numbers start at 0"
-    said = "1 ranking names a class twice (first: case 2, rater 1). The first position of the class is used."
+    said = "1 ranking names a class twice (for example case 2, rater 1). Only its first position is used."
     assert said in reading.report.notes
     ranking = reading.dataset.blocks_of(1)
     assert [[reading.dataset.classes[code] for code in block] for block in ranking] == [["2"], ["5"]]
@@ -164,7 +164,7 @@ def test_a_broken_line_of_json_lines_is_left_out_with_its_number_and_the_others_
     reading = read(b"\n".join([*lines[:20], broken, *lines[20:]]))
     assert (reading.dataset.n_annotations, reading.report.n_rows) == (50, 51)
     assert [one.line for one in reading.report.dropped] == [21]
-    assert any("1 line of invalid JSON was left out: 21." in note for note in reading.report.notes)
+    assert any("1 line was left out, because it is not valid JSON (line 21)." in note for note in reading.report.notes)
 
 
 def test_a_file_of_which_much_is_broken_is_refused():

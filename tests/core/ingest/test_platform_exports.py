@@ -56,7 +56,7 @@ def test_zooniverse_combined_tasks_stand_beside_each_other_and_marks_are_no_clas
     content = delimited([HEAD, volunteer("1", "ann", "s1", combined, marks)])
     names = [question.name for question in open_source([("c.csv", content)]).questions]
     assert names == ["Any?", "How many?"]
-    assert "Left out: marks on the image for Mark them (1)." in opened(("c.csv", content), question="Any?").report.notes
+    assert "1 mark on the image for Mark them was left out." in opened(("c.csv", content), question="Any?").report.notes
 
 
 def test_zooniverse_surveys_have_choices_and_what_is_asked_about_them_is_told():
@@ -70,7 +70,7 @@ def test_zooniverse_surveys_have_choices_and_what_is_asked_about_them_is_told():
     ]
     reading = opened(("c.csv", delimited([HEAD, *rows])))
     assert answers(reading.dataset) == [("s1", "ann", [["LION"]]), ("s1", "bob", [["LION", "ZEBRA"]])]
-    assert "Left out: answers to HOWMANY for each choice in T0 (2)." in reading.report.notes
+    assert "2 answers to HOWMANY about choices in T0 were left out." in reading.report.notes
     assert reasons(reading) == [(4, "row 3: no task was answered with a class")]
 
 
@@ -83,7 +83,7 @@ def test_zooniverse_lists_are_a_question_each_and_what_is_typed_is_told():
     content = delimited([HEAD, *rows])
     reading = opened(("c.csv", content), question="Country")
     assert answers(reading.dataset) == [("s1", "ann", "Chile"), ("s1", "bob", "Peru")]
-    assert "Left out: text typed into Town (1)." in reading.report.notes
+    assert "1 text typed into Town was left out." in reading.report.notes
     assert answers(opened(("c.csv", content), question="Town").dataset) == [("s1", "bob", "Lima")]
 
 
@@ -114,7 +114,7 @@ def test_redcap_double_entries_are_two_raters_of_one_record():
         ("8 first", "person 1", "low"),
     ]
     assert reasons(reading) == [
-        (4, "row 3: merged record: a decision between two entries, not an entry"),
+        (4, "row 3: a merged record, not an entry by one person"),
         (6, "row 5: no answer to this question"),
     ]
 
@@ -187,7 +187,7 @@ def test_encord_classifications_are_answers_of_who_made_them():
         ("b.png", "bob@x", "Low"),
     ]
     assert reasons(reading) == [(1, "label row 3, classification 0: it has no classification")]
-    assert reading.report.notes == ("Left out: objects drawn (2).", "Left out: text written as Note (1).")
+    assert reading.report.notes == ("2 drawn objects were left out.", "1 text written as Note was left out.")
     signs = opened(("labels.json", content), question="Signs").dataset
     assert answers(signs) == [("a.png", "ann@x", [["Colour", "Edge"]])]
 

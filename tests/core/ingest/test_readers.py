@@ -103,7 +103,7 @@ def test_parquet_without_rows_or_columns_is_refused():
     assert "no rows" in refusal(parquet_of(empty)).message
     assert "fewer than two columns" in refusal(parquet_of(pa.table({"case": [1, 2]}))).message
     twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["case", "case"])
-    assert "same name" in refusal(parquet_of(twice)).message
+    assert "two columns are called 'case'" in refusal(parquet_of(twice)).message
 
 
 def test_whole_numbers_in_parquet_have_no_decimal_point():

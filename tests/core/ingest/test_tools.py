@@ -79,7 +79,7 @@ def test_prodigy_labels_are_accepted_or_rejected_each_a_question():
 def test_prodigy_files_are_raters_where_no_record_names_one():
     files = [("ann.jsonl", lines(chosen(1, {}, "h"))), ("bob.jsonl", lines(chosen(1, {}, "s")))]
     assert opened(*files).dataset.raters == ("ann", "bob")
-    assert any("all annotations count as annotations by one rater" in note for note in opened(files[0]).report.notes)
+    assert any("all annotations count as those of one rater" in note for note in opened(files[0]).report.notes)
 
 
 def test_prodigy_spans_are_refused():

@@ -145,7 +145,7 @@ def test_readers_are_linear_between_whole_numbers_and_the_least_that_fit(panel, 
 def test_what_cannot_be_said_is_refused(small):
     with pytest.raises(NotApplicableError, match="a probability for every class"):
         equivalent_readers(small, "m0", small.raters[:5], score="log")
-    with pytest.raises(NotApplicableError, match="Could not use the score"):
+    with pytest.raises(NotApplicableError, match="Could not compute the score"):
         equivalent_readers(small, "m0", small.raters[:5], score="squared")
     with pytest.raises(NotApplicableError, match="two people"):
         equivalent_readers(small, "m0", ("p0",))

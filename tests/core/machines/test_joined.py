@@ -34,7 +34,7 @@ def test_cases_are_matched_and_classes_and_names_that_clash_are_told():
     assert rows_of(found) == sorted(
         [("1", "ann", "x"), ("1", "bob", "y"), ("2", "ann", "y"), ("2", "ann (machine)", "z"), ("1", "gpt", "y")]
     )
-    assert notes == ("1 case annotated only by AI raters was left out.", "1 class chosen only by an AI rater: z.")
+    assert notes == ("1 case annotated only by AI raters was left out.", "1 class was chosen only by an AI rater: z.")
 
 
 def test_kinds_are_made_alike_where_they_can_be():

@@ -182,7 +182,7 @@ def test_raters_who_cannot_be_judged_are_left_out_with_the_reason():
     found = panel_worth(dataset, ai, truth="gold", **FEW)
     assert dict(found.left_out) == {
         "AI 0": "correct on every case",
-        "AI 1": "20 cases with a known truth; at least 30 are needed",
+        "AI 1": "20 cases with a known truth, but at least 30 are needed",
     }
     assert found.raters == ("AI 2", "AI 3", "AI 4", "AI 5")
 

@@ -92,14 +92,14 @@ def test_a_quote_left_open_in_the_middle_of_a_large_file_names_its_line(more):
     error = refusal(rows_with(100_000, '100000,r1,"c1', *more))
     assert error.line == 100_002
     assert "quotation mark" in error.message
-    assert "Nothing was read" in error.remedy
+    assert "Close the quotation mark" in error.remedy
     assert ("150,002" in error.message) == (bool(more) and '""' not in more[0][1])
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_a_quote_left_open_to_the_end_names_no_line_beyond_it(end):
     error = refusal(f'case,rater,class{end}1,"r1,a{end}2,r2,b{end}')
-    assert error.line == 2 and "before the end of the file" in error.message
+    assert error.line == 2 and "is never closed" in error.message
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -273,7 +273,7 @@ def test_a_tab_before_a_quote_in_a_cell_does_not_make_a_file_one_of_tabs():
 
 def test_where_a_quote_never_closes_the_delimiter_is_that_of_the_lines_behind_it():
     error = refusal('case;rater;class\n1;r1;"a\n' + "".join(f"{number};r2;1,5\n" for number in range(50)))
-    assert error.line == 2 and "before the end of the file" in error.message
+    assert error.line == 2 and "is never closed" in error.message
 
 
 CELL = st.one_of(

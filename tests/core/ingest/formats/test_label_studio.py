@@ -69,7 +69,7 @@ def test_skipped_doubled_and_empty_annotations_are_dropped_with_their_place():
         "task 1, annotation 2: annotation 1 is repeated in the file",
         "task 1, annotation 3: the rater skipped the task",
         "task 1, annotation 4: no answer to this question",
-        "task 1, annotation 5: the annotation is only a number, because the export omits annotations",
+        "task 1, annotation 5: the export contains only the number of the annotation, not the annotation itself",
     ]
 
 
@@ -147,7 +147,7 @@ def test_ground_truth_is_gold_of_its_question():
 
 def test_one_annotation_for_every_case_is_warned_of():
     reading = opened(("a", json.dumps([task(1, happy(1, 1)), task(2, happy(2, 2))])))
-    assert any("omit raters when they export" in warning for warning in reading.report.warnings)
+    assert any("whether the export left out some raters" in warning for warning in reading.report.warnings)
 
 
 def test_answers_that_a_model_gave_are_told():

@@ -36,7 +36,7 @@ def test_without_names_classes_are_their_numbers():
     reading = opened(("ddx.json", json.dumps(LISTS)))
     assert reading.dataset.classes == ("0", "1", "2")
     assert any(
-        "Classes are numbers, starting at 0. Open the file of class names together with this file" in note
+        "Classes are numbered from 0. To see their names, also open the file with the class names." in note
         for note in reading.report.notes
     )
 
@@ -133,8 +133,8 @@ def test_among_several_files_each_kind_that_cannot_be_read_is_one_note():
     scans = [(f"{number}.dcm", b"\x00" * 128 + b"DICM" + ZERO) for number in range(30)]
     source = open_source([TABLE, *scans, ("paper.pdf", b"%PDF-1.7")])
     assert source.notes == (
-        "0.dcm and 29 other files were left out: a DICOM image.",
-        "paper.pdf was left out: a PDF document.",
+        "0.dcm was left out: it is a DICOM image. 29 other files of this kind were also left out.",
+        "paper.pdf was left out: it is a PDF document.",
     )
 
 

@@ -70,7 +70,7 @@ def test_what_needs_more_memory_than_is_free_is_refused_before_it_is_read(folder
     for source in (folder, folder / "part-0.parquet"):
         if source == folder:
             with pytest.raises(
-                InputError, match=r"30 rows: this needs about 0\.0 GB of memory, but only 0\.0 GB are free"
+                InputError, match=r"its 30 rows need about 0\.0 GB of memory, but only 0\.0 GB are free"
             ):
                 read(source)
         else:
