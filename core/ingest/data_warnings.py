@@ -59,7 +59,9 @@ def repeated(n_repeats: int, n_same: int, n_annotations: int | None) -> list[str
     if n_same == n_repeats:
         caution += " If the same rows were exported twice, use only the first of each."
     elif not n_same and 5 * n_repeats > n_annotations:
-        caution += " If they are labels of one annotation, choose “A set of labels” as the kind of annotation."
+        caution += (
+            " If several rows contain the labels of one annotation, choose “A set of labels” as the kind of annotation."
+        )
     elif 2 * n_repeats > n_annotations:
         caution += " Check the case column. If two columns together identify a case, join them into one column."
     return [caution]

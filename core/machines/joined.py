@@ -46,7 +46,7 @@ def joined(people: Dataset, machines: Dataset) -> tuple[Dataset, tuple[str, ...]
     people, machines = _of_one_kind(people, machines)
     if people.kind != machines.kind:
         raise InputError(
-            f"Could not combine the annotations: people's are {_KINDS[people.kind]}, but the AI rater's are "
+            f"Could not combine the annotations: people gave {_KINDS[people.kind]}, but the AI rater gave "
             f"{_KINDS[machines.kind]}.",
             "Provide both as classes, as rankings, or as scores.",
         )

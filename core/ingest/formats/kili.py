@@ -63,7 +63,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
                 names = [text_of(one.get("name")) for one in categories if isinstance(one, dict)]
                 asked.answer(job, [names] if names else [])
     if n_others and not asked.has_answers:
-        raise no_regions(TITLE, {"responses to other jobs": n_others}, "classification jobs")
+        raise no_regions(TITLE, {"responses to jobs other than classification": n_others}, "classification jobs")
     others = f"{plural(n_others, 'response')} to jobs other than classification {was_or_were(n_others)} left out."
     notes = [others] if n_others else []
     return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))

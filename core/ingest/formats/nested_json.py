@@ -78,8 +78,8 @@ def read(
         "available."
     ]
     if twice:
-        are = "rankings name" if len(twice) > 1 else "ranking names"
-        notes.append(f"{len(twice):,} {are} a class twice (for example {twice[0]}). Only its first position is used.")
+        are, such_as = ("rankings name", "such as ") if len(twice) > 1 else ("ranking names", "")
+        notes.append(f"{len(twice):,} {are} a class twice ({such_as}{twice[0]}). Only its first position is used.")
     if not names:
         notes.append("Classes are numbered from 0. To see their names, also open the file with the class names.")
     questions = tuple(_anonymous(question, notes) for question in asked.questions())

@@ -38,7 +38,7 @@ def without_totals(raw: RawTable, case: str | None) -> RawTable:
     rows = (
         "row was left out, because it contains"
         if n_totals == 1
-        else f"{n_totals:,} rows were left out, as they contain"
+        else f"{n_totals:,} rows were left out, because they contain"
     )
     note = f"The last {rows} totals or coefficients."
     return replace(raw, table=raw.table.slice(0, kept), line=raw.line[:kept], dropped=dropped, notes=(*raw.notes, note))

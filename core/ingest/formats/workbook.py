@@ -107,7 +107,7 @@ def _rows(name: str, sheet: Any) -> list[list[str]]:
         if len(rows) == _MOST_ROWS:
             raise InputError(
                 f"Could not open {name}: a sheet has more than {_MOST_ROWS:,} rows.",
-                "Save the sheet as CSV or Parquet.",
+                "Save the sheet as CSV, and open that file.",
             )
         if not cells:
             rows.append(_EMPTY_ROW)

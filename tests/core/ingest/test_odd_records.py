@@ -104,7 +104,7 @@ def test_negative_numbers_and_classes_named_twice_in_a_ranking_are_said_with_the
     assert reading.dataset.classes == ("1", "2", "3", "4", "5")
     (dropped,) = reading.report.dropped
     assert dropped.reason == "case 1, rater 2: class -1 is below 0, but class numbers start at 0"
-    said = "1 ranking names a class twice (for example case 2, rater 1). Only its first position is used."
+    said = "1 ranking names a class twice (case 2, rater 1). Only its first position is used."
     assert said in reading.report.notes
     ranking = reading.dataset.blocks_of(1)
     assert [[reading.dataset.classes[code] for code in block] for block in ranking] == [["2"], ["5"]]

@@ -74,7 +74,7 @@ def test_a_sheet_of_classes_is_a_side_file():
 
 
 def test_a_workbook_without_a_table_is_refused_by_sheet():
-    with pytest.raises(InputError, match="Sheet 'a': It has only one column"):
+    with pytest.raises(InputError, match="Sheet 'a': it has only one column"):
         read(workbook(a=[["x"], ["y"]]))
     with pytest.raises(InputError, match="a header but no rows"):
         read(workbook(a=LONG[:1]))
