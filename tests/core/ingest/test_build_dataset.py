@@ -53,7 +53,7 @@ def test_poor_data_are_read_with_a_warning(rows, caution):
 )
 def test_what_is_proposed_for_repeated_annotations_is_what_they_can_be(rows, said, proposed):
     """Labels of one annotation differ, rows that were written twice do not; a rater who was asked again is neither."""
-    (caution,) = [one for one in reading_of("\n".join(rows)).report.warnings if "on the same case" in one]
+    (caution,) = [one for one in reading_of("\n".join(rows)).report.warnings if "already annotated the case" in one]
     assert said in caution
     assert ["A set of labels" in caution, "only the first" in caution] == [
         proposed == "sets of labels",

@@ -86,7 +86,7 @@ def test_aggregated_answers_beside_those_of_raters_are_left_out_with_the_reason(
     source = open_source([files[first], files[1 - first]])
     (question,) = source.questions
     assert question.raw.table.num_rows == len(RATERS) * len(CASES)
-    assert [note for note in source.notes if note.startswith("aggregated.tsv was left out. ")]
+    assert [note for note in source.notes if note.startswith("aggregated.tsv was left out")]
 
 
 @pytest.mark.parametrize(
