@@ -143,9 +143,7 @@ def differences_from_panel(
     said[dataset.case_of_annotation[mine]] = dataset.answer[mine]
     kept = np.flatnonzero((counts.sum(axis=1) >= 2) & (said >= 0))
     if not kept.size:
-        raise NotApplicableError(
-            f"Could not compare {machine!r} with people: no case that it annotated was also annotated by two people."
-        )
+        raise NotApplicableError(f"Could not compare {machine!r}: none of its cases was annotated by two people.")
     counts, said = counts[kept], said[kept]
     lead, certainty = _leads(counts, dataset.classes, reliability)
     groups = None if dataset.case_group is None else [dataset.case_group[case] for case in kept]
