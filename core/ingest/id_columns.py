@@ -95,7 +95,7 @@ def _by_counts(seen: ColumnEvidence, ids: tuple[str, str], answer: str, answers:
     crossed = len(first) * len(second) <= seen.raw.table.num_rows
     leaning = 0 if crossed else leaning_of_counts(first, second) or _evenly(first, second)
     case, rater = (one, other) if (leaning or len(first) - len(second)) >= 0 else (other, one)
-    why = {"case": f"{case!r} and {rater!r} identify each row", "answer": "it has few different values"}
+    why = {"case": f"{case!r} and {rater!r} together identify each row", "answer": "it has few distinct values"}
     found = Mapping("long", case=case, rater=rater, answer=answer, why=why)
     if not leaning:
         return in_doubt(found, replace(found, case=rater, rater=case), doubt=SWAPPED)

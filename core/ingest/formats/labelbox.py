@@ -88,7 +88,7 @@ METHOD = Reader(
     recognise,
     read,
     place=20,
-    plainly="Labelbox data rows with labels per project.",
+    plainly="Labelbox data rows with the labels of each project.",
     exactly="Labelbox, NDJSON: data rows with the labels of each project; radio and checklist annotations.",
     sources=("Labelbox, export format NDJSON",),
 )

@@ -78,6 +78,6 @@ METHOD = Reader(
     read,
     place=78,
     plainly="Logged samples from the lm-evaluation-harness, one file per model.",
-    exactly="`samples_<task>_<date>.jsonl`: models are raters, `filtered_resps` their annotations, `target` is gold.",
+    exactly="`samples_<task>_<date>.jsonl`: models are raters, `filtered_resps` annotations, and `target` gold.",
     sources=("lm-evaluation-harness, --log_samples",),
 )
