@@ -406,17 +406,17 @@ def test_the_title_of_a_score_has_the_digits_that_its_interval_is_worth(monkeypa
         (
             False,
             [0, 1, 0],
-            "no set clearly leads; y is as likely to apply as not. This assumes that labels are independent.",
+            "no set clearly leads; y is as likely to apply as not. Labels are treated as independent.",
         ),
         (
             False,
             [0, 1, 1],
-            "no set clearly leads; y and z are as likely to apply as not. This assumes that labels are independent.",
+            "no set clearly leads; y and z are as likely to apply as not. Labels are treated as independent.",
         ),
         (
             False,
             [0, 0, 0],
-            "no set clearly leads; the most likely is “x”, with a probability of only 45%. This assumes that",
+            "no set clearly leads; the most likely is “x”, with a probability of only 45%. Labels are",
         ),
     ],
 )

@@ -179,13 +179,13 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     # 1.9 is nearer to 3 than to 1 by its ratio, as trust is told apart.
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said == [
-        "Best classifier, top-1 accuracy: 0.70",
-        "“net”, 0.61 to 0.78 at γ = 3; beats the other classifier with at least 97% probability",
+        "Best classifier, top-1 accuracy: 70%",
+        "“net”, 61% to 78% at γ = 3; beats the other classifier with at least 97% probability",
     ]
     said.clear()
     evaluation.better[0, 1, 0] = 0.6  # ahead in the mean alone: no best one is named
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
-    assert said[0] == "Highest of 2 classifiers, top-1 accuracy: 0.70" and said[1].endswith(
+    assert said[0] == "Highest of 2 classifiers, top-1 accuracy: 70%" and said[1].endswith(
         "beats the other classifier with at least 60% probability"
     )
 
@@ -936,13 +936,13 @@ def test_raters_of_a_case_who_side_less_with_the_panel_have_their_own_share_and_
     )  # fmt: skip
     said = one_case.below_peers_said(found, data, 0, False)
     assert said.endswith(
-        "dan (40% of 1,234 annotations, others 5%) and bob (50% of 25 annotations, others 10%) disagree with the "
-        "majority more often than others do."
+        "than others: dan (40% of 1,234 annotations; other raters: 5%) and bob (50% of 25 annotations; other raters: "
+        "10%)."
     )
     said = one_case.below_peers_said(found, data, 0, True)  # by their places in the list of the case
     assert said.endswith(
-        "rater 3 (40% of 1,234 annotations, others 5%) and rater 4 (50% of 25 annotations, others 10%) disagree with "
-        "the majority more often than others do."
+        "than others: rater 3 (40% of 1,234 annotations; other raters: 5%) and rater 4 (50% of 25 annotations; other "
+        "raters: 10%)."
     )
 
 
@@ -1157,7 +1157,7 @@ def test_a_session_starts_with_the_cases_that_are_there_of_those_in_the_queue(mo
     for part in ("_given", "_asked", "_proposed", "_earlier", "_for_others"):
         monkeypatch.setattr(review_start, part, lambda *_: None)
     monkeypatch.setattr(review_start.review_assigned, "form", lambda *_: None)
-    monkeypatch.setattr(review_start, "_filter", lambda data: "no filter")
+    monkeypatch.setattr(review_start, "_filter", lambda data: SimpleNamespace(without_gold=False))
     monkeypatch.setattr(review_start, "_offered", lambda data: ["certainty"])
     monkeypatch.setattr(review_start, "_queue", lambda *_: queue)
     monkeypatch.setattr(review_start.worklist, "at_reliability", lambda found, *_: found)

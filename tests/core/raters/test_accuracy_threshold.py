@@ -186,7 +186,7 @@ def test_of_unanimous_answers_nothing_is_said_unless_gold_judges():
 def test_two_raters_who_differ_cannot_be_told_apart():
     data, _ = simulated(6, [0.9, 0.6], n_cases=300, per_case=2)
     found = judged(data)
-    assert "so if they differ" in found.why
+    assert "who is wrong when raters differ" in found.why
     assert found.why_no_order
     assert not found.flagged.any()
 

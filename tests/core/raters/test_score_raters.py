@@ -375,7 +375,7 @@ def test_what_has_no_known_score_is_refused():
     essays = load_sample("essays")
     with pytest.raises(NotApplicableError, match="no case has both a score and a gold score"):
         score_gold(essays, {"nobody": 1.0})
-    with pytest.raises(InputError, match="not finite"):
+    with pytest.raises(InputError, match="not a finite number"):
         score_gold(essays, {essays.cases[0]: float("nan")})
     with pytest.raises(NotApplicableError, match=r"these annotations are .*, not scores|are anonymous"):
         score_gold(load_sample("anaesthesia"), {"1": 1.0})

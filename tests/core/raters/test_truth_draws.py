@@ -43,7 +43,7 @@ def test_expected_wrong_annotations_are_one_less_the_probability_of_each(build):
     assert found.total == pytest.approx(expected.sum(), rel=0.02)
     assert found.total_low < found.total < found.total_high
     assert (found.low < found.mean).all() and (found.mean < found.high).all()
-    assert f"{found.total:,.0f} of 1,500 annotations" in found.sentence
+    assert f"{found.total:,.0f} (" in found.sentence and "of 1,500" in found.sentence
 
 
 def test_only_annotations_of_the_cases_asked_for_are_judged(build):
