@@ -211,7 +211,7 @@ def _perhaps_machines(raters: tuple[str, ...]) -> None:
         )
     st.info(said, icon=":material/smart_toy:")
     one = len(found) == 1
-    label = f"Mark {'it' if one else 'them'}, and test whether {'it' if one else 'one'} can replace a rater"
+    label = f"Mark {'it' if one else 'them'} and test whether {'it' if one else 'one'} can replace a rater"
     st.page_link("pages/ai_rater.py", label=label, icon=":material/smart_toy:")
 
 

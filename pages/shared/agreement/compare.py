@@ -15,7 +15,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection, days_of
 from core.errors import PluralityError
 from core.figures import agreement as titles
-from core.text import markdown, number, with_interval
+from core.text import listed, markdown, number, with_interval
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import visit
 from pages.shared.kit import columns, expected, job_progress, selection, state, widgets
@@ -44,7 +44,7 @@ def selections(view: Dataset, threshold: float | str | None) -> None:
     names = [*offered, *_made_here(whole)]
     if len(names) == 1:
         st.info(
-            "Not available: these data have only one rater, no dates and no groups of cases.",
+            "Not available: these annotations cannot be divided by rater, date or group of cases.",
             icon=":material/filter_alt:",
         )
     else:
@@ -54,7 +54,7 @@ def selections(view: Dataset, threshold: float | str | None) -> None:
             for column, place, key in zip(st.columns(2), places, ("first", "second"), strict=True)
         ]
         if sides[0] is None or sides[1] is None:
-            st.info("Choose raters, or a first and last day.")
+            st.info("Choose raters or a period for each selection.")
         elif sides[0][1] == sides[1][1]:
             st.info("Choose two different selections.")
         else:
@@ -76,7 +76,9 @@ def _asked() -> list[tuple[str, Selection]]:
         said = json.loads(visit.compare or visit.compared_last or "[]")
         sides = [(str(name), Selection.from_text(text)) for name, text in said]
     except (ValueError, TypeError, AttributeError, RecursionError, PluralityError):
-        st.toast("Could not read the comparison from the page address. Choose it here.", icon=":material/link_off:")
+        st.toast(
+            "Could not read the comparison in the page address. Choose two selections.", icon=":material/link_off:"
+        )
         return []
     return sides if len(sides) == 2 else []
 
@@ -117,8 +119,7 @@ def _one_at_a_time(first: Selection, second: Selection) -> None:
     )
     if len(differ) > 1:
         st.caption(
-            f":material/info: The selections differ in {' and '.join(differ)} at once, so the cause of a "
-            "difference cannot be determined."
+            f":material/info: Cannot determine what causes a difference: the selections differ in {listed(differ)}."
         )
 
 
@@ -171,11 +172,11 @@ def _side_by_side(whole: Dataset, first: Selection, second: Selection, names: tu
     if words := _headline(found):
         st.markdown(words)
     how = (
-        ("Cases in both selections are resampled together")
+        "Cases in both selections are resampled together."
         if found[0].paired
-        else "The selections have no cases in common"
+        else "The selections have no cases in common."
     )
-    st.caption(f"{how}. {_REPLICATES:,} resamples of the cases, seed {_SEED}.")
+    st.caption(f"Intervals are based on {_REPLICATES:,} resamples of the cases (seed {_SEED}). {how}")
     frame = pd.DataFrame([_row(one, names) for one in found])
     shown, pictures = columns.with_pictures(frame, ("difference", "ci_low", "ci_high", "95% interval"), difference=True)
     st.dataframe(
@@ -196,11 +197,11 @@ def _headline(found: Sequence[Difference]) -> str:
     alpha = next(one for one in found if one.first[0] == KRIPPENDORFF_ALPHA)
     if alpha.value is None or alpha.ci_low is None or alpha.ci_high is None:
         return ""
-    clear = "is" if alpha.ci_low > 0 or alpha.ci_high < 0 else "is not"
+    clear = "clearly differ" if alpha.ci_low > 0 or alpha.ci_high < 0 else "do not clearly differ"
     metric = "Ordinal α" if alpha.first[1] == "ordinal metric" else "α"
     return (
         f"**{metric} is {number(alpha.first_value)} in the first selection and {number(alpha.second_value)} in the "
-        f"second. The difference {clear} clear: "
+        f"second. The selections {clear}: difference "
         f"{with_interval(alpha.value, alpha.ci_low, alpha.ci_high)}.**"
     )
 
@@ -241,7 +242,7 @@ def _bootstrapped(view: Dataset) -> BootstrapResult | None:
 def _coefficients(result: BootstrapResult) -> None:
     able = [place for place, one in enumerate(result.coefficients) if one.value is not None]
     if len(able) < 2:
-        st.write("Fewer than two coefficients are available.")
+        st.write("Not available: fewer than two coefficients could be computed.")
         return
     names = [titles.title_of(one) for one in result.coefficients]
     left, right = st.columns(2)
@@ -253,7 +254,7 @@ def _coefficients(result: BootstrapResult) -> None:
         found = difference(result, first, second)
         st.markdown(
             f"**{markdown(names[first])} minus {markdown(names[second])} is "
-            f"{with_interval(found.value, found.ci_low, found.ci_high)}** ({_REPLICATES:,} paired resamples)."
+            f"{with_interval(found.value, found.ci_low, found.ci_high)}**, based on {_REPLICATES:,} paired resamples."
         )
     frame = pd.DataFrame(
         {
@@ -266,7 +267,9 @@ def _coefficients(result: BootstrapResult) -> None:
             "note": [one.note for one in result.coefficients],
         }
     )
-    st.caption("These are percentile intervals; the intervals above come from formulas.")
+    st.caption(
+        "These are percentile intervals of the bootstrap. The intervals under “Coefficients” come from formulas."
+    )
     st.dataframe(
         frame,
         hide_index=True,

@@ -30,7 +30,7 @@ from pages.shared.cache.machines import version_drift as cached_drift
 from pages.shared.kit import job_progress, opening, predictions
 
 SEED = 0
-TITLE = "Comparing AI raters with raters"
+TITLE = "Comparing AI raters with people"
 MOST_PEOPLE = 60
 RANKINGS = 10.0  # seconds that the log score of rankings may take
 

@@ -81,11 +81,9 @@ def _choice(whole: Dataset, machines: Sequence[Machine]) -> None:
     if proposed:
         names = ", ".join(shorten(one.name, 24) for one in proposed[:6]) + (" …" if len(proposed) > 6 else "")
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(f"These names suggest AI raters: {markdown(names)}.", width="content")
+            st.caption(f"These look like AI raters: {markdown(names)}.", width="content")
             st.button("Mark them", on_click=_mark, args=((*machines, *proposed),), key="mark_proposed")
-    pattern = st.text_input(
-        "Mark by name (* matches any text), then press Enter", placeholder="gpt*", key="machine_pattern"
-    )
+    pattern = st.text_input("Mark raters by name (* matches any text)", placeholder="gpt*", key="machine_pattern")
     if pattern.strip():
         more = [name for name in matching(whole.raters, pattern) if name not in marked]
         like = {one.name: one for one in machine_like(more)}
@@ -96,9 +94,9 @@ def _choice(whole: Dataset, machines: Sequence[Machine]) -> None:
     if machines:
         _details(machines)
     st.caption(
-        "Marked AI raters are saved with the dataset. Other pages leave them out, unless you include them there. "
-        "Predictions that you add on the Reliability or Upload page are compared here too. If they have the name of an "
-        "AI rater, they are used as its probabilities."
+        "The marks are saved with the dataset. Other pages leave out AI raters unless you include them there. "
+        "Predictions added on the Reliability or Upload page are also compared here. Predictions with the name of an "
+        "AI rater are used as its probabilities."
     )
 
 

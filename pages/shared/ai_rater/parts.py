@@ -13,7 +13,7 @@ from core.machines.equivalent_readers import EquivalentReaders
 from core.machines.pair_agreement import PairAgreement
 from core.machines.sentences import AGAINST_RATERS, as_well_as, outcome
 from core.machines.subgroup_differences import SubgroupDifference
-from core.text import exact, markdown, number, percent, plural, shorten, with_interval
+from core.text import exact, markdown, number, percent, plural, shorten, was_or_were, with_interval
 from core.thresholds import PANEL_DECIDED
 from pages.shared.ai_rater.computed import MOST_PEOPLE, Computed, Machines
 from pages.shared.ai_rater.computed import differs as computed_differs
@@ -37,12 +37,12 @@ _HEADS = {
     "machine to": st.column_config.NumberColumn("AI rater, 95% high", format=columns.THREE),
 }  # as they are called on screen; the names in files stay
 _WORTH = (
-    "How many raters together predict an annotation as well as the AI rater does. An AI rater that fails the test can "
-    "have a high number, and one that passes a low number."
+    "How many raters together predict an annotation as well as the AI rater does. An AI rater can fail the test with "
+    "a high number, or pass it with a low one."
 )
 _TO_PASS = (
-    "Number of similar cases needed to pass in 80% of samples. “Can replace a rater” is shown if the AI rater passes "
-    "in 95% of resamples."
+    "How many similar cases the AI rater needs to pass in 80% of samples. “Can replace a rater” is “yes” if it passes "
+    "in at least 95% of resamples."
 )
 # What fits at 1,280 pixels: a number that is cut off would read as another number, so words come last.
 _FIRST = (
@@ -88,7 +88,7 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
     st.caption(" ".join(said))
     if silences:
         more = len(silences) - MOST_SILENT
-        others = f" {plural(more, 'other AI rater')} also did not annotate some cases." if more > 0 else ""
+        others = f" {plural(more, 'other AI rater')} also left some cases unannotated." if more > 0 else ""
         listed = " ".join(markdown(one) for one in silences[:MOST_SILENT])
         st.caption(f"{listed}{others} If those cases are hard, ρ is too high.")
 
@@ -124,7 +124,7 @@ def replaces(computed: Computed, theme) -> None:
     tested = [one for one in found.machines if one.raters]
     if not tested:
         st.info(
-            "Not available: at least one rater must share 30 cases with an AI rater and another rater.",
+            "Not available: no rater shares at least 30 cases with both an AI rater and another rater.",
             icon=":material/info:",
         )
     else:
@@ -133,9 +133,12 @@ def replaces(computed: Computed, theme) -> None:
         st.caption(AGAINST_RATERS)
     few = {name for one in found.machines for name in one.not_tested}
     if few:
-        st.caption(f"Part of the panel, but not tested: {plural(len(few), 'rater')} with fewer than 30 shared cases.")
+        st.caption(
+            f"{plural(len(few), 'rater')} with fewer than 30 shared cases {was_or_were(len(few))} left out of the "
+            "test, but not of the panel."
+        )
     frame = pd.concat([one.to_frame().assign(machine=one.machine) for one in tested] or [pd.DataFrame({"machine": []})])
-    widgets.download(frame, "AI raters compared with raters", "machines_against_raters", "against_table")
+    widgets.download(frame, "AI raters compared with people", "machines_against_raters", "against_table")
     _agreement(computed.agreement, found.score)
     _differences(found)
 
@@ -173,10 +176,10 @@ def _agreement(found: Sequence[PairAgreement], score: str) -> None:
     )  # fmt: skip
     words = {
         "accuracy": "Share of pairs that agree",
-        "rmse": "Distance between the annotations of a pair, as a negative number (0: equal)",
+        "rmse": "Negative distance between the annotations of a pair (0: equal)",
         "overlap": "Overlap of pairs",
     }
-    st.caption(f"{words[score]}: mean over cases with annotations by the AI rater and two people.")
+    st.caption(f"{words[score]}, averaged over cases annotated by the AI rater and at least two people.")
     widgets.download(frame, "Agreement", "machine_agreement", "pair_agreement_table")
 
 
@@ -229,8 +232,8 @@ def over_epsilon(found: AlternativeTest, theme) -> None:
     )  # fmt: skip
     st.caption(
         "Empty cell: the AI rater does not pass at any ε up to 0.5. If the curve is steep at your ε, the result "
-        "depends strongly on that choice. The curve describes these cases; the result above shows how often the AI "
-        "rater would pass on similar cases."
+        "depends strongly on your choice. The curve applies only to these cases. The result above shows how often the "
+        "AI rater would pass on similar cases."
     )
     frame = pd.concat([pd.DataFrame({"machine": one.machine, "ε": CURVE, "ω": one.curve}) for one in known])
     widgets.download(frame, "Winning rates", "winning_rate_over_epsilon", "epsilon_table")
@@ -249,8 +252,8 @@ def people(computed: Computed, theme) -> None:
     n = sum(bool(one.passes) for one in known)
     passed = "all pass" if n == len(known) else f"{n} of {len(known):,} {'passes' if n == 1 else 'pass'}"
     st.markdown(
-        f"Here, each rater in turn takes the place of the AI rater, and the other raters are the panel: **{passed}**. "
-        "A rater who does not pass agrees less with the panel than the test requires of an AI rater."
+        f"Each rater in turn takes the place of the AI rater and is tested against the other raters: **{passed}**. "
+        "A rater who does not pass agrees less with the others than the test requires of an AI rater."
     )
     widgets.plot(
         figures.beside_people(found.machines, known, theme, "Raters and AI raters in the same test"),
@@ -312,11 +315,11 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
         figure = figures.worth_in_readers(group, theme, title, [one.machine for one in computed.test.machines])
         widgets.plot(figure, f"worth-{place}", "Scores of panels and AI raters")
     st.caption(
-        "Vertical axis: how well a panel of k raters predicts one more rater. Bands need 10 cases or more. If an "
-        "AI rater predicts one more rater as well as three raters do, it is worth three raters. If an AI rater is "
-        "judged by its probabilities, confident errors cost it most. Worth measures similarity to the raters, not "
-        "correctness: an AI rater that makes their errors is worth more."
-        + (" Agreement compares first choices; probabilities predict whole rankings." if ranked else "")
+        "Vertical axis: how well a panel of k raters predicts one more rater. Bands need at least 10 cases. An "
+        "AI rater that predicts one more rater as well as three raters do is worth three raters. When probabilities "
+        "are compared, confident errors cost most. Worth measures similarity to the raters, not correctness: an AI "
+        "rater that makes the same errors is worth more."
+        + (" Agreement compares only first choices; probabilities are compared with whole rankings." if ranked else "")
     )
     frame = pd.concat(
         [one.to_frame().assign(machine=one.machine, by=one.score, machine_score=one.value) for one in known]
@@ -363,8 +366,8 @@ def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], ep
         column_config=columns.numbers(*ends[:3], "ρ") | columns.counts("cases") | _HEADS | pictures,
     )  # fmt: skip
     st.caption(
-        "Advantage: how much more often the rater agrees with the other raters than the AI rater does. If the panel is "
-        "split, raters also disagree with each other, so the advantage is small. Intervals are not corrected for "
+        "Advantage: how much more often a rater agrees with the other raters than the AI rater does. If the panel is "
+        "split, raters disagree with each other too, so their advantage is small. Intervals are not corrected for "
         "multiple comparisons. Classes and groups with fewer than ten cases have no interval."
     )
     widgets.download(frame, "Parts", "machines_by_part", "by_part_table")
@@ -389,19 +392,23 @@ def differs(machines: Machines, gamma: float) -> None:
     one = _which(known)
     order = one.order()
     n = len(order)
-    decided = f"(certainty of at least {percent(one.level)} at γ = {exact(one.reliability)})"
+    level, gamma_used = percent(one.level), exact(one.reliability)
     if not one.n_decided:
         least = (
             f" The highest certainty is {percent(one.certainty.max())}: choose a lower threshold to see where "
             "the AI rater differs."
         )
         lower = least if one.certainty.max() >= min(LEVELS) and one.level > min(LEVELS) else ""
-        st.markdown(f"The panel is not confident about any of {plural(len(one.cases), 'case')} {decided}.{lower}")
+        st.markdown(f"No case has a confident panel (certainty of at least {level} at γ = {gamma_used}).{lower}")
     else:
+        differing = (
+            f"{markdown(one.machine)} chose a different class for **{n:,}** of them"
+            if n
+            else (f"{markdown(one.machine)} chose the panel's class for all of them")
+        )
         st.markdown(
-            f"The panel is confident about **{one.n_decided:,}** of {plural(len(one.cases), 'case')} {decided}; "
-            f"{markdown(one.machine)} chose a different class for **{n:,}** of them. The panel, too, may be wrong "
-            "about these cases."
+            f"The panel is confident about **{one.n_decided:,}** of {plural(len(one.cases), 'case')} (certainty of at "
+            f"least {level} at γ = {gamma_used}). {differing}.{' Either of the two may be wrong.' if n else ''}"
         )
     if n:
         frame = one.to_frame().head(MOST_DIFFERENCES)
@@ -420,8 +427,8 @@ def _which(known: Sequence[Differences]) -> Differences:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         name = names[0] if len(names) == 1 else st.selectbox("AI rater", names, key="differs_machine", width=320)
         st.segmented_control(
-            "Minimum certainty of a confident panel", LEVELS, default=PANEL_DECIDED, required=True, key="differs_level",
-            format_func=number, width="content",
+            "Minimum certainty for a confident panel", LEVELS, default=PANEL_DECIDED, required=True,
+            key="differs_level", format_func=number, width="content",
         )  # fmt: skip
     return known[names.index(name)]
 
@@ -450,9 +457,9 @@ def _in_groups(one: Differences) -> None:
                 table, hide_index=True, key=f"by-{title}",
                 column_config={name: st.column_config.NumberColumn(format="%.2f") for name in shares},
             )  # fmt: skip
-    said = "Each rater is part of the panel that they are compared with, so the raters' share is slightly too high."
+    said = "Raters are compared with a panel that includes them, so “raters agree” is slightly too high."
     if (n := [group.n for group in one.by_quartile]) and max(n) > min(n) + 1:
-        said += " Cases with equal certainty stay together, so the quarters differ in size."
+        said += " Cases with the same certainty are in the same quarter, so the quarters differ in size."
     st.caption(said)
 
 

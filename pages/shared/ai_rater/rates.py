@@ -28,7 +28,7 @@ def show(machines: Machines) -> None:
     widgets.heading("Rates over all cases", "corrected rate")
     dataset = machines.dataset
     if dataset.kind != "class":
-        st.info("Rates need one class per annotation.", icon=":material/block:")
+        st.info("Not available: rates need one class per annotation.", icon=":material/block:")
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         name = machines.names[0]
@@ -93,7 +93,7 @@ def _table(found: MachineRates, source: str) -> None:
         drawn.append((*ends, f"{said}, 95%"))
     shown, pictures = columns.with_pictures(frame, *drawn, width=_WIDTH)
     weight = st.column_config.NumberColumn(
-        "λ", format=columns.TWO, help="Weight of the AI rater, 0 to 1; 0 uses only people's labels."
+        "λ", format=columns.TWO, help="Weight of the AI rater, from 0 (only people's labels count) to 1."
     )
     order = ["rate of", "AI rater only", "labels only", "labels only, 95%", "corrected", "corrected, 95%"]
     st.dataframe(
@@ -109,26 +109,26 @@ def _said(found: MachineRates, source: str, by: ReviewedBy | None, notes: Sequen
         st.caption(markdown(note))
     if any("not in the data" in note for note in notes):
         st.caption(
-            "Rates describe the cases in these data. To include every case that the AI rater labelled, open its "
-            "annotations together with these data on the Upload page, as an additional rater."
+            "These rates cover only the cases in these data. To include every case that the AI rater labelled, "
+            "upload its annotations together with these data."
         )
     whose = "a label from people" if source == "people" else "a label in the random sample"
     st.caption(
-        f"Of {plural(found.n, 'case')} that the AI rater labelled, {found.n_labelled:,} "
+        f"{found.n_labelled:,} of {plural(found.n, 'case')} that the AI rater labelled also "
         f"{'has' if found.n_labelled == 1 else 'have'} {whose}. Intervals: 95%. "
         f"{' '.join(markdown(note) for note in found.notes)}"
     )
     st.caption(
-        "Rates estimate how people would label all cases. Their labels may differ from the truth, because people make "
-        "errors."
+        "These rates estimate how people would label all cases. People make errors, so their labels may differ from "
+        "the truth."
         if source == "people"
-        else "If reviewers decided a case, the decision counts as the truth; otherwise, the mean of their opinions "
-        "does. Each rate is estimated separately, so the rates of all classes need not sum to 1."
+        else "The truth of a case is the reviewers' decision or, without a decision, the mean of their opinions. "
+        "Each rate is estimated separately, so the rates of all classes may not add up to 1."
     )
     if source == "people" and found.n_labelled < found.n:
         st.caption(
-            "If people annotated only hard cases, these are rates for hard cases. If you are not sure, use a "
-            "random sample."
+            "If people annotated only hard cases, these rates apply only to hard cases. If you do not know how cases "
+            "were chosen for annotation, use a random sample."
         )
     if by is None or not by.chance:
         st.button("Draw a sample on the Review page", icon=":material/shuffle:", key="draw_sample", on_click=_draw)

@@ -37,7 +37,7 @@ def show(machines: Machines, marked: Sequence[Machine], score: str, theme) -> No
     for place, one in enumerate(found):
         st.markdown(markdown(one.words()))
         if left_out := in_order([each for each in marked if each.family == one.family])[1]:
-            st.caption(f"Not in the version order: {markdown(left_out)}.")
+            st.caption(f"Left out of the version order: {markdown(left_out)}.")
         if one.versions:
             _family(one, place, theme)
 
@@ -76,8 +76,8 @@ def _family(one: VersionDrift, place: int, theme) -> None:
         far = one.score == "rmse"
         among = f" {'Distance' if far else 'Agreement'} between people: {number(abs(one.people))}."
     st.caption(
-        "Changed: cases with a different annotation. Nearer, farther: changed cases that moved closer to people or "
-        "further from them."
+        "Changed: cases that the newer version annotated differently. Nearer and farther: changed cases that moved "
+        "towards people's annotations and away from them."
         f"{among}{allowed}"
     )
     widgets.download(one.to_frame("changes"), "Changes", "version_changes", f"versions-changes-{place}")

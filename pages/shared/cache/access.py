@@ -51,7 +51,7 @@ def ask(address: str, *, change: bool = False) -> Person | None:
     if not _may_open(address, person):
         raise not_here(address)
     if change and not _may_change(address, person):
-        raise NotYoursError("Only the owner can do this. These data are shared with you to view and review.")
+        raise NotYoursError("Only the owner can do this. You can view and review these data, but not change them.")
     return person
 
 
@@ -611,7 +611,7 @@ class _Asking(ReviewStore):
 def _own_name(reviewer: str) -> None:
     person = sign_in.person()
     if person is not None and reviewer != person.name:
-        raise NotYoursError("Could not record the opinion: it has another reviewer's name. Sign in as that reviewer.")
+        raise NotYoursError("Could not record the opinion: it is in another reviewer's name. Sign in as that reviewer.")
 
 
 def sharing(address: str) -> None:
@@ -624,7 +624,7 @@ def sharing(address: str) -> None:
             "People who may open and review these data, one per line",
             "\n".join(shared_with(address)),
             key=key,
-            help="Sign-in names; for most providers, e-mail addresses.",
+            help="Sign-in names (with most providers, e-mail addresses).",
         )
         listed, groups = list(listed_groups()), list(groups_with(address))
         st.multiselect(

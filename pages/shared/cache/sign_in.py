@@ -112,7 +112,7 @@ def refused_upload(person: Person, n_bytes: int) -> str:
         within = record_upload(person.name, n_bytes, limit * MEGABYTE)
     except InputError as error:
         return str(error)
-    return "" if within else f"This file would exceed your upload limit of {limit:,} MB in 24 hours."
+    return "" if within else f"With this file, you would exceed your upload limit of {limit:,} MB per 24 hours."
 
 
 def upload_limits() -> str:
@@ -123,9 +123,9 @@ def upload_limits() -> str:
     limit = daily_upload_mb(found)
     left = limit * MEGABYTE - uploaded_bytes(found.name)
     if left < LEAST_UPLOAD:
-        reached = f"You have reached your upload limit of {limit:,} MB in 24 hours."
+        reached = f"You have reached your upload limit of {limit:,} MB per 24 hours."
         return f"{reached} Try again later, or ask an administrator."
-    most = f"You may upload {limit:,} MB in 24 hours, and up to {upload_limit_mb(found):,} MB per file."
+    most = f"You may upload up to {upload_limit_mb(found):,} MB per file and {limit:,} MB per 24 hours."
     return f"{most} You have {left // MEGABYTE:,} MB left."
 
 
@@ -149,7 +149,9 @@ def gate() -> bool:
             st.button(words, type="primary", icon=":material/login:", on_click=_sign_in, args=(name,), key=f"in-{name}")
         if not offered:
             st.error(
-                "No identity provider is set up: check [auth] in .streamlit/secrets.toml.", icon=":material/error:"
+                "Sign-in is not available: [auth] in .streamlit/secrets.toml contains no identity provider. Only the "
+                "administrator can change this.",
+                icon=":material/error:",
             )
         return False
     return True

@@ -54,7 +54,7 @@ def link_setting() -> None:
     visit.text.begin(f"case_link-{visit.data}", access.ReadRight(visit.data).link())
     with st.popover("Link to your viewer", icon=":material/link:", type="tertiary"):
         st.text_input(
-            "Link template for cases ({case} = case ID)", key=f"case_link-{visit.data}",
+            "Link to a case, with {case} for the case ID", key=f"case_link-{visit.data}",
             placeholder="https://viewer.example/case/{case}", on_change=_set_link,
         )  # fmt: skip
         if error := visit.case_link_error:

@@ -66,7 +66,7 @@ def say(dataset: Dataset, case: int, one: OneCase) -> None:
         return
     said = probability(float(found.probability[case, leading]))
     n, n_used = (np.diff(data.case_ptr)[case] for data in (dataset, classes))
-    used = "" if n_used == n else f", from {n_used:,} of {plural(int(n), 'annotation')} (tied first choices left out)"
+    used = "" if n_used == n else f", from {n_used:,} of {plural(int(n), 'annotation')} (first choices without ties)"
     st.caption(
         f"P(correct) of “{markdown(classes.classes[leading])}”: {said}{used}.",
         help=widgets.explained("p correct"),

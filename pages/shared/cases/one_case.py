@@ -174,14 +174,14 @@ def _chosen_corners(names: dict[int, str], default: list[int], key: str) -> list
     )
     if len(chosen) == answer.CORNERS:
         return chosen
-    st.caption("Choose three classes as corners. Until then, the three with the highest plausibility are shown.")
+    st.caption("Choose three classes as corners. Until then, the three most plausible ones are shown.")
     return default
 
 
 def _classifiers(view: Dataset, case: int, found: OneCase, classifiers) -> None:
-    about = "Percentage next to each name: probability that the set contains the true class, for this model and γ."
+    about = "Percentage next to each name: probability that one of these guesses is correct, for this model and γ."
     st.markdown(
-        f"**Classifiers**, {answer.CORNERS} best guesses each",
+        f"**Best {answer.CORNERS} guesses of each classifier**",
         help=f"{about}\n\n{widgets.explained('classifier set')}",
     )
     theme = look.theme()

@@ -34,7 +34,7 @@ def show(whole: Dataset, review: CaseReview | None, case_id: str) -> None:
     if name and (review is None or (review.read_by(name) is None and name not in review.unblinded)):
         st.caption(
             f":material/visibility: {markdown(name)}, you can see the annotations here. If you review this case later, "
-            "your opinion is recorded as open, not blind."
+            "your opinion will be recorded as open, not blind."
         )
 
 
@@ -48,11 +48,11 @@ def _review(review: CaseReview) -> None:
         first = f", at first {markdown(read.first.words())}" if read.first != read.opinion else ""
         st.markdown(f"{markdown(read.reviewer)}: **{markdown(read.opinion.words())}** ({read.visible}{first})")
     last = review.events[-1]
-    decided = (
-        ("This opinion is stored separately and is not counted as an annotation.") if review.state in SETTLED else ""
-    )
+    decided = "Reviewers' opinions are not counted as annotations." if review.state in SETTLED else ""
+    latest = "" if review.version == 1 else "the last "
     st.caption(
-        f"{plural(review.version, 'step')}; the last by {markdown(last.reviewer)}, {_when(last)}. {decided}".strip()
+        f"{plural(review.version, 'review step')}, {latest}by {markdown(last.reviewer)} on {_when(last)}. "
+        f"{decided}".strip()
     )
 
 

@@ -116,8 +116,8 @@ def show(
         column_order=[name for name in frame if name in open_with] or None,
         key=key,
     )
-    bar = f" · uncertain: certainty below {percent(UNCERTAIN_BELOW)}" if uncertain else ""
-    st.caption(f"{len(shown):,} of {plural(len(order), 'case')}, {first}{bar} · Keys: P previous, N next")
+    bar = f" · Uncertain: certainty below {percent(UNCERTAIN_BELOW)}" if uncertain else ""
+    st.caption(f"{len(shown):,} of {plural(len(order), 'case')}, {first}{bar} · Keys: P (previous), N (next)")
 
 
 def file(table: pd.DataFrame, order: np.ndarray, states: Mapping[str, str]) -> pd.DataFrame:
@@ -167,7 +167,7 @@ def fitting(longest: int, names: Container[str]) -> tuple[dict, list[str]]:
             "help": "“or”: no class has more than a 50% probability of being the leading class. “even”: the label is "
             "as likely to apply as not."
         },
-        "expected": {"help": "95% interval for the true class; if classes are numbers, the mean comes first"},
+        "expected": {"help": "95% interval for the true class, after the mean if classes are numbers"},
     }
     config = {name: st.column_config.TextColumn(width=own, **about.get(name, {})) for name, own in width.items()}
     config["certainty"] = st.column_config.ProgressColumn(

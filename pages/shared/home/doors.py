@@ -60,7 +60,7 @@ def cases(views: home_known.Views, theme) -> CaseCertainty | None:
             shares, value = certain.shares, certain.certainty.certainty[:, 0]
             known = ~(shares.single | shares.empty)
             _title(least_certain(certain))
-            alt = f"Number of cases by certainty; {shares.n_uncertain:,} are uncertain"
+            alt = f"Number of cases by certainty ({shares.n_uncertain:,} uncertain)"
             if known.any():
                 plot_still(figures.certainties(value[known], UNCERTAIN_BELOW, theme), "home_cases", alt)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -154,12 +154,12 @@ def _accuracies(act: FlaggedRaters, theme) -> None:
             _title("No rater is flagged")
         else:
             lowest, form = (
-                ("least accurate", percent)
+                ("is the least accurate", percent)
                 if act.following is None
-                else ("weakest correlation with the case scores", number)
+                else ("correlates least with the case scores", number)
             )
             name = markdown(shorten(act.raters[least], 20))
-            _title(f"No rater is flagged; {lowest}: {name}, {form(float(value[least]))}")
+            _title(f"No rater is flagged; {name} {lowest} ({form(float(value[least]))})")
     figure = figures.with_intervals(
         [act.raters[rater] for rater in shown],
         value[shown],
@@ -169,11 +169,11 @@ def _accuracies(act: FlaggedRaters, theme) -> None:
         judged.measure,
         flagged[shown],
     )
-    alt = f"{judged.measure.capitalize()} of raters with intervals, flagged and lowest first"
+    alt = f"{judged.measure.capitalize()} of raters with intervals: flagged raters first, then the lowest"
     plot_still(figure, "home_raters", alt)
     if len(known) > len(shown):
         lowest = "least accurate" if act.following is None else "lowest"
-        st.caption(f"{len(shown):,} of {plural(len(known), 'rater')}, flagged and {lowest} first.")
+        st.caption(f"{len(shown):,} of {plural(len(known), 'rater')}: flagged raters first, then the {lowest}.")
 
 
 def _shares(views: home_known.Views, theme) -> None:

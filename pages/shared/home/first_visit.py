@@ -103,7 +103,7 @@ def _case() -> None:
     dataset, theme = cached.sample(SAMPLE).dataset, look.theme()
     case = dataset.case_index(CASE)
     n = len(dataset.annotations_of(case))
-    st.markdown(f"**Live example: one case, {n} dermatologists.** Their diagnoses, first choice first:")
+    st.markdown(f"**Live example: one case, {n} dermatologists.** Their diagnoses, in order of preference:")
     trust = visit.number["first_trust"] or 3
     model = plausibility_models.method(PLACKETT_LUCE.name).make()
     found = cached_cases.one_case(dataset, model, case, float(trust))
@@ -146,5 +146,5 @@ def says(dataset: Dataset, certain: CertaintyResult, guess: tuple[str, str, floa
     value = simulated(float(certain.certainty[0, 0]), float(certain.se[0, 0]))
     return (
         f"At this γ, the leading class is **{markdown(top)}** (certainty **{value}**). Classifier {markdown(name)} "
-        f"predicts {markdown(named)}; this is correct with **{probability(right)}** probability."
+        f"predicts {markdown(named)}, which is correct with **{probability(right)}** probability."
     )

@@ -41,13 +41,12 @@ def sentence(dataset: Dataset, found: ApplicableCoefficients | None, certain: Ca
     name = markdown(shorten(dataset.name, 44))
     uncertain = "" if certain is None else _uncertain_said(certain.shares, dataset)
     if found is None:
-        words = "Cannot determine agreement: no case was annotated twice"
-        return f"{name}: {words}"
+        return f"{name}: agreement cannot be determined, because no case was annotated twice"
     main = _main(found)
     if main.value is None:
         return f"{name}: agreement cannot be computed" + (f", and {uncertain}" if uncertain else "")
     if found.kind == "score":
-        words = f"{percent(main.value)} of score variance is due to the case, not the rater"
+        words = f"{percent(main.value)} of the variance in scores is due to cases, not raters"
         if main.ci_low is None or main.ci_low <= 0:
             words = "no evidence that raters agree on scores"
         if main.value == 1.0:  # no two scores of a case differ, and there is no interval
@@ -67,8 +66,9 @@ def _uncertain_said(shares: CertaintyShares, dataset: Dataset) -> str:
     n, n_cases, n_single = shares.n_uncertain, shares.uncertain.size, int(shares.single.sum())
     if shares.why_none:
         return f"{shares.why_none[0].lower()}{shares.why_none[1:]}"
-    one = f"; {n_single:,} {'has' if n_single == 1 else 'have'} only one annotation" if n_single else ""
+    one = f" ({n_single:,} {'other has' if n_single == 1 else 'others have'} only one annotation)" if n_single else ""
     if not n:
+        one = f", but {n_single:,} {'has' if n_single == 1 else 'have'} only one annotation" if n_single else ""
         return f"no case is uncertain{about}{one}"
     every = {1: "the one case", 2: "both cases"}.get(n, f"all {n:,} cases")
     which = every if n == n_cases else f"{n:,} of {plural(n_cases, 'case')}"
@@ -98,7 +98,7 @@ def agreement(found: ApplicableCoefficients | None, why: str) -> None:
     if found.kind == "score":
         title = method_named(CoefficientMethod, main.name).title
         value = "–" if main.value is None else percent(main.value)
-        st.metric("Score variance due to the case", value, help=widgets.explained(main.name))
+        st.metric("Score variance due to cases", value, help=widgets.explained(main.name))
         st.caption(_ends(main, in_percent=True) + f", {title}; n = {plural(main.n_cases, 'case')}")
         return
     value = "–" if main.value is None else percent(main.value)
@@ -125,11 +125,11 @@ def uncertain(views: home_known.Views, certain: CaseCertainty | None) -> None:
         st.caption(f"{shares.why_none} {by}. {shares.beside}")
         return
     share, n_single = share_of(shares.n_uncertain, shares.uncertain.size), int(shares.single.sum())
-    one = f"; {n_single:,} with one annotation" if n_single else ""
+    one = f" {plural(n_single, 'case has', 'cases have')} only one annotation." if n_single else ""
     st.metric("Uncertain cases", percent(share.value), help=help_sign)
     st.caption(
-        f"{percent_range(share.low, share.high)}; {shares.n_uncertain:,} of {share.n:,} have certainty below "
-        f"{percent(UNCERTAIN_BELOW)} {by}{one}"
+        f"{percent_range(share.low, share.high)}. Certainty is below {percent(UNCERTAIN_BELOW)} in "
+        f"{shares.n_uncertain:,} of {plural(share.n, 'case')} {by}.{one}"
     )
     if more := certain.more_words():
         st.caption(more, help=widgets.explained("more raters"))
@@ -155,8 +155,8 @@ def by_gold(views: home_known.Views) -> None:
         measures, title = judged[1][asked.model], asked.title
     right = measures.accuracy
     st.metric("Correct by gold", percent(right.value), help=widgets.explained("gold"))
-    beside = "" if measures is vote else f"; majority vote {percent(vote.accuracy.value)}"
-    st.caption(f"{percent_range(right.low, right.high)} ({title}){beside}; n = {plural(measures.n, 'case')} with gold")
+    beside = "" if measures is vote else f". Majority vote: {percent(vote.accuracy.value)}"
+    st.caption(f"{percent_range(right.low, right.high)} ({title}), n = {plural(measures.n, 'case')} with gold{beside}")
     if note := note_of_one_class(views.classes):
         st.caption(markdown(note))
 
@@ -196,10 +196,10 @@ def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
     value = evaluation.values[leader.name][metric]
     st.metric(title, percent(value.mean), help=widgets.explained("top3 accuracy"))
     others = "the other classifier" if len(evaluation.values) == 2 else "every other classifier"
-    lead = "" if leader.p is None else f"; beats {others} with at least {percent(at_least(leader.p))} probability"
+    lead = "" if leader.p is None else f" Beats {others} with at least {percent(at_least(leader.p))} probability."
     st.caption(
-        f"“{markdown(shorten(leader.name, 24))}”, {percent_range(value.ci_low, value.ci_high)} at "
-        f"γ = {exact(nearest)}{lead}{_classifier_by_gold(views, leader.name, metric)}"
+        f"“{markdown(shorten(leader.name, 24))}”: {percent_range(value.ci_low, value.ci_high)} at "
+        f"γ = {exact(nearest)}.{lead}{_classifier_by_gold(views, leader.name, metric)}"
     )
 
 
@@ -211,7 +211,7 @@ def _classifier_by_gold(views: home_known.Views, name: str, metric: str) -> str:
     if not found.n[0]:
         return ""
     ends = percent_with_interval(float(found.value[0]), float(found.low[0]), float(found.high[0]))
-    return f"; against gold {ends}, n = {plural(int(found.n[0]), 'case')}"
+    return f" Against gold: {ends}, n = {plural(int(found.n[0]), 'case')}."
 
 
 def prevalence(views: home_known.Views) -> None:
@@ -235,7 +235,7 @@ def prevalence(views: home_known.Views) -> None:
         name = markdown(as_name(shorten(view.classes[code], 28)))
         st.metric(f"Prevalence of {name}", percent(share.value), help=widgets.explained("prevalence"))
         ends = "no interval" if np.isnan(share.low) else percent_range(share.low, share.high)
-        st.caption(f"{ends[0].upper()}{ends[1:]} ({source}); n = {plural(share.n, 'case')}")
+        st.caption(f"{ends[0].upper()}{ends[1:]} ({source}), n = {plural(share.n, 'case')}")
 
 
 def mean_score(dataset: Dataset) -> None:

@@ -53,15 +53,15 @@ def _least_known(dataset: Dataset, model, cards, theme) -> None:
         if trust.above is None:
             half = scores.written(float(np.median(trust.width)) / 2, digits)
             st.metric("Median width of 95% intervals", f"± {half}", help=widgets.explained(METHOD))
-            st.caption(f"half of the intervals are at most this wide, γ = {exact(reliability)}")
+            st.caption(f"Half of the intervals are no wider than this (γ = {exact(reliability)}).")
         else:
             below = int((trust.certainty[0] < UNCERTAIN_BELOW).sum())
             st.metric(
                 "Uncertain cases", percent(below / dataset.n_cases), help=widgets.explained("annotation certainty")
             )
             st.caption(
-                f"{below:,} of {plural(dataset.n_cases, 'case')} with certainty below {percent(UNCERTAIN_BELOW)} about "
-                f"whether the score is above {exact(trust.threshold)} (γ = {exact(reliability)})"
+                f"In {below:,} of {plural(dataset.n_cases, 'case')}, it is less than {percent(UNCERTAIN_BELOW)} "
+                f"certain whether the score is above {exact(trust.threshold)} (γ = {exact(reliability)})."
             )
     known = -trust.width[0] if trust.above is None else trust.certainty[0]
     case = int(lowest_first(known)[0])
@@ -94,7 +94,7 @@ def _by_gold(dataset: Dataset, trust: ScoreTrust, digits: int) -> None:
 def _raters(dataset: Dataset, theme) -> None:
     """Draw the raters who differ most from the others."""
     if not dataset.raters_identified or np.diff(dataset.case_ptr).max() < 2:
-        st.caption("Cannot compare raters with these data.")
+        st.caption("Cannot compare raters: no case has scores from two named raters.")
         return
     raters = scores.raters(dataset)
     if raters is None:

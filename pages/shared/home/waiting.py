@@ -76,7 +76,7 @@ def _late(one: Overdue, name: str) -> None:
     if len(one.left) > MOST:
         left.append(f"{plural(len(one.left) - MOST, 'more person has', 'more people have')} cases left")
     if given.group:
-        known = "" if one.members_known else " (only members who have started are known)"
+        known = "" if one.members_known else " (only members who have started are shown)"
         left.insert(0, f"{total} assigned to the group {markdown(shorten(given.whom, 40))}{known}")
     what = f"{markdown(shorten(given.title, 60))} · :red[{due_words(given.due)}] · {', '.join(left)}"
     with st.container(horizontal=True, vertical_alignment="center"):

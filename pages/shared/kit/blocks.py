@@ -191,7 +191,7 @@ def _span(span: Span) -> str:
 
 @singledispatch
 def _draw(block: Block, after: Drawn) -> None:
-    raise TypeError(f"A page cannot render a block of type {type(block).__name__}. Add a renderer for it.")
+    raise TypeError(f"Could not render a block of type {type(block).__name__} on a page. Add a renderer for this type.")
 
 
 @_draw.register

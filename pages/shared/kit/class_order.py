@@ -22,11 +22,11 @@ def say(dataset: Dataset, name: str) -> None:
         return
     few = plausibility_models.too_few_to_tell(dataset)
     why = f"{_SIGN} The ordinal model best predicts these raters' held-out annotations"
-    why += f" (only {few:,}, hardly enough to compare models)" if few else ""
+    why += f" (only {few:,}, barely enough to compare models)" if few else ""
     if name == OrdinalTruth.name:
         st.caption(f"{why}, so the order of the classes is used here.")
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"{why}; the order of the classes is not used here.", width="content")
+        st.markdown(f"{why}, but the order of the classes is not used here.", width="content")
         st.button("Use the order", type="tertiary", on_click=plausibility_models.use, args=(OrdinalTruth.name,),
                   key="use_order")  # fmt: skip

@@ -92,7 +92,7 @@ def with_pictures(
     for place, (value, low, high, head) in enumerate(columns):
         own = drawn[place * len(frame) : (place + 1) * len(frame)]
         shown.insert(int(shown.columns.get_loc(value)) + 1, head, own)
-        about = "One axis for all rows; dashed line: 0." if difference else "Axis up to 1, the same for all rows."
+        about = "All rows share one axis" + (". Dashed line: 0." if difference else ", which ends at 1.")
         about += " Open point: no interval." if frame[low].isna().any() else ""
         config |= {head: st.column_config.ImageColumn(head, width=width + PADDING, help=about), low: None, high: None}
     return shown, config

@@ -23,13 +23,12 @@ def switched(dataset: Dataset) -> Dataset:
     found = _found(dataset)
     if found is None or not found.n_decided:
         return dataset
-    what = ("set", "sets") if dataset.kind == "set" else ("class", "classes")
     used = st.toggle(
-        f"Use {plural(found.n_decided, *what)} decided in arbitration as gold",
+        f"Use the arbitration decisions on {plural(found.n_decided, 'case')} as gold",
         key=_key(),
         persist_state="session",
-        help=f"Works like a column of gold {what[1]}: all pages compare raters and models with it. Arbitrators saw the "
-        f"annotations, so these {what[1]} are not an independent truth.",
+        help="Works like a gold column: all pages compare raters and models with it. Arbitrators saw the annotations, "
+        "so their decisions are not an independent truth.",
     )
     if not used:
         return dataset

@@ -84,7 +84,7 @@ def ask_for(view: Dataset, noun: str, purpose: str) -> RaterFacts | None:
         visit.facts[f"_{noun}_facts"] = (names, read)
     found = every_fact(view, noun)
     if found is None:
-        st.caption(f"No facts about {noun}s yet. Add a table of {noun}s {purpose}.")
+        st.caption(f"No facts about {noun}s yet. Add a file {purpose}.")
         return None
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"Facts: {markdown(listed(found.names))}.")

@@ -144,7 +144,7 @@ def say_ended(job: Job, of: Dataset | None) -> None:
     else:
         st.error(
             f"{markdown(title)} failed with {type(error).__name__}: {markdown(error)}. This is a bug in Plurality. "
-            "Please report it with the details on the Settings page.",
+            "Please report it, and include the details from the Settings page.",
             icon=":material/bug_report:",
         )
     st.button("Try again", on_click=cached.restart, args=(job.key,), key=f"again-{job.id}")

@@ -25,8 +25,8 @@ from pages.shared.kit import expected, gold_of_reviews, plausibility_models, sta
 
 LANE = "opening"
 READERS = "Held-out readers"
-CHOOSING = "Computing: the model and γ are still being chosen from the data."
-CHOOSING_RATERS = "Computing: rater models are still being compared on held-out annotations."
+CHOOSING = "The model and γ are still being chosen from the data."
+CHOOSING_RATERS = "Rater models are still being compared on held-out annotations."
 _OF_LABELS = 10.0  # expected seconds that P(correct) of all labels may take unasked
 _OF_TRUTH = 4e-3  # seconds of a case with gold
 

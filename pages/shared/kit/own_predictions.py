@@ -24,7 +24,7 @@ _KINDS = {
     "set": (
         _CLASSIFIERS,
         "CSV, TSV or Parquet: one row per case with all labels in one cell (columns case, labels and optionally "
-        "classifier), or one column per label with 0 and 1 or probabilities",
+        "classifier), or one column per label with 0 and 1, or with probabilities",
     ),
 }
 _CLASSES = (
@@ -92,8 +92,8 @@ def add_classifiers(dataset: Dataset) -> None:
 
 def _ties_and_gaps(one) -> str:
     tied, short = one.n_tied(TOP), one.n_short(TOP)
-    words = f"; {tied:,} with tied scores at rank {TOP} (the expected value is used)" if tied else ""
-    return words + (f"; {short:,} with fewer than {TOP} classes; missing ranks count as misses" if short else "")
+    words = f" · {tied:,} with tied scores at rank {TOP} (the expected value is used)" if tied else ""
+    return words + (f" · {short:,} with fewer than {TOP} classes (missing ranks count as misses)" if short else "")
 
 
 def tried(upload: Any) -> bool:

@@ -62,7 +62,7 @@ def show(
         st.markdown("**On the command line**")
         st.code(line, language="bash", wrap_lines=True)
         if _source() not in _COMPLETE and not library.is_kept(visit.data):
-            st.caption("Replace FILE with the name of your file. For a saved dataset, you can use its ID (see Home).")
+            st.caption("Replace FILE with the name of your file, or with the ID of a saved dataset (see Home).")
 
 
 def command_line(dataset: Dataset, command: str, chosen: Selection | None = None) -> str:

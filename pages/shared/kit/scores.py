@@ -25,8 +25,8 @@ def threshold(place=st) -> float | None:
         key="threshold",
         width=280,
         persist_state="session",
-        help="With a threshold, each case gets a certainty and the probability that its score is above the threshold. "
-        "Without a threshold, the interval shows how precise the score is.",
+        help="With a threshold, each case has a certainty and a probability that its score is above the threshold. "
+        "Without one, only the interval shows how precise the score is.",
     )
 
 
@@ -64,9 +64,9 @@ def about_prior(found: FittedPrior) -> None:
     """Describe the prior, among the rarer settings."""
     spread = np.sqrt(found.b0 / found.a0)
     st.caption(
-        f"Prior, fitted to {found.n_scores:,} scores of {found.n_cases:,} cases: mean {number(found.m0)}, weight "
-        f"of {small(found.k0)} scores per case (k₀); raters of the same case differ by about {small(spread)} (a₀ "
-        f"{small(found.a0)}, b₀ {small(found.b0)}).",
+        f"The prior was fitted to {found.n_scores:,} scores of {found.n_cases:,} cases. Its mean is "
+        f"{number(found.m0)}, and it counts as much as {small(found.k0)} scores per case (k₀). Raters of the same "
+        f"case differ by about {small(spread)} (a₀ = {small(found.a0)}, b₀ = {small(found.b0)}).",
         help=widgets.explained(METHOD),
     )
     if open_ones := found.undetermined():

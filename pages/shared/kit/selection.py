@@ -105,8 +105,8 @@ def _dialog(dataset: Dataset) -> None:
         else:
             left, right = st.columns(2)
             help_text = "Only cases with at least one score in this range. All scores of these cases are used."
-            lowest = left.number_input("Cases with a score from (optional)", value=now.lowest, help=help_text)
-            highest = right.number_input("to (optional)", value=now.highest)
+            lowest = left.number_input("Cases with a score of at least (optional)", value=now.lowest, help=help_text)
+            highest = right.number_input("and at most (optional)", value=now.highest)
         if dataset.case_group is not None:
             found = sorted(set(dataset.case_group))
             groups = st.multiselect("Groups of cases (none chosen: all)", found, default=list(now.groups or ()))
@@ -151,7 +151,7 @@ def _saved(dataset: Dataset) -> None:
             if not access.may_change(visit.data):
                 continue
             with st.popover("Delete", key=f"deleting_named-{number}"):
-                st.write("This permanently deletes the saved filter. The annotations stay.")
+                st.write("This permanently deletes the saved filter. The annotations are kept.")
                 if st.button("Delete", type="primary", key=f"delete_named-{number}"):
                     with visit.error_in("data_error"):
                         access.WriteRight(visit.data).remove_selection(name)

@@ -96,8 +96,8 @@ def _offer(view: Dataset, model: PlausibilityModel, n_reliabilities: int, wanted
     with st.container(border=True, key="trust_offer"):
         st.markdown(
             f"**{method.title} estimates how much each rater should count, using all "
-            f"{plural(view.n_cases, 'case')}.** It starts when you press the button. You can use other pages while "
-            "it runs."
+            f"{plural(view.n_cases, 'case')}.** The computation starts when you press the button. You can use other "
+            "pages while it runs."
         )
         seconds = job_progress.result_of(
             ("price", *_key(view, model), n_reliabilities),

@@ -18,7 +18,7 @@ from core.annotations.dataset import Dataset
 from core.figures.theme import drawn_once, enlarge
 from core.ingest.read_files import Reading
 from core.methods import Method
-from core.text import exact, html_text, percent, plural, shorten
+from core.text import exact, html_text, percent, plural, shorten, was_or_were
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import sign_in, visit
 from pages.shared.kit import columns, documentation, presentation, provenance, state
@@ -86,9 +86,9 @@ def _say_of_the_split(scores: np.ndarray, view: Dataset) -> None:
             icon=":material/warning:",
         )
         return
-    said = f"Scores are split into two classes: {at_most:,} at or below {at}, {above:,} above."
+    said = f"Scores are split into two classes: {at_most:,} at or below {at}, and {above:,} above it."
     if visit.threshold_opened is not None:
-        said += f" {at} is the median of all scores. Set the threshold that matters to you."
+        said += " The threshold is the median of all scores. Set the one that matters to you."
     st.caption(f"{said} For results without a threshold, see Raters and Cases.")
 
 
@@ -103,8 +103,9 @@ def class_view(dataset: Dataset) -> Dataset:
     """Return the dataset as single classes, with a line on what was done and left out; stops if none is left."""
     view, left_out = cached.class_view(dataset, split(dataset))
     if dataset.kind == "ranking":
-        tied = f"; {left_out:,} with a tied first choice left out" if left_out else ""
-        st.caption(f"First choices of {plural(view.n_annotations, 'ranking')}{tied}.")
+        tied = f" {plural(left_out, 'ranking')} with a tied first choice {was_or_were(left_out)} left out."
+        tied = tied if left_out else ""
+        st.caption(f"First choices of {plural(view.n_annotations, 'ranking')}.{tied}")
     if dataset.kind == "score":
         _say_of_the_split(dataset.score, view)
     if view.n_annotations == 0:

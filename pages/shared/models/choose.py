@@ -25,10 +25,10 @@ from pages.shared.kit import blocks, evidence, job_progress, opening, widgets
 RESTARTS = (0, 20, 100, 200)
 FIRST, FULL = "Posterior mode (quick)", "Full posterior"
 _SWITCHES = {
-    "bias": "Rater bias: sensitivity and specificity differ",
-    "ability": "Rater ability: raters differ",
+    "bias": "Rater bias: a rater's sensitivity and specificity may differ",
+    "ability": "Rater ability: some raters are more accurate",
     "difficulty": "Difficulty: some cases are harder",
-    "discrimination": "Discrimination: some cases separate accurate from inaccurate raters better",
+    "discrimination": "Discrimination: some cases better separate accurate from inaccurate raters",
     "guessing": "Guessing: some cases can be annotated correctly by guessing",
 }
 
@@ -62,7 +62,9 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
         help=widgets.explained("full posterior"),
         persist_state="session",
     )
-    with row.popover("Difficulty", icon=":material/tune:", help="Models with case difficulty: turn effects on or off"):
+    with row.popover(
+        "Difficulty", icon=":material/tune:", help="Turn effects on or off in models with case difficulty"
+    ):
         _switches()
     with row.popover("More", key="more_models"):
         em, draws, restarts = _more(view)
@@ -118,7 +120,7 @@ def _why(view: Dataset, judged: opening.JudgedModels | None) -> None:
     if judged is None:
         job = opening.choice_job(view)
         if job is not None and not job.finished:
-            then = " When this is done, the page will show the average of the models." if is_open(view) else ""
+            then = " This page will then show the average of the models." if is_open(view) else ""
             st.caption(opening.CHOOSING_RATERS + then)
             job_progress.redraw_after(job)
         elif job is not None:
@@ -177,7 +179,7 @@ def _more(view: Dataset) -> tuple[dict, dict, int]:
     )  # fmt: skip
     n_gold = len(gold_cases(view))
     use_gold = bool(n_gold) and st.toggle(
-        f"Treat the gold class as known ({plural(n_gold, 'gold case')})", key="use_gold", persist_state="session"
+        f"Treat the gold class of {plural(n_gold, 'case')} as known", key="use_gold", persist_state="session"
     )
     evidence.ask(view)
     left, right = st.columns(2)

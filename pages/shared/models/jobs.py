@@ -108,7 +108,7 @@ class _Queue:
         waiting = plural(len(names), "computation is", "computations are")
         st.caption(f"{waiting} waiting for the running one to finish: {_listed(names)}.")
         st.button(
-            f"Cancel the running computation and {plural(len(names), 'waiting one')}",
+            "Cancel both computations" if len(names) == 1 else f"Cancel all {len(names) + 1:,} computations",
             on_click=job_progress.cancel,
             args=([self.at_work, *self.waiting],),
             key=f"cancel-{self.lane}",

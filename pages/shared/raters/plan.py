@@ -47,7 +47,7 @@ def show(view: Dataset, judged: JudgedAccuracy) -> None:
         _show("plan", view, asked)
         return
     st.button("Simulate this plan", type="primary", on_click=_press, args=("plan", view, asked), key="plan_go")
-    st.caption(f"{asked.n_worlds} simulated datasets; with many classes this takes minutes.")
+    st.caption(f"The plan is tested on {asked.n_worlds} simulated datasets. With many classes, this takes minutes.")
 
 
 def _ask_next(view: Dataset) -> None:
@@ -107,8 +107,8 @@ def _plans(view: Dataset, judged: JudgedAccuracy) -> None:
         )
     elif not judged.own_classes:
         st.info(
-            "Cannot determine how many cases would be correct: the model and the raters use different classes. "
-            "Plans show only certainty and agreement."
+            "Cannot determine how many cases would get the correct class: the model and the raters use different "
+            "classes. Plans show only certainty and agreement."
         )
     asked, cost = _sizes(view)
     if visit.other["plans"] == (view.content_digest, asked):

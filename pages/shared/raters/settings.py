@@ -33,7 +33,7 @@ def choose(view: Dataset) -> tuple[AssessedOptions, RaterModelFit | None]:
         model, fit = _model(view)
         options = replace(AssessedOptions(), model=model, judged_by=_judge(view), acceptable=_acceptable(view))
         with st.popover("Error rates", icon=":material/tune:", key="error_rates"):
-            alarms = _rate("False alarms over all raters", FALSE_ALARMS, "false_alarms", "signs")
+            alarms = _rate("False alarms across all raters", FALSE_ALARMS, "false_alarms", "signs")
             discoveries = _rate(
                 "False discoveries among flagged raters", FALSE_DISCOVERIES, "false_discoveries", "acceptable"
             )
@@ -82,7 +82,7 @@ def _judge(view: Dataset) -> str | None:
     if not n_gold:
         return None
     return st.segmented_control(
-        f"Accuracy measured against (gold: {plural(n_gold, 'case')})",
+        f"Measure accuracy against ({plural(n_gold, 'case has', 'cases have')} gold)",
         list(_JUDGES),
         default=default_judge(view),
         required=True,

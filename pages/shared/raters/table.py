@@ -40,7 +40,8 @@ _OWN: dict[str, dict] = {
     "P(acceptable)": {"width": 98, "help": "Probability that the rater meets the acceptable accuracy."},
     "expected wrong": {"width": 105, "help": "Expected number of wrong annotations."},
     "annotations": {"label": "n", "width": 56, "help": "Annotations."},
-    "classes off": {"width": 84, "help": "Mean distance from the true class, in classes, judged by the other raters."},
+    "classes off": {"width": 84, "help": "Mean number of classes between an annotation and the true class, as "
+                                         "judged by the other raters."},
     "right by gold": {"label": "by gold", "width": 92, "help": "Share of correct annotations on cases with gold."},
     "with others": {
         "label": "agreement", "width": 92, "help": "How often annotations agree with those of other raters."
@@ -144,12 +145,13 @@ def _config(found: AssessedRaters) -> dict:
         "interval": st.column_config.ImageColumn(
             "95% interval",
             width=INTERVAL + columns.PADDING,
-            help="Up to 1, on one axis for all; dashed: acceptable; crosses: flagged.",
+            help="All rows share one axis, which ends at 1. Dashed line: acceptable. Crosses: flagged.",
         ),
         "reads higher": st.column_config.NumberColumn(
             format="%+.2f",
             width=92,
-            help="Number of classes above the average rater. This does not count against the rater.",
+            help="How many classes higher this rater annotates than the average rater. This does not count against "
+            "the rater.",
         ),
     }
 

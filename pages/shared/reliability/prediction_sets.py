@@ -42,14 +42,14 @@ _HOW = {
 }
 _LABELS = {
     "one": "One label per case: exact guarantee",
-    "ten": "Ten labels per case: steadier, approximate guarantee",
+    "ten": "Ten labels per case: steadier sets, approximate guarantee",
     "corrected": "Ten labels with ECDF correction",
 }
 _WITHIN = {
-    "": "same threshold for all cases",
-    "group": "separate threshold per group",
-    "risk": "separate threshold per risk level",
-    "certainty": "separate threshold per quarter of certainty",
+    "": "Same threshold for all cases",
+    "group": "Separate threshold per group",
+    "risk": "Separate threshold per risk level",
+    "certainty": "Separate threshold per quarter of certainty",
 }
 _SETTINGS: dict[str, dict[str, Any]] = {
     "half": {}, "folds": {"folds": 10},
@@ -186,7 +186,7 @@ def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> N
     codes = draws.classes[places].tolist()
     cut = case_figures.Cut(scores_at(classifier, case, codes), sets.region)
     beyond = float((corners @ cut.score >= cut.threshold).mean())
-    title = {0: "The region excludes none of these three classes", 3: "The region covers the whole triangle"}.get(
+    title = {0: "The region contains none of these three classes", 3: "The region covers the whole triangle"}.get(
         int(cut.inside.sum()), f"The region contains {percent(beyond)} of draws"
     )
     names = [view.classes[code] for code in codes]
@@ -198,7 +198,7 @@ def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> N
     share = sets.region_covered
     rest = f" Classes outside the triangle have {percent(outside)} of the plausibility." if outside > 0.005 else ""
     st.caption(
-        f"Dashed line: boundary of the plausibility region (mean score of at least {significant(sets.region, 3)}). The "
-        f"region contains the plausibilities of {percent(share.value)} of test cases (guarantee: "
-        f"{percent(1 - sets.alpha)}).{rest}"
+        f"Dashed line: boundary of the plausibility region. Inside it, the mean score is at least "
+        f"{significant(sets.region, 3)}. The region contains the plausibilities of {percent(share.value)} of test "
+        f"cases (guarantee: {percent(1 - sets.alpha)}).{rest}"
     )

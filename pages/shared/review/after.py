@@ -21,6 +21,8 @@ from pages.shared.cache import access, sign_in, visit
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import blocks, plausibility_models, provenance, state, widgets
 
+_COUNTED = "If every opinion counts as one more annotation,"
+
 
 def figures(store: ReviewStore, dataset: Dataset, model: PlausibilityModel, reliability: float) -> None:
     """Show results of the reviews, and the certainty of the reviewed cases if they are included."""
@@ -52,9 +54,9 @@ def _certainty(dataset: Dataset, decided: tuple[Decision, ...], model: Plausibil
     about = f" for the label “{markdown(views[0].classes[1])}”" if dataset.kind == "set" else ""
     title = plausibility_models.method(model.name).title
     return (
-        f"{_counted(found.n)} mean certainty{about} is {percent(found.after)} instead of {percent(found.before)} "
-        f"({title}, reliability γ {exact(reliability)}). Certainty is the probability that the leading class stays "
-        "first, not that it is true."
+        f"{_COUNTED} the mean certainty of {plural(found.n, 'case')}{about} is {percent(found.after)} instead of "
+        f"{percent(found.before)} ({title}, reliability γ = {exact(reliability)}). Certainty is the probability that "
+        "the leading class stays first, not that it is true."
     )
 
 
@@ -65,13 +67,9 @@ def _width(dataset: Dataset, grown: Dataset, model: GaussianScores, reliability:
         return "No opinion changes the annotations that this model uses."
     before, after = (float(model.posterior(one, reliability).width()[added].mean()) for one in (dataset, grown))
     return (
-        f"{_counted(int(added.sum()))} the mean width of the 95% intervals is {significant(after, 3)} instead of "
-        f"{significant(before, 3)} (reliability γ {exact(reliability)})."
+        f"{_COUNTED} the mean width of the 95% intervals for {plural(int(added.sum()), 'case')} is "
+        f"{significant(after, 3)} instead of {significant(before, 3)} (reliability γ = {exact(reliability)})."
     )
-
-
-def _counted(n_cases: int) -> str:
-    return f"If each opinion on {plural(n_cases, 'case')} counts as one more annotation,"
 
 
 def take_away(store: ReviewStore, dataset: Dataset) -> None:
@@ -111,8 +109,8 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
         key="trail_json",
     )
     st.caption(
-        f"Audit trail: {plural(head.number, 'event')}, linked by hashes; the last is `{head.hash[:12]}…`. Exports "
-        "and reports contain this hash. Verify the trail with `python -m core verify --head HASH`."
+        f"The audit trail consists of {plural(head.number, 'event')} linked by hashes. Exports and reports contain "
+        f"the last hash, `{head.hash[:12]}…`. Verify the trail with `python -m core verify --head HASH`."
     )
     if sign_in.may("manager"):
         _further_rater(dataset, reviews)
@@ -123,8 +121,8 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
 def _further_rater(dataset: Dataset, reviews: dict[str, CaseReview]) -> None:
     widgets.heading("Decisions as an additional rater")
     st.write(
-        "Decisions are stored separately and do not affect the results for raters. To include them in results, create "
-        "a new dataset in which the decisions count as an additional rater. This dataset does not change."
+        "Decisions are not counted as annotations. To count them, create a new dataset with the decisions as an "
+        "additional rater. The current dataset does not change."
     )
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     name = left.text_input("Name of the new rater", RATER, key="adjudication_rater")
@@ -139,16 +137,16 @@ def _further_rater(dataset: Dataset, reviews: dict[str, CaseReview]) -> None:
             key="grow",
             disabled=not (n_decided or (closed and n_closed)),
         )
-        st.caption(f"{plural(n_decided, 'case')} decided by arbitration, {n_closed:,} closed without it.")
+        st.caption(f"{plural(n_decided, 'case')} decided by arbitration, {n_closed:,} closed without arbitration.")
 
 
 def _erasing(store: ReviewStore, dataset: Dataset, n_cases: int) -> None:
     widgets.heading("Erase")
     with st.popover("Erase these reviews", icon=":material/delete:"):
         st.write(
-            f"This permanently deletes all review steps ({store.count(dataset.digest):,}) and review sessions on "
-            f"{plural(n_cases, 'case')}, of all reviewers. The annotations are kept. This cannot be undone, so export "
-            "the audit trail first."
+            f"This permanently deletes {plural(store.count(dataset.digest), 'review step')} on "
+            f"{plural(n_cases, 'case')} and all review sessions, for all reviewers. The annotations are kept. This "
+            "cannot be undone, so export the audit trail first."
         )
         st.button("Delete all reviews of these data", type="primary", on_click=_erase, args=(dataset,), key="erase")
 
@@ -170,4 +168,5 @@ def _grow(dataset: Dataset, reviews, name: str, closed: bool) -> None:
     added = np.flatnonzero(np.diff(grown.dataset.case_ptr) > np.diff(dataset.case_ptr))
     visit.case = dataset.cases[int(added[0])]
     visit.go_to = "cases"  # a case that was decided, with the decision among its annotations
-    st.toast(f"{plural(grown.n_added, 'decision')} added; {len(grown.left_out):,} could not be added.")
+    left_out = f" {plural(len(grown.left_out), 'decision')} could not be added." if grown.left_out else ""
+    st.toast(f"{plural(grown.n_added, 'decision')} added.{left_out}")

@@ -61,12 +61,12 @@ def form(desk: Desk, title: str, cases: Sequence[Queued], key: str) -> None:
             placeholder="People and groups" if people else "Names of the reviewers",
             help="The data must be shared with these people. Each member of a group reviews all cases."
             if people
-            else "The names under which these people review.",
+            else "The names that these people use when they review.",
         )
         st.toggle("Divide the cases among the reviewers", key=f"assign_divide-{key}",
                   help="Each case goes to one reviewer. Members of a group get cases only if the "
                   "administrator has listed them.")  # fmt: skip
-        st.date_input("Due", None, key=f"assign_due-{key}", help="Last day (UTC) before reviews are overdue.")
+        st.date_input("Due", None, key=f"assign_due-{key}", help="Reviews are overdue after this day (UTC).")
         st.button(
             f"Assign {plural(len(cases), 'case')}",
             type="primary",
@@ -114,7 +114,7 @@ def _recipients(desk: Desk, said: list[str], *, divide: bool) -> list[tuple[str,
         else:
             found[group, True] = None
     if not found:
-        raise PluralityError("Could not assign the cases: no reviewer is chosen. Choose reviewers.")
+        raise PluralityError("Could not assign the cases: no reviewer is chosen. Choose at least one.")
     return list(found)
 
 
@@ -155,9 +155,7 @@ def _of_groups(table: pd.DataFrame, *, all_members: bool) -> str:
         return "Each group member reviews all cases. The table shows only your progress."
     said = "Each group member reviews all cases. A case is done when every member has reviewed it."
     if table["n_done"].isna().any():
-        said += (
-            " If only the identity provider knows the members of a group, the list shows only those who have started."
-        )
+        said += " If only the identity provider has the list of members, the table shows only those who have started."
     return said
 
 

@@ -38,12 +38,13 @@ _DUE = "Give your opinion first. The panel's annotations appear after you record
 _MOST_PROPOSED = 8
 _OF_CLASSES = (
     "The smallest set of classes whose probabilities of being the leading class add up to at least "
-    f"{percent(PLAUSIBLE_SET)}, or all named classes if they add up to less."
+    f"{percent(PLAUSIBLE_SET)}, or all named classes if their probabilities add up to less."
 )
 _PLAUSIBLE = {
     "class": _OF_CLASSES,
     "ranking": _OF_CLASSES,
-    "set": f"Labels named on the case that apply with more than {percent(1 - PLAUSIBLE_SET)} probability.",
+    "set": f"Labels that raters gave to the case and that apply with more than {percent(1 - PLAUSIBLE_SET)} "
+    "probability.",
     "score": f"{percent(PLAUSIBLE_SET)} interval for the score of one more rater.",
 }
 _FIRST = {"score": "Enter a score first.", "set": "Choose a label first."}
@@ -154,7 +155,7 @@ def _blind(current: CaseOnScreen, standing: str, model: PlausibilityModel, relia
     seen_before = current.desk.reviewer in current.review.unblinded
     if how == "open":
         st.info(
-            "You have been asked for an open second opinion: you may see the others' opinions first.",
+            "You have been asked for an open second opinion, so you can see the other opinions before you give yours.",
             icon=":material/group:",
         )
     elif standing == "elsewhere":
@@ -235,7 +236,11 @@ def _plausible(current: CaseOnScreen, model: PlausibilityModel, reliability: flo
     # A session keeps its reasons. The model or γ may have changed since, and another number would contradict the bars.
     own = f"γ = {exact(reliability)})"
     same = "γ = " not in queued or queued.rstrip(".").endswith((f"({title}, {own}", f"({own}"))
-    here = f" Reason at the start of the session: {markdown(queued.removesuffix('.'))}." if queued and same else ""
+    here = (
+        f" Reason for review at the start of the session: {markdown(queued.removesuffix('.'))}."
+        if queued and same
+        else ""
+    )
     chosen = ", as chosen on the Cases page" if reliability_slider.is_chosen() else ""
     st.caption(f"Model: {title}, reliability γ = {exact(reliability)}{chosen}.{here}")
 
@@ -274,8 +279,8 @@ def _panel(own: Opinion, panel: Opinion, classes: Sequence[str], kind: str = "cl
         digits = score_digits(panel.within[1] - panel.within[0])
         score, low, high = (number(value, digits) for value in (panel.score, *panel.within))
         return (
-            f"The panel's score is **{score}**; one more rater would score {low} to {high} with 95% probability. "
-            f"You {agree}."
+            f"The panel's score is **{score}**. With 95% probability, one more rater's score would be {low} to {high}. "
+            f"You {agree} with the panel."
         )
     return f"The panel's class is **{markdown(panel.words())}**. You {agree}."
 
@@ -290,7 +295,8 @@ def _opinions(current: CaseOnScreen) -> None:
         st.markdown(f"**{who}**: {markdown(read.opinion.words())} ({read.visible}{changed})")
         _said(current, read)
     for whom, how in current.review.asked:
-        st.caption(f"{markdown(who_is_asked(whom))} has been asked for a second opinion, {how}.")
+        kind = "an open" if how == "open" else "a blind"
+        st.caption(f"{markdown(who_is_asked(whom))} has been asked for {kind} second opinion.")
 
 
 def _said(current: CaseOnScreen, read: ReviewerOpinion) -> None:
@@ -420,7 +426,7 @@ def _second_opinion(current: CaseOnScreen) -> Action:
         format_func={"blind": "blind", "open": "open, with all opinions"}.get,
         persist_state="session",
     )
-    return Action("second_opinion", "The case appears on the Review page of the person you ask.")
+    return Action("second_opinion", "The case will appear on the Review page of the person you ask.")
 
 
 def _to_ask(current: CaseOnScreen) -> list[str]:
@@ -443,7 +449,7 @@ def _propose(current: CaseOnScreen) -> None:
 
 def _arbitration(current: CaseOnScreen) -> Action:
     told = current.told("arbitration")
-    return Action("arbitration", f"{told} An arbitrator decides, with all opinions and notes visible.")
+    return Action("arbitration", f"{told} An arbitrator, who can see all opinions and notes, will decide.")
 
 
 def _reopen(current: CaseOnScreen) -> Action:

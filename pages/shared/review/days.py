@@ -17,7 +17,7 @@ def asked(label: str, key: str, **limits: date) -> tuple[int | None, int | None]
     """
     days = st.date_input(label, (), key=key, **limits)
     if len(days) == 1:
-        st.caption(f"From {days[0].isoformat()} onwards. You can also choose a last day.")
+        st.caption(f"From {days[0].isoformat()} onwards. The last day is optional.")
     return span(days)
 
 

@@ -30,8 +30,8 @@ def show(desk: Desk) -> None:
     found, hidden = _open_to(desk, reviews, _chosen(desk, reviews))
     if hidden:
         st.caption(
-            f"Hidden: {plural(hidden, 'decision')} by other reviewers on cases that you have not reviewed, so that "
-            "you can still review these cases blind."
+            f"{plural(hidden, 'decision by another reviewer is', 'decisions by other reviewers are')} hidden, so "
+            "that you can still review these cases blind."
         )
         st.toggle("Show these decisions and count the cases as seen", key="decisions_all")
     if not found:

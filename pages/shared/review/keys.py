@@ -8,7 +8,7 @@ from pages.shared.cache import visit
 from pages.shared.review import presses
 
 _SCRIPT = f"<script>{Path(__file__).with_name('keys.js').read_text(encoding='utf-8')}</script>"
-_LATE = "The case changed before your key press arrived, so it was ignored. Check this case and press again."
+_LATE = "Your key press was ignored, because the case had already changed. Check this case and press again."
 _LOST = "A key press failed, and later key presses were ignored. Check this case and press again."
 # The field of the name is gone once the name is taken, and the browser would go on at the top of the page.
 _LEAD_ON = """<i class="review-named"></i><script>{

@@ -104,7 +104,7 @@ def ask_score(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opin
     low, high = float(dataset.score.min()), float(dataset.score.max())
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.number_input(
-            f"Your score (key: /; raters' scores range from {exact(low)} to {exact(high)})",
+            f"Your score (key /; raters' scores: {exact(low)} to {exact(high)})",
             value=None,
             step=_step(dataset),
             format="%g",
@@ -266,7 +266,7 @@ def _chosen(state: dict, key: str, several: bool) -> None:
         st.markdown("Your opinion: **cannot be determined**")
         return
     if not blocks:
-        how = "Put the most likely class first; one is enough." if several else "Choose a class."
+        how = "Choose the most likely class first. One class is enough." if several else "Choose a class."
         how = "Choose every label that applies." if state["is_set"] else how
         st.caption(f"You have not chosen anything yet. {how}")
         return

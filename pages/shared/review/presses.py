@@ -117,12 +117,13 @@ def _refuse_late(waiting: list[_Press]) -> None:
         if press.of and now and press.of != now:
             if (press.step, press.of) != last:  # the second half of a double click has done its work
                 visit.review_pressed_twice = (
-                    f"A key press was for case {shorten(press.of.partition('-')[2], 40)}, which is no longer on "
-                    "screen, so it was ignored. Check this case and press again."
+                    f"A key press for case {shorten(press.of.partition('-')[2], 40)} was ignored, because that case is "
+                    "no longer on screen. Check this case and press again."
                 )
         elif press.step and last and press.step == last[0] and press.of != last[1] and _just_drawn(press.of):
             visit.review_pressed_twice = (
-                "The same key was pressed as this case appeared, so it was ignored. Check this case and press again."
+                "A second press of the same key was ignored, because this case had only just appeared. Check the case "
+                "and press again."
             )
         else:
             kept.append(press)

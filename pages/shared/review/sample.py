@@ -25,8 +25,8 @@ def queue(place, dataset: Dataset, people: Dataset, model, reliability: float) -
     )  # fmt: skip
     seed = right.number_input(
         "Seed", 0, 2**31 - 1, 0, key="sample_seed", persist_state="session",
-        help="The same seed with a larger number of cases extends the sample. A different seed draws a separate "
-        "sample that cannot be combined with it.",
+        help="With the same seed, a larger number of cases extends the sample. A different seed draws a separate "
+        "sample, and the two cannot be combined.",
     )  # fmt: skip
     if target[0] == "any":
         return random_sample(dataset, budget, seed)

@@ -51,17 +51,17 @@ _WITHOUT_TRUST = ("split", "single")  # what they say of a case does not depend 
 SIZES = (5, 10, 20, 30, 50)
 MOST_NAMES, MOST_SESSIONS = 6, 5
 HOW = """
-1. **You first read each case blind**: {how}; press Ctrl+Enter to record your opinion.
-2. **Then the panel's annotations are shown**: you keep your opinion (K) or change it (E).
+1. **You first read each case blind.** {how}, and press Ctrl+Enter to record your opinion.
+2. **You then see the panel's annotations.** Keep your opinion (K) or change it (E).
 3. **If you disagree**, ask for a second opinion (A) or send the case to arbitration (G).
 
 Every step is added to the record, and none is overwritten.
 """
 _BY_KIND = {
-    "class": "keys 1 to 9 choose a class by its position",
-    "ranking": "keys 1 to 9 choose classes by position, first choice first",
-    "set": "keys 1 to 9 set or clear a label by its position",
-    "score": "type a score",
+    "class": "Choose a class (keys 1 to 9)",
+    "ranking": "Choose classes, the most likely first (keys 1 to 9)",
+    "set": "Set or clear labels (keys 1 to 9)",
+    "score": "Enter a score",
 }
 _HELD = 24 * 3_600_000_000  # microseconds for which a session that was begun holds its cases
 
@@ -94,7 +94,7 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, setting
     with cards[0]:
         if people.traits.needs_split:
             st.metric("Cases", f"{people.n_cases:,}")
-            st.caption(f"{plural(people.n_annotations, 'annotation')}; reviews do not change them")
+            st.caption(f"{plural(people.n_annotations, 'annotation')}. Reviews do not change annotations.")
             return
         if settings.reliability_open:
             st.metric("Uncertain cases", "–")
@@ -106,7 +106,8 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, setting
             shares = found.shares
             st.metric("Uncertain cases", "–" if shares.why_none else f"{shares.n_uncertain:,}")
             told = f"certainty below {percent(UNCERTAIN_BELOW)} at γ = {exact(reliability)}"
-            one = f"; {int(shares.single.sum()):,} with one annotation" if shares.single.any() else ""
+            single = plural(int(shares.single.sum()), "case has", "cases have")
+            one = f". {single} only one annotation." if shares.single.any() else ""
             of = f"of {plural(view.n_cases, 'case')} ({told}){one}"
             st.caption(f"{shares.why_none} at γ = {exact(reliability)}. {shares.beside}" if shares.why_none else of)
 
@@ -178,12 +179,12 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
             on_click=_start_queue, args=(desk, title, queue, size, wanted), key="start_session",
         )  # fmt: skip
         listed = (
-            f"of {int(among[queue.case].sum()):,} in this queue.{known} The reason for each case appears after you "
-            "give your opinion."
+            f"{plural(int(among[queue.case].sum()), 'case')} in this queue.{known} The reason for each case appears "
+            "after you give your opinion."
         )
         if name == "sample":
             listed = (
-                f"drawn at random from {plural(dataset.n_cases, 'case')}; Plurality records each case's chance of "
+                f"Drawn at random from {plural(dataset.n_cases, 'case')}. Plurality records each case's chance of "
                 "being drawn."
             )
         st.caption(f"{listed}{_shared(cases, elsewhere)}", width="content")
@@ -251,8 +252,10 @@ def _shared(cases: list[Queued], elsewhere: list[str]) -> str:
     held = {queued.case_id for queued in cases} & set(elsewhere)
     if not held:
         return ""
-    which = "The case is" if len(cases) == 1 else "All are" if len(held) == len(cases) else f"{len(held):,} are"
-    order = "" if len(cases) == 1 else " and appear in reverse order" if len(held) == len(cases) else " and come last"
+    some = f"{len(held):,} of the cases {'is' if len(held) == 1 else 'are'}"
+    which = "The case is" if len(cases) == 1 else "All cases are" if len(held) == len(cases) else some
+    last = " and comes last" if len(held) == 1 else " and come last"
+    order = "" if len(cases) == 1 else " and appear in reverse order" if len(held) == len(cases) else last
     return f" {which} also in another reviewer's session{order}."
 
 
@@ -284,7 +287,7 @@ def _asked(desk: Desk, reviews: Mapping[str, CaseReview]) -> None:
             )
             _waits(words, desk, queued, {"Decide anyway": ARBITRATION}, "secondary")
         elif queued:
-            words = f"{plural(len(queued), 'case')} in arbitration without your opinion."
+            words = f"{plural(len(queued), 'case is', 'cases are')} in arbitration without your opinion."
             _waits(words, desk, queued, {"Decide": ARBITRATION, "Review them blind first": BLIND_FIRST})
     review_assigned.form(desk, ARBITRATION, [Queued(one.case_id, "in arbitration") for one in disputed], "disputed")
 
@@ -294,7 +297,7 @@ def _put_forward() -> None:
     data, title, cases = visit.review_proposed
     said = ""
     if cases and data == visit.data:
-        said = f"{plural(len(cases), 'case')}: {markdown(title)}. These cases will come first"
+        said = f"{plural(len(cases), 'case')}: {markdown(title)}. You can review these cases first"
     elif visit.choice["queue"] == "sample":
         said = "The random sample will be drawn here"
     if said:
@@ -383,7 +386,7 @@ def _filter(dataset: Dataset) -> Filter:
     with st.expander("Filter cases"):
         named = None
         if dataset.classes:
-            named = st.selectbox("Class named on the case", [None, *dataset.classes], key="filter_class",
+            named = st.selectbox("Class that a rater chose", [None, *dataset.classes], key="filter_class",
                                  format_func=lambda name: "any" if name is None else name)  # fmt: skip
         rater = pair = None
         if dataset.raters_identified:
@@ -405,7 +408,7 @@ def _filter(dataset: Dataset) -> Filter:
         known = has_gold(dataset)
         partly = bool(known.any() and not known.all())  # else all would be left out
         gold = partly and st.toggle(f"Include {plural(int(known.sum()), 'case')} with gold", key="filter_gold")
-        st.caption("Filtering by class or rater reveals something about the annotations.")
+        st.caption("If you filter by class or rater, you know something about the annotations before you review.")
     return Filter(
         named=named, rater=rater, pair=pair, since=since, until=until, states=tuple(states) or None,
         without_gold=partly and not gold,

@@ -104,13 +104,13 @@ def refusal(scope: dict[str, Any]) -> str:
     if any(part in path for part in _CLOSED):
         return "This address is not available."
     if not is_here(_address(scope)) and not (sign_in.is_on() or current_settings().open_to_anybody):
-        return "This server accepts connections from its own computer only, because sign-in is not set up."
+        return "Without sign-in, this server accepts connections only from its own computer."
     if host is None or not is_host_allowed(host):
-        return "This server does not have that name. The administrator sets its names in server.allowedHosts."
+        return "This host name is not allowed. Only the administrator can allow it, in server.allowedHosts."
     if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
-        return "Could not connect: pages from other sites may not connect to this server."
+        return "Could not connect: this server accepts no connections from pages of other sites."
     if site == "cross-site" and (mode != "navigate" or into not in (None, "document")):
-        return "Could not load: pages from other sites may not load anything from this server."
+        return "Could not load the address: this server sends nothing to pages of other sites."
     if sign_in.is_on() and ((_is_among(path, _OF_PEOPLE) and _person(scope) is None) or _is_strange_session(scope)):
         return "Sign in first."
     return _not_theirs(scope, path) or _too_large(scope, headers) if _UPLOADS in path else ""
@@ -123,7 +123,7 @@ def _not_theirs(scope: dict[str, Any], path: str) -> str:
         return ""
     mine = json.loads(sign_in_cookie(HTTPConnection(scope).cookies) or b"{}")
     same = all(mine.get(name) == claims.get(name) for name in ("iss", "sub"))
-    return "" if same else "Could not upload: the page belongs to another person."
+    return "" if same else "Could not upload the file: the page belongs to another user."
 
 
 def _is_strange_session(scope: dict[str, Any]) -> bool:
@@ -137,10 +137,10 @@ def _too_large(scope: dict[str, Any], headers: dict[bytes, list[bytes]]) -> str:
         return ""
     length = _one(headers.get(b"content-length"))
     if length is None or not length.isdecimal() or b"transfer-encoding" in headers:
-        return "The file length is missing from the request."
+        return "Could not upload the file: the request does not state its length."
     limit = sign_in.upload_limit_mb(_person(scope))
     if int(length) > limit * MEGABYTE + _AROUND_A_FILE:
-        return f"The file is larger than {limit:,} MB."
+        return f"Could not upload the file: it is larger than {limit:,} MB."
     return ""
 
 
@@ -196,8 +196,8 @@ def check_address() -> None:
     """
     if sign_in.is_on() and not (get_secrets_auth_section() and is_authlib_installed()):
         raise SystemExit(
-            "Could not start Plurality: sign-in is required (PLURALITY_SIGN_IN), but no provider is set up in [auth] "
-            f"of .streamlit/secrets.toml, or the package Authlib is missing ({install_command('team')})."
+            "Could not start Plurality: PLURALITY_SIGN_IN requires sign-in, which is not set up. Set up a provider in "
+            f"[auth] of .streamlit/secrets.toml, and install the package Authlib ({install_command('team')})."
         )
     address = config.get_option("server.address")
     if is_here(address):
@@ -206,8 +206,8 @@ def check_address() -> None:
     if not (sign_in.is_on() or current_settings().open_to_anybody):
         raise SystemExit(
             f"Could not start Plurality: it would accept connections at {where} without sign-in. Set up sign-in "
-            "([auth] in .streamlit/secrets.toml) or leave server.address at localhost. If everyone who can connect "
-            f"may read and delete everything, set {_OPEN_SETTING}=1."
+            "([auth] in .streamlit/secrets.toml) or leave server.address at localhost. To let everyone who can connect "
+            f"read and delete everything, set {_OPEN_SETTING}=1."
         )
     if all(is_here(name) for name in config.get_option("server.allowedHosts")):
         raise SystemExit(

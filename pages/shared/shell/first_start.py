@@ -67,11 +67,10 @@ def _note(parts: Sequence[str]) -> None:
     if not missing:
         draw_anew()
     st.info(
-        "Setting up Plurality for first use. This takes about a minute and happens once per version. The page opens "
-        "automatically.",
+        "Setting up Plurality. This takes about a minute, once per version. The page then opens automatically.",
         icon=":material/construction:",
     )
     st.progress(
         1 - len(missing) / len(parts),
-        text=f"Parts of this page that are ready: {len(parts) - len(missing)} of {len(parts)}",
+        text=f"{len(parts) - len(missing)} of {len(parts)} parts of this page are ready",
     )

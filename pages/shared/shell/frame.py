@@ -20,10 +20,10 @@ from pages.shared.shell import first_start, story
 
 _SINCE = (
     "Plurality now sorts classes by value, recognises scales written in words, and treats codes such as #N/A as "
-    "missing. This file therefore produces a different dataset than before."
+    "missing. As a result, this file gives a different dataset than before."
 )
 _ONLY_THIS = (
-    "Saved work is copied to the question on screen only. For the other {} in the file, mark AI raters and save "
+    "Saved work is copied only to the question on screen. For the other {} in the file, mark AI raters and save "
     "selections again."
 )
 _WITHOUT_ANNOTATIONS = ("documentation", "reader_study", "settings", "upload")  # a selection changes nothing there
@@ -271,7 +271,9 @@ def _unkept(reading: Reading) -> None:
     """Warn that the data will be deleted with the server, with a button to keep them."""
     if cached.is_lasting(visit.data):
         return
-    st.caption(":material/hourglass_bottom: Not saved: will be deleted when the server stops.", width="content")
+    st.caption(
+        ":material/hourglass_bottom: Not saved: these data will be deleted when the server stops.", width="content"
+    )
     if access.may_change(visit.data):
         st.button("Save on this computer", icon=":material/save:", on_click=_keep, args=(reading,), key="keep_in_bar")
 

@@ -60,7 +60,7 @@ def _sign_in_page(asked: HTTPConnection) -> HTMLResponse:
     back = asked.url.path + (f"?{asked.url.query}" if asked.url.query else "")
     begin = {name: f"{_base()}{SIGN_IN}?" + urlencode({"provider": name, "back": back}) for name in providers}
     links = "".join(f'<a href="{html_text(begin[name])}">{html_text(words)}</a>' for name, words in providers.items())
-    words = "Sign in to continue." if providers else "This server has no identity provider. Contact its administrator."
+    words = "Sign in to continue." if providers else "Sign-in is not set up on this server. Contact the administrator."
     return HTMLResponse(_PAGE.format(words=words, links=links), headers={"Cache-Control": "no-store"})
 
 

@@ -15,7 +15,7 @@ from core.ingest.answer_rules import Treatment, cannot_tell
 from core.ingest.companion_files import ClassTable
 from core.ingest.look_alikes import look_alikes, namesakes
 from core.ingest.saved_mappings import Choices
-from core.text import markdown, number, shorten
+from core.text import markdown, number, plural, shorten
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cache import visit
 
@@ -46,7 +46,7 @@ def of_codes(codes: Mapping[str, int], n_annotations: int, start: Choices, stamp
     answers = {True: "Yes, leave them out" if one else "Yes, leave all of them out", False: "No, count them"}
     chosen = st.radio(
         f"**{'Does this code' if one else 'Do these codes'} mean a missing annotation?** "
-        f"In {n_annotations:,} annotations: {names}.",
+        f"Found among {plural(n_annotations, 'annotation')}: {names}.",
         list(answers),
         index=known.index(True) if any(known) else None,
         format_func=answers.__getitem__,
@@ -107,14 +107,14 @@ def _same_rater(groups: Sequence[Sequence[str]], said: bool | None, stamp: str) 
     named += "; …" if len(groups) > _MOST_CODES else ""
     answers = {True: "The same rater", False: "Different raters"}
     return st.radio(
-        f"**Are these names the same rater?** {named}",
+        f"**Do these names belong to the same rater?** {named}",
         list(answers),
         index=None if said is None else list(answers).index(said),
         format_func=answers.__getitem__,
         horizontal=True,
         key=f"namesakes-{stamp}-{hashlib.sha256(repr(groups).encode('utf-8', 'replace')).hexdigest()[:12]}",
         persist_state="session",
-        help="They differ only in capitals or spaces. Until you answer, they count as different raters.",
+        help="The names differ only in capitals or spaces. Until you answer, they count as different raters.",
     )
 
 
@@ -181,7 +181,7 @@ def treatment_of(
 def _edited_classes(dataset: Dataset, start: Choices, key: str, scale: tuple[str, ...] | None) -> pd.DataFrame:
     """Return the classes with the user's names and positions; from low to high if they are a scale."""
     if dataset.n_classes > _MOST:
-        st.caption(f"More than {_MOST} classes: add a class table instead (name, order, risk).")
+        st.caption(f"There are more than {_MOST} classes. Add a class table with names, order and risk instead.")
         return _frame(dataset, Choices(start.mapping))
     if scale is not None and start.classes is None:
         return _edited(dataset, replace(start, classes=scale), f"{key}-scale")
@@ -247,7 +247,7 @@ def _scale_or_names(dataset: Dataset, start: Choices, key: str, order: Sequence[
     answers = {True: f"A scale from “{first}” to “{last}” ({as_scale})", False: f"Names without order ({as_names})"}
     said = 0 if dataset.ordinal or start.ordinal else 1 if start.unordered else None
     return st.radio(
-        f"**“{first}” to “{last}”: a scale or names?**",
+        f"**Are the classes “{first}” to “{last}” a scale or names?**",
         list(answers),
         index=said,
         format_func=answers.__getitem__,
@@ -265,7 +265,7 @@ def _unsure(dataset: Dataset, start: Choices, key: str) -> tuple[str, ...]:
         return ()
     names = ", ".join(f"“{markdown(name)}”" for name in unsure)
     blank = st.toggle(
-        f"Treat {names} as missing, not as a class",
+        f"Treat {names} as a missing annotation",
         value=set(unsure) <= start.treatment.missing,
         key=f"unsure-{key}",
         persist_state="session",

@@ -66,7 +66,7 @@ def compare(reading: Reading, source: Source, question: Question) -> None:
     )
     if found is None or not found.n_unchanged:  # other data with the same columns
         return
-    st.markdown(markdown(f"Compared with {earlier.name}, saved {earlier.kept_at[:10]}: {found.words}"))
+    st.markdown(markdown(f"Compared with {earlier.name}, saved on {earlier.kept_at[:10]}: {found.words}"))
     if not len(found.change):
         return
     with st.expander(plural(found.n_changed, "changed annotation"), key="compared"):
@@ -85,7 +85,9 @@ def compare(reading: Reading, source: Source, question: Question) -> None:
 def said() -> None:
     """Say once that the choices will not be offered again."""
     if visit.upload_not_remembered:
-        st.caption("Could not save your choices for the next file: the home folder is not writable. Make it writable.")
+        st.caption(
+            "Could not save your choices for the next file: the home folder is not writable. Change its permissions."
+        )
 
 
 def _differences(guessed: Choices, last: Choices) -> list[str]:

@@ -28,7 +28,7 @@ def offer(question: Question) -> None:
     n_gold = _n_gold(grown)
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="later_gold"):
         st.markdown(
-            f"**Use this file as gold for {markdown(grown.name)}?** It contains the gold class of {n_gold:,} of "
+            f"**Use this file as gold for {markdown(grown.name)}?** It contains gold for {n_gold:,} of "
             f"{plural(grown.n_cases, 'case')}. Reviews stay with the version without gold.",
             width="stretch",
         )

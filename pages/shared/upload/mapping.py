@@ -70,7 +70,7 @@ def recognised(place: DeltaGenerator, source: Source, guess: Mapping, chosen: Ma
     if wanted is not None or (guess.instead and not chosen.instead) or (plain and chosen.layout != guess.layout):
         place.markdown(f":material/edit: Format you chose: **{title}**.")
     elif chosen.instead:
-        place.markdown(f":material/help: **{title}**, or another format: choose below what one row means.")
+        place.markdown(f":material/help: **{title}** or another format? Choose below what one row means.")
     else:
         why = "" if plain else f", by {markdown(source.why)}"
         place.markdown(f":material/check_circle: Recognised: **{title}**{why}.")
@@ -358,7 +358,7 @@ def _said(mapping: Mapping) -> None:
 
 def choices(start: Choices, stamp: str) -> dict:
     """Kind of annotation and repeats; None leaves the kind to the format or the annotations."""
-    with st.expander("Kind of annotation, and repeats", key=f"kind_and_repeats-{stamp}"):
+    with st.expander("Kind of annotation and repeats", key=f"kind_and_repeats-{stamp}"):
         kinds, ways = list(KINDS), list(REPEATS)
         kind = st.selectbox(
             "An annotation is",
@@ -368,7 +368,7 @@ def choices(start: Choices, stamp: str) -> dict:
             persist_state="session",
         )
         repeats = st.selectbox(
-            "Repeated annotations by one rater on one case",
+            "Repeated annotations of a case by the same rater",
             ways,
             index=list(REPEATS.values()).index(start.repeats),
             key=f"repeats_choice-{stamp}",

@@ -30,8 +30,8 @@ def in_parts(source: Source, files: str) -> Source | None:
         return source
     answers = {True: "One table in parts", False: "Different questions"}
     chosen = st.radio(
-        "**Are these files parts of one table?** Their columns match, but they have the same cases and raters, or "
-        "different classes.",
+        "**Are these files parts of one table?** Their columns match, but either their cases and raters are the same "
+        "or their classes differ.",
         list(answers),
         index=None,
         format_func=answers.__getitem__,
@@ -185,8 +185,8 @@ def show(name: str, reading: Reading, others: Sequence[QuestionReading]) -> None
     counts = {name: st.column_config.NumberColumn(**columns.COUNT) for name in heads[2:6]}
     with st.expander(f"The {plural(len(every), 'question')} in this upload", key="questions_read"):
         st.caption(
-            "All questions have the same cases, raters and codes for missing annotations. Changes to the kind of "
-            "annotation and to the classes apply only to the first question. To set up a different question, choose "
-            "it as the first one."
+            "Your choices of cases, raters and codes for missing annotations apply to all questions. Your choices of "
+            "the kind of annotation and of the classes apply only to the first question. To set up another question, "
+            "choose it as the first one."
         )
         st.dataframe(table, hide_index=True, column_config=counts, placeholder="–", key="questions_table")

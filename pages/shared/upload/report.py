@@ -135,7 +135,7 @@ def left_out(reading: Reading) -> None:
     """Rows with their line and their reason."""
     dropped = reading.report.dropped
     if dropped:
-        with st.expander(f"The {plural(len(dropped), 'row')} left out, with reasons", key="left_out"):
+        with st.expander(f"{plural(len(dropped), 'row')} left out, with reasons", key="left_out"):
             table = pd.DataFrame(dropped, columns=["line", "reason"])
             st.dataframe(table.head(200), hide_index=True, key="dropped")
             file = {"data": reading.dataset.name, "name": reading.dataset.name, "digest": reading.dataset.digest}

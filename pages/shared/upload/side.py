@@ -18,8 +18,11 @@ from pages.shared.upload import files
 
 _CARDS: dict[SideKind, tuple[str, str]] = {
     "gold": ("Gold", "A table with the columns case and gold (class, labels or score)."),
-    "classes": ("Class table", "A table with the column class, and display name, order or risk (low, medium, high)."),
-    "cases": ("Case table", "A table with the column case, and text, image, group or date."),
+    "classes": (
+        "Class table",
+        "A table with the column class and at least one of display name, order and risk (low, medium, high).",
+    ),
+    "cases": ("Case table", "A table with the column case and at least one of text, image, group and date."),
 }
 _SAME_ORDER = "Yes, use it as gold"
 _IMAGES = "A zip of PNG, JPEG, GIF or WebP files, named after the cases or as in the case table."
@@ -111,7 +114,7 @@ def gold_in_order(source: Source, question: Question, stamp: str) -> tuple[Sourc
             continue
         answer = st.radio(
             f"**Are the rows of {markdown(name)} in the same order as the cases?** The file has one value for each of "
-            f"{plural(len(gold), 'case')}, and no case IDs.",
+            f"{plural(len(gold), 'case')}, but no case IDs.",
             (_SAME_ORDER, "No, leave this file out"),
             index=None,
             key=f"in_order-{name}-{stamp}",
