@@ -102,7 +102,7 @@ def test_a_file_with_dates_is_followed_over_time_compared_and_shown_letter_for_l
     first.click()
     page.get_by_role("option", name="Second half of the period").click()
     settled(page)
-    expect(page.get_by_text(re.compile(r"resamples of the cases, seed 0"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"resamples of the cases \(seed 0\)"))).to_be_visible()
     assert "compare=" in page.url
     page.get_by_role("tab", name="Precision and sample size").click()
     expect(page.get_by_text(re.compile("With 500 more annotations")).first).to_be_visible()

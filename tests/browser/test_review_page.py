@@ -212,7 +212,7 @@ def _early(page, first: str, *keys: str) -> str:
     """Press a key that leaves the case, and a class before another is on screen; gives the next case."""
     page.evaluate(_AT_ONCE, [*keys, "2"])
     second = arrive(page, other_than=first)
-    late = page.get_by_text(re.compile("The case changed before your key press arrived"))
+    late = page.get_by_text(re.compile("Your key press was ignored, because the case had already changed"))
     expect(late).to_be_visible()
     expect(page.get_by_text("You have not chosen anything yet")).to_be_visible()
     return second
@@ -235,7 +235,7 @@ def test_a_key_that_falls_before_the_next_case_is_on_screen_is_not_for_it(open_p
     expect(
         page.get_by_text(
             re.compile(
-                "The case changed before your key press arrived, so it was ignored. Check this case and press again"
+                "Your key press was ignored, because the case had already changed. Check this case and press again"
             )
         )
     ).not_to_be_visible()
@@ -436,7 +436,7 @@ def test_nothing_that_the_browser_receives_tells_the_panels_opinion_before_ones_
     words = (
         b"lausib",
         b"ertainty: leading class",
-        b"Reason at the start",
+        b"Reason for review at the start",
         b'"xaxis"',
         f"certainty {100 * certainty:.0f}%".encode(),
     )

@@ -188,12 +188,12 @@ def test_who_the_data_are_shared_with_looks_and_reviews_and_changes_nothing(anns
     assert access.store().record(skip(anns.digest, CEM), seen=1, token="cem").reviewer == CEM.name
     with pytest.raises(
         NotYoursError,
-        match="it has another reviewer's name",
+        match="it is in another reviewer's name",
     ):
         access.store().record(skip(anns.digest, ANN), seen=2, token="as ann")
     with pytest.raises(
         NotYoursError,
-        match="it has another reviewer's name",
+        match="it is in another reviewer's name",
     ):
         access.store().start_session(anns.digest, ANN.name, "t", [])
     for doing in doings(anns.digest)[1].values():
@@ -223,7 +223,7 @@ def test_cases_reach_whom_they_are_given_to_and_nobody_else(anns, as_):
         access.store().assign(given(anns.digest, "night shift"), token="3")
     with pytest.raises(
         NotYoursError,
-        match="it has another reviewer's name",
+        match="it is in another reviewer's name",
     ):
         access.store().assign(replace(given(anns.digest, CEM.name), by=BOB.name), token="4")
     dan = Person("dan@clinic.example", "reviewer", 2e9, frozenset({"night shift"}))

@@ -161,7 +161,7 @@ def test_two_selections_open_with_everything_on_one_side_and_stand_in_the_addres
     assert "The difference is " in words(app) and "at once" not in words(app)
     side(app, "second").set_value("Some raters …")
     app.run()
-    assert "Choose raters, or a first and last day" in words(app)
+    assert "Choose raters or a period for each selection" in words(app)
     next(box for box in app.multiselect if box.label == "Raters").set_value(["a", "b"])
     app = settle(app.run())
     assert "differ in raters and dates at once" in words(app)

@@ -117,7 +117,7 @@ def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, mad
         app.session_state["ai_tabs"] = tab
         assert table(settle(app.run()), column)["machine"].unique().tolist() == ["m0", "m1"]
     for tab, said in {
-        "Against each rater": "Here, each rater in turn takes the place of the AI rater",
+        "Against each rater": "Each rater in turn takes the place of the AI rater",
         "Versions": "M: agreement with people fell by",
         "Errors": "Who shares errors?",
         "Disagreements": "The panel is confident about",
@@ -233,9 +233,9 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
         percent_with_interval(one.corrected.estimate, one.corrected.ci_low, one.corrected.ci_high)
         for one in found.rates
     ]
-    assert "Of 60 cases that the AI rater labelled, 12 have a label from people" in words(app)
-    assert "people make errors" in words(app)
-    assert "these are rates for hard cases" in words(app) and "came from a queue" not in words(app)
+    assert "12 of 60 cases that the AI rater labelled also have a label from people" in words(app)
+    assert "People make errors" in words(app)
+    assert "these rates apply only to hard cases" in words(app) and "came from a queue" not in words(app)
     desk = Desk(ReviewStore(), whole, "Reader")
     (hard,) = desk.start("Lowest certainty first", [Queued("59", "certainty 0.5")]).cases
     desk.send(desk.draft(hard.case_id, "opinion", opinion=Opinion.of_class("y")), seen=0, token="hard")
@@ -275,4 +275,4 @@ def test_anonymous_annotations_are_no_dead_end():
 
 
 def test_the_line_on_first_choices_counts_those_of_raters_without_the_classifiers():
-    assert "First choices of 1,690 rankings; 187 with a tied first choice left out" in words(opened("ai_rater", "skin"))
+    assert "of 1,690 rankings. 187 rankings with a tied first choice were left out" in words(opened("ai_rater", "skin"))

@@ -252,7 +252,7 @@ def test_upload_is_refused_when_its_person_has_uploaded_the_limit_of_a_day(monke
     answers = [sent(asked) for _ in passes]
     assert [through for _, through in answers] == passes
     if role == "reviewer":
-        assert b"your upload limit of 40 MB in 24 hours" in answers[-1][0][1]["body"]
+        assert b"your upload limit of 40 MB per 24 hours" in answers[-1][0][1]["body"]
         assert sent(asked | {"method": "DELETE"})[1], "what was uploaded can be removed"
         monkeypatch.setattr(doors, "_person", lambda scope: Person("bob", role, 0.0))
         assert sent(asked)[1], "another person has a limit of their own"

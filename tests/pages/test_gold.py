@@ -50,15 +50,15 @@ def test_decisions_of_arbitration_judge_only_where_the_switch_is_on():
     try:
         _arbitrate(data, ["1", "2"], Opinion.of_class("y"))
         app = opened("raters", data)
-        switch = next(each for each in app.toggle if "decided in arbitration" in each.label)
-        assert switch.label.startswith("Use 2 classes") and not switch.value
+        switch = next(each for each in app.toggle if "arbitration decisions" in each.label)
+        assert switch.label == "Use the arbitration decisions on 2 cases as gold" and not switch.value
         assert "come from arbitration" not in words(app)
         assert not [each for each in app.segmented_control if "gold" in each.label]
         app = settle(switch.set_value(True).run())
         assert "2 of 2 gold classes come from arbitration by people who saw the annotations" in words(app)
-        assert [each.label for each in app.get("button_group") if "gold: 2 cases" in each.label]
+        assert [each.label for each in app.get("button_group") if "2 cases have gold" in each.label]
         app = settle(app.switch_page("pages/models.py").run())
-        assert next(each for each in app.toggle if "decided in arbitration" in each.label).value
+        assert next(each for each in app.toggle if "arbitration decisions" in each.label).value
     finally:
         close_stores()
 
@@ -130,10 +130,11 @@ def test_decided_sets_judge_the_labels_where_the_switch_is_on():
     try:
         _arbitrate(data, ["1", "2"], Opinion.of_labels(["y", "x"]))
         app = opened("models", data)
-        switch = next(each for each in app.toggle if "decided in arbitration" in each.label)
-        assert switch.label.startswith(
-            "Use 2 sets"
-        ) and "(not used by the fit), the most likely sets have a Jaccard index of" not in words(app)
+        switch = next(each for each in app.toggle if "arbitration decisions" in each.label)
+        assert (
+            "on 2 cases" in switch.label
+            and "(not used by the fit), the most likely sets have a Jaccard index of" not in words(app)
+        )
         app.session_state["model_tabs"] = "All labels"
         app = settle(switch.set_value(True).run())
         assert "2 of 2 gold sets come from arbitration" in words(app)

@@ -140,7 +140,7 @@ def test_a_machine_is_held_against_those_who_were_tested(said, shown, drawn, lef
     assert ai_parts.verdict_table(found)["cases to pass"].tolist() == ["70", "70"]
     pair = PairAgreement("m", 61, 0.5, 0.4, 0.6, 0.7, 0.65, 0.8, 0.2, 0.1, 0.3)
     ai_parts.replaces(SimpleNamespace(test=test, agreement=(pair,)), LIGHT)
-    assert "Part of the panel, but not tested: 2 raters with fewer than 30 shared cases." in said
+    assert "2 raters with fewer than 30 shared cases were left out of the test, but not of the panel." in said
     frame = left["against_table"]
     assert frame["machine"].tolist() == ["m"] * 3 + ["n"] * 3
     for name in ("rater", "n", "rho", "rho_low", "rho_high", "p", "rejected"):

@@ -55,7 +55,7 @@ def weighing(text):
 def test_uncertain_cases_are_the_same_number_everywhere(sample, command, tmp_path):
     """At the same γ and by the same model, on Home, Cases, Review, in the report, and by the commands."""
     home, cases, review = (words(opened(page, sample)) for page in ("home", "cases", "review"))
-    on_home = in_words(rf"{NUMBER} of {NUMBER} have certainty below 90% \(([^,]+), γ = ([\d.]+)\)", home)
+    on_home = in_words(rf"below 90% in {NUMBER} of {NUMBER} cases? \(([^,]+), γ = ([\d.]+)\)", home)
     n, n_cases, _, gamma = on_home
     if sample != "street":  # there the title of Cases names the label
         assert in_words(rf"{NUMBER} of {NUMBER} cases? (?:is|are) uncertain at γ = ([\d.]+)", cases) == (
@@ -63,7 +63,7 @@ def test_uncertain_cases_are_the_same_number_everywhere(sample, command, tmp_pat
             n_cases,
             gamma,
         )
-        assert f"of {n_cases} cases: certainty below 90% at γ = {gamma}" in review
+        assert f"of {n_cases} cases (certainty below 90% at γ = {gamma})" in review
     else:
         assert f"{n} of {n_cases} cases are uncertain for “pedestrian” at γ = {gamma}" in cases
     file = tmp_path / "report.html"
@@ -84,7 +84,7 @@ def test_scores_are_known_as_well_everywhere(command):
     """Half the width of the median interval, at the γ of the settings, on Home, on Cases and by the command."""
     home, cases = opened("home", "essays"), words(opened("cases", "essays"))
     (half,) = [one.value for one in home.metric if one.label == "Median width of 95% intervals"]
-    gamma = in_words(r"at most this wide, γ = ([\d.]+)", words(home))[0]
+    gamma = in_words(r"no wider than this \(γ = ([\d.]+)\)", words(home))[0]
     found = command("certainty", "gaussian", "essays")
     assert f"are known to within {half.removeprefix('± ')} " in cases and found["reliability"] == float(gamma)
     assert half == f"± {found['width']['median'] / 2:.1f}"

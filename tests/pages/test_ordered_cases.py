@@ -105,10 +105,10 @@ def test_cases_and_home_open_on_the_order_where_it_describes_the_raters_best_unt
 def test_few_held_out_annotations_are_told_where_they_choose_the_ordinal_model(graded, monkeypatch):
     dataset, _ = graded
     keep(dataset)
-    assert "hardly enough" not in words(opened("cases", dataset.digest))
+    assert "barely enough" not in words(opened("cases", dataset.digest))
     monkeypatch.setattr(plausibility_models, "FEWEST_TO_TELL", dataset.n_annotations + 1)
     said = words(opened("cases", dataset.digest))
-    few = f"(only {dataset.n_annotations:,}, hardly enough to compare models)"
+    few = f"(only {dataset.n_annotations:,}, barely enough to compare models)"
     assert f"best predicts these raters' held-out annotations {few}, so the" in said
 
 

@@ -101,7 +101,7 @@ def test_groups_wait_for_a_file_of_facts():
     dataset, _ = grouped(1, kind="class")
     keep(dataset)
     said = words(with_tab("agreement", dataset.digest, "agreement_tabs", "Groups of raters"))
-    assert "No facts about raters yet. Add a table of raters to compare groups of raters." in said
+    assert "No facts about raters yet. Add a file to compare groups of raters." in said
     said = words(with_tab("agreement", "caries", "agreement_tabs", "Groups of raters"))
     assert "two groups of at least 8 raters are needed; these data have 5 raters" in said
 
@@ -140,7 +140,7 @@ def test_groups_are_compared_by_cases_and_classifiers_while_the_session_has_thei
     app.session_state["reliability_tabs"] = "Groups of raters"
     assert "net agrees least with region: " in words(settle(app.run()))
     app = settle(app.button(key="no_rater_facts").click().run())
-    assert "No facts about raters yet. Add a table of raters to compare groups of raters." in words(app)
+    assert "No facts about raters yet. Add a file to compare groups of raters." in words(app)
 
 
 def test_effects_of_columns_are_estimated_on_models():
@@ -150,8 +150,8 @@ def test_effects_of_columns_are_estimated_on_models():
     app.session_state["model_tabs"] = "Covariates"
     app = settle(app.run())
     assert "Choose at least one column about raters or cases." in words(app)
-    assert "Add a table of raters to estimate how these facts affect accuracy." in words(app)
-    assert "Add a table of cases to estimate how these facts affect prevalence and difficulty." in words(app)
+    assert "Add a file to estimate their effect on accuracy." in words(app)
+    assert "Add a file to estimate their effect on prevalence and difficulty." in words(app)
     rows = ["rater,role,years", *(",".join(row) for row in zip(dataset.raters, *of_raters.values(), strict=True))]
     table = "\n".join(rows).encode()
     app = settle(app.file_uploader(key="rater_facts").upload("raters.csv", table, "text/csv").run())

@@ -81,11 +81,11 @@ def test_the_mean_score_of_one_case_has_no_interval():
 @pytest.mark.parametrize(
     ("threshold", "first", "second", "least"),
     [
-        (None, "Median width of 95% intervals: ± {half}", "at most this wide, γ = 2", "wide"),
+        (None, "Median width of 95% intervals: ± {half}", "no wider than this (γ = 2).", "wide"),
         (
             5.0,
             "Uncertain cases: 50%",
-            "2 of 4 cases with certainty below 90% about whether the score is above 5 (γ = 2)",
+            "In 2 of 4 cases, it is less than 90% certain whether the score is above 5 (γ = 2).",
             "near",
         ),
     ],
@@ -137,8 +137,8 @@ def test_the_prior_of_scores_has_each_of_its_numbers_under_its_own_name(said):
     )
     kit_scores.about_prior(prior)
     assert said == [
-        "Prior, fitted to 1,234 scores of 56 cases: mean 7.25, weight of 0.50 scores per case (k₀); raters of "
-        "the same case differ by about 3.00 (a₀ 2.00, b₀ 18.00).",
+        "The prior was fitted to 1,234 scores of 56 cases. Its mean is 7.25, and it counts as much as 0.50 scores per "
+        "case (k₀). Raters of the same case differ by about 3.00 (a₀ = 2.00, b₀ = 18.00).",
         "Nothing tells k₀.",
     ]
 
@@ -233,11 +233,11 @@ def test_rates_are_of_hard_cases_perhaps_only_where_people_left_some_out(monkeyp
     said.clear()
     ai_rates._said(found, "sample", None, ("a", "gpt is not in the data"))
     assert said[:2] == ["a", "gpt is not in the data"] and said[2].startswith(
-        "Rates describe the cases in these data. To include every case that the AI rater labelled, open its "
-        "annotations together with these data on the Upload page, as an additional rater."
+        "These rates cover only the cases in these data. To include every case that the AI rater labelled, upload its "
+        "annotations together with these data."
     )
     assert (
-        f"Of 60 cases that the AI rater labelled, {n_labelled} have a label in the random sample" in said[3]
+        f"{n_labelled} of 60 cases that the AI rater labelled also have a label in the random sample" in said[3]
         and len(said) == 5
     )
 
@@ -257,7 +257,7 @@ def test_six_names_that_may_be_machines_are_all_named(monkeypatch, said, n, more
     names = [f"gpt{place}" for place in range(n)]
     monkeypatch.setattr(ai_marking, "machine_like", lambda raters: [SimpleNamespace(name=name) for name in names])
     ai_marking._choice(SimpleNamespace(raters=("ann", *names)), ())
-    assert said[0] == f"These names suggest AI raters: {', '.join(names[:6])}{more}."
+    assert said[0] == f"These look like AI raters: {', '.join(names[:6])}{more}."
 
 
 # Assignments
@@ -308,8 +308,7 @@ def test_two_selections_that_differ_in_two_ways_are_told_so_in_their_order(said)
     assert said == []
     agreement_compare._one_at_a_time(first, Selection(raters=("b",)))
     assert said == [
-        ":material/info: The selections differ in raters and dates at once, so the cause of a difference cannot be "
-        "determined."
+        ":material/info: Cannot determine what causes a difference: the selections differ in raters and dates."
     ]
 
 

@@ -294,7 +294,7 @@ def test_ordered_classes_are_judged_by_how_they_follow_the_cases_and_who_reads_h
     assert not [one for one in app.button if one.key == "exclude_rater"]
     app.session_state["rater_tabs"] = "Planning"
     said = words(settle(app.run()))
-    assert "Cannot determine how many cases would be correct" in said
+    assert "Cannot determine how many cases would get the correct class" in said
     goals = app.selectbox(key="plan_quantity-few").options
     assert len(goals) == 2 and not any("accuracy" in goal for goal in goals)
 

@@ -128,7 +128,7 @@ def test_a_score_is_typed_blind_then_compared_with_the_panels_and_decided_by_arb
     press(app, "Record my opinion")
     said = words(app).replace("\\", "")
     assert "Your opinion: **400**" in said and "You disagree" in said
-    assert "**; one more rater would score" in said
+    assert "**. With 95% probability, one more rater's score would be" in said
     press(app, "Keep my opinion")
     (review,) = ReviewStore().cases(dataset.digest).values()
     assert [event.kind for event in review.events] == ["opinion", "reveal", "keep"]
@@ -136,7 +136,8 @@ def test_a_score_is_typed_blind_then_compared_with_the_panels_and_decided_by_arb
     panel = review.reads[0].panel
     digits = score_digits(panel.within[1] - panel.within[0])  # as many of all three, and no more than they are worth
     shown, *ends = (number(value, digits) for value in (panel.score, *panel.within))
-    assert f"The panel's score is **{shown}**; one more rater would score {' to '.join(ends)} with" in said
+    ends = " to ".join(ends)
+    assert f"score is **{shown}**. With 95% probability, one more rater's score would be {ends}." in said
     model = fit_prior(dataset).model()
     assert panel == panel_score(model, dataset, dataset.case_index(review.case_id), reliability=1.0)
 
@@ -158,12 +159,12 @@ def test_a_score_that_a_colleague_might_have_given_closes_the_case_and_becomes_a
     press(app, "Leave")
     app.session_state["review_tabs"] = "What reviews show"
     settle(app.run())
-    assert "counts as one more annotation, the mean width of the 95% intervals is" in words(app)
+    assert "counts as one more annotation, the mean width of the 95% intervals for 1 case is" in words(app)
 
 
-@pytest.mark.parametrize(("sample", "how"), [("essays", "type a score"), ("street", "set or clear a label")])
+@pytest.mark.parametrize(("sample", "how"), [("essays", "Enter a score"), ("street", "Set or clear labels")])
 def test_how_a_review_goes_is_said_for_scores_and_for_sets(sample, how):
-    assert f"You read each case blind**: {how}" in words(open_page("review", sample)).replace("keys 1 to 9 ", "")
+    assert f"You first read each case blind.** {how}" in words(open_page("review", sample))
 
 
 def test_the_first_screen_says_what_waits_before_anybody_has_written_a_name():
@@ -173,7 +174,7 @@ def test_the_first_screen_says_what_waits_before_anybody_has_written_a_name():
     assert {card.label: card.value for card in app.metric} == {
         "Uncertain cases": "–", "Waiting for a second reviewer": "0", "Settled": "0"
     }  # fmt: skip
-    assert "You read each case blind**: keys 1 to 9 choose a class by its position; press Ctrl+Enter" in words(app)
+    assert "each case blind.** Choose a class (keys 1 to 9), and press Ctrl+Enter" in words(app)
     through_one_case(signed(dataset.digest), "x")
     app = open_page("review", dataset.digest)
     (review,) = ReviewStore().cases(dataset.digest).values()
@@ -255,7 +256,7 @@ def test_a_queue_yields_no_rate_without_a_warning_and_a_sample_keeps_its_chances
     app.selectbox(key="queue").set_value("sample").run()
     assert_sound(app)
     app.number_input(key="sample_budget").set_value(2).run()
-    assert "drawn at random from 2 cases; Plurality records each case's chance of being drawn." in words(app)
+    assert "Drawn at random from 2 cases. Plurality records each case's chance of being drawn." in words(app)
     assert not any(box.key == "filter_class" for box in app.selectbox)
     assert app.selectbox(key="sample_target").options == [
         "Any rate (all cases are equally likely to be drawn)", "How often the leading class is correct",
@@ -276,7 +277,8 @@ def test_decisions_become_a_further_rater_of_a_new_dataset():
     dataset = kept("agreed", b"case,rater,class\n1,a,x\n1,b,x\n1,c,x\n")
     app = press(through_one_case(signed(dataset.digest), "x"), "Leave")
     tab(app, "Export")
-    assert app.button(key="grow").disabled and "0 cases decided by arbitration, 1 closed without it." in words(app)
+    assert app.button(key="grow").disabled
+    assert "0 cases decided by arbitration, 1 closed without arbitration." in words(app)
     app.toggle(key="adjudication_closed").set_value(True).run()
     press(app, "Create dataset")
     grown = open_dataset(app.session_state["data"]).dataset
@@ -290,7 +292,7 @@ def test_reviews_of_a_sample_can_be_erased():
     """After saying how many steps there are; then nothing is left of them."""
     app = press(through_one_case(signed("anaesthesia"), "Cannot be determined"), "Leave")
     tab(app, "Export")
-    assert "This permanently deletes all review steps (3) and review sessions on 1 case" in words(app)
+    assert "This permanently deletes 3 review steps on 1 case and all review sessions" in words(app)
     press(app, "Delete all reviews of these data")
     assert app.info[0].value == "No reviews yet. Review a case to export results."
 
@@ -397,7 +399,8 @@ def test_a_press_for_a_case_that_has_left_the_screen_is_refused_aloud():
     late.click().run()
     app.run()
     assert [
-        f"A key press was for case {first}, which is no longer on screen" in error.value for error in app.error
+        f"A key press for case {first} was ignored, because that case is no longer on screen" in error.value
+        for error in app.error
     ] == [True]
     assert case_of(app) == second and "You have not chosen anything yet" in words(app)
 
@@ -589,14 +592,14 @@ def test_ones_decisions_are_found_by_person_and_state_and_undone():
     today = datetime.now(UTC).date()
     for since, n in ((today - timedelta(days=1), 1), (today + timedelta(days=2), 0)):  # a first day alone filters too
         days.set_value((since,)).run()
-        assert len(listed()) == n and f"From {since.isoformat()} onwards. You can also choose a last day." in words(app)
+        assert len(listed()) == n and f"From {since.isoformat()} onwards. The last day is optional." in words(app)
     days.set_value((today - timedelta(days=1), today + timedelta(days=1))).run()
-    assert len(listed()) == 1 and "You can also choose a last day" not in words(app)
+    assert len(listed()) == 1 and "The last day is optional" not in words(app)
     bo = tab(signed(dataset.digest, "Bo"), "Decisions")
     for who in (None, "Ada"):  # everybody's at first, as Bo has none
         assert bo.selectbox(key="decisions_by").value == who
         assert not any("decision" in table.value for table in bo.dataframe)
-        assert "Hidden: 2 decisions by other reviewers" in words(bo)
+        assert "2 decisions by other reviewers are hidden" in words(bo)
         assert "No decision matches" not in words(bo)
         bo.selectbox(key="decisions_by").set_value("Ada").run()
     bo.toggle(key="decisions_all").set_value(True).run()

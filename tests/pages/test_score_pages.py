@@ -136,10 +136,8 @@ def test_the_median_that_two_classes_open_with_is_no_threshold_of_scores():
     app = opened("models", ESSAYS)
     assert app.number_input(key="threshold").value == 6.0
     score = load_sample(ESSAYS).score
-    assert (
-        f"{(score <= 6).sum()} at or below 6, {(score > 6).sum()} above. This threshold is the median of all scores"
-        in words(app)
-    )
+    sizes = f"{(score <= 6).sum()} at or below 6, and {(score > 6).sum()} above it."
+    assert f"{sizes} The threshold is the median of all scores" in words(app)
     assert "is the median of all scores" in words(app) and np.median(score) == 6
     app = settle(app.switch_page("pages/cases.py").run())
     assert app.number_input(key="threshold").value is None

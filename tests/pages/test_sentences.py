@@ -126,8 +126,8 @@ def test_home_counts_uncertain_cases_in_the_right_number(values, ends):
 @pytest.mark.parametrize(
     ("values", "single", "reach", "ends"),
     [
-        ((1.0, 0.4, 0.6), (2,), 0.99, "and 1 of 3 cases is uncertain; 1 has only one annotation"),
-        ((1.0, 0.6, 0.6), (1, 2), 0.99, "and no case is uncertain; 2 have only one annotation"),
+        ((1.0, 0.4, 0.6), (2,), 0.99, "and 1 of 3 cases is uncertain (1 other has only one annotation)"),
+        ((1.0, 0.6, 0.6), (1, 2), 0.99, "and no case is uncertain, but 2 have only one annotation"),
         ((0.6, 0.6), (0, 1), None, "and no case has two annotations, so certainty is not available"),
         ((0.87, 0.5), (), 0.875, "and certainty cannot reach 90% with 2 raters per case"),
     ],
@@ -150,11 +150,11 @@ def test_home_calls_no_case_uncertain_for_having_few_raters(values, single, reac
 def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_number(monkeypatch, said):
     icc = coefficient(0.62, 0.4, 0.75, 33, 99, "icc_2")
     home_numbers.agreement(SimpleNamespace(percentage=None, quoted=icc, kind="score", pairs=""), "")
-    assert said[0] == "Score variance due to the case: 62%" and said[1].startswith("40% to 75%, ICC(2,1)")
+    assert said[0] == "Score variance due to cases: 62%" and said[1].startswith("40% to 75%, ICC(2,1)")
     assert said[1].endswith("n = 33 cases")
     found = SimpleNamespace(percentage=None, quoted=icc, kind="score", pairs="")
     words = home_numbers.sentence(SimpleNamespace(name="made", n_cases=2, kind="score"), found, certainty(1.0, 0.5))
-    assert words == "made: 62% of score variance is due to the case, not the rater, and 1 of 2 cases is uncertain"
+    assert words == "made: 62% of the variance in scores is due to cases, not raters, and 1 of 2 cases is uncertain"
     for low in (-0.06, 0.0, None):  # as of two cases
         found.quoted = coefficient(0.89, low, 1.0, 2, 4, "icc_2")
         words = home_numbers.sentence(SimpleNamespace(name="made", n_cases=2, kind="score"), found, certainty(1.0, 0.5))
@@ -202,10 +202,10 @@ def test_the_model_that_opens_and_the_majority_vote_have_each_their_own_accuracy
     for judged in (None, (chosen, {"other": model}), (chosen, {"em": model})):
         monkeypatch.setattr(home_numbers.opening, "choice", lambda view, judged=judged: judged)
         home_numbers.by_gold(SimpleNamespace(classes=None, settings=settings))
-    by_vote = ["Correct by gold: 71%", "61% to 76% (majority vote); n = 1,234 cases with gold"]
+    by_vote = ["Correct by gold: 71%", "61% to 76% (majority vote), n = 1,234 cases with gold"]
     assert said[:4] == by_vote * 2
     assert said[4:] == [
-        "Correct by gold: 86%", "76% to 91% (Dawid-Skene); majority vote 71%; n = 1,200 cases with gold",
+        "Correct by gold: 86%", "76% to 91% (Dawid-Skene), n = 1,200 cases with gold. Majority vote: 71%",
     ]  # fmt: skip
 
 
@@ -222,8 +222,8 @@ def test_the_leading_classifier_stands_with_its_own_accuracy_by_gold():
     views = SimpleNamespace(plausible=data, classifiers=tuple(found))
     by_gold = [home_numbers._classifier_by_gold(views, name, "top1_accuracy") for name in ("tree", "net")]
     assert by_gold == [
-        "; against gold 75% (30% to 95%), n = 4 cases",
-        "; against gold 33% (10% to 70%), n = 6 cases",
+        " Against gold: 75% (30% to 95%), n = 4 cases.",
+        " Against gold: 33% (10% to 70%), n = 6 cases.",
     ]
 
 
@@ -232,7 +232,7 @@ def test_the_leading_classifier_stands_with_its_own_accuracy_by_gold():
     [
         ([2, 0], "2 of 3 raters flagged"),
         ([1], "1 of 3 raters flagged"),
-        ([], "No rater is flagged; least accurate: cem, 50%"),
+        ([], "No rater is flagged; cem is the least accurate (50%)"),
     ],
 )
 def test_the_door_to_raters_counts_those_flagged_or_names_the_least_accurate(monkeypatch, said, flagged, words):
@@ -281,8 +281,8 @@ def test_predictions_that_are_added_are_counted_with_their_ties_and_gaps(monkeyp
     own_predictions.add_classifiers(SimpleNamespace(n_cases=4, kind="class"))
     assert said == [
         "too long",
-        "net: 3 of 4 cases; 33 with tied scores at rank 3 (the expected value is used); 21 with fewer than 3 "
-        "classes; missing ranks count as misses",
+        "net: 3 of 4 cases · 33 with tied scores at rank 3 (the expected value is used) · 21 with fewer than 3 "
+        "classes (missing ranks count as misses)",
         "A note.",
     ]
     assert added == ["net.v2"]
@@ -298,7 +298,7 @@ def test_two_coefficients_are_the_first_less_the_second(monkeypatch, said, shown
     monkeypatch.setattr(compare, "difference", lambda result, first, second: found if first < second else None)
     monkeypatch.setattr(DeltaGenerator, "selectbox", lambda *a, key, **_: a[2][-1 if key.endswith("second") else 0])
     compare._coefficients(result)
-    assert said[0] == ("**Percent agreement minus Fleiss κ is 0.31 (0.20 to 0.44)** (1,000 paired resamples).")
+    assert said[0] == ("**Percent agreement minus Fleiss κ is 0.31 (0.20 to 0.44)**, based on 1,000 paired resamples.")
     assert shown["bootstrap_table"]["value"].tolist() == list(BOTH.values())
 
 
@@ -359,9 +359,12 @@ def difference(value, low, high, paired=True) -> Difference:
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (difference(0.13, 0.02, 0.2), "The difference is clear: 0.13 (0.02 to 0.20).**"),
-        (difference(-0.13, -0.2, -0.02), "The difference is clear: −0.13 (−0.20 to −0.02).**"),
-        (difference(0.13, -0.02, 0.2, paired=False), "The difference is not clear: 0.13 (−0.02 to 0.20).**"),
+        (difference(0.13, 0.02, 0.2), "The selections clearly differ: difference 0.13 (0.02 to 0.20).**"),
+        (difference(-0.13, -0.2, -0.02), "The selections clearly differ: difference −0.13 (−0.20 to −0.02).**"),
+        (
+            difference(0.13, -0.02, 0.2, paired=False),
+            "The selections do not clearly differ: difference 0.13 (−0.02 to 0.20).**",
+        ),
     ],
 )
 def test_two_selections_differ_where_the_interval_leaves_out_nothing(monkeypatch, said, shown, left, found, words):
@@ -374,11 +377,11 @@ def test_two_selections_differ_where_the_interval_leaves_out_nothing(monkeypatch
     assert said[:2] == ["**early**: of the first", "**late**: of the second"]
     assert said[2] == f"**α is 0.61 in the first selection and 0.48 in the second. {words}"
     together = (
-        ("Cases in both selections are resampled together")
+        "Cases in both selections are resampled together."
         if found.paired
-        else "The selections have no cases in common"
+        else "The selections have no cases in common."
     )
-    assert said[3] == f"{together}. 1,000 resamples of the cases, seed 0."
+    assert said[3] == f"Intervals are based on 1,000 resamples of the cases (seed 0). {together}"
     assert left["differences"].iloc[0].tolist()[1:9] == [
         0.61,
         0.48,
@@ -798,8 +801,8 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: ("too few cases", one))
     ai_parts.differs(None, 2.0)
     assert said[0] == (
-        "The panel is confident about **3** of 5 cases (certainty of at least 80% at γ = 2); m chose a different class "
-        "for **2** of them. The panel, too, may be wrong about these cases."
+        "The panel is confident about **3** of 5 cases (certainty of at least 80% at γ = 2). m chose a different class "
+        "for **2** of them. Either of the two may be wrong."
     )
     assert said[1] == "Review 2 cases"
     assert listed["differs-m"].values.tolist() == [["c", "x", "y", 0.97, 4], ["b", "y", "x", 0.85, 3]]
@@ -811,22 +814,22 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: (nobody,))
     ai_parts.differs(None, 2.0)
     assert said[-2] == (
-        "The panel is not confident about any of 5 cases (certainty of at least 80% at γ = 2). The highest certainty "
-        "is 70%: choose a lower threshold to see where the AI rater differs."
+        "No case has a confident panel (certainty of at least 80% at γ = 2). The highest certainty is 70%: choose a "
+        "lower threshold to see where the AI rater differs."
     )
     torn = replace(one, certainty=np.full(5, 0.4), by_quartile=tuple(
         OnSomeCases(name, n, 0.5, 0.1, 0.9, 0.75) for name, n in (("least certain quarter", 4), ("second", 1))
     ))  # fmt: skip
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: (torn,))
     ai_parts.differs(None, 2.0)
-    assert said[-4] == "The panel is not confident about any of 5 cases (certainty of at least 80% at γ = 2)."
-    assert said[-1].endswith("Cases with equal certainty stay together, so the quarters differ in size.")
+    assert said[-4] == "No case has a confident panel (certainty of at least 80% at γ = 2)."
+    assert said[-1].endswith("Cases with the same certainty are in the same quarter, so the quarters differ in size.")
 
 
 def test_review_says_what_another_page_sent_before_anybody_has_written_a_name(said):
     st.session_state.update({"data": "d", "review_proposed": ("d", "m* differs", ("a", "b"))})
     review_start._put_forward()
-    assert said == ["2 cases: m* differs. These cases will come first once you have entered your name."]
+    assert said == ["2 cases: m* differs. You can review these cases first once you have entered your name."]
     st.session_state.update({"data": "other", "queue": "sample"})
     review_start._put_forward()
     assert said[1:] == ["The random sample will be drawn here once you have entered your name."]
@@ -881,8 +884,8 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
     ai_parts.verdicts(alike, [f"m{n}* is silent." for n in range(6)])
     assert "2 of 2 raters would pass the same test (ρ 1.00). " in said[-2]
     assert said[-1] == (
-        "m0* is silent. m1* is silent. m2* is silent. m3* is silent. 2 other AI raters also did not "
-        "annotate some cases. If those cases are hard, ρ is too high."
+        "m0* is silent. m1* is silent. m2* is silent. m3* is silent. 2 other AI raters also left some cases "
+        "unannotated. If those cases are hard, ρ is too high."
     )
 
 
@@ -922,7 +925,7 @@ def test_p_correct_of_a_ranking_counts_the_first_choices_it_is_based_on(monkeypa
     n, n_used = np.diff(dataset.case_ptr), np.diff(classes.case_ptr)
     tied, whole = (int(np.flatnonzero(some)[0]) for some in (n_used < n, n_used == n))
     correct.say(dataset, tied, one)
-    assert said[-1].endswith(f", from {n_used[tied]} of {n[tied]} annotations (tied first choices left out).")
+    assert said[-1].endswith(f", from {n_used[tied]} of {n[tied]} annotations (first choices without ties).")
     correct.say(dataset, whole, one)
     assert said[-1].endswith("”: 1%.")
 
@@ -969,8 +972,7 @@ def test_what_was_reviewed_stands_on_a_case_with_its_steps(said):
         "**Review**",
         "Decided: **x**, by Bob, 2023-11-14 22:13 UTC · 80% sure",
         "Ada: **x** (blind, at first y)",
-        "2 steps; the last by Bob, 2023-11-14 22:13 UTC. This opinion is stored separately and is not counted as "
-        "an annotation.",
+        "2 review steps, the last by Bob on 2023-11-14 22:13 UTC. Reviewers' opinions are not counted as annotations.",
     ]
 
 
@@ -1049,14 +1051,14 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
     [
         (
             WithOpinions(0.61, 0.84, 3),
-            "If each opinion on 3 cases counts as one more annotation, mean certainty is 84% instead of 61% "
-            "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, "
+            "If every opinion counts as one more annotation, the mean certainty of 3 cases is 84% instead of 61% "
+            "(Dirichlet counts, reliability γ = 3). Certainty is the probability that the leading class stays first, "
             "not that it is true.",
         ),
         (
             WithOpinions(0.84, 0.61, 1),
-            "If each opinion on 1 case counts as one more annotation, mean certainty is 61% instead of 84% "
-            "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, "
+            "If every opinion counts as one more annotation, the mean certainty of 1 case is 61% instead of 84% "
+            "(Dirichlet counts, reliability γ = 3). Certainty is the probability that the leading class stays first, "
             "not that it is true.",
         ),
         (None, "No opinion changes the annotations that this model uses."),
@@ -1090,8 +1092,8 @@ def test_the_interval_of_scores_is_the_mean_width_of_the_cases_with_an_opinion()
     said = after._width(data(given), data(more), GaussianScores(None, *prior), 2.0)
     before, then = (np.mean([width(scores[case]) for case in settled]) for scores in (given, more))
     assert before > then > 1 and said == (
-        "If each opinion on 2 cases counts as one more annotation, the mean width of the 95% intervals is "
-        f"{then:.2f} instead of {before:.2f} (reliability γ 2)."
+        "If every opinion counts as one more annotation, the mean width of the 95% intervals for 2 cases is "
+        f"{then:.2f} instead of {before:.2f} (reliability γ = 2)."
     )
 
 
@@ -1109,14 +1111,14 @@ def test_decisions_that_become_a_rater_are_counted_beside_those_that_cannot(monk
     assert (st.session_state["case"], st.session_state["go_to"]) == ("y", "cases")
     monkeypatch.setattr(after.access, "forget_reviews", lambda digest: 12)
     after._erase(SimpleNamespace(digest="digest"))
-    assert told == ["3 decisions added; 2 could not be added.", "12 steps erased."]
+    assert told == ["3 decisions added. 2 decisions could not be added.", "12 steps erased."]
 
 
 def test_cases_closed_without_arbitration_are_those_closed_less_those_decided(monkeypatch, said):
     counted = {False: ["a", "b"], True: ["a", "b", "c", "d", "e"]}
     monkeypatch.setattr(after, "results", lambda reviews, closed=False: counted[closed])
     after._further_rater(SimpleNamespace(), {})
-    assert said[-1] == "2 cases decided by arbitration, 3 closed without it."
+    assert said[-1] == "2 cases decided by arbitration, 3 closed without arbitration."
 
 
 def test_of_raters_that_are_flagged_home_counts_raters_and_flags_apart(monkeypatch, said):
@@ -1141,7 +1143,7 @@ def test_second_opinions_and_disputes_that_wait_are_counted_apart(monkeypatch, s
     review_start._asked(desk, reviews)
     assert said == [
         "**You have been asked for a second opinion on 2 cases.**",
-        "**3 cases in arbitration without your opinion.**",
+        "**3 cases are in arbitration without your opinion.**",
         "**You have given an opinion on 1 case in arbitration. If possible, let others decide.**",
     ]
     assert [one.case_id for one in handed] == ["a", "b", "d", "e"]
@@ -1170,7 +1172,7 @@ def test_a_session_starts_with_the_cases_that_are_there_of_those_in_the_queue(mo
     desk = SimpleNamespace(store=SimpleNamespace(cases=lambda digest: {}))
     model = SimpleNamespace(name="dirichlet")
     review_start.begin(desk, SimpleNamespace(digest="", n_cases=5, kind="class"), model, 1.0)
-    assert asked == [10] and said[1] == "Start with 2 cases" and said[2].startswith("of 3 in this queue.")
+    assert asked == [10] and said[1] == "Start with 2 cases" and said[2].startswith("3 cases in this queue.")
 
 
 @pytest.mark.parametrize(
@@ -1190,7 +1192,7 @@ def test_rankings_that_count_by_their_first_choice_are_counted_with_those_left_o
     view = SimpleNamespace(n_annotations=1234)
     monkeypatch.setattr(widgets.cached, "class_view", lambda data, threshold: (view, 56))
     assert widgets.class_view(SimpleNamespace(kind="ranking")) is view
-    assert "of 1,234 rankings" in said[0] and "56 with a tied first" in said[0]
+    assert "of 1,234 rankings" in said[0] and "56 rankings with a tied first" in said[0]
 
 
 def test_the_table_of_raters_says_how_many_of_all_it_shows(monkeypatch, said, shown, left):

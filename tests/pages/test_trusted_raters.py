@@ -29,7 +29,7 @@ def test_a_page_shows_the_price_and_waits_until_it_is_asked(page, n_cases):
     app = opened(page, rankings(n_cases))
     app = settle(app.selectbox(key="model").set_value(MODEL).run())
     said = words(app)
-    assert "It starts when you press the button" in said
+    assert "The computation starts when you press the button" in said
     assert re.search(r"This takes (a few seconds|about \d+ (seconds|minutes)) on this computer", said)
     assert started() <= before
     app = settle(app.button(key="start_trust").click().run())

@@ -285,7 +285,7 @@ def test_numbers_are_asked_about_and_are_no_scale_until_the_user_says_so():
     rows = b"".join(b"%d,%s,%d\n" % (case, rater, case % 3 + 1) for case in range(6) for rater in (b"ann", b"bob"))
     app = dropped(("grades.csv", b"case,rater,grade\n" + rows))
     asked = widget(app, "radio", "scale-")
-    assert asked.value is None and "“1” to “3”: a scale or names?" in asked.label
+    assert asked.value is None and "Are the classes “1” to “3” a scale or names?" in asked.label
     assert [option.split(" (α = ")[0] for option in asked.options] == ["A scale from “1” to “3”", "Names without order"]
     assert app.button(key="use").proto.type == "secondary"
     asked.set_value(True).run()
@@ -346,7 +346,7 @@ def test_gold_that_is_dropped_after_the_annotations_is_offered_as_gold_of_the_da
     app = done(app.switch_page("pages/upload.py").run())
     gold = [f"{case},{'xy'[case % 2]}" for case in range(10)]
     app = dropped(("crowd_gold.csv", "\n".join(["case,class", *gold, "other,x"]).encode()), app=app)
-    assert "Use this file as gold for crowd?" in texts(app) and "the gold class of 10 of 12 cases" in texts(app)
+    assert "Use this file as gold for crowd?" in texts(app) and "gold for 10 of 12 cases" in texts(app)
     assert "Gold was left out for 1 case without an annotation." in texts(app)
     app = done(app.button(key="gold_of_file").click().run())
     address = app.session_state["data"]
@@ -367,18 +367,18 @@ def test_gold_is_held_fixed_on_request_and_gold_of_more_cases_can_be_brought_aft
     app = use(dropped(("crowd.csv", "\n".join(["case,rater,class,gold", *rows]).encode())))
     app = done(app.switch_page("pages/models.py").run())
     (hold,) = [each for each in app.toggle if each.label.startswith("Treat the gold class")]
-    assert hold.label == "Treat the gold class as known (4 gold cases)" and not hold.value
+    assert hold.label == "Treat the gold class of 4 cases as known" and not hold.value
     app = done(hold.set_value(True).run())
     app = done(app.switch_page("pages/upload.py").run())
     gold = "\n".join(["case,class", *(f"{case},{'xy'[case % 2]}" for case in range(10))])
     app = dropped(("gold.csv", gold.encode()), app=app)
-    assert "the gold class of 10 of 12 cases" in texts(app)
+    assert "gold for 10 of 12 cases" in texts(app)
     (use_it,) = [each for each in app.button if each.label == "Use as gold"]
     app = done(use_it.click().run())
     assert "10 gold cases" in texts(app)
     app = done(app.switch_page("pages/models.py").run())
     (hold,) = [each for each in app.toggle if each.label.startswith("Treat the gold class")]
-    assert hold.label == "Treat the gold class as known (10 gold cases)" and hold.value
+    assert hold.label == "Treat the gold class of 10 cases as known" and hold.value
 
 
 @pytest.mark.parametrize(
@@ -479,7 +479,7 @@ PYTHON_NONE = b"item,rater1,rater2,rater3\n0,1,1,None\n1,1,1,1\n2,2,None,2\n"
 def test_codes_for_missing_annotations_are_asked_about_before_anything_can_be_used():
     app = dropped(("placeholder.csv", PYTHON_NONE))
     asked = widget(app, "radio", "codes-")
-    assert "In 9 annotations: “None” (2)." in asked.label
+    assert "Found among 9 annotations: “None” (2)." in asked.label
     assert asked.value is None
     assert asked.options == ["Yes, leave them out", "No, count them"]
     assert not [button for button in app.button if button.key == "use"]
@@ -567,7 +567,7 @@ def test_a_new_version_of_a_saved_dataset_is_compared_with_it(left):
     day = library.kept()[0].kept_at[:10]
     words = "1 annotation changed, 1 added, 1 removed; 1 new case, 1 new rater."
     app = dropped(("april.csv", second))
-    assert f"Compared with march, saved {day}: {words}" in texts(app).replace("\\", "")
+    assert f"Compared with march, saved on {day}: {words}" in texts(app).replace("\\", "")
     (table,) = [one.value for one in app.dataframe if list(one.value.columns) == ["case", "rater", "before", "now"]]
     assert table.to_numpy().tolist() == [["1", "ann", "x", "y"]]
     assert app.button(key="use").label == "Use 4 annotations"
