@@ -436,7 +436,7 @@ def test_nothing_that_the_browser_receives_tells_the_panels_opinion_before_ones_
     words = (
         b"lausib",
         b"ertainty: leading class",
-        b"Reason for review at the start",
+        b"Why this case was queued",
         b'"xaxis"',
         f"certainty {100 * certainty:.0f}%".encode(),
     )

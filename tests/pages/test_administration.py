@@ -95,7 +95,7 @@ def test_review_warns_two_minutes_before_the_session_ends_and_not_where_nobody_s
 
 
 def test_the_upload_page_says_what_a_person_may_upload_and_what_is_left(page):  # noqa: F811
-    assert "You may upload up to 1,024 MB per file and 10,240 MB per 24 hours." in said(page(claims(ANN), "upload"))
+    assert "You can upload up to 1,024 MB per file and 10,240 MB per 24 hours." in said(page(claims(ANN), "upload"))
     record_upload(ANN, 10_000 * 2**20, 10_240 * 2**20)
     assert "You have 240 MB left." in said(page(claims(ANN), "upload"))
     assert "You have 10,240 MB left." in said(page(claims(ADA), "upload"))

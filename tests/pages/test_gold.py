@@ -116,7 +116,7 @@ def test_classifiers_stand_beside_gold_and_of_two_that_are_right_equally_often_n
     assert table["n_gold"].tolist() == [60, 60] and (table["ci_low"] < table["right_by_gold"]).all()
     app = opened("home", data)
     assert "; against gold " in words(app)
-    assert any(each.label == "Highest of 2 classifiers, top-1 accuracy" for each in app.metric)
+    assert any(each.label == "Highest top-1 accuracy of 2 classifiers" for each in app.metric)
 
 
 def test_decided_sets_judge_the_labels_where_the_switch_is_on():

@@ -180,14 +180,13 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said == [
         "Best classifier, top-1 accuracy: 70%",
-        "“net”, 61% to 78% at γ = 3; beats the other classifier with at least 97% probability",
+        "“net”: 61% to 78% at γ = 3. It beats the other classifier with at least 97% probability.",
     ]
     said.clear()
     evaluation.better[0, 1, 0] = 0.6  # ahead in the mean alone: no best one is named
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
-    assert said[0] == "Highest of 2 classifiers, top-1 accuracy: 70%" and said[1].endswith(
-        "beats the other classifier with at least 60% probability"
-    )
+    assert said[0] == "Highest top-1 accuracy of 2 classifiers: 70%"
+    assert said[1].endswith("It beats the other classifier with at least 60% probability.")
 
 
 def test_the_model_that_opens_and_the_majority_vote_have_each_their_own_accuracy_by_gold(monkeypatch, said):
@@ -829,10 +828,10 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
 def test_review_says_what_another_page_sent_before_anybody_has_written_a_name(said):
     st.session_state.update({"data": "d", "review_proposed": ("d", "m* differs", ("a", "b"))})
     review_start._put_forward()
-    assert said == ["2 cases: m* differs. You can review these cases first once you have entered your name."]
+    assert said == ["2 cases: m* differs. Enter your name to review them first."]
     st.session_state.update({"data": "other", "queue": "sample"})
     review_start._put_forward()
-    assert said[1:] == ["The random sample will be drawn here once you have entered your name."]
+    assert said[1:] == ["Enter your name to draw the random sample."]
     del st.session_state["queue"]
     review_start._put_forward()
     assert len(said) == 2

@@ -76,8 +76,8 @@ def _family(one: VersionDrift, place: int, theme) -> None:
         far = one.score == "rmse"
         among = f" {'Distance' if far else 'Agreement'} between people: {number(abs(one.people))}."
     st.caption(
-        "Changed: cases that the newer version annotated differently. Nearer and farther: changed cases that moved "
-        "towards people's annotations and away from them."
+        "Changed: cases that the newer version annotated differently. Nearer, farther: changed cases that moved "
+        "towards or away from people's annotations."
         f"{among}{allowed}"
     )
     widgets.download(one.to_frame("changes"), "Changes", "version_changes", f"versions-changes-{place}")

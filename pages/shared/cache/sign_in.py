@@ -125,7 +125,7 @@ def upload_limits() -> str:
     if left < LEAST_UPLOAD:
         reached = f"You have reached your upload limit of {limit:,} MB per 24 hours."
         return f"{reached} Try again later, or ask an administrator."
-    most = f"You may upload up to {upload_limit_mb(found):,} MB per file and {limit:,} MB per 24 hours."
+    most = f"You can upload up to {upload_limit_mb(found):,} MB per file and {limit:,} MB per 24 hours."
     return f"{most} You have {left // MEGABYTE:,} MB left."
 
 

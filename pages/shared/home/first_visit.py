@@ -31,7 +31,7 @@ _NEEDS = ("draws", "points", "summaries", "others")
 _POLL_SECONDS = 1.0
 _QUESTIONS = (
     ("How much do raters agree?", "Agreement with 95% intervals, by rater, class and time"),
-    ("Which raters are accurate?", "Rater accuracy, with or without a gold standard, and flags with evidence"),
+    ("Which raters are accurate?", "Rater accuracy with or without a gold standard, and the evidence behind each flag"),
     ("Which cases are uncertain?", "Certainty of every case, and a list of cases to review"),
     ("Is one classifier really better?", "Classifier metrics that account for uncertain ground truth"),
 )

@@ -192,11 +192,11 @@ def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
     if len(evaluation.values) < 2:
         title = f"Classifier, {metric_title(metric)}"
     elif leader.p is None or leader.p < CLEARLY_AHEAD:
-        title = f"Highest of {len(evaluation.values)} classifiers, {metric_title(metric)}"
+        title = f"Highest {metric_title(metric)} of {len(evaluation.values)} classifiers"
     value = evaluation.values[leader.name][metric]
     st.metric(title, percent(value.mean), help=widgets.explained("top3 accuracy"))
     others = "the other classifier" if len(evaluation.values) == 2 else "every other classifier"
-    lead = "" if leader.p is None else f" Beats {others} with at least {percent(at_least(leader.p))} probability."
+    lead = "" if leader.p is None else f" It beats {others} with at least {percent(at_least(leader.p))} probability."
     st.caption(
         f"“{markdown(shorten(leader.name, 24))}”: {percent_range(value.ci_low, value.ci_high)} at "
         f"γ = {exact(nearest)}.{lead}{_classifier_by_gold(views, leader.name, metric)}"
@@ -219,7 +219,7 @@ def prevalence(views: home_known.Views) -> None:
     view = views.classes
     if not view.n_annotations:
         st.metric("Prevalence", "–", help=widgets.explained("prevalence"))
-        st.caption("No annotation has exactly one first class.")
+        st.caption("No annotation has a single first choice.")
         return
     place = st.container()
     found = home_known.prevalence(views)

@@ -12,7 +12,7 @@ ICON = (
 # Streamlit's own words on a lost connection ask for a command in a terminal.
 AWAY = (
     "Plurality is not responding: it is restarting, or the network is down. Confirmed reviews are saved. This page "
-    "reconnects automatically; if it does not, reload it."
+    "reconnects automatically. If it does not, reload it."
 )
 _LOST = (  # the body of a dialog that is none of ours, while the page says that it connects
     'body:has([data-testid="stConnectionStatus"]) [data-testid="stDialog"]:not(:has([data-testid="stVerticalBlock"])) '

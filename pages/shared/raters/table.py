@@ -35,8 +35,8 @@ _OWN: dict[str, dict] = {
     "accuracy": {"width": 72, "help": "Measured against gold or estimated by the model, then shrunk towards "
                                       "the mean of all raters."},
     "follows": {"width": 72, "help": "Correlation with the case score, shrunk towards the mean of all raters."},
-    "lost": {"width": 72, "help": "Annotations lost: n minus the number that an average rater needs for the same "
-                                  "information."},
+    "lost": {"width": 72, "help": "Annotations lost: n minus the number of annotations by an average "
+                                  "rater that give the same information."},
     "P(acceptable)": {"width": 98, "help": "Probability that the rater meets the acceptable accuracy."},
     "expected wrong": {"width": 105, "help": "Expected number of wrong annotations."},
     "annotations": {"label": "n", "width": 56, "help": "Annotations."},
@@ -44,7 +44,7 @@ _OWN: dict[str, dict] = {
                                          "judged by the other raters."},
     "right by gold": {"label": "by gold", "width": 92, "help": "Share of correct annotations on cases with gold."},
     "with others": {
-        "label": "agreement", "width": 92, "help": "How often annotations agree with those of other raters."
+        "label": "agreement", "width": 92, "help": "How often the rater's annotations agree with those of other raters."
     },
     _ENDS[0]: {"label": "95% from"}, _ENDS[1]: {"label": "to"},
     "blind reads agree, lower end": {"label": "95% from"}, "blind reads agree, upper end": {"label": "to"},

@@ -16,7 +16,7 @@ from core.review.random_sample import reviewed_by
 from core.review.states import CaseReview
 from core.review.store import ReviewStore
 from core.review.summary import mean_certainty
-from core.text import exact, markdown, percent, plural, significant
+from core.text import exact, markdown, percent, plural, significant, was_or_were
 from pages.shared.cache import access, sign_in, visit
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import blocks, plausibility_models, provenance, state, widgets
@@ -75,7 +75,11 @@ def _width(dataset: Dataset, grown: Dataset, model: GaussianScores, reliability:
 def take_away(store: ReviewStore, dataset: Dataset) -> None:
     """Draw downloads: state of every case, audit trail, and a dataset with the decisions as a further rater."""
     reviews, n_kept_back = access.reviews_to_take(dataset.digest)
-    kept_back = f"Not included: {plural(n_kept_back, 'case')} that others reviewed and that you can still review blind."
+    them = "it" if n_kept_back == 1 else "them"
+    kept_back = (
+        f"{plural(n_kept_back, 'case')} reviewed by others {was_or_were(n_kept_back)} left out, because you can still "
+        f"review {them} blind."
+    )
     if not reviews:
         st.info(
             kept_back if n_kept_back else "No reviews yet. Review a case to export results.",

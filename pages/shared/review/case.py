@@ -236,11 +236,7 @@ def _plausible(current: CaseOnScreen, model: PlausibilityModel, reliability: flo
     # A session keeps its reasons. The model or γ may have changed since, and another number would contradict the bars.
     own = f"γ = {exact(reliability)})"
     same = "γ = " not in queued or queued.rstrip(".").endswith((f"({title}, {own}", f"({own}"))
-    here = (
-        f" Reason for review at the start of the session: {markdown(queued.removesuffix('.'))}."
-        if queued and same
-        else ""
-    )
+    here = f" Why this case was queued: {markdown(queued.removesuffix('.'))}." if queued and same else ""
     chosen = ", as chosen on the Cases page" if reliability_slider.is_chosen() else ""
     st.caption(f"Model: {title}, reliability γ = {exact(reliability)}{chosen}.{here}")
 

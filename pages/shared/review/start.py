@@ -297,11 +297,12 @@ def _put_forward() -> None:
     data, title, cases = visit.review_proposed
     said = ""
     if cases and data == visit.data:
-        said = f"{plural(len(cases), 'case')}: {markdown(title)}. You can review these cases first"
+        them = "it" if len(cases) == 1 else "them"
+        said = f"{plural(len(cases), 'case')}: {markdown(title)}. Enter your name to review {them} first."
     elif visit.choice["queue"] == "sample":
-        said = "The random sample will be drawn here"
+        said = "Enter your name to draw the random sample."
     if said:
-        st.info(f"{said} once you have entered your name.", icon=":material/rate_review:")
+        st.info(said, icon=":material/rate_review:")
 
 
 def _proposed(desk: Desk, dataset: Dataset) -> None:

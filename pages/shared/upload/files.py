@@ -20,7 +20,7 @@ def zone() -> None:
         "Drop annotation files here, or a zip of them",
         accept_multiple_files=True,
         key=f"home_drop-{visit.n_drops}",
-        help="CSV, Excel, Parquet, JSON and exports of annotation tools. Files stay on this computer.",
+        help="CSV, Excel, Parquet, JSON and exports from annotation tools. Files stay on this computer.",
     )
     if uploads:
         visit.files[f"files_held-{annotations_key()}"] = list(uploads)

@@ -97,7 +97,7 @@ def read_others(
         Known treatment of codes for missing annotations.
     """
     others = other_questions(source, shown, chosen)
-    title = "Reading the other questions" + (" without codes for missing annotations" if treatment else "")
+    title = "Reading the other questions" + (" again" if treatment else "")
     told = tuple((one.name, one.mapping) for one in others)
     return job_progress.result_of(
         ("build", *key, "questions", shown.name, told, name, repr(treatment)),
@@ -185,8 +185,8 @@ def show(name: str, reading: Reading, others: Sequence[QuestionReading]) -> None
     counts = {name: st.column_config.NumberColumn(**columns.COUNT) for name in heads[2:6]}
     with st.expander(f"The {plural(len(every), 'question')} in this upload", key="questions_read"):
         st.caption(
-            "Your choices of cases, raters and codes for missing annotations apply to all questions. Your choices of "
-            "the kind of annotation and of the classes apply only to the first question. To set up another question, "
-            "choose it as the first one."
+            "The cases, raters and codes for missing annotations that you choose apply to all questions. The kind of "
+            "annotation and the classes apply only to the first question. To set up another question, choose it as "
+            "the first one."
         )
         st.dataframe(table, hide_index=True, column_config=counts, placeholder="–", key="questions_table")
