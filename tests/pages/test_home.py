@@ -95,7 +95,7 @@ def test_where_raters_contradict_each_other_home_says_so_and_no_model_gives_the_
     ]
     said = words(home(kept("\n".join(["case,rater,class", *rows, ""]))))
     assert "**Raters contradict each other**" in said and "may be chance" not in said
-    assert "Dawid-Skene" not in said and "(majority vote); n = 120 cases" in said
+    assert "Dawid-Skene" not in said and "(majority vote), n = 120 cases" in said
 
 
 @pytest.mark.parametrize("sample", ["skin", "anaesthesia"])
@@ -146,7 +146,7 @@ def test_with_predictions_the_best_classifier_stands_there_and_without_them_the_
     assert any("classifier" in label for label in figures(home("skin")))
     app = home("anaesthesia")
     assert any(label.startswith("Prevalence of ") for label in figures(app))
-    assert "(Average of models); n = " in words(app)
+    assert "(Average of models), n = " in words(app)
     assert "add a predictions file" in words(app)
 
 
@@ -167,7 +167,7 @@ def test_of_two_classes_the_rarer_is_told_by_the_model_that_home_names():
     share = compute_settings(caries).weigh(caries).prevalence.min()
     (said,) = [value for label, value in figures(app).items() if label.startswith("Prevalence of ")]
     assert said == f"{share:.0%}" == "20%"
-    assert re.search(r"1\d% to 2\d% \(Average of models\); n = 3,869 cases", words(app))
+    assert re.search(r"1\d% to 2\d% \(Average of models\), n = 3,869 cases", words(app))
 
 
 def test_with_one_answer_a_case_home_says_that_nothing_can_be_compared():

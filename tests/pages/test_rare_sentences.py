@@ -227,9 +227,9 @@ def test_rates_are_of_hard_cases_perhaps_only_where_people_left_some_out(monkeyp
     found = SimpleNamespace(n=60, n_labelled=n_labelled, notes=("Note.",))
     ai_rates._said(found, "people", None, ())
     assert said[0] == (
-        f"Of 60 cases that the AI rater labelled, {n_labelled} have a label from people. Intervals: 95%. Note."
+        f"{n_labelled} of 60 cases that the AI rater labelled also have a label from people. Intervals: 95%. Note."
     )
-    assert any("rates for hard cases" in one for one in said) == (n_labelled < 60)
+    assert any("apply only to hard cases" in one for one in said) == (n_labelled < 60)
     said.clear()
     ai_rates._said(found, "sample", None, ("a", "gpt is not in the data"))
     assert said[:2] == ["a", "gpt is not in the data"] and said[2].startswith(

@@ -93,13 +93,13 @@ def agreement(found: ApplicableCoefficients | None, why: str) -> None:
     main = _main(found)
     if found.kind == "set":
         st.metric("Agreement on label sets, α", number(main.value), help=widgets.explained(main.name))
-        st.caption(_ends(main) + f", {main.weights}; n = {plural(main.n_cases, 'case')}")
+        st.caption(_ends(main) + f", {main.weights}, n = {plural(main.n_cases, 'case')}")
         return
     if found.kind == "score":
         title = method_named(CoefficientMethod, main.name).title
         value = "–" if main.value is None else percent(main.value)
         st.metric("Score variance due to cases", value, help=widgets.explained(main.name))
-        st.caption(_ends(main, in_percent=True) + f", {title}; n = {plural(main.n_cases, 'case')}")
+        st.caption(_ends(main, in_percent=True) + f", {title}, n = {plural(main.n_cases, 'case')}")
         return
     value = "–" if main.value is None else percent(main.value)
     st.metric(found.pairs_title, value, help=widgets.explained(main.name))
