@@ -1110,7 +1110,7 @@ def test_decisions_that_become_a_rater_are_counted_beside_those_that_cannot(monk
     assert (st.session_state["case"], st.session_state["go_to"]) == ("y", "cases")
     monkeypatch.setattr(after.access, "forget_reviews", lambda digest: 12)
     after._erase(SimpleNamespace(digest="digest"))
-    assert told == ["3 decisions added. 2 decisions could not be added.", "12 steps erased."]
+    assert told == ["3 decisions added. 2 decisions could not be added.", "12 review steps deleted."]
 
 
 def test_cases_closed_without_arbitration_are_those_closed_less_those_decided(monkeypatch, said):

@@ -69,7 +69,9 @@ def _merging(view: Dataset, first: str, second: str) -> None:
             disabled=two is None,
         )
     ordered = " Ordered classes can be merged only with their neighbours." if view.ordinal else ""
-    st.caption(f"Saves a new dataset with the classes merged. The current one and its reviews do not change.{ordered}")
+    st.caption(
+        f"Saves a new dataset with the classes merged. The current dataset and its reviews do not change.{ordered}"
+    )
 
 
 def _merge(first: str, second: str) -> None:

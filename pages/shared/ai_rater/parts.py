@@ -319,7 +319,7 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
         "AI rater that predicts one more rater as well as three raters do is worth three raters. When probabilities "
         "are compared, confident errors cost most. Worth measures similarity to the raters, not correctness: an AI "
         "rater that makes the same errors is worth more."
-        + (" Agreement compares only first choices; probabilities are compared with whole rankings." if ranked else "")
+        + (" Agreement uses only first choices, and probabilities are compared with whole rankings." if ranked else "")
     )
     frame = pd.concat(
         [one.to_frame().assign(machine=one.machine, by=one.score, machine_score=one.value) for one in known]

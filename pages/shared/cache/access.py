@@ -621,7 +621,7 @@ def sharing(address: str) -> None:
     with st.popover("Share", key=f"sharing-{address}"):
         key = f"shared-{address}"
         st.text_area(
-            "People who may open and review these data, one per line",
+            "People who can open and review these data, one per line",
             "\n".join(shared_with(address)),
             key=key,
             help="Sign-in names (with most providers, e-mail addresses).",

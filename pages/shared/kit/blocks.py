@@ -77,7 +77,7 @@ def answer(part: AnalysisPart, dataset: Dataset, after: Drawn | None = None, nee
     """
     verdict = part.applicable(dataset)
     if not verdict.possible:
-        st.info(f"Not possible: {markdown(verdict.reason)}.", icon=":material/block:")
+        st.info(f"Not available: {markdown(verdict.reason)}.", icon=":material/block:")
         return
     options = controls(part)
     if needed is None:

@@ -150,7 +150,7 @@ def _config(found: AssessedRaters) -> dict:
         "reads higher": st.column_config.NumberColumn(
             format="%+.2f",
             width=92,
-            help="How many classes higher this rater annotates than the average rater. This does not count against "
+            help="By how many classes the rater annotates higher than the average rater. This does not count against "
             "the rater.",
         ),
     }

@@ -145,8 +145,8 @@ def _further_rater(dataset: Dataset, reviews: dict[str, CaseReview]) -> None:
 
 
 def _erasing(store: ReviewStore, dataset: Dataset, n_cases: int) -> None:
-    widgets.heading("Erase")
-    with st.popover("Erase these reviews", icon=":material/delete:"):
+    widgets.heading("Delete")
+    with st.popover("Delete these reviews", icon=":material/delete:"):
         st.write(
             f"This permanently deletes {plural(store.count(dataset.digest), 'review step')} on "
             f"{plural(n_cases, 'case')} and all review sessions, for all reviewers. The annotations are kept. This "
@@ -158,7 +158,7 @@ def _erasing(store: ReviewStore, dataset: Dataset, n_cases: int) -> None:
 def _erase(dataset: Dataset) -> None:
     with visit.error_in("review_error"):
         n_events = access.forget_reviews(dataset.digest)
-        st.toast(f"{plural(n_events, 'step')} erased.")
+        st.toast(f"{plural(n_events, 'review step')} deleted.")
 
 
 @visit.error_in("review_error")

@@ -106,7 +106,7 @@ def refusal(scope: dict[str, Any]) -> str:
     if not is_here(_address(scope)) and not (sign_in.is_on() or current_settings().open_to_anybody):
         return "Without sign-in, this server accepts connections only from its own computer."
     if host is None or not is_host_allowed(host):
-        return "This host name is not allowed. Only the administrator can allow it, in server.allowedHosts."
+        return "This host name is not allowed. The administrator can add it to server.allowedHosts."
     if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
         return "Could not connect: this server accepts no connections from pages of other sites."
     if site == "cross-site" and (mode != "navigate" or into not in (None, "document")):
