@@ -200,11 +200,14 @@ class Following(Judged, Result):
             return []
         at = np.where(self.scores.severe, np.abs(self.scores.severity), -1.0)
         n = int(self.scores.severe.sum())
-        first = highest_first(at)[: min(n, _MOST_NAMED)]
-        named = "; ".join(f"{self.raters[j]} {self.shift(int(j))}" for j in first)
-        who = "One rater scores" if n == 1 else f"{n:,} raters score"
-        least = ". Largest differences" if n > _MOST_NAMED else ""
-        return [f"{who} higher or lower than the others{least}: {named}.", "This does not count against them."]
+        first = int(highest_first(at)[0])
+        largest = f"{self.raters[first]} {self.shift(first)}"
+        if n == 1:
+            return [f"{largest}, which does not count against this rater."]
+        return [
+            f"{n:,} raters clearly rate higher or lower than the average rater, which does not count against them.",
+            f"Largest difference: {largest}.",
+        ]
 
     def _low(self, rater: int) -> str:
         judge = "with gold" if self.by_gold[rater] else "with the other raters' scores"

@@ -210,11 +210,9 @@ def summary(found: OneCase, n_classes: int) -> Words:
     errors = [*result.se[0, : len(sets)]]
     words = f"Certainty: {', '.join(sets)}" if found.n_votes > 1 else few_said(found)
     if risk is not None:
-        errors += [risk.summed_se[0], risk.of_top1_se[0]]
-        words += (
-            f". Risk: {RISK_LEVELS[risk.level[0]]}, certainty {probability(float(risk.summed[0]))} (of the leading "
-            f"class's risk level: {probability(float(risk.of_top1[0]))}), expected risk {number(risk.expected[0])} of 2"
-        )
+        errors.append(risk.summed_se[0])
+        level, sure = RISK_LEVELS[risk.level[0]], probability(float(risk.summed[0]))
+        words += f". Risk: {level} (certainty {sure}), expected risk {number(risk.expected[0])} of 2"
     if error := float(np.nanmax(errors, initial=0.0)):
         words += f" (simulation error up to {percent(error, 1)})"
     return Words(words, "note", "annotation certainty" if risk is None else "risk")
