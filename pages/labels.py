@@ -163,7 +163,7 @@ def _page() -> None:
         own = {"labels_table": lambda grid: _table(grid, dataset.n_cases)}
         blocks.show((block for block in drawn if not isinstance(block, Download)), own)
         if dataset.kind != "score" and found.n_ready < len(found.labels):
-            st.page_link("pages/review.py", label="Review the other cases", icon=":material/rate_review:")
+            st.page_link("pages/review.py", label="Review cases that are not certain", icon=":material/rate_review:")
         if n_kept_back and options.rule == "review":
             these = "this case" if n_kept_back == 1 else "these cases"
             st.caption(

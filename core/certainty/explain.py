@@ -53,8 +53,8 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
         sentence = f"there are {few}{_count(n_answers, 'annotation')}, and no class is named{first} twice"
     elif len(votes) == 1:
         named = votes.total()
-        names = "has a single first choice" if named == 1 else "name the same class first"
-        sentence = f"{_count(named, 'annotation')} {names}"
+        of = f"{_word(named)} of the {_word(n_answers)} annotations"
+        sentence = f"only {of} has a single first choice" if named == 1 else f"{of} name the same class first"
     else:
         counts = [str(votes_of) for _, votes_of in votes.most_common()]
         split = " to ".join(counts) if len(counts) == 2 else f"{', '.join(counts[:-1])} and {counts[-1]}"

@@ -301,8 +301,8 @@ class VoteChanges:
             ties = f"{self.n_decided:,} of {plural(self.n_tied, 'tie')}"
         weighing = f"The model, with {self.classifier} as evidence," if self.classifier else "Weighting the raters"
         if self.n_decided and not self.n_changed:
-            return f"{weighing} breaks {ties} and changes the majority class in none of {cases}"
-        words = f"{weighing} changes the majority class in {self.n_changed:,} of {cases}"
+            return f"{weighing} breaks {ties} and never overrules the majority"
+        words = f"{weighing} overrules the majority in {self.n_changed:,} of {cases}"
         return words + (f" and breaks {ties}" if self.n_decided else "")
 
 

@@ -101,10 +101,11 @@ class FlaggedRaters(Result):
         bar = f"the acceptable accuracy ({percent(found.acceptable)}{judges})"
         about = round(found.n_below)
         if not found.n_flagged:
-            who = f"an estimated {about:,} of {n_judged:,} {'is' if about == 1 else 'are'} below it"
+            who = f"an estimated {about:,} of {n_judged:,} {'is' if about == 1 else 'are'}"
             unsure = f", but {who if n_judged > 1 else 'the only rater may be'}" if about else ""
             judge = "" if unsure and found.judged_by == "model" else f". Accuracy is {_JUDGES[found.judged_by]}"
-            said = f"No rater is clearly below the acceptable accuracy ({percent(found.acceptable)})"
+            one = "No single rater" if n_judged > 1 else "No rater"
+            said = f"{one} is clearly below the acceptable accuracy ({percent(found.acceptable)})"
             return f"{said}{unsure}{judge}.{_checked(found.check)}"
         total = float(np.nansum(found.expected_wrong))
         them = "the flagged rater's" if found.n_flagged == 1 else "the flagged raters'"

@@ -180,7 +180,7 @@ def careless_evidence(found: Carelessness, classes: tuple[str, ...]) -> Evidence
     def words(rater: int) -> str:
         return (
             f"Named “{classes[found.favourite[rater]]}” {plural(int(found.n_favourite[rater]), 'time')} on "
-            f"{found.n_far[rater]} cases on which others rarely name it (under {percent(FAR)}). Expected: "
+            f"{found.n_far[rater]} cases where other raters rarely did (under {percent(FAR)}). Expected: "
             f"{number(found.expected[rater], 1)} times."
         )
 

@@ -193,7 +193,7 @@ class Following(Judged, Result):
             return []
         mean = number(self.mean)
         limit = number(self.acceptable)
-        return [f"The acceptable correlation is {limit}, half the mean correlation of all raters ({mean})."]
+        return [f"The limit of {limit} is half the mean correlation of all raters ({mean})."]
 
     def _shifted(self) -> list[str]:
         if self.scores is None or not self.scores.severe.any():

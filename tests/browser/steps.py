@@ -16,7 +16,7 @@ PAGES = {
     "Raters": r"acceptable|Cannot determine|follow the cases|How are the raters doing",
     "Cases": r"uncertain at γ = |Certainty cannot reach",
     "Review": r"Which cases need another opinion",
-    "Reliability": r"Certainty rises from",
+    "Reliability": r"Mean certainty rises from",
     "Labels": r"are certain|is certain|Certainty cannot reach|standard error|Which label",
     "Report": r"Export a report",
     "Settings": r"Settings",

@@ -63,7 +63,7 @@ def test_the_title_counts_certain_labels_and_the_bar_moves_it():
     app = settle(app.number_input(key="label_bar").set_value(0.8).run())
     n = (rows(app)["status"] == "certain").sum()
     assert app.title[0].value == f"{n} of 24 labels are certain" and 0 < n < 24
-    assert "Review the other cases" in [link.label for link in app.get("page_link")]
+    assert "Review cases that are not certain" in [link.label for link in app.get("page_link")]
     app = settle(app.radio(key="label_below").set_value("out").run())
     assert len(rows(app)) == n and set(rows(app)["status"]) == {"certain"}
     app = settle(app.number_input(key="label_bar").set_value(0.95).run())

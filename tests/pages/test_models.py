@@ -44,7 +44,7 @@ def comparison(app):
 
 def test_the_first_sentence_tells_changed_answers_from_decided_ties_and_names_the_model():
     app = opened("models", "anaesthesia")
-    assert title(app) == "Weighting the raters changes the majority class in 1 of 45 cases (Average of models)"
+    assert title(app) == "Weighting the raters overrules the majority in 1 of 45 cases (Average of models)"
     assert title(not_smoothed(choose(app, "one-coin"))).endswith("(One coin)")
 
 

@@ -691,7 +691,7 @@ def test_ordered_classes_of_a_case_are_named_from_the_lowest_to_the_highest(monk
     figure, words, _, download = one_case.scale(probability, view, 1, lambda *_: {})
     assert figure.draw(LIGHT).layout.title.text == f"True class: {title} (95% interval)"
     assert download.table.values.tolist() == [["x", 0.125, 0], ["y", 0.625, 2], ["z", 0.25, 1]]
-    assert words.plain.endswith("With 88% probability, the true class is within one class of the median.")
+    assert words.plain.endswith("With 88% probability, the true class is at most one class from “y”.")
 
 
 def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
@@ -924,7 +924,7 @@ def test_p_correct_of_a_ranking_counts_the_first_choices_it_is_based_on(monkeypa
     n, n_used = np.diff(dataset.case_ptr), np.diff(classes.case_ptr)
     tied, whole = (int(np.flatnonzero(some)[0]) for some in (n_used < n, n_used == n))
     correct.say(dataset, tied, one)
-    assert said[-1].endswith(f", from {n_used[tied]} of {n[tied]} annotations (first choices without ties).")
+    assert said[-1].endswith(f"1%. From {n_used[tied]} of {n[tied]} annotations: tied first choices are left out.")
     correct.say(dataset, whole, one)
     assert said[-1].endswith("”: 1%.")
 
@@ -938,13 +938,13 @@ def test_raters_of_a_case_who_side_less_with_the_panel_have_their_own_share_and_
     )  # fmt: skip
     said = one_case.below_peers_said(found, data, 0, False)
     assert said.endswith(
-        "than others: dan (40% of 1,234 annotations; other raters: 5%) and bob (50% of 25 annotations; other raters: "
-        "10%)."
+        "than the other raters: dan (40% of 1,234 annotations, against 5%) and bob (50% of 25 annotations, "
+        "against 10%)."
     )
     said = one_case.below_peers_said(found, data, 0, True)  # by their places in the list of the case
     assert said.endswith(
-        "than others: rater 3 (40% of 1,234 annotations; other raters: 5%) and rater 4 (50% of 25 annotations; other "
-        "raters: 10%)."
+        "than the other raters: rater 3 (40% of 1,234 annotations, against 5%) and rater 4 (50% of 25 annotations, "
+        "against 10%)."
     )
 
 

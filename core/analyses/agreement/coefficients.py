@@ -104,7 +104,7 @@ def _groups(found: ApplicableCoefficients) -> list[Group]:
         return [
             Group("Exact agreement", [one for one in plain if one not in by_square]),
             Group("Partial agreement, by rank", by_rank),
-            Group("Partial agreement, by distance²", by_square),
+            Group("Partial agreement, by squared distance", by_square),
         ]
     if found.kind == "ranking":
         whole = [one for one in main if one.name in (LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP)]

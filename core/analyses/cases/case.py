@@ -172,17 +172,21 @@ def below_peers_said(found: BelowPeers, dataset: Dataset, case: int, hide_names:
     str
         Sentence to append to another one, or "".
     """
-    names: dict[int, str] = {}
+    names: dict[int, tuple[str, str]] = {}
     for place, annotation in enumerate(dataset.annotations_of(case), 1):
         rater = int(dataset.rater[annotation])
         if found.named[rater] and rater not in names:
             who = f"rater {place}" if hide_names else dataset.raters[rater]
             own, peers = percent(1 - found.own[rater]), percent(1 - found.peers[rater])
-            names[rater] = f"{who} ({own} of {plural(int(found.n[rater]), 'annotation')}; other raters: {peers})"
+            names[rater] = who, f"{own} of {plural(int(found.n[rater]), 'annotation')}, against {peers}"
     if not names:
         return ""
-    these = "this rater disagrees" if len(names) == 1 else "these raters disagree"
-    return f" Across all cases, {these} with the majority more often than others: {listed(list(names.values()))}."
+    more = "with the majority more often than the other raters"
+    if len(names) == 1:
+        who, of = names.popitem()[1]
+        return f" Across all cases, {who} disagrees {more} ({of})."
+    each = listed([f"{who} ({of})" for who, of in names.values()])
+    return f" Across all cases, these raters disagree {more}: {each}."
 
 
 def few_said(found: OneCase) -> str:
@@ -427,7 +431,7 @@ def scale(
     own, named = (table[name].to_numpy() for name in ("probability", "named by"))
     at = class_scale(class_probability[case : case + 1])
     mean, low, high = float(at.expected_class[0]), int(at.expected_class_low[0]), int(at.expected_class_high[0])
-    near = probability(float(at.within_one[0]))
+    near, median = probability(float(at.within_one[0])), view.classes[int(at.median_class[0]) - 1]
     first, last = (plotly(shorten(view.classes[end - 1], 18)) for end in (low, high))
     title = f"True class: {first if low == high else f'{first} to {last}'} (95% interval)"
 
@@ -445,7 +449,7 @@ def scale(
         Words(
             (
                 "Expected class: ", Name(place_said(view.classes, mean)),
-                f". With {near} probability, the true class is within one class of the median.",
+                f". With {near} probability, the true class is at most one class from “", Name(median), "”.",
             ),
             "note",
         ),

@@ -142,11 +142,11 @@ def over_trust(sweep: SweepTable, shares: CertaintyShares | None = None) -> str:
     errors = [result.mean_se() or 0.0 for result in sweep.certainty]
     before, after = percent(first.mean()), percent(last.mean())
     if len({percent(mean) for mean in means}) == 1:
-        words = f"Certainty is {before} at every γ"
+        words = f"Mean certainty is {before} at every γ"
     elif abs(means[-1] - means[0]) <= 2 * np.hypot(errors[0], errors[-1]):
-        words = f"Certainty does not clearly change with γ ({before} to {after})"
+        words = f"Mean certainty does not clearly change with γ ({before} to {after})"
     else:
-        words = f"Certainty {'rises' if means[-1] > means[0] else 'falls'} from {before} to {after} with γ"
+        words = f"Mean certainty {'rises' if means[-1] > means[0] else 'falls'} from {before} to {after} as γ increases"
     counts = [result.n_below(UNCERTAIN_BELOW) for result in sweep.certainty]
     remaining = counts[-1]
     if not any(counts):
@@ -155,6 +155,6 @@ def over_trust(sweep: SweepTable, shares: CertaintyShares | None = None) -> str:
         place = max(place for place, count in enumerate(counts) if count) + 1
         at = exact(sweep.reliabilities[place])
         return f"{words}, and reaches {percent(UNCERTAIN_BELOW)} in every case{several} at γ = {at}"
-    stay = "stays" if remaining == 1 else "stay"
+    stay = "is still" if remaining == 1 else "are still"
     at = f"{percent(UNCERTAIN_BELOW)} at γ = {exact(sweep.reliabilities[-1])}"
     return f"{words}; {remaining:,} of {counted} {stay} below {at}"

@@ -66,9 +66,11 @@ def say(dataset: Dataset, case: int, one: OneCase) -> None:
         return
     said = probability(float(found.probability[case, leading]))
     n, n_used = (np.diff(data.case_ptr)[case] for data in (dataset, classes))
-    used = "" if n_used == n else f", from {n_used:,} of {plural(int(n), 'annotation')} (first choices without ties)"
+    used = (
+        "" if n_used == n else f" From {n_used:,} of {plural(int(n), 'annotation')}: tied first choices are left out."
+    )
     st.caption(
-        f"P(correct) of “{markdown(classes.classes[leading])}”: {said}{used}.",
+        f"P(correct) of “{markdown(classes.classes[leading])}”: {said}.{used}",
         help=widgets.explained("p correct"),
     )
     if one.n_votes > 1:

@@ -52,7 +52,7 @@ def sentence(dataset: Dataset, found: ApplicableCoefficients | None, certain: Ca
         if main.value == 1.0:  # no two scores of a case differ, and there is no interval
             words = "raters agree on every score"
     elif found.kind == "set":
-        words = f"agreement on label sets is α = {number(main.value)}"
+        words = f"agreement on label sets (α) is {number(main.value)}"
     elif main.value == 1.0:
         words = "raters agree on everything"
     else:

@@ -44,7 +44,7 @@ from core.report.page import printed
 from core.thresholds import LEAST_GOLD
 from tests.core.analyses.test_contract import every
 
-UNCLEAR = "Certainty does not clearly change with γ"
+UNCLEAR = "Mean certainty does not clearly change with γ"
 
 
 def tables(blocks):
@@ -69,31 +69,34 @@ def sweep(*levels) -> SweepTable:
     [
         (
             [(0.5, 0.7), (0.8, 1.0)],
-            "Certainty rises from 60% to 90% with γ; 1 of 2 cases stays below 90% at γ = 2",
+            "Mean certainty rises from 60% to 90% as γ increases; 1 of 2 cases is still below 90% at γ = 2",
         ),
         (
             [(0.8, 1.0), (0.5, 0.7)],
-            "Certainty falls from 90% to 60% with γ; 2 of 2 cases stay below 90% at γ = 2",
+            "Mean certainty falls from 90% to 60% as γ increases; 2 of 2 cases are still below 90% at γ = 2",
         ),
         (
             [(0.5, 0.7), (0.92, 1.0)],
-            "Certainty rises from 60% to 96% with γ, and reaches 90% in every case at γ = 2",
+            "Mean certainty rises from 60% to 96% as γ increases, and reaches 90% in every case at γ = 2",
         ),
         (
             [(0.5, 0.7), (0.92, 1.0), (0.95, 1.0)],
-            "Certainty rises from 60% to 98% with γ, and reaches 90% in every case at γ = 2",
+            "Mean certainty rises from 60% to 98% as γ increases, and reaches 90% in every case at γ = 2",
         ),
-        ([(0.92, 0.94), (0.95, 1.0)], "Certainty rises from 93% to 98% with γ; no case is below 90%"),
-        ([(0.8, 1.0), (1.0, 0.8)], "Certainty is 90% at every γ; 1 of 2 cases stays below 90% at γ = 2"),
+        ([(0.92, 0.94), (0.95, 1.0)], "Mean certainty rises from 93% to 98% as γ increases; no case is below 90%"),
+        ([(0.8, 1.0), (1.0, 0.8)], "Mean certainty is 90% at every γ; 1 of 2 cases is still below 90% at γ = 2"),
         (
             [(0.7,), (0.716,)],
-            f"{UNCLEAR} (70% to 72%); 1 of 1 case stays below 90% at γ = 2",
+            f"{UNCLEAR} (70% to 72%); 1 of 1 case is still below 90% at γ = 2",
         ),
         (
             [(0.716,), (0.7,)],
-            f"{UNCLEAR} (72% to 70%); 1 of 1 case stays below 90% at γ = 2",
+            f"{UNCLEAR} (72% to 70%); 1 of 1 case is still below 90% at γ = 2",
         ),
-        ([(0.7,), (0.76,)], "Certainty rises from 70% to 76% with γ; 1 of 1 case stays below 90% at γ = 2"),
+        (
+            [(0.7,), (0.76,)],
+            "Mean certainty rises from 70% to 76% as γ increases; 1 of 1 case is still below 90% at γ = 2",
+        ),
         ([(0.8, 0.85, 1.0)], "Certainty is below 90% in 2 of 3 cases at γ = 1"),
     ],
 )
@@ -111,7 +114,8 @@ def test_the_title_of_reliability_counts_no_case_with_one_annotation():
     both = sweep((0.5, 0.7, 0.75), (0.92, 1.0, 0.8))
     said = over_trust(both, shares_of([False, False, True]))
     assert said == (
-        "Certainty rises from 60% to 96% with γ, and reaches 90% in every case with two or more annotations at γ = 2"
+        "Mean certainty rises from 60% to 96% as γ increases, and reaches 90% in every case with two or more "
+        "annotations at γ = 2"
     )
     assert over_trust(both, shares_of([True] * 3)) == "No case has two annotations, so certainty is not available"
     assert over_trust(both, shares_of([False] * 3)) == over_trust(both)
@@ -154,7 +158,7 @@ CURVE = SimpleNamespace(
 def test_the_best_trust_of_held_out_readers_has_its_range_or_lies_at_an_end(at_end, open_ends, words):
     figure, note = anchors.readers_blocks(SimpleNamespace(**vars(CURVE) | {"at_end": at_end, "open_ends": open_ends}))
     assert figure.draw(LIGHT).layout.title.text == words
-    assert note.plain == "1,234 annotations of 31 cases were held out one at a time. A note."
+    assert note.plain == "1,234 annotations on 31 cases were held out one at a time. A note."
 
 
 @pytest.mark.parametrize("few", [True, False])

@@ -76,7 +76,7 @@ def rankings(*annotations, classes="abc"):
         ),
         (
             ([(0, 1)], [(1, 1), (2, 1)], [(0, 1), (1, 1)]),
-            "One annotation has a single first choice; two include “a”; "
+            "Only one of the three annotations has a single first choice; two include “a”; "
             "two with a tied first choice are not counted here.",
         ),
         (([(0, 1), (1, 2)], [(0, 1)]), "Both annotations name the same class first."),

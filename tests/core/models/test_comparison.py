@@ -111,6 +111,6 @@ def test_a_tie_counts_as_decided_from_a_probability_of_nine_tenths_on():
     fit = replace(vote, class_probability=np.column_stack([chance, 1 - chance]))
     found = vote_changes(fit, vote, np.ones(5, bool))
     assert (found.n_changed, found.n_decided, found.n_tied, found.n_cases) == (1, 2, 4, 5)
-    assert found.words == "Weighting the raters changes the majority class in 1 of 5 cases and breaks 2 of 4 ties"
+    assert found.words == "Weighting the raters overrules the majority in 1 of 5 cases and breaks 2 of 4 ties"
     of_two = vote_changes(fit, vote, np.array([True, False, True, True, False]))
     assert (of_two.n_changed, of_two.n_decided, of_two.n_tied, of_two.n_cases) == (0, 1, 3, 3)

@@ -100,9 +100,9 @@ def test_declaring_the_order_changes_what_is_said():
     assert ordered.words().startswith("No rater's correlation with the case scores is clearly below 0.3")
     following = ordered.following
     assert following.acceptable == pytest.approx(following.mean / 2)
-    limit = f"The acceptable correlation is {following.acceptable:.2f}, half the mean correlation of all raters"
+    limit = f"The limit of {following.acceptable:.2f} is half the mean correlation of all raters"
     assert ordered.words().count(limit) == 1
-    assert "The acceptable" not in replace(following, default=False).words()
+    assert "The limit" not in replace(following, default=False).words()
 
 
 def test_no_sentence_contradicts_a_flag_by_other_evidence():
