@@ -111,8 +111,8 @@ GLOSSARY: dict[str, Term] = {
     ),
     "specific agreement": Term(
         "If one rater chooses this class, how often does another rater choose it too?",
-        "p_s(k) = Σ n_ik(n_ik − 1) / Σ n_ik(n_i − 1), with a Wilson interval on the jackknife's effective n (Fleiss "
-        "1975).",
+        "p_s(k) = Σ n_ik(n_ik − 1) / Σ n_ik(n_i − 1), with a Wilson interval based on the jackknife effective "
+        "sample size (Fleiss 1975).",
     ),
     "precision": Term(
         "Width of the interval now, and its expected width with more annotations.",
@@ -243,9 +243,9 @@ GLOSSARY: dict[str, Term] = {
     "held-out readers": Term(
         "Plurality hides one rater at a time. At which γ do the other raters predict this rater best? This measures "
         "opinions, not the truth.",
-        "Mean log predictive probability of a rater's annotation given the other annotations of the case, at "
-        "exponent 1, for each γ. Differences from the best γ are paired, and standard errors are clustered by case "
-        "(as in Grünwald & van Ommen 2017).",
+        "Mean log predictive probability, for each γ, of a rater's annotation given the other annotations of the case. "
+        "γ weights the other annotations; the held-out annotation has weight 1. Differences from the best γ are "
+        "paired, and standard errors are clustered by case (as in Grünwald & van Ommen 2017).",
     ),
     "certainty against gold": Term(
         "With gold: is the leading class correct in 9 of 10 cases with a certainty of 90%?",

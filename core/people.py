@@ -150,8 +150,8 @@ def _hold_to_account(name: str, claims: Mapping[str, Any], begun: float) -> None
     issuer, subject = claims.get("iss"), claims.get("sub")
     if not (isinstance(issuer, str) and isinstance(subject, str) and issuer and subject):
         raise SignedOutError(
-            "Could not sign in: the provider did not identify your account (claims 'iss' and 'sub'). Contact the "
-            "administrator."
+            "Could not sign in: the provider did not identify your account (claim 'iss' or 'sub' is missing "
+            "or invalid). Contact the administrator."
         )
     try:
         theirs = bind(name, issuer, subject, begun)

@@ -17,8 +17,8 @@ from ._bootstrap_kernels import quadratic_forms
 
 ALL = 1 - 1e-12
 FEW_OF_OTHERS, FEW_OF_OTHERS_AC1 = 8, 5
-"""If fewer cases than this have a majority for a class other than the most common one, 95% intervals of kappa and alpha
-(linearised or from percentiles of resamples) contain the true value in less than 93% of data sets
+"""95% intervals of kappa and alpha (linearised or percentile bootstrap) contain the true value in fewer than 93% of
+datasets if fewer cases than this have a majority for a class other than the most common one
 (``tests/benchmarks/coverage.py``). The second number is for AC1."""
 _STEP = 1e-50
 

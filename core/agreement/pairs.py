@@ -96,7 +96,9 @@ class PairMatrix(Result):
             return "undefined: raters are not compared with themselves"
         if self.n[i, j] == 0:
             return "undefined: the two raters have no cases in common"
-        return "undefined: both raters chose the same class for every case" if np.isnan(self.value[i, j]) else ""
+        return (
+            "undefined: both raters used only one class, the same for all cases" if np.isnan(self.value[i, j]) else ""
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

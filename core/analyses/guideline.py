@@ -283,7 +283,11 @@ def lead(found: GuidelineReview) -> list[Span]:
     said: list[Span] = ["“", Name(one.first), "” and “", Name(one.second), "” account for "]
     said.append(f"{percent_with_interval(*one.share)} of all disagreement.")
     if found.by_chance:
-        return [*said, " Raters do not clearly agree beyond chance, so Plurality suggests no changes to the classes."]
+        return [
+            *said,
+            " Agreement between raters is not clearly better than chance, so Plurality suggests no changes to the "
+            "classes.",
+        ]
     if one.who in ("one rater", "some raters"):
         said += [" Without ", *few_names(one.raters, _NAMED), ", this disagreement falls by half or more."]
     elif one.who == "one group":

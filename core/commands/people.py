@@ -31,7 +31,7 @@ def people(options) -> tuple[dict, "pd.DataFrame"]:
     from ..people_list import normal_name
 
     if options.name is None:
-        raise InputError("Could not free a name: none was given.", "Use: plurality people rebind NAME")
+        raise InputError("Could not free a name: none was given.", "Usage: plurality people rebind NAME")
     name = normal_name(options.name)
     free(name)
     answer = {"ok": True, "name": name, "next": "The next account that signs in with this name takes it over."}

@@ -148,8 +148,8 @@ def _learns(options) -> bool:
     alpha = getattr(options, "alpha", None)
     if asked and (options.model not in (None, DirichletCounts.name) or alpha is not None or of_label):
         raise InputError(
-            "Could not use --learned-prior: it needs one class per annotation, and the Dirichlet counts model without "
-            "a fixed α.",
+            "Could not use --learned-prior: it needs one class per annotation and a Dirichlet counts model with no "
+            "fixed α.",
             "Use --model dirichlet, without --prior-alpha or --label.",
         )
     given = (getattr(options, name, None) is not None for name in ("reliability", "reliabilities", "beta", "alpha"))

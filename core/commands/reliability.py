@@ -27,7 +27,7 @@ def reliability(options) -> tuple[dict, pd.DataFrame]:
     if options.beta is not None and options.model != DIRICHLET.name:
         raise InputError(
             "Could not use --beta: it needs the Dirichlet counts model.",
-            "Use: plurality reliability dirichlet FILE --beta B",
+            "Usage: plurality reliability dirichlet FILE --beta B",
         )
     dataset, left_out = read_input(options)
     if options.gold:

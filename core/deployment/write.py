@@ -102,7 +102,7 @@ PARTS = (
     Part("plurality-backup.timer", "/etc/systemd/system", "Backup schedule: every night."),
     Part("plurality", "/usr/local/bin", "Runs commands as the server's user, with the server's settings."),
     Part("plurality-undo", "/usr/local/bin", "Returns to the version before the last installation."),
-    Part("haproxy.cfg", "/etc/haproxy/haproxy.cfg", "HAProxy: TLS, one process per browser, headers, limits."),
+    Part("haproxy.cfg", "/etc/haproxy/haproxy.cfg", "HAProxy settings: TLS, sticky sessions, headers and limits."),
     Part("Dockerfile", "image", "Container image with the packages, the kernels and an unprivileged user."),
     Part("compose.yaml", "image", "Containers: processes, Postgres, proxy, nightly backup.", True),
     Part("haproxy-containers.cfg", "image", "Proxy in front of the containers."),

@@ -72,7 +72,7 @@ class GoldAccuracy(Result):
         told = abs(gap) > 2 * se and abs(mean) > stdtrit(n + 1, 0.975) * error
         measure = "accuracy" if self.top == 1 else f"top-{self.top} accuracy"
         differ = "differ" if told else "do not clearly differ"
-        return f"Compared with gold, {names} {differ} in {measure}: {difference}."
+        return f"{names} {differ} in {measure} against gold: {difference}."
 
 
 def _with_two_more(gap: float, se: float, n: int) -> tuple[float, float]:

@@ -395,9 +395,9 @@ def corrected_threshold(scores: np.ndarray, checks: np.ndarray, alpha: float) ->
 
 def check_alpha(alpha: float) -> None:
     """Raise `InputError` unless α is above 0 and below 1."""
-    check_number(alpha, "The error α")
+    check_number(alpha, "The error rate α")
     if not 0 < alpha < 1:
-        raise InputError(f"The error α must be between 0 and 1; got {alpha}.", "For a coverage of 95%, use 0.05.")
+        raise InputError(f"The error rate α must be between 0 and 1; got {alpha}.", "For a coverage of 95%, use 0.05.")
 
 
 def _all_of(n_classes: int) -> str:

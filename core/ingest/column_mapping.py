@@ -410,7 +410,7 @@ def _check_raters(mapping: Mapping, listed: str) -> None:
 def _check_comparisons(mapping: Mapping, listed: str) -> None:
     if mapping.first is None or mapping.second is None:
         raise InputError(
-            "Could not recognise which columns contain the two items.", f"Choose these columns from {listed}."
+            "Could not identify the columns that contain the two items.", f"Choose these columns from {listed}."
         )
 
 

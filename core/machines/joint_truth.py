@@ -146,7 +146,7 @@ def likelihood_of_people(people: Dataset) -> np.ndarray:
     alpha = krippendorff_alpha(class_counts(people), 0.95)
     if alpha.ci_low is not None and alpha.ci_low <= 0:
         raise NotApplicableError(
-            "Cannot determine people's error rates: people do not clearly agree beyond chance.",
+            "Cannot determine people's error rates: agreement between people is not clearly better than chance.",
             "Use gold as the truth.",
         )
     fits = [DawidSkene("pooled").fit(people), OneCoin("pooled").fit(people)]

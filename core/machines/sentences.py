@@ -26,7 +26,7 @@ def outcome(one: MachineStanding) -> str:
 def verdict(found: AlternativeTest) -> str:
     """State whether the AI raters can replace a rater, in a sentence without a full stop."""
     if found.by_chance and any(outcome(one) != "untested" for one in found.machines):
-        return "The raters do not clearly agree beyond chance, so random guesses would pass this test"
+        return "Agreement between raters is not clearly better than chance, so random guesses would pass this test"
     if len(found.machines) == 1:
         return _of_one(found.machines[0])
     of = {name: [one for one in found.machines if outcome(one) == name] for name in ("passes", "fails", "open")}

@@ -379,15 +379,15 @@ class ModelAverage:
 METHOD = RaterModelMethod(
     "model-average",
     "Average of models",
-    plainly="Average of all rater models, weighted by how well each predicts unseen annotations. It leaves out "
-    "models that change the class of unanimous cases.",
+    plainly="Average of the rater models, weighted by how well each predicts unseen annotations. Models that "
+    "contradict unanimous raters are left out.",
     exactly="Stacking of predictive distributions. A Dirichlet prior favours equal weights for models within two "
     "standard errors of the best. The smoothed vote has a fixed weight, and each model is averaged over the posterior "
     "of its β.",
     sources=("Yao, Vehtari, Simpson & Gelman, Using stacking to average Bayesian predictive distributions (2018)",),
     make=ModelAverage,
     ways=("stacking",),
-    sentence="The probability of each class on each case was averaged over rater models, weighted by stacking on "
+    sentence="The probability of each class for each case was averaged over rater models, weighted by stacking on "
     "held-out annotations.",
     place=3,
 )

@@ -534,8 +534,8 @@ def _no_better(title: str, best: HeldOut, shares: HeldOut) -> str:
     if ahead > 2 * error:
         return ""
     return (
-        f" {title} is at most two standard errors better than predicting each class by its overall frequency "
-        f"({number(shares.score, 3)} nats)."
+        f" {title} does not predict held-out annotations clearly better than the overall class frequencies "
+        f"({number(shares.score, 3)} nats per annotation). The difference is at most two standard errors."
     )
 
 

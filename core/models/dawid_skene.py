@@ -110,7 +110,7 @@ METHOD = RaterModelMethod(
     place=30,
     opens=lambda dataset: True,
     n_parameters=_n_parameters,
-    sentence="The accuracy of raters and the probability of each class on each case were estimated with the "
+    sentence="Rater accuracy and the probability of each class for each case were estimated with the "
     "Dawid-Skene model, fitted by expectation-maximisation starting from the vote shares. The model assumes that "
     "raters err independently given the true class.",
     warm=True,

@@ -61,8 +61,8 @@ METHOD = RaterModelMethod(
     HierarchicalDawidSkene,
     plainly="Assumes that raters are similar but not identical, so that raters with few annotations borrow strength "
     "from the others.",
-    exactly="Rows of confusion matrices are logistic-normal around a common centre, in non-centred form, sampled with "
-    "NUTS (Paun et al. 2018).",
+    exactly="The rows of each confusion matrix are logistic-normal around a mean that all raters share (non-centred "
+    "parameterisation). Sampled with NUTS (Paun et al. 2018).",
     sources=("Paun et al., Transactions of the ACL 6 (2018), 571-585",),
     fit=by_posterior,
     ways=("map", "nuts"),

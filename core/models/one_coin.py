@@ -139,7 +139,7 @@ METHODS = (
         place=10,
         opens=lambda dataset: True,
         n_parameters=lambda dataset: dataset.n_classes - 1 + dataset.n_raters,
-        sentence="The accuracy of raters and the probability of each class on each case were estimated with a "
+        sentence="Rater accuracy and the probability of each class for each case were estimated with a "
         "latent class model that has one accuracy per rater, fitted by expectation-maximisation starting from the "
         "vote shares.",
     ),

@@ -76,7 +76,7 @@ METHOD = RaterModelMethod(
     make=SmoothedVote,
     fit=_by_vote,
     ways=("vote",),
-    sentence="The probability of each class on each case was its share of the annotations, smoothed by a symmetric "
+    sentence="The probability of each class for each case was its share of the annotations, smoothed by a symmetric "
     "Dirichlet prior whose strength was learned from all cases.",
     place=5,
     n_parameters=lambda dataset: 1,

@@ -148,7 +148,7 @@ def _check_disk(n_rows: int, folder: Path) -> None:
     if n_rows * _BYTES_A_ROW > free:
         raise InputError(
             f"Could not write partitions: {n_rows:,} rows need about {number(n_rows * _BYTES_A_ROW / 2**30, 1)} GB "
-            f"of disk space, but only {number(free / 2**30, 1)} GB are free in {folder.parent}.",
+            f"of disk space, but only {number(free / 2**30, 1)} GB is free in {folder.parent}.",
             "Free up disk space, or set TMPDIR to a larger disk.",
         )
 

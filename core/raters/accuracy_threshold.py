@@ -471,7 +471,7 @@ def _why(dataset: Dataset, careless: Sequence[int]) -> tuple[str, tuple[int, ...
         return why, ()
     aside = tuple(sorted({*one_class(dataset).found().tolist(), *careless}))
     if not agree_beyond_chance(dataset, aside):
-        return "the raters do not clearly agree beyond chance", ()
+        return "agreement between raters is not clearly better than chance", ()
     return "", aside if aside and not agree_beyond_chance(dataset) else ()
 
 

@@ -214,8 +214,9 @@ def streak_evidence(found: ResponseTimes) -> Evidence:
     def words(rater: int) -> str:
         share = found.n_kept[rater] / max(found.n_turns[rater], 1)
         return (
-            f"Repeated the previous annotation {found.n_kept[rater]:,} times ({percent(share)}) although the next "
-            "case had a different class. Annotations in random order would repeat less often."
+            f"Repeated the previous annotation {found.n_kept[rater]:,} of {found.n_turns[rater]:,} times "
+            f"({percent(share)}) when the class changed from one case to the next. Annotations in random order would "
+            "repeat less often."
         )
 
     return Evidence(_judged(found.p_kept, found.n_turns > 0), words)
@@ -247,8 +248,8 @@ def accuracy_evidence(p: np.ndarray, accuracy: np.ndarray, low: np.ndarray, high
 
     def words(rater: int) -> str:
         return (
-            f"Correct in {percent_with_interval(accuracy[rater], low[rater], high[rater])} of annotations; mean of "
-            f"all raters: {percent(pool)}."
+            f"Accuracy: {percent_with_interval(accuracy[rater], low[rater], high[rater])}; mean of all raters: "
+            f"{percent(pool)}."
         )
 
     return Evidence(p, words)

@@ -323,7 +323,7 @@ def _agreeing(dataset: Dataset, scores: ScoreRaters, aside: Sequence[int]) -> tu
         return (), ""
     if aside and agree_beyond_chance(dataset, aside, metric):
         return tuple(aside), ""
-    return (), "the raters do not clearly agree beyond chance"
+    return (), "agreement between raters is not clearly better than chance"
 
 
 def _judge(dataset: Dataset, on_gold: np.ndarray, judged_by: Judge | None) -> Judge:

@@ -307,7 +307,11 @@ def _agreement(data: _Data) -> list[Block]:
     table = pd.DataFrame(rows, columns=["coefficient", "value", "95% low", "95% high", "cases"])
     return [
         Words(f"{found.words()}.", "lead"),
-        Grid(table, "Agreement among all annotations before any adjudication, with intervals over cases.", 40),
+        Grid(
+            table,
+            "Agreement among all annotations before any adjudication, with 95% intervals (sampling of cases).",
+            40,
+        ),
         _to_write("which coefficient was planned as primary, and agreement within raters"),
     ]
 
@@ -392,7 +396,7 @@ def _subgroups(data: _Data) -> list[Block]:
         rows.append((group, len(cases), found.value, found.ci_low, found.ci_high, int(data.tied[cases].sum())))
     columns = ["subgroup", "cases", "percent agreement", "95% low", "95% high", "without a majority"]
     table = pd.DataFrame(rows, columns=columns)
-    return [Grid(table, "Percent agreement by group of cases, with intervals over cases.", 60)]
+    return [Grid(table, "Percent agreement by subgroup, with 95% intervals (sampling of cases).", 60)]
 
 
 def _provenance(data: _Data) -> list[Block]:

@@ -139,7 +139,9 @@ def signed_heads(public_key: Path, now: datetime | None = None) -> tuple[list[Si
     if last < since.strftime("%Y-%m-%dT%H:%M:%SZ"):
         faults.append(
             Fault(
-                "", None, f"the record was not signed in the last {MOST_HOURS} hours (last signature: {last or 'none'})"
+                "",
+                None,
+                f"the record has not been signed in the last {MOST_HOURS} hours (last signature: {last or 'none'})",
             )
         )
     return found, faults
@@ -179,11 +181,13 @@ def _key(file: Path, loader: str, kind: type) -> Any:
     except (OSError, ValueError, TypeError) as error:
         said = getattr(error, "strerror", None) or "it is not a valid key"
         raise InputError(
-            f"Could not read the key {file}: {said}.", "Check the file, or create a key with sign --key FILE --new."
+            f"Could not read the key {file}: {said}.",
+            "Check the file, or create a key with 'plurality sign --key FILE --new'.",
         ) from None
     if not isinstance(key, kind):
         raise InputError(
-            f"Could not use {file}: it does not contain an Ed25519 key.", "Create one with sign --key FILE --new."
+            f"Could not use {file}: it does not contain an Ed25519 key.",
+            "Create one with 'plurality sign --key FILE --new'.",
         )
     return key
 

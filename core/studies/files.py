@@ -304,7 +304,7 @@ def _add_truth(found: dict[str, str], cases: Sequence[str], truths: Sequence[str
 def _put(found: dict[str, str], case: str, truth: str, line: int | None) -> None:
     if found.setdefault(case, truth) != truth:
         raise InputError(
-            f"Could not use case {case!r}: its truth is both {found[case]!r} and {truth!r}.",
+            f"Could not use case {case!r}: its truth is given as both {found[case]!r} and {truth!r}.",
             "Keep one of the two.",
             line,
         )

@@ -55,7 +55,9 @@ def read_rows(data: bytes) -> tuple[list[Row], dict[str, int]]:
                 number,
             )
         elif truth.setdefault(case, int(score)) != score:
-            raise InputError(f"Could not use case {case!r}: its truth is both 0 and 1.", "Keep one of the two.", number)
+            raise InputError(
+                f"Could not use case {case!r}: its truth is given as both 0 and 1.", "Keep one of the two.", number
+            )
     if not truth:
         raise InputError(
             "Could not read the truth: the file has no truth rows.", "Add rows such as truth,case1,truth,0."

@@ -25,7 +25,7 @@ BAD_FILES = {
         b'case,rater,class\n1,a,x\n2,a,"y\n3,a,z\n',
         "Line 3: Could not read the file: the quotation mark",
     ),
-    "cut off.json": (b'[{"id": 1, "annotations": [{"id": 2', "the JSON is cut off"),
+    "cut off.json": (b'[{"id": 1, "annotations": [{"id": 2', "the JSON is incomplete"),
     "out of the archive.zip": (archive({"../x.csv": LONG}), "its path leads out of the archive"),
 }
 UNPACKED = 300_000_000  # bytes of a small archive

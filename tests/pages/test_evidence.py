@@ -27,7 +27,7 @@ def test_a_classifier_counts_on_models_and_not_where_it_is_judged(address):
     box = next(one for one in app.selectbox if one.key == "model_evidence")
     app = settle(box.select("net").run())
     said = words(app)
-    assert "net is not used as evidence here: Average of models is not fitted by expectation-maximisation" in said
+    assert "net is not used as evidence: Average of models was fitted without expectation-maximisation" in said
     assert "as evidence" not in app.title[0].value
     assert not any("--evidence" in one.value for one in app.code)
     app = settle(app.switch_page("pages/reliability.py").run())

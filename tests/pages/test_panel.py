@@ -150,8 +150,8 @@ def test_effects_of_columns_are_estimated_on_models():
     app.session_state["model_tabs"] = "Covariates"
     app = settle(app.run())
     assert "Choose at least one column about raters or cases." in words(app)
-    assert "Add a file to estimate their effect on accuracy." in words(app)
-    assert "Add a file to estimate their effect on prevalence and difficulty." in words(app)
+    assert "Add a file to estimate how these facts affect accuracy." in words(app)
+    assert "Add a file to estimate how these facts affect prevalence and difficulty." in words(app)
     rows = ["rater,role,years", *(",".join(row) for row in zip(dataset.raters, *of_raters.values(), strict=True))]
     table = "\n".join(rows).encode()
     app = settle(app.file_uploader(key="rater_facts").upload("raters.csv", table, "text/csv").run())

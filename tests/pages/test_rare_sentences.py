@@ -345,7 +345,9 @@ def test_a_classifier_is_no_evidence_to_a_posterior(monkeypatch, few, said):
     assert said == []
     shown.request.way = "nuts"
     evidence.say(shown, None)
-    assert said == ["Model A is not used as evidence here: Model M is not fitted by expectation-maximisation."]
+    assert said == [
+        "Model A is not used as evidence: Model M was fitted without expectation-maximisation, which this requires."
+    ]
 
 
 def test_a_long_list_of_models_is_cut_and_the_rest_counted():

@@ -275,7 +275,7 @@ def test_rows_left_out_stand_with_their_line_and_reason():
 
 def test_a_bad_file_is_followed_by_a_good_one():
     app = dropped(("cut.json", b'[{"id": 1, "annotations": ['))
-    assert "is cut off" in app.error[0].value
+    assert "is incomplete" in app.error[0].value
     dropped(*EXPORTS["long"], app=app)
     assert not app.error
     assert app.button(key="use").label == "Use 24 annotations"

@@ -363,7 +363,10 @@ def _triangle(
             "simplex",
         ),
         *(rest if outside > _ASIDE else []),
-        Words("Dots: draws, rescaled to the corners · Cross: mean · Shaded: 95% region", "legend"),
+        Words(
+            "Dots: draws, rescaled so that the three corners add up to 100% · Cross: mean · Shaded: 95% region",
+            "legend",
+        ),
     ]
 
 

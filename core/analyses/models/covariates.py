@@ -11,8 +11,8 @@ from ..schema import Column, frame_of
 
 MOST_NAMED = 4
 _OF_MODE = (
-    " In simulations, 95% intervals of the posterior mode contained the true effect in 85% to 98% of datasets. The "
-    "full posterior (NUTS) is slower and more accurate."
+    " In simulations, 95% intervals around the posterior mode contained the true effect in 85% to 98% of datasets. "
+    "The full posterior (NUTS) is slower but more accurate."
 )
 OUTCOMES = {"accuracy": "accuracy", "prevalence": "prevalence", "difficulty": "accuracy through difficulty"}
 COLUMNS = (

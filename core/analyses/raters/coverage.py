@@ -23,7 +23,7 @@ RATERS = (
 CLASSES = (
     Column("class"),
     Column("expected cases", unit="tenths"),
-    Column("of them with two raters or more", "with two raters or more", unit="tenths"),
+    Column("of them with two raters or more", "with two or more raters", unit="tenths"),
 )
 
 

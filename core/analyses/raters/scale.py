@@ -30,8 +30,9 @@ def all_raters(fit: RaterModelFit) -> list[Block]:
             [
                 Grid(frame, "Raters, furthest from the panel first.", 40, SCALE, "scale_raters", height=360),
                 Words(
-                    "Severity: number of classes by which a rater is above (if negative, below) the panel. Spread: "
-                    "standard deviation, in classes. Slip: share of annotations that do not depend on the case.",
+                    "Severity: number of classes by which a rater rates higher than the panel (negative: lower). "
+                    "Spread: standard deviation of a rater's annotations of one class, in classes. Slip: share of "
+                    "annotations that do not depend on the case.",
                     "note",
                 ),
                 Download(frame, "Raters on the scale", "scale_raters", "scale_raters_table"),

@@ -61,8 +61,8 @@ def present(found: FurtherMetrics, inputs: Inputs, options) -> list[Block]:
         *([Words(without, "note")] if missing and known else []),
         Grid(table, f"Further metrics at γ = {exact(found.reliability)}.", columns=COLUMNS, key="further_metrics"),
         Words(
-            "Mean and 95% range over draws. P(best): share of draws in which a classifier is best, on the "
-            "cases that all classifiers predict; “with cases” adds the error from sampling cases.",
+            "Mean and 95% range over draws. P(best): share of draws in which a classifier is best on the cases that "
+            "all classifiers predict. “Total SE” includes the error from sampling cases.",
             "note",
         ),
         *([Download(table, "Further metrics", "further_metrics", "further_metrics_table")] if len(table) else []),

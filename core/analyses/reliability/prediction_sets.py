@@ -45,7 +45,7 @@ MOST_LISTED = 200
 COLUMNS = (
     Column("reliability", "reliability γ", "reliability"),
     Column("classifier"),
-    Column("alpha", "error α", "coefficient"),
+    Column("alpha", "error rate α", "coefficient"),
     Column("threshold", unit="difference"),
     Column("mean_size", "mean size", "coefficient"),
     Column("n_calibration", "calibration cases", "count"),

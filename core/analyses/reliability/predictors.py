@@ -66,8 +66,9 @@ def _of_metric(found: Errors, inputs: Inputs, options, metric: str) -> list[Bloc
             key="score_errors_table",
         ),
         Words(
-            "95% of draws are between “from” and “to”; “with cases” adds the error from sampling cases. If the truth "
-            "is uncertain, an error is never 0: it includes the uncertainty about the truth.",
+            "The first interval contains 95% of draws. The interval “with cases” also includes the error from "
+            "sampling cases. If the truth is uncertain, an error is never 0: it includes the uncertainty about the "
+            "truth.",
             "note",
         ),
         Download(table_of(found, inputs, options), "Errors", "score_errors", "score_errors_file"),

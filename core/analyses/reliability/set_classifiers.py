@@ -12,7 +12,7 @@ from ..schema import Column
 from . import settings_of
 
 TITLES = {
-    "jaccard": "Jaccard, mean over cases", "exact": "the very set", "micro_f1": "F1 over all labels",
+    "jaccard": "Jaccard, mean over cases", "exact": "exact match of the set", "micro_f1": "F1 over all labels",
     "macro_f1": "F1, mean over labels",
 }  # fmt: skip
 COLUMNS = (
@@ -53,11 +53,12 @@ def present(found: SetMetrics, inputs: Inputs, options) -> list[Block]:
         Heading("Each label"),
         Grid(each, "Each label.", columns=COLUMNS, key="label_metrics"),
         Words(
-            "“With cases” adds the error from sampling cases. Gold is certain, so “from” and “to” equal the mean."
+            "Gold has no uncertainty, so both ends of the first interval equal the mean. The interval “with cases” "
+            "includes the error from sampling cases."
             if by_gold
-            else "95% of draws are between “from” and “to”; “with cases” adds the error from sampling cases. Labels "
-            "are treated as independent; “none of these” applies if no other label does. If the truth is uncertain, no "
-            "classifier reaches 1.",
+            else "The first interval contains 95% of draws. The interval “with cases” also includes the error from "
+            "sampling cases. Labels are treated as independent. “None of these” applies if no other label does. If the "
+            "truth is uncertain, no classifier reaches 1.",
             "note",
         ),
         Download(table, "Metrics", "set_metrics", "set_metrics_file"),

@@ -109,7 +109,7 @@ def unzipped(name: str, content: bytes) -> tuple[str, bytes]:
         )
     if not unpacker.eof or unpacker.unused_data.strip(b"\x00"):
         raise InputError(
-            f"Could not open {name}: the gzip file has more than one part, or is cut off.",
+            f"Could not open {name}: the gzip file has more than one part or is incomplete.",
             "Unpack it, and open the unpacked file.",
         )
     spend(characters=len(data))

@@ -20,7 +20,7 @@ from .source import Question, Source
 # Names of files for annotators: such a file has raters outside and cases inside.
 _NAMED_BY_RATERS = re.compile(r"(?<![a-z])(humans?|people|llms?|raters?|annotators?|readers?)(?![a-z])", re.IGNORECASE)
 NAME, TITLE = "by-rater", "Annotations by rater (JSON)"
-_WHY = "an object with each rater's annotations by case"
+_WHY = "an object that lists the annotations of each rater"
 _ONE = "an object with one annotation per case, in a file named after the rater"
 _LEAST = 10  # single classes; an object of one rater has so many and they repeat: a record of a table has fewer names
 _QUESTION = "annotations"

@@ -76,7 +76,7 @@ def _refuse_damaged_utf8(content: bytes, first_odd_byte: int) -> None:
     odd = text.count("\ufffd")
     if sum(not letter.isascii() for letter in text) - odd >= 4 * odd:
         raise InputError(
-            "Could not read the file as UTF-8: a character on this line is damaged or cut off.",
+            "Could not read the file as UTF-8: a character on this line is damaged or incomplete.",
             "Save the file again as UTF-8 and open the new file.",
             line=content.count(b"\n", 0, first_odd_byte) + 1,
         )
@@ -171,6 +171,6 @@ def _decoded(content: bytes, encoding: str) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(
             f"Could not read the text as {encoding} from byte {error.start:,} onwards.",
-            "The file may be cut off. Save it as UTF-8, and open the new file.",
+            "The file may be incomplete. Save it as UTF-8, and open the new file.",
             line=line,
         ) from None

@@ -66,7 +66,7 @@ METHOD = Reader(
     recognise,
     read,
     place=75,
-    plainly="An Inspect log with the answers of models and the scores of these answers.",
+    plainly="Inspect log with models' answers and their scores.",
     exactly="EvalLog as JSON: raters are models (answers to `samples`) or scorers (`scores`); `target` is gold.",
     sources=("Inspect, Log Files: EvalLog, EvalSample, Score",),
 )

@@ -187,14 +187,14 @@ _HALF = re.compile(
 _WRONG = {
     1: f"the JSON is nested deeper than {DEEPEST} levels.",
     2: "a closing bracket has no opening bracket.",
-    3: "the JSON is cut off: a bracket or quotation mark is not closed.",
+    3: "the JSON is incomplete: a bracket or quotation mark is not closed.",
     4: "there is text after the end of the JSON.",
 }
 _REMEDY = {
     1: "Annotation exports are never this deeply nested. Check how the file was written.",
-    2: "The file may be damaged; export it again.",
-    3: "The file may be cut off; export it again.",
-    4: "The file may be damaged; export it again.",
+    2: "The file may be damaged. Export it again.",
+    3: "The file may be incomplete. Export it again.",
+    4: "The file may be damaged. Export it again.",
 }
 
 
@@ -213,7 +213,7 @@ def _value(name: str, record: bytes, line: int, long_numbers: bool) -> object:
         reason = getattr(error, "msg", "it contains an invalid number or character")
         raise InputError(
             f"Could not read the JSON in {name}: {reason}.",
-            "The file may be damaged; export it again.",
+            "The file may be damaged. Export it again.",
             line=line + inside,
         ) from None
 

@@ -94,7 +94,7 @@ def _unusable(annotation: dict, known: set) -> str | None:
     number = annotation.get("id")
     if isinstance(number, int | str):
         if number in known:
-            return f"annotation {number} is repeated in the file"
+            return f"annotation ID {number} is repeated in the file"
         known.add(number)
     if annotation.get("was_cancelled") or annotation.get("skipped"):
         return "the rater skipped the task"

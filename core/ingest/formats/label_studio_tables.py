@@ -47,7 +47,7 @@ def read(raw: RawTable, *, word: str = "row") -> Source:
         shown.add(tasks[row], {name: cells[name][row] for name in data})
         if numbers[row]:
             if numbers[row] in known:
-                asked.drop(f"annotation {numbers[row][:40]} is repeated in the file")
+                asked.drop(f"annotation ID {numbers[row][:40]} is repeated in the file")
                 continue
             known.add(numbers[row])
         for name in candidates:

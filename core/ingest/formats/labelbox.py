@@ -42,7 +42,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
             asked.begin(line, (number, place), case, who, when, file=file)
             if (key := label.get("id")) is not None:
                 if text_of(key) in known:
-                    asked.drop(f"label {text_of(key)} is repeated in the file")
+                    asked.drop(f"label ID {text_of(key)} is repeated in the file")
                     continue
                 known.add(text_of(key))
             if label.get("is_skipped") or details.get("is_skipped"):

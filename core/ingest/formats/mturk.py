@@ -52,7 +52,7 @@ def read(raw: RawTable, *, with_rejected: bool = False) -> Source:
         asked.begin(int(raw.line[row]), (row + 1,), hit[row], worker[row], _iso(time[row]))
         shown.add(hit[row], {name: cells[name][row] for name in inputs})
         if assignment[row] and assignment[row] in known:
-            asked.drop(f"assignment {assignment[row][:40]} is repeated in the file")
+            asked.drop(f"assignment ID {assignment[row][:40]} is repeated in the file")
             continue
         known.add(assignment[row])
         if status[row].strip().casefold() == "rejected" and not with_rejected:

@@ -140,7 +140,7 @@ def _check_unpacked(files: Sequence[parquet.ParquetFile]) -> None:
     if free is not None and n_rows > _MANY_ROWS and needed > free:
         raise InputError(
             f"Could not read the table: its {n_rows:,} rows need about {number(needed / 2**30, 1)} GB of memory, but "
-            f"only {number(free / 2**30, 1)} GB are free.",
+            f"only {number(free / 2**30, 1)} GB is free.",
             "Close other programs, use a computer with more memory, or open part of the file.",
         )
 

@@ -41,7 +41,7 @@ def read(raw: RawTable) -> Source:
         asked.begin(int(raw.line[row]), (row + 1,), subjects[row], who[row], when[row])
         shown.add(subjects[row], _facts(facts[row], subjects[row]))
         if number[row] and number[row] in known:
-            asked.drop(f"classification {number[row][:40]} is repeated in the file")
+            asked.drop(f"classification ID {number[row][:40]} is repeated in the file")
             continue
         known.add(number[row])
         tasks = _parsed(said[row])

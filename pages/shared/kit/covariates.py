@@ -17,8 +17,8 @@ _HELP = (
 )
 _SIDES = {"rater": "of_raters", "case": "of_cases"}
 _PURPOSE = {
-    "rater": "to estimate their effect on accuracy",
-    "case": "to estimate their effect on prevalence and difficulty",
+    "rater": "to estimate how these facts affect accuracy",
+    "case": "to estimate how these facts affect prevalence and difficulty",
 }
 
 

@@ -99,7 +99,8 @@ def say(shown: Fitted, found: EvidenceWeight | None) -> None:
         st.markdown(markdown(found.words()), help=widgets.explained(TERM))
     elif shown.request.way != "em":
         st.caption(
-            f"{markdown(chosen)} is not used as evidence here: {shown.title} is not fitted by expectation-maximisation."
+            f"{markdown(chosen)} is not used as evidence: {shown.title} was fitted without expectation-maximisation, "
+            "which this requires."
         )
 
 

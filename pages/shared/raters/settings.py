@@ -82,7 +82,7 @@ def _judge(view: Dataset) -> str | None:
     if not n_gold:
         return None
     return st.segmented_control(
-        f"Measure accuracy against ({plural(n_gold, 'case has', 'cases have')} gold)",
+        f"Reference for accuracy ({plural(n_gold, 'case has', 'cases have')} gold)",
         list(_JUDGES),
         default=default_judge(view),
         required=True,

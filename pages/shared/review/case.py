@@ -37,8 +37,8 @@ _ALONE = 860  # pixels of a decision that stands alone
 _DUE = "Give your opinion first. The panel's annotations appear after you record it."
 _MOST_PROPOSED = 8
 _OF_CLASSES = (
-    "The smallest set of classes whose probabilities of being the leading class add up to at least "
-    f"{percent(PLAUSIBLE_SET)}, or all named classes if their probabilities add up to less."
+    f"Smallest set of classes that contains the leading class with a probability of at least {percent(PLAUSIBLE_SET)}. "
+    "If no such set exists, all classes that raters chose."
 )
 _PLAUSIBLE = {
     "class": _OF_CLASSES,

@@ -140,7 +140,7 @@ def test_nothing_is_advised_where_raters_do_not_agree_beyond_chance():
     )  # fmt: skip
     found = reviewed(noise)
     assert found.by_chance and {one.advice for one in found.pairs} == {"none"} and not found.broad
-    assert "do not clearly agree beyond chance" in str(lead(found)[-1])
+    assert "not clearly better than chance" in str(lead(found)[-1])
 
 
 def test_two_raters_leave_unknown_who_confuses():

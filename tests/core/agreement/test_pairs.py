@@ -102,7 +102,7 @@ def test_the_kappa_of_two_abstractors_is_the_published_one():
 def test_one_class_throughout_leaves_chance_correction_undefined():
     found = pair_matrix(dataset_of([[(0, 1), (1, 1)]] * 5, 2), "cohen_kappa")
     assert np.isnan(found.value[0, 1]) and found.interval(0, 1) is None
-    assert "undefined: both raters chose the same class for every case" in found.why(0, 1)
+    assert "undefined: both raters used only one class, the same for all cases" in found.why(0, 1)
 
 
 def test_one_common_case_gives_a_value_without_an_interval():

@@ -65,7 +65,7 @@ def test_two_that_guess_are_told_apart_by_neither_sign_and_two_that_differ_are()
     differ = found.gap[0, 1]
     assert differ == pytest.approx(found.value[0] - found.value[1]) == -found.gap[1, 0]
     assert "do not clearly differ" in gold_accuracy(dataset, [random, other]).words()
-    assert "do not clearly" not in found.words() and found.words().startswith("Compared with gold, z and ")
+    assert "do not clearly" not in found.words() and found.words().startswith("z and ")
     assert found.n_both.tolist() == np.full((3, 3), 400).tolist()
     assert found.to_frame()["n_gold"].tolist() == [400] * 3
 
@@ -78,7 +78,7 @@ def test_the_error_of_a_difference_is_that_of_a_mean_of_few_cases():
     found = gold_accuracy(dataset, [one, two])
     assert found.gap[0, 1] == pytest.approx(1 / 3) and found.gap_se[0, 1] == pytest.approx(1 / 3)
     assert found.words() == (
-        "Compared with gold, one and two do not clearly differ in accuracy: difference 0.333 ± 0.333, n = 3 cases."
+        "one and two do not clearly differ in accuracy against gold: difference 0.333 ± 0.333, n = 3 cases."
     )
 
 
@@ -89,7 +89,7 @@ def test_a_few_cases_that_all_differ_alike_do_not_tell_who_is_better(n, told):
     right, wrong = (predicted(name, [[(code, 0)]] * n) for name, code in (("right", 0), ("wrong", 1)))
     said = gold_accuracy(dataset, [right, wrong]).words()
     error = np.sqrt(((n + 1) / (n + 2) - (n / (n + 2)) ** 2) / (n + 2))
-    assert said.startswith("Compared with gold, right and wrong d") and f"difference 1.000 ± {error:.3f}, n" in said
+    assert said.startswith("right and wrong d") and f"difference 1.000 ± {error:.3f}, n" in said
     assert ("do not clearly" not in said) == told
 
 

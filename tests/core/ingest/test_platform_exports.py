@@ -43,7 +43,7 @@ def test_zooniverse_classifications_are_a_question_for_each_task():
     reading = opened(("c.csv", content), question=SHAPE)
     assert answers(reading.dataset) == [("s1", "ann", "Smooth"), ("s1", "not-logged-in-9f", "Disk")]
     assert reasons(reading) == [
-        (4, "row 3: classification 2 is repeated in the file"),
+        (4, "row 3: classification ID 2 is repeated in the file"),
         (5, "row 4: no answer to this question"),
     ]
     rare = opened(("c.csv", content), question="Rare?").dataset

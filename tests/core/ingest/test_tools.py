@@ -104,7 +104,7 @@ def test_a_batch_of_mechanical_turk():
     assert [reason for _, reason in reasons(reading)] == [
         "row 2: the work was rejected",
         "row 3: no answer to this question",
-        "row 4: assignment a1 is repeated in the file",
+        "row 4: assignment ID a1 is repeated in the file",
     ]
     source = open_source([("b", MTURK.encode())])
     assert source.format == "mturk"

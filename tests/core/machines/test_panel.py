@@ -239,7 +239,7 @@ def test_what_cannot_be_judged_is_refused_in_words():
     assert alone.people_effective is None
     answers = np.random.default_rng(1).integers(0, 3, (200, 9))
     noise, ai = dataset_of(answers, 3, n_classes=3)
-    with pytest.raises(NotApplicableError, match="people do not clearly agree beyond chance"):
+    with pytest.raises(NotApplicableError, match="agreement between people is not clearly better than chance"):
         panel_worth(noise, ai)
     panel_worth(noise, ai, truth="majority", **FEW)
 

@@ -23,8 +23,8 @@ def found(**arrays):
 
 def test_streaks_are_told_by_how_many_turns_were_not_taken():
     evidence = streak_evidence(found(n_kept=[3, 1250, 0], n_turns=[4000, 5000, 0], p_kept=P))
-    assert evidence.words(1).startswith("Repeated the previous annotation 1,250 times (25%) although")
-    assert evidence.words(2).startswith("Repeated the previous annotation 0 times (0%) although")
+    assert evidence.words(1).startswith("Repeated the previous annotation 1,250 of 5,000 times (25%) when")
+    assert evidence.words(2).startswith("Repeated the previous annotation 0 of 0 times (0%) when")
     np.testing.assert_array_equal(evidence.p, [0.3, 0.002, np.nan])
 
 
@@ -39,7 +39,7 @@ def test_speed_is_told_beside_the_median_of_those_who_have_one():
 def test_accuracy_is_told_with_both_ends_beside_the_pool_or_chance():
     accuracy, low, high = np.array([0.9, 0.42, 0.8]), np.array([0.8, 0.31, 0.7]), np.array([0.95, 0.57, 0.88])
     assert accuracy_evidence(P, accuracy, low, high, 0.77).words(1) == (
-        "Correct in 42% (31% to 57%) of annotations; mean of all raters: 77%."
+        "Accuracy: 42% (31% to 57%); mean of all raters: 77%."
     )
     said = adversarial_evidence(P, np.array([0.3, 0.53, 0.4])).words(1)
     assert "less accurate than" in said and "be correct in 53% of annotations" in said

@@ -268,7 +268,7 @@ def test_many_who_guess_do_not_silence_the_page_either():
     answer = np.where(rater < 15, rng.integers(2, size=case.size), answer)
     data = Dataset.from_classes("x", *names(200, 17, 2), case, rater, answer)
     panel = panel_of(data, DawidSkene("pooled").fit(data))
-    assert judge_accuracy(panel).why == "the raters do not clearly agree beyond chance"
+    assert judge_accuracy(panel).why == "agreement between raters is not clearly better than chance"
     judged = judge_accuracy(panel, careless=range(15))
     assert judged.why != judge_accuracy(panel).why and judged.aside == tuple(range(15))
 

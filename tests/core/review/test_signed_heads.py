@@ -88,10 +88,10 @@ def test_a_line_that_the_key_has_not_signed_is_named(recorded, key, public, tmp_
 
 
 def test_it_is_named_when_no_head_was_signed_for_two_days(recorded, key, public):
-    assert "the record was not signed in the last 48 hours (last signature: none)" in faults(recorded, public)[0]
+    assert "the record has not been signed in the last 48 hours (last signature: none)" in faults(recorded, public)[0]
     now = datetime.now(UTC)
     sign_heads(key, recorded.heads(), now - timedelta(hours=49))
-    assert "the record was not signed in the last 48 hours (last signature: 20" in faults(recorded, public)[0]
+    assert "the record has not been signed in the last 48 hours (last signature: 20" in faults(recorded, public)[0]
     sign_heads(key, recorded.heads(), now - timedelta(hours=47))
     assert faults(recorded, public) == []
 

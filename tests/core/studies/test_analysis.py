@@ -240,7 +240,10 @@ def test_marks_blanks_quotes_and_line_ends_do_not_matter():
         (HEAD + b"truth,c1,truth,1\nr,c1,m\n", "Line 4: Could not read the line: it has 3 fields instead of 4"),
         (HEAD + b"truth,c1,truth,1\nr,c1,m,high\n", 'Line 4: Could not read the score "high"'),
         (HEAD + b"truth,c1,truth,2\n", "Line 3: Could not read the truth of case 'c1'"),
-        (HEAD + b"truth,c1,truth,1\ntruth,c1,truth,0\n", "Line 4: Could not use case 'c1': its truth is both 0 and 1"),
+        (
+            HEAD + b"truth,c1,truth,1\ntruth,c1,truth,0\n",
+            "Line 4: Could not use case 'c1': its truth is given as both 0 and 1",
+        ),
         (HEAD + b"r,c1,m,1\n", "the file has no truth rows"),
         (HEAD + b"truth,c1,truth,1\n", "no readings"),
         (b"\xff\xfeB\x00", "UTF-8"),

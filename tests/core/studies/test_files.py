@@ -139,7 +139,7 @@ def _others(panel):
         (b"reader,case,modality\na,1,x\n", "no score column"),
         (b"reader,score,modality\na,1,x\n", "no case column"),
         (b"reader,case,modality,score\na,1,x,good\nb,1,x,7\n", "the score 'good': it is not a number"),
-        (b"reader,case,modality,score,truth\na,1,x,3,1\nb,1,x,4,0\n", "its truth is both '1' and '0'"),
+        (b"reader,case,modality,score,truth\na,1,x,3,1\nb,1,x,4,0\n", "its truth is given as both '1' and '0'"),
         (b"reader,case,modality,score\na,1,x,3\na,1,x,4\n", "scored case 1 twice"),
         (b"case,truth\n1,0\n", "it has no rows"),
     ],

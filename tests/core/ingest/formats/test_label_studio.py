@@ -66,7 +66,7 @@ def test_skipped_doubled_and_empty_annotations_are_dropped_with_their_place():
     reading = opened(("a", json.dumps(tasks)))
     assert reading.report.n_kept == 1
     assert sorted(reason for _, reason in reasons(reading)) == [
-        "task 1, annotation 2: annotation 1 is repeated in the file",
+        "task 1, annotation 2: annotation ID 1 is repeated in the file",
         "task 1, annotation 3: the rater skipped the task",
         "task 1, annotation 4: no answer to this question",
         "task 1, annotation 5: the export contains only the number of the annotation, not the annotation itself",
@@ -201,7 +201,7 @@ def test_csv_and_json_min_are_the_same():
     one, other = opened(("a", json.dumps(ROWS))), opened(("b", as_csv(ROWS)))
     assert one.dataset.digest == other.dataset.digest
     assert answers(one.dataset) == [("1", "12", [["happy", "sad"]]), ("1", "11", [["happy"]]), ("2", "11", [["sad"]])]
-    assert "annotation 3 is repeated in the file" in reasons(other)[0][1]
+    assert "annotation ID 3 is repeated in the file" in reasons(other)[0][1]
     source = open_source([("a", json.dumps(ROWS).encode())])
     assert source.format == "label-studio-min"
     assert source.side.cases.text == ("fine", "bad")

@@ -224,7 +224,7 @@ def test_other_encodings_are_not_taken_for_windows_1252(encoding, word):
 @pytest.mark.parametrize("damage", [lambda text: text[:-1], lambda text: text.replace("naïf".encode(), b"na\xeff", 1)])
 def test_a_damaged_letter_in_utf_8_names_its_line_and_garbles_nothing(damage):
     content = (TEXT + "9,Zoë,é").encode()
-    with pytest.raises(InputError, match="damaged or cut off") as caught:
+    with pytest.raises(InputError, match="damaged or incomplete") as caught:
         read(damage(content))
     assert caught.value.line in (3, 18)
 

@@ -69,9 +69,7 @@ def test_what_needs_more_memory_than_is_free_is_refused_before_it_is_read(folder
     monkeypatch.setattr(module, "free_memory", lambda: 30 * module._BYTES_A_ROW - 1)
     for source in (folder, folder / "part-0.parquet"):
         if source == folder:
-            with pytest.raises(
-                InputError, match=r"its 30 rows need about 0\.0 GB of memory, but only 0\.0 GB are free"
-            ):
+            with pytest.raises(InputError, match=r"its 30 rows need about 0\.0 GB of memory, but only 0\.0 GB is free"):
                 read(source)
         else:
             assert read(source).dataset.n_cases == 4
