@@ -285,7 +285,7 @@ GLOSSARY: dict[str, Term] = {
         "Weight of each class before any annotation.",
         "Dirichlet pseudo-count α of each class. With many classes, α = 1 gives much weight to classes that nobody "
         "chose. If learned, α = s/K, where s maximises the Dirichlet-multinomial likelihood of all cases with two "
-        "raters or more.",
+        "or more raters.",
     ),
     "more raters": Term(
         "If the number of raters doubled (at least three more), would the case probably become certain?",

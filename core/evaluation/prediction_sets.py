@@ -460,10 +460,10 @@ class SetSettings:
         check_level(self.level)
         check_whole(self.n_labels, "The number of labels", 1)
         check_whole(self.folds, "The number of folds", 0)
-        check_number(self.calibrate, "The share that calibrates")
+        check_number(self.calibrate, "The calibration share")
         if self.folds == 1:
             raise InputError(
-                "Could not calibrate: with 1 fold, no other cases are left for calibration.", "Use 2 folds or more."
+                "Could not calibrate: with 1 fold, no other cases are left for calibration.", "Use at least 2 folds."
             )
         check_level(self.calibrate, "The calibration share")
 

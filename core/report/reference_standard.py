@@ -282,7 +282,7 @@ def _pattern(data: _Data) -> str:
         return "Every case has two annotations, which suggests double reading."
     if (data.per_case == data.per_case[0]).all():
         return f"Every case has {data.per_case[0]:,} annotations."
-    return "The number of annotations per case fits no common pattern."
+    return "The number of annotations per case does not follow a common pattern."
 
 
 def _blinding(data: _Data) -> list[Block]:

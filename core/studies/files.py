@@ -125,7 +125,8 @@ def read_study(
     known = found.truth if truth is None else dict(truth)
     if known and not cases & known.keys():
         raise InputError(
-            "Could not use the truth: it covers no case in the study.", "Use the same case names in both files."
+            "Could not use the truth: it contains none of the cases in the study.",
+            "Use the same case names in both files.",
         )
     names = tuple(sorted({known[case] for case in cases & known.keys()}))
     condition = condition_of(names, positive)
@@ -210,7 +211,8 @@ def _with_panel(
     """Return the study with the opinions of its panel."""
     if not cases & set(panel.cases):
         raise InputError(
-            "Could not use the panel: it annotated no case in the study.", "Use the same case names in both files."
+            "Could not use the panel: it annotated none of the cases in the study.",
+            "Use the same case names in both files.",
         )
     condition = condition_of(panel.classes, positive)
     if not condition:

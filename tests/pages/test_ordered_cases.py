@@ -135,9 +135,9 @@ def test_raters_says_who_reads_higher_or_lower_than_the_panel():
             ]
         )
     words_of_severity = severity_sentence(fit).split(":")[0]
-    assert f"By the ordinal model, {words_of_severity[0].lower()}{words_of_severity[1:]}" in said
+    assert f"According to the ordinal model, {words_of_severity[0].lower()}{words_of_severity[1:]}" in said
     keep(plain)
-    assert "By the ordinal model" not in words(opened("raters", plain.digest))
+    assert "According to the ordinal model" not in words(opened("raters", plain.digest))
 
 
 def test_the_table_of_how_raters_read_leaves_with_each_number_under_its_own_name(

@@ -29,7 +29,7 @@ def test_predicted_sets_are_judged_by_jaccard_and_by_label_over_plausible_truths
     settle(app.run())
     shown = [frame.value for frame in app.dataframe]
     whole = next(frame for frame in shown if "Jaccard, mean over cases" in set(frame.get("metric", ())))
-    gamma = float(next(said.split("γ = ")[1].split()[0] for said in words(app).split("\n") if "The sets, at" in said))
+    gamma = float(next(said.split("γ = ")[1].split()[0] for said in words(app).split("\n") if "Whole sets, at" in said))
     found = set_metrics(street, open_set_predictions("blind", text, street), reliability=gamma, n_draws=1000, seed=0)
     assert whole["mean"].iloc[0] == pytest.approx(found.mean[0, 0])
     said = with_interval(found.mean[0, 0], found.total_low[0, 0], found.total_high[0, 0])

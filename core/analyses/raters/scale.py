@@ -24,7 +24,7 @@ def all_raters(fit: RaterModelFit) -> list[Block]:
         return []
     frame = table_of(fit)
     return [
-        Words(("By the ordinal model, ", Name(said[0].lower() + said[1:]), _APART), term=ORDINAL),
+        Words(("According to the ordinal model, ", Name(said[0].lower() + said[1:]), _APART), term=ORDINAL),
         Details(
             "How each rater uses the scale",
             [
@@ -45,7 +45,7 @@ def one_rater(fit: RaterModelFit, rater: str) -> list[Block]:
     """Show how much higher or lower than the panel one rater rates, and why a plain average may differ."""
     said = reads(fit, fit.raters.index(rater))
     apart = ". The model leaves out annotations that do not depend on the case, so a plain average may differ."
-    return [Words(("By the ordinal model ", Strong(Name(rater)), " ", Name(said), apart), term=ORDINAL)]
+    return [Words(("According to the ordinal model, ", Strong(Name(rater)), " ", Name(said), apart), term=ORDINAL)]
 
 
 def table_of(fit: RaterModelFit) -> pd.DataFrame:

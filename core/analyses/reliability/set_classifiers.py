@@ -48,8 +48,8 @@ def present(found: SetMetrics, inputs: Inputs, options) -> list[Block]:
     at = "against gold" if by_gold else f"at γ = {exact(settings_of(inputs).reliability)}"
     return [
         Finding(Name(verdict(found, by_gold))),
-        Heading(f"The sets, {at}"),
-        Grid(whole, f"The sets, {at}.", columns=COLUMNS, key="set_metrics"),
+        Heading(f"Whole sets, {at}"),
+        Grid(whole, f"Whole sets, {at}.", columns=COLUMNS, key="set_metrics"),
         Heading("Each label"),
         Grid(each, "Each label.", columns=COLUMNS, key="label_metrics"),
         Words(

@@ -203,6 +203,6 @@ METHOD = Reader(
     place=55,
     plainly="Annotations by rater and case, as in the published data of the Alternative Annotator Test.",
     exactly="JSON: {rater: {case: annotation}}, {rater: [{case: …, label: …}, …]}, or {case: annotation} of one rater; "
-    "annotations are classes, numbers, or lists of classes, first first.",
+    "annotations are classes, numbers, or ranked lists of classes.",
     sources=("Data from Calderon, Reichart & Dror, The Alternative Annotator Test (2025)",),
 )

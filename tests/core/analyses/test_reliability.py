@@ -492,7 +492,7 @@ def test_predicted_sets_are_shown_as_a_whole_and_by_label_and_leave_in_one():
         for name, values in zip(("mean", "low", "high", "total_low", "total_high"), parts, strict=True):
             assert table[name].tolist() == [values[who, at] for who in (0, 1) for at in places]
     assert left["label_metrics"]["metric"].tolist() == ["precision of bus", "recall of bus", "F1 of bus"] * 2
-    assert blocks[1].text == "The sets, at γ = 3"
+    assert blocks[1].text == "Whole sets, at γ = 3"
 
 
 @pytest.mark.parametrize(

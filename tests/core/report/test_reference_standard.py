@@ -56,11 +56,11 @@ def closed(dataset, case, name, blind=True):
     ("answers", "words"),
     [
         (["aa", "bb", "aba", "abb"], "suggests 2+1 reading"),
-        (["aa", "ab", "aba"], "fits no common pattern"),
+        (["aa", "ab", "aba"], "does not follow a common pattern"),
         (["aaa", "aab"], "suggests a majority vote of three raters"),
         (["aa", "ab"], "suggests double reading"),
         (["a", "b"], "has only one annotation"),
-        (["aa", "bb", "aaa"], "fits no common pattern"),
+        (["aa", "bb", "aaa"], "does not follow a common pattern"),
         (["aaaa", "abab"], "Every case has 4 annotations."),
     ],
 )
