@@ -286,7 +286,7 @@ def check_kernels() -> CheckGroup:
     """Compare numbers of compiled kernels with those of the same kernels as plain Python, in a process of their own."""
     compiled = kernel_numbers()
     done = _child(["-m", f"{_PACKAGE}.qualify"], NUMBA_DISABLE_JIT="1")
-    title, note = "Kernels", "Compiled code compared with the same code in plain Python, on small data."
+    title, note = "Kernels", "Compiled code compared with the same code in plain Python, on a small dataset."
     if done.returncode != 0:
         words = shorten((done.stderr.strip().splitlines() or ["no message"])[-1], 120)
         return CheckGroup(title, note, (Check("Kernels as plain Python", "numbers", words, False),))

@@ -480,7 +480,7 @@ def reach(low: float, high: float, open_ends: tuple[bool, bool], write: Callable
         Function that formats a γ.
     """
     if all(open_ends):
-        return f"any value tested, {write(low)} to {write(high)}"
+        return f"{write(low)} to {write(high)}, the whole range tested"
     if open_ends[1]:
         return f"{write(low)} or more"
     return f"{write(high)} or less" if open_ends[0] else f"{write(low)} to {write(high)}"

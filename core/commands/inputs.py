@@ -118,7 +118,7 @@ def kept_before(reading: Reading) -> list[str]:
             "dataset, use the bring-over command."
         ]
     return [
-        f"Saved under the earlier digest {found.digest} of this file: {found.words}. To continue with them, use "
+        f"This file has saved work under its earlier digest {found.digest}: {found.words}. To continue with it, use "
         "the bring-over command."
         for found in found_before(dataset, reading.earlier)
     ]

@@ -58,9 +58,9 @@ def told_machines(raw: RawTable, mapping: Mapping) -> ToldMachines:
         if not by_name or len(mapping.raters) - len(by_name) < 2:
             return ToldMachines()
         names = listed([f"“{name}”" for name in by_name])
-        read = "was read as an AI rater because of its name"
+        read = "was treated as an AI rater because of its name"
         if len(by_name) > 1:
-            read = "were read as AI raters because of their names"
+            read = "were treated as AI raters because of their names"
         return ToldMachines(tuple((name, "", "") for name in by_name), (f"{names} {read}.",))
     if mapping.layout != "long" or mapping.rater is None or raw.table.num_rows == 0:
         return ToldMachines()

@@ -309,7 +309,7 @@ def _agreement(data: _Data) -> list[Block]:
         Words(f"{found.words()}.", "lead"),
         Grid(
             table,
-            "Agreement among all annotations before any adjudication, with 95% intervals (sampling of cases).",
+            "Agreement among all annotations before any adjudication, with 95% intervals over cases.",
             40,
         ),
         _to_write("which coefficient was planned as primary, and agreement within raters"),
@@ -375,7 +375,7 @@ def _undetermined(data: _Data) -> list[Block]:
     unknown = {one.case_id for one in decisions(reviews) if one.state in settled and not one.opinion.first}
     if unknown:
         blocks.append(Words(f"{plural(len(unknown), 'case was', 'cases were')} settled as undetermined in Review."))
-    return [*blocks, _to_write("what was done with these cases, such as another annotation or exclusion")]
+    return [*blocks, _to_write("how these cases were handled (for example, annotated again or excluded)")]
 
 
 def _subgroups(data: _Data) -> list[Block]:
@@ -396,7 +396,7 @@ def _subgroups(data: _Data) -> list[Block]:
         rows.append((group, len(cases), found.value, found.ci_low, found.ci_high, int(data.tied[cases].sum())))
     columns = ["subgroup", "cases", "percent agreement", "95% low", "95% high", "without a majority"]
     table = pd.DataFrame(rows, columns=columns)
-    return [Grid(table, "Percent agreement by subgroup, with 95% intervals (sampling of cases).", 60)]
+    return [Grid(table, "Percent agreement by subgroup, with 95% intervals over cases.", 60)]
 
 
 def _provenance(data: _Data) -> list[Block]:

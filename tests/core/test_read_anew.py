@@ -198,7 +198,7 @@ def test_commands_name_what_is_kept_and_bring_over_continues_with_it(earlier_hom
     path = file_of("signed.csv", earlier_home)
     status, answer, err = command("agreement", path, capsys=capsys)
     assert status == 0
-    assert f"Saved under the earlier digest {SIGNED} of this file: the kept dataset, 9 steps" in err
+    assert f"This file has saved work under its earlier digest {SIGNED}: the kept dataset, 9 steps" in err
     assert "bring-over" in err
     status, brought, _ = command("bring-over", path, "--by", ANN, capsys=capsys)
     assert (status, brought["brought_over"][0]["steps"], brought["digest"]) == (0, 9, answer["digest"])

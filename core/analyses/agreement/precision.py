@@ -43,9 +43,9 @@ def present(found: AgreementPrecision, dataset: Dataset, options) -> list[Block]
         Heading("How much would more annotations narrow the interval?", "precision"),
         Words(
             (
-                "The 95% interval of SPA is ", Strong(number(now.width_range[1], 3)), f" wide. {_BUYS} more "
-                "annotations would make it ", Strong(words["new_cases"]), " wide if they are of new cases, and ",
-                Strong(words["present_cases"]), " wide if they are of the present cases.",
+                "The 95% interval of SPA is ", Strong(number(now.width_range[1], 3)), f" wide. With {_BUYS} more "
+                "annotations on new cases, its width would be ", Strong(words["new_cases"]), "; with as many on the "
+                "present cases, ", Strong(words["present_cases"]), ".",
             )
         ),
         Figure(

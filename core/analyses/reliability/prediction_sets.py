@@ -266,7 +266,7 @@ def conditional(sets: PredictionSets, reliability: float) -> list[Block]:
     return [
         Figure(
             lambda theme: figures.conditional_coverage(sets.groups, 1 - sets.alpha, theme, title),
-            "Coverage by quarter of certainty, group and expected risk",
+            "Coverage by group, expected risk and quarter of certainty",
             "sets_conditional",
         ),
         Words((Name(note),), "note"),

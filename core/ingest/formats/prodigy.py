@@ -104,7 +104,7 @@ METHOD = Reader(
     read,
     place=40,
     plainly="Prodigy decisions, one per line.",
-    exactly="Prodigy, JSON Lines: one decision per line; raters by `_annotator_id`, `_session_id`, or one file per "
-    "rater.",
+    exactly="Prodigy, JSON Lines: one decision per line. Raters come from `_annotator_id` or `_session_id`, or "
+    "from one file per rater.",
     sources=("Prodigy, JSONL of db-out",),
 )

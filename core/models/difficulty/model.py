@@ -333,7 +333,7 @@ def _method(place: int, tag: str) -> RaterModelMethod:
         ways=("map", "nuts"),
         opens=lambda dataset: dataset.n_classes == 2 and tag in ("AB", "ABC"),
         n_parameters=lambda dataset: 1 + 2 * dataset.n_raters,
-        variant=Variant("difficulty", "model", tag, "difficulty model, one of eighteen", tag == "AB", canonical),
+        variant=Variant("difficulty", "model", tag, "which of the 18 difficulty models", tag == "AB", canonical),
         place=place,
         # A baseline without a parameter: it is compared, and its annotations are never taken for the truth.
         is_truth=not _is_baseline(tag),

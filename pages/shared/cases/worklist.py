@@ -167,7 +167,7 @@ def fitting(longest: int, names: Container[str]) -> tuple[dict, list[str]]:
             "help": "“or”: no class has more than a 50% probability of being the leading class. “even”: the label is "
             "as likely to apply as not."
         },
-        "expected": {"help": "95% interval for the true class, after the mean if classes are numbers"},
+        "expected": {"help": "95% interval for the true class. If classes are numbers, the mean comes first."},
     }
     config = {name: st.column_config.TextColumn(width=own, **about.get(name, {})) for name, own in width.items()}
     config["certainty"] = st.column_config.ProgressColumn(

@@ -104,7 +104,7 @@ def ask_score(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opin
     low, high = float(dataset.score.min()), float(dataset.score.max())
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.number_input(
-            f"Your score (key /; raters' scores: {exact(low)} to {exact(high)})",
+            f"Your score (raters: {exact(low)} to {exact(high)}) · key /",
             value=None,
             step=_step(dataset),
             format="%g",

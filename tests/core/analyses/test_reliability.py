@@ -150,7 +150,7 @@ CURVE = SimpleNamespace(
         ("", (False, False), "Best at γ = 3.00 (1.50 to 6.25)"),
         ("", (False, True), "Best at γ = 3.00 (1.50 or more)"),
         ("", (True, False), "Best at γ = 3.00 (6.25 or less)"),
-        ("", (True, True), "Best at γ = 3.00 (any value tested, 1.50 to 6.25)"),
+        ("", (True, True), "Best at γ = 3.00 (1.50 to 6.25, the whole range tested)"),
         ("lowest", (True, False), "Best at the lowest γ tested: the curve has no peak"),
         ("highest", (False, True), "Best at the highest γ tested: the curve has no peak"),
     ],
