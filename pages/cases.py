@@ -106,7 +106,7 @@ def _between(found: CaseCertainty, order: np.ndarray) -> np.ndarray:
     figure = figures.certainties(certainty[known], UNCERTAIN_BELOW, look.theme(), above_list=True)
     plot_still(figure, "certainties", "Number of cases by certainty")
     lowest, highest = st.slider(
-        "Certainty of listed cases", 0.0, 1.0, (0.0, 1.0), 0.05, format=columns.PERCENT, key="certainty_between"
+        "Show cases with certainty", 0.0, 1.0, (0.0, 1.0), 0.05, format=columns.PERCENT, key="certainty_between"
     )
     if (lowest, highest) == (0.0, 1.0):
         return order

@@ -293,12 +293,13 @@ def lead(found: GuidelineReview) -> list[Span]:
     elif one.who == "one group":
         said += [" Without raters with ", Name(one.group), ", this disagreement falls by half or more."]
     elif one.who == "everybody":
-        said.append(" No single rater causes this disagreement.")
+        said[-1] = str(said[-1]).removesuffix(".") + ", which no single rater causes."
     if one.advice in ("merge", "rewrite"):
-        said.append(f" Merging them would lose {percent_with_interval(*one.lost)} of the information about the truth.")
+        said.append(
+            f" Merging these classes would lose {percent_with_interval(*one.lost)} of the information about the truth."
+        )
     counts = [(name, sum(pair.advice == name for pair in found.pairs)) for name in _DO]
-    only = len(found.pairs) == 1
-    parts = [f"{_DO[name]} {'these' if only else plural(n, 'pair') + ' of'} classes" for name, n in counts if n]
+    parts = [f"{_DO[name]} {_pairs(n, name == one.advice)}" for name, n in counts if n]
     said.append(f" Advice: {'; '.join(parts)}." if parts else " No pair of classes needs a change.")
     if found.broad:
         said += [
@@ -307,6 +308,13 @@ def lead(found: GuidelineReview) -> list[Span]:
             ", which all raters confuse with more than one other class.",
         ]
     return said
+
+
+def _pairs(n: int, this: bool) -> str:
+    """Count pairs of classes that get the same advice; the first pair is the one that the sentence is about."""
+    if not this:
+        return plural(n, "other pair")
+    return "this pair" if n == 1 else f"this pair and {plural(n - 1, 'other')}"
 
 
 def table_of(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions) -> pd.DataFrame:

@@ -44,10 +44,8 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
         everybody = "Both" if n_answers == 2 else f"All {_word(n_answers)}"
         sentence = f"{everybody} annotations name the same class{first}"
     elif max(votes.values()) == 1 and len(votes) == n_answers:
-        all_of = "the two" if n_answers == 2 else _word(n_answers)
-        sentence = (
-            f"{all_of} annotations name {_word(n_answers) + ' ' if n_answers > 2 else ''}different classes{first}"
-        )
+        as_many = f"{_word(n_answers)} " if n_answers > 2 else ""
+        sentence = f"the {_word(n_answers)} annotations name {as_many}different classes{first}"
     elif max(votes.values()) == 1 and len(votes) > 1:
         few = "only " if n_answers == 2 else ""
         sentence = f"there are {few}{_count(n_answers, 'annotation')}, and no class is named{first} twice"
@@ -69,13 +67,13 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
 
 def _of_label(n_with: int, n_answers: int, label: str) -> str:
     if n_answers == 1:
-        return f"the only annotation {'names' if n_with else 'does not name'} {label}"
+        return f"the only annotation {'names' if n_with else 'does not name'} “{label}”"
     if not n_with:
         nobody = "neither of the two" if n_answers == 2 else f"none of the {_word(n_answers)}"
-        return f"{nobody} annotations names {label}"
+        return f"{nobody} annotations names “{label}”"
     if n_with == n_answers:
-        return f"{'both' if n_answers == 2 else f'all {_word(n_answers)}'} annotations name {label}"
-    return f"{_word(n_with)} of {_word(n_answers)} annotations {'names' if n_with == 1 else 'name'} {label}"
+        return f"{'both' if n_answers == 2 else f'all {_word(n_answers)}'} annotations name “{label}”"
+    return f"{_word(n_with)} of the {_word(n_answers)} annotations {'names' if n_with == 1 else 'name'} “{label}”"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -75,10 +75,8 @@ def exact_first_place(
         The last probability is that of all never-named classes. None for models without a closed form.
     """
     if isinstance(model, DirichletCounts):
-        counts = model.votes(dataset)
-        entries = slice(counts.ptr[case], counts.ptr[case + 1])
-        codes, rest_shape = counts.class_code[entries], model.alpha
-        shape = reliability * counts.count[entries] + model.alpha
+        codes, shape, _ = model.shapes(dataset, case, reliability)
+        rest_shape = model.alpha
     elif isinstance(model, PrIRN):
         weights = irn(dataset, model.ties)
         entries = slice(weights.ptr[case], weights.ptr[case + 1])

@@ -19,7 +19,7 @@ from ..models.rater_methods import any_rater_model
 from ..order import FITTED, highest_first
 from ..result_base import Columns, Result, named
 from ..runtime.chunks import CancelToken
-from ..text import as_name, listed, probability
+from ..text import listed, probability
 from ..thresholds import NUMBERS_DIFFER, SHARED_MISTAKES_BELOW
 
 _MOST_NAMED = 3
@@ -135,13 +135,14 @@ def why_they_differ(
     best, votes = int(p.argmax()), np.bincount(answer, minlength=len(found.classes))
     lower = p[leading] < certainty
     if best != leading:
-        name, chance = as_name(found.classes[best]), probability(float(p[best]))
+        name, chance = f"“{found.classes[best]}”", probability(float(p[best]))
         if votes[best] > votes[leading] and np.unique(dataset.rater[rows]).size < answer.size:
             once = "repeats by one rater count once for certainty and separately here"
             reason = f"{once}. P(correct) of {name} is {chance}"
         elif votes[best] >= votes[leading]:
-            many = "as many annotations as" if votes[best] == votes[leading] else "more annotations than"
-            reason = f"{name} has {many} the leading class, and its P(correct) is {chance}"
+            tied = "annotations are tied"
+            more = tied if votes[best] == votes[leading] else f"{name} has more annotations than the leading class"
+            reason = f"{more}, and P(correct) of {name} is {chance}"
         elif votes[best]:
             who = "" if hide_names else _who_weigh_most(found, dataset, case, best, leading)
             reason = f"the raters who chose {name} are more accurate{who}. P(correct) of {name} is {chance}"

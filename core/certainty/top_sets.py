@@ -19,6 +19,7 @@ from ..annotations.dataset import Dataset
 from ..annotations.validation import check_range, checked_integers
 from ..checked import checked
 from ..errors import InputError
+from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.protocol import CaseDraws, PlausibilityModel
 from ..reducers.metrics import score_case
 from ..reducers.protocol import reduce_draws
@@ -221,7 +222,7 @@ def annotation_certainty(
 
 
 def data_of_cases(model: PlausibilityModel, dataset: Dataset, cases: Sequence[int]) -> Dataset:
-    """Return the data that give certainty of some cases: only these, or all if the model learns from all of them.
+    """Return the data that give certainty of some cases: only these, or all if the model needs all raters.
 
     Parameters
     ----------
@@ -230,7 +231,7 @@ def data_of_cases(model: PlausibilityModel, dataset: Dataset, cases: Sequence[in
     cases : sequence of int
         Positions of cases.
     """
-    if hasattr(model, "prepare"):
+    if hasattr(model, "prepare") or (isinstance(model, DirichletCounts) and model.families):
         return dataset
     return dataset.select(cases=[dataset.cases[case] for case in cases])
 

@@ -10,7 +10,7 @@ from ..text import exact, number, percent, plural, was_or_were, with_interval
 from ..thresholds import CLEARLY_AHEAD
 from .alternative_test import PASSES, AlternativeTest, MachineStanding
 
-AGAINST_RATERS = "Filled: at most ε worse than this rater · Bar: 95% interval"
+AGAINST_RATERS = "Filled: at most ε worse than the rater in that row · Bar: 95% interval"
 _MOST_NAMED = 3
 
 

@@ -39,6 +39,8 @@ class DirichletCounts:
         True if repeats of a rater on a case share one vote, and so do raters of one family.
     families : tuple of tuple of int
         Codes of raters whose annotations agree as if they copied each other (`core.models.families`).
+    n_raters : int
+        Least number of raters in data to which these codes apply: in data of fewer, the same code is another rater.
     """
 
     name: ClassVar[str] = "dirichlet"
@@ -47,6 +49,7 @@ class DirichletCounts:
     depth: int = SPLIT_DEPTH
     once: bool = False
     families: tuple[tuple[int, ...], ...] = ()
+    n_raters: int = 0
 
     def __post_init__(self) -> None:
         check_number(self.alpha, "The prior α", SMALLEST, LARGEST)
@@ -71,7 +74,11 @@ class DirichletCounts:
         ------
         NotApplicableError
             The annotations are not single classes.
+        ValueError
+            The data have fewer raters than those in which the families were found.
         """
+        if dataset.n_raters < self.n_raters:
+            raise ValueError("Families of raters apply only to all the raters among whom they were found.")
         counts = class_counts(dataset, cases)
         if not self.once:
             return counts

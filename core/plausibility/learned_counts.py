@@ -57,7 +57,8 @@ def learned_counts(dataset: Dataset) -> LearnedCounts:
     alike = tuple(tuple(each.tolist()) for each in members(family))
     once = bool((annotation_weights(dataset, family) < 1).any())
     alpha = float(np.clip(prior.strength / max(dataset.n_classes, 1), SMALLEST, LARGEST))
-    model = DirichletCounts(alpha, once=once, families=alike if once else ())
+    copies = alike if once else ()
+    model = DirichletCounts(alpha, once=once, families=copies, n_raters=dataset.n_raters if copies else 0)
     return LearnedCounts(model, prior)
 
 

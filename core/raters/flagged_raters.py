@@ -101,12 +101,14 @@ class FlaggedRaters(Result):
         bar = f"the acceptable accuracy ({percent(found.acceptable)}{judges})"
         about = round(found.n_below)
         if not found.n_flagged:
-            who = f"an estimated {about:,} of {n_judged:,} {'is' if about == 1 else 'are'}"
-            unsure = f", but {who if n_judged > 1 else 'the only rater may be'}" if about else ""
-            judge = "" if unsure and found.judged_by == "model" else f". Accuracy is {_JUDGES[found.judged_by]}"
-            one = "No single rater" if n_judged > 1 else "No rater"
-            said = f"{one} is clearly below the acceptable accuracy ({percent(found.acceptable)})"
-            return f"{said}{unsure}{judge}.{_checked(found.check)}"
+            judge = "" if about and found.judged_by == "model" else f". Accuracy is {_JUDGES[found.judged_by]}"
+            said = f"below the acceptable accuracy ({percent(found.acceptable)})"
+            if about and n_judged > 1:
+                who = f"An estimated {about:,} of {plural(n_judged, 'rater')} {'is' if about == 1 else 'are'}"
+                said = f"{who} {said}, but it is not clear which"
+            else:
+                said = f"No rater is clearly {said}" + (", but the only rater may be" if about else "")
+            return f"{said}{judge}.{_checked(found.check)}"
         total = float(np.nansum(found.expected_wrong))
         them = "the flagged rater's" if found.n_flagged == 1 else "the flagged raters'"
         share = percent(found.cost / total) if total > 0 else "none"

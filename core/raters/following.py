@@ -203,10 +203,10 @@ class Following(Judged, Result):
         first = int(highest_first(at)[0])
         largest = f"{self.raters[first]} {self.shift(first)}"
         if n == 1:
-            return [f"{largest}, which does not count against this rater."]
+            return [f"{largest}. This does not count against the rater."]
         return [
-            f"{n:,} raters clearly rate higher or lower than the average rater, which does not count against them.",
-            f"Largest difference: {largest}.",
+            f"{n:,} raters clearly give higher or lower ratings than the average rater. This does not count against "
+            f"them. Largest difference: {self.raters[first]}, {self.shift(first).removeprefix('rates ')}."
         ]
 
     def _low(self, rater: int) -> str:

@@ -205,8 +205,7 @@ def _first_places(
 ) -> tuple[np.ndarray, np.ndarray, float, bool]:
     """Return named classes, P(each is first) with others last, the effective number of draws, and if they suffice."""
     part = dataset.select(cases=[dataset.cases[case]])
-    # Raters' severity is estimated from all cases; counts need only those of their own case.
-    of_all = isinstance(model, OrdinalTruth)
+    of_all = isinstance(model, OrdinalTruth | DirichletCounts)  # they know raters from all cases
     exact = exact_first_place(model, dataset if of_all else part, case if of_all else 0, reliability)
     if exact is not None:
         return *exact, np.inf, True

@@ -243,7 +243,7 @@ def _add_table(found: _Rows, name: str, raw: RawTable, columns: Mapping[str, str
                 f"Rename a column to one of {known}, or add --column {needed}=NAME on the command line.",
             )
     cases = _texts(raw, roles["case"])
-    taken = [f"{role} from “{shorten(column, _SHOWN)}”" for role, column in roles.items()]
+    taken = [f"{role} = “{shorten(column, _SHOWN)}”" for role, column in roles.items()]
     taken += [f"{role} “{shorten(stem, _SHOWN)}” taken from the file name" for role in _of_file(roles)]
     found.notes.append(f"{name}: {', '.join(taken)}.")
     if "truth" in roles:

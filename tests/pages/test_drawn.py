@@ -8,6 +8,7 @@ import pytest
 
 from core.analyses.raters import planning
 from core.figures.theme import LIGHT, figure_of
+from core.ingest.samples import load_sample
 from core.raters.planning import Forecast, Goal
 from pages.shared.kit import blocks, widgets
 
@@ -53,7 +54,7 @@ def planned(**changed) -> planning.PlannedAnnotations:
 
 
 def test_a_forecast_leaves_with_both_ends_and_each_rater_with_their_own_share(drawn, left):
-    blocks.show(planning.present(planned(), None, None))
+    blocks.show(planning.present(planned(), load_sample("knees"), None))
     frame, who = left["plan_table"], left["plan_raters_table"]
     assert frame.to_dict("list") == {
         "annotations added": [0, 100, 200],
@@ -77,5 +78,5 @@ def test_a_forecast_leaves_with_both_ends_and_each_rater_with_their_own_share(dr
     ],
 )
 def test_a_target_that_is_not_met_is_not_said_to_be(drawn, left, changed, said):
-    blocks.show(planning.present(planned(**changed), None, None))
+    blocks.show(planning.present(planned(**changed), load_sample("knees"), None))
     assert title(drawn["plan"]) == said

@@ -71,7 +71,7 @@ def sentences(*of, **how):
 @pytest.mark.parametrize("cost", [None, 0.5])
 def test_plans_leave_with_their_cost_which_is_that_of_their_annotations(shown, left, said, cost):
     found = outcomes()
-    blocks.show(planning.present_plans(found, None, PlansOptions(cost=cost)))
+    blocks.show(planning.present_plans(found, load_sample("knees"), PlansOptions(cost=cost)))
     frame, table = left["plans_download"], shown["plans_table"]
     assert frame["annotations"].tolist() == [0, 60, 200, 30] and frame["cases"].tolist() == [60, 60, 110, 60]
     for of in (frame, table):
@@ -114,7 +114,9 @@ def test_whoever_is_asked_at_all_stands_in_the_list_of_a_plan(said, drawn, left)
         Goal("certainty", 0.9), "random", np.array([0, 10]), np.array([0.3, 0.4]), np.array([0.2, 0.3]),
         np.array([0.4, 0.5]), 0.312, 8, 4, None, 0.35, (), np.array([0.4, 0.0, 9.6]), 0.9, 40, 7, (),
     )  # fmt: skip
-    blocks.show(planning.present(planning.PlannedAnnotations(found, ("ann", "bob", "cem"), None), None, None))
+    blocks.show(
+        planning.present(planning.PlannedAnnotations(found, ("ann", "bob", "cem"), None), load_sample("knees"), None)
+    )
     assert left["plan_raters_table"].values.tolist() == [["ann", 0.4], ["cem", 9.6]]
     assert left["plan_table"].values.tolist() == [[0, 0.3, 0.2, 0.4], [10, 0.4, 0.3, 0.5]]
     assert drawn["plan"].layout.title.text == "About 8 more annotations (4 to more than planned)"

@@ -19,6 +19,7 @@ from core.certainty.score_trust import ScoreTrust, score_trust
 from core.figures.theme import LIGHT
 from core.ingest.answer_rules import Treatment
 from core.ingest.column_mapping import Mapping
+from core.ingest.samples import load_sample
 from core.ingest.saved_mappings import Choices
 from core.models.dawid_skene import DawidSkene
 from core.plausibility.gaussian import GaussianScores
@@ -362,7 +363,7 @@ def test_a_long_list_of_models_is_cut_and_the_rest_counted():
 def test_what_a_plan_takes_for_granted_is_told_by_gold():
     by_gold = SimpleNamespace(accuracy=SimpleNamespace(value=0.75, low=0.5, high=0.9), n=16)
     simulated = planning.PlannedAnnotations(forecast(), ("ann", "bob", "cem"), by_gold)
-    assert planning.present(simulated, None, None)[-1].plain == (
+    assert planning.present(simulated, load_sample("knees"), None)[-1].plain == (
         "Compared with gold, the model used for the simulations is correct on 75% (50% to 90%) of 16 cases. More "
         "annotations do not correct mistakes that raters share."
     )
@@ -403,16 +404,20 @@ def test_the_title_of_a_score_has_the_digits_that_its_interval_is_worth(monkeypa
 @pytest.mark.parametrize(
     ("exclusive", "even", "words"),
     [
-        (True, [1, 1, 0], "no label clearly leads; x and y are equally likely. No rater named more than one label."),
+        (
+            True,
+            [1, 1, 0],
+            "no label clearly leads; “x” and “y” are equally likely. No rater named more than one label.",
+        ),
         (
             False,
             [0, 1, 0],
-            "no set clearly leads; y is as likely to apply as not. Labels are treated as independent.",
+            "no set clearly leads; “y” is as likely to apply as not. Labels are treated as independent.",
         ),
         (
             False,
             [0, 1, 1],
-            "no set clearly leads; y and z are as likely to apply as not. Labels are treated as independent.",
+            "no set clearly leads; “y” and “z” are as likely to apply as not. Labels are treated as independent.",
         ),
         (
             False,

@@ -219,7 +219,7 @@ def test_raters_have_severity_and_spread_and_two_classes_when_asked_for():
     found = score_raters(load_sample(ESSAYS))
     ben = found.raters.index("Ben")
     said = app.title[0].value.replace("\\", "")
-    assert said.startswith(f"Ben scores {-found.severity[ben]:.2f} points lower than the average rater")
+    assert said.startswith(f"Ben's scores are {-found.severity[ben]:.2f} points lower than the average rater's")
     table = next(each.value for each in app.dataframe if "severity" in each.value)
     following = following_of(load_sample(ESSAYS))
     order = np.lexsort((-np.abs(found.severity), -following.lost))  # of equals those farthest from the average first

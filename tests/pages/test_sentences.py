@@ -749,14 +749,14 @@ def test_a_plan_says_how_many_of_its_worlds_reach_the_target(said, drawn, left):
         low=np.array([0.2, 0.1]), high=np.array([0.4, 0.3]), level=0.95, now=0.3125, needed=None, n_worlds=40,
         seed=7, share_met=0.35, notes=("A note.",), first_cases=tuple("abcdefghijklmn"), by_rater=np.array([1.0, 0.0]),
     )  # fmt: skip
-    blocks.show(planning.present(planning.PlannedAnnotations(found, ("ann", "bob"), None), None, None))
+    blocks.show(planning.present(planning.PlannedAnnotations(found, ("ann", "bob"), None), load_sample("knees"), None))
     assert said[0] == (
         "Current value: 0.312. 35% of 40 simulated datasets (seed 7) reach the target within the budget."
     )
     assert said[2] == "**Annotate these cases first**: a, b, c, d, e, f, g, h, i, j, k, l …"
     said.clear()
     found.first_cases = found.first_cases[:12]
-    blocks.show(planning.present(planning.PlannedAnnotations(found, ("ann", "bob"), None), None, None))
+    blocks.show(planning.present(planning.PlannedAnnotations(found, ("ann", "bob"), None), load_sample("knees"), None))
     assert said[2] == "**Annotate these cases first**: a, b, c, d, e, f, g, h, i, j, k, l"
 
 

@@ -17,6 +17,7 @@ from ...figures import cases as figures
 from ...figures.theme import Theme, class_colours
 from ...models.expected_class import class_scale, place_said
 from ...order import highest_first
+from ...plausibility.dirichlet import DirichletCounts
 from ...plausibility.ordinal_truth import OrdinalTruth
 from ...plausibility.protocol import CaseDraws, PlausibilityModel
 from ...reducers.all_draws import WholeCases
@@ -110,7 +111,10 @@ def compute(inputs: Inputs, options) -> OneCase:
 def _point(view: Dataset, model: PlausibilityModel, case: int) -> dict[int, float]:
     if not len(view.annotations_of(case)):
         return {}
-    if hasattr(model, "fitted"):  # it learns raters from all cases
+    if isinstance(model, DirichletCounts):  # its families of raters are those of all cases
+        counts = model.votes(view, range(case, case + 1))
+        codes, shares = counts.class_code, counts.count / counts.count.sum()
+    elif hasattr(model, "fitted"):  # it learns raters from all cases
         ptr, codes, shares = model.point_shares(view)
         codes, shares = codes[ptr[case] : ptr[case + 1]], shares[ptr[case] : ptr[case + 1]]
     else:
@@ -207,7 +211,7 @@ def summary(found: OneCase, n_classes: int) -> Words:
     result, risk = found.certainty, found.risk
     certainty = [float(short_of_certain(result.certainty[0, 0])), *result.certainty[0, 1:]]
     sets = [
-        f"leading {f'{top + 1} classes' if top else 'class'} {probability(certainty[top])}"
+        f"leading {f'{top + 1} classes as a set' if top else 'class'} {probability(certainty[top])}"
         for top in range(min(result.certainty.shape[1], max(n_classes - 1, 1)))  # all classes together are certain
         if np.isfinite(result.certainty[0, top])
     ]
@@ -216,7 +220,7 @@ def summary(found: OneCase, n_classes: int) -> Words:
     if risk is not None:
         errors.append(risk.summed_se[0])
         level, sure = RISK_LEVELS[risk.level[0]], probability(float(risk.summed[0]))
-        words += f". Risk: {level} (certainty {sure}), expected risk {number(risk.expected[0])} of 2"
+        words += f". Risk: {level} (certainty {sure}); expected risk {number(risk.expected[0])} on a scale of 0 to 2"
     if error := float(np.nanmax(errors, initial=0.0)):
         words += f" (simulation error up to {percent(error, 1)})"
     return Words(words, "note", "annotation certainty" if risk is None else "risk")

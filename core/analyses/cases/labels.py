@@ -114,7 +114,7 @@ def _likeliest(found: LabelSetCertainty, case: int) -> tuple[Span, ...]:
             f"; it stays the same with {probability(chance)} probability. ",
             *how,
         )
-    even = [found.labels[code] for code in np.flatnonzero(found.even[case])]
+    even = [f"“{found.labels[code]}”" for code in np.flatnonzero(found.even[case])]
     most: tuple[Span, ...] = ("the most likely is ", *name, f", with a probability of only {probability(chance)}")
     if even and found.exclusive:
         most = (Name(listed(even)), " are equally likely")

@@ -423,17 +423,16 @@ def present(found: CaseLabels, inputs: Inputs, options) -> list[Block]:
 
 
 def _counted(found: CaseLabels, bar: float) -> str:
-    """Count the statuses; add the uncertain cases that have another status, which other pages count as uncertain."""
-    counts = " · ".join(f"{status}: {n:,}" for status, n in found.counts.items())
+    """Explain “certain”; count the uncertain cases with another status, which other pages count as uncertain."""
     alone = found.evidence.average is None
     both, are = ("certainty", "is") if alone else ("certainty and P(correct)", "are both")
     whole = " of the whole set" if found.evidence.is_set else ""
-    said = f"{counts}. Certain: {both}{whole} {are} at least {percent(bar)}."
+    said = f"“Certain” means that {both}{whole} {are} at least {percent(bar)}."
     uncertain = found.evidence.at_bar(bar).uncertain
     if other := sum(low and one != UNCERTAIN for low, one in zip(uncertain, found.status, strict=True)):
         said += (
-            f" {other:,} of {plural(int(uncertain.sum()), 'case')} with a certainty below {percent(bar)} "
-            f"{'has' if other == 1 else 'have'} a status other than “{UNCERTAIN}”."
+            f" {other:,} of the {plural(int(uncertain.sum()), 'case')} with a certainty below {percent(bar)} "
+            f"{'has' if other == 1 else 'have'} another status than “{UNCERTAIN}”."
         )
     return said
 

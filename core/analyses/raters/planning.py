@@ -17,6 +17,7 @@ from ...models.dawid_skene import DawidSkene
 from ...models.gold import gold_cases
 from ...models.gold_measures import GoldMeasures, gold_measures
 from ...models.result import RaterModelFit
+from ...plausibility.learned_counts import learned_counts
 from ...raters.ask_next import NextPairs, ask_next
 from ...raters.plan_outcomes import Plan, PlanOutcomes, plan_outcomes
 from ...raters.planning import Forecast, Goal, forecast
@@ -95,6 +96,17 @@ def table_of_plans(found: PlanOutcomes, dataset: Dataset | None, options) -> pd.
     return frame if options.right else frame.drop(columns=[name for name in frame if name.startswith("right")])
 
 
+def _shared_votes(dataset: Dataset) -> list[Block]:
+    """Note that the simulation counts each annotation of raters who copy each other, if there are any, or repeats."""
+    if not learned_counts(dataset).model.once:
+        return []
+    return [
+        Words("Repeats, and annotations by raters who seem to copy each other, count separately in these simulations. "
+            "On the other pages they count once, so more cases are uncertain there.",
+              "note"),
+    ]  # fmt: skip
+
+
 def present_plans(found: PlanOutcomes, dataset: Dataset, options) -> list[Block]:
     """Show which plan gives most, and all of them."""
     shown = shown_of(found, options.cost, right=options.right)
@@ -112,6 +124,7 @@ def present_plans(found: PlanOutcomes, dataset: Dataset, options) -> list[Block]
         *(Words(words) for words in says(found, options.cost, right=options.right)),
         Grid(shown, "Expected result of each plan.", columns=columns, key="plans_table"),
         Words(said, "note"),
+        *_shared_votes(dataset),
         Download(table_of_plans(found, dataset, options), "Plans", "plans", "plans_download", settings=settings),
     ]
 
@@ -238,6 +251,7 @@ def present(found: PlannedAnnotations, dataset: Dataset, options) -> list[Block]
             "note",
         ),
         *(Words((Name(note),), "note") for note in plan.notes),
+        *_shared_votes(dataset),
     ]
     if plan.first_cases:
         listed = ", ".join(shorten(case, 30) for case in plan.first_cases[:12])

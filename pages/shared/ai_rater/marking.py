@@ -94,9 +94,9 @@ def _choice(whole: Dataset, machines: Sequence[Machine]) -> None:
     if machines:
         _details(machines)
     st.caption(
-        "The marks are saved with the dataset. Other pages leave out AI raters unless you include them there. "
-        "Predictions added on the Reliability or Upload page are also compared here. Predictions with the name of an "
-        "AI rater are used as its probabilities."
+        "Your choice of AI raters is saved with the dataset. Other pages leave out AI raters unless you include them "
+        "there. If predictions that you add on the Reliability or Upload page have the same name as an AI rater, they "
+        "are used as that rater's probabilities."
     )
 
 

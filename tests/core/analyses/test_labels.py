@@ -149,7 +149,7 @@ def test_the_note_also_counts_uncertain_cases_with_another_status(inputs, eviden
     other = n - (table["status"] == "uncertain").sum()
     assert other > 0
     has = "has" if other == 1 else "have"
-    words = f" {other} of {n} cases with a certainty below 90% {has} a status other than “uncertain”."
+    words = f" {other} of the {n} cases with a certainty below 90% {has} another status than “uncertain”."
     assert any(one.endswith(words) for one in said["vote"])
 
 
@@ -165,7 +165,7 @@ def test_a_certain_label_is_confident_only_if_its_p_correct_reaches_the_bar_too(
         assert row["certainty"] >= 0.9 and row["probability"] == 0.7 and row["status"] == "P(correct) below the minimum"
         assert found.n_ready == before.n_ready - 1
     words = [block.plain for block in PART.blocks(found, inputs) if hasattr(block, "plain")]
-    assert any("Certain: certainty and P(correct) are both at least 90%." in said for said in words)
+    assert any("“Certain” means that certainty and P(correct) are both at least 90%." in said for said in words)
 
 
 def test_what_happens_below_the_bar(inputs, evidence):

@@ -15,7 +15,7 @@ from tests.benchmarks.equal_raters import panel, share_named
     [
         ([0], "There is only one annotation."),
         ([1, 1, 1], "All three annotations name the same class."),
-        ([0, 1, 2], "Three annotations name three different classes."),
+        ([0, 1, 2], "The three annotations name three different classes."),
         ([1, 1], "Both annotations name the same class."),
         ([0, 1], "The two annotations name different classes."),
         ([0, 0, 1], "Three annotations are split 2 to 1 between two classes."),
@@ -33,13 +33,13 @@ def test_classes_are_told_by_how_they_split(answers, sentence, build):
 @pytest.mark.parametrize(
     ("sets", "sentence"),
     [
-        (["bus", "bus", "bus"], "All three annotations name bus."),
-        (["dog", "dog", "dog"], "None of the three annotations names bus."),
-        (["bus", "dog", "dog"], "One of three annotations names bus."),
-        (["bus", "dog", "bus"], "Two of three annotations name bus."),
-        (["bus", "bus"], "Both annotations name bus."),
-        (["dog", "dog"], "Neither of the two annotations names bus."),
-        (["dog"], "The only annotation does not name bus."),
+        (["bus", "bus", "bus"], "All three annotations name “bus”."),
+        (["dog", "dog", "dog"], "None of the three annotations names “bus”."),
+        (["bus", "dog", "dog"], "One of the three annotations names “bus”."),
+        (["bus", "dog", "bus"], "Two of the three annotations name “bus”."),
+        (["bus", "bus"], "Both annotations name “bus”."),
+        (["dog", "dog"], "Neither of the two annotations names “bus”."),
+        (["dog"], "The only annotation does not name “bus”."),
     ],
 )
 def test_a_label_of_sets_is_told_as_named_or_not(sets, sentence):
@@ -94,7 +94,7 @@ def test_tied_first_choices_are_told_as_left_out(annotations, sentence):
         (([(0, 1)], [(1, 1)]), "The two annotations name different classes first."),
         (
             ([(0, 1), (2, 2)], [(1, 1), (2, 2)], [(2, 1)]),
-            "Three annotations name three different classes first; all include “c”.",
+            "The three annotations name three different classes first; all include “c”.",
         ),
         (
             ([(0, 1)], [(0, 1), (1, 2), (2, 2)], [(1, 1)]),

@@ -40,8 +40,8 @@ def test_the_raters_who_differ_are_named_where_they_are_the_more_accurate_ones(b
     found = made(dataset, [[0.2, 0.8]], confusion=np.array([poor, poor, poor, [[0.9, 0.1], [0.1, 0.9]], good]))
     said = why_they_differ(found, dataset, 0, 0, 0.7)
     assert said == (
-        f"P(correct) is much lower than certainty: the raters who chose {dataset.classes[1]} are more accurate "
-        f"({dataset.raters[4]} and {dataset.raters[3]}). P(correct) of {dataset.classes[1]} is 80%."
+        f"P(correct) is much lower than certainty: the raters who chose “{dataset.classes[1]}” are more accurate "
+        f"({dataset.raters[4]} and {dataset.raters[3]}). P(correct) of “{dataset.classes[1]}” is 80%."
     )
     hidden = why_they_differ(found, dataset, 0, 0, 0.7, hide_names=True)
     assert dataset.raters[4] not in hidden and "are more accurate." in hidden
@@ -61,9 +61,7 @@ def test_a_tie_that_the_models_decide_is_called_one_and_no_shared_mistake(build)
     dataset = build([(0, rater, rater % 2) for rater in range(4)], 2)
     said = why_they_differ(made(dataset, [[0.1, 0.9]], beta=0.3), dataset, 0, 0, 0.5)
     name = dataset.classes[1]
-    assert said.endswith(
-        f"lower than certainty: {name} has as many annotations as the leading class, and its P(correct) is 90%."
-    )
+    assert said.endswith(f"lower than certainty: annotations are tied, and P(correct) of “{name}” is 90%.")
     repeated = build([(0, 0, 1), (0, 0, 1), (0, 1, 0)], 2)
     said = why_they_differ(made(repeated, [[0.1, 0.9]], beta=0.3), repeated, 0, 0, 0.5)
     assert "repeats by one rater count once for certainty" in said

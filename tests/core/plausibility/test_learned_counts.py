@@ -3,13 +3,17 @@
 import numpy as np
 import pytest
 
+from core.analyses.cases import CASES, CaseOptions
+from core.analyses.inputs import Inputs
+from core.analysis_settings import AnalysisSettings
 from core.certainty.next_opinion import next_opinion
 from core.certainty.shares import certainty_shares
-from core.certainty.top_sets import annotation_certainty
+from core.certainty.top_sets import annotation_certainty, data_of_cases
 from core.models.smoothed_vote import SmoothedVote
 from core.models.vote_prior import learn_vote_prior
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.learned_counts import learned_counts
+from core.review.panel_answer import panel_word
 from tests.core.models.test_majority import panel
 
 
@@ -60,6 +64,30 @@ def test_three_copies_of_one_rater_count_as_one(build):
     assert model.alpha == pytest.approx(learned_counts(alone).model.alpha, rel=1e-6)
     blind = learn_vote_prior(dataset).strength / 2
     assert blind < 0.75 * model.alpha
+
+
+def test_copies_are_known_where_only_one_case_is_asked_about(build):
+    """A case has few of the raters, so their codes among its own raters would be those of others."""
+    rng = np.random.default_rng(3)
+    truth, seen = rng.integers(0, 2, 600), [rng.choice(12, 6, replace=False).tolist() for _ in range(600)]
+    said = np.where(rng.random((10, 600)) < 0.75, truth, 1 - truth)
+    rows = [(i, j, int(said[min(j, 9), i])) for i in range(600) for j in sorted(seen[i])]  # 9, 10 and 11 are one
+    dataset = build(rows, 2)
+    model = learned_counts(dataset).model
+    assert model.families == ((9, 10, 11),)
+    case = next(i for i in range(600) if {9, 10, 11} <= set(seen[i]))
+    counts = model.votes(dataset, range(case, case + 1))
+    assert counts.count.sum() == 4
+    inputs = Inputs(dataset, settings=AnalysisSettings(model, 1.0))
+    found = CASES.part("case").answer(inputs, CaseOptions(case, n_draws=100))
+    assert found.n_votes == 4
+    assert found.point == pytest.approx(dict(zip(counts.class_code.tolist(), counts.count / 4, strict=True)))
+    word = panel_word(model, dataset, case, reliability=1.0)
+    whole = annotation_certainty(model, dataset, reliability=1.0, n_draws=100)
+    assert word.certainty == pytest.approx(whole.certainty[case, 0])
+    assert data_of_cases(model, dataset, [case]) is dataset
+    with pytest.raises(ValueError, match="only to all the raters"):
+        model.votes(dataset.select(cases=[dataset.cases[case]]))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -86,7 +86,7 @@ def test_who_follows_as_well_as_the_median_and_reads_higher_is_told_so_and_not_f
         (flag,) = [flag for flag in found.flags if flag.rater == rater]
         assert flag.words.startswith(f"Rates {reading.severity[rater]:.2f} classes higher than the average rater (")
     said = found.words()
-    shifted = "clearly rate higher or lower than the average rater, which does not count against them."
+    shifted = "clearly give higher or lower ratings than the average rater. This does not count against them."
     assert shifted in said and said.count("than the average rater (") == 1
     assert "accura" not in said and "wrong" not in said
     assert shift[reading.severe & (reading.severity > 0)].min() > 0

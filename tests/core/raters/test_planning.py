@@ -8,6 +8,7 @@ from scipy.special import expit
 from core.agreement.probability import spa
 from core.analyses.models.scores import judge_models
 from core.analyses.raters import PlansOptions, planning
+from core.analyses.raters import planning as planning_part
 from core.analyses.raters.planning import compute_plans
 from core.analysis_settings import SEED
 from core.annotations.dataset import Dataset, keep_only
@@ -407,3 +408,9 @@ def test_the_width_of_agreement_reaches_from_one_end_of_its_interval_to_the_othe
     width = Measure("agreement", 0, 0.8, None).of(SimpleNamespace(counts=counts), None)
     assert width == pytest.approx(found.ci_high - found.ci_low, abs=1e-12)
     assert len({round(found.value - found.ci_low, 6), round(found.ci_high - found.value, 6), round(width, 6)}) == 3
+
+
+def test_plans_say_where_repeats_count_more_often_than_on_other_pages():
+    for sample, counts in (("anaesthesia", True), ("knees", False)):
+        said = " ".join(block.plain for block in planning_part._shared_votes(load_sample(sample)))
+        assert ("count separately in these simulations" in said) == counts

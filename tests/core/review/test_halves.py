@@ -177,7 +177,7 @@ def test_a_former_event_is_bound_by_the_upgrade(url, open_at, commit):
     (number, *_) = [row["number"] for row in rows_of(store) if row["reviewer"] == "Bo"]
     head = store.head(DATASET).hash
     forge_erasure(store, number, opinion=Opinion.of_class("z").to_json())
-    assert any("changed after the upgrade of the record" in what for what in faults_of(store, [head]))
+    assert any("was changed after the record was upgraded" in what for what in faults_of(store, [head]))
 
 
 def test_a_former_event_that_is_changed_without_an_erasure_is_named(url, open_at):

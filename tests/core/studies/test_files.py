@@ -181,7 +181,7 @@ def test_the_only_other_column_of_readings_is_the_score(study):
     own = table(study, ("reader", "patient", "modality", "BI-RADS", ""))
     truths = table(study, ("", "patient", "", "", "truth")).drop_duplicates()
     found = read_study([("a.csv", file_of(own)), ("b.csv", file_of(truths))])
-    assert same(found.study, study) and "score from “BI-RADS”" in found.notes[0]
+    assert same(found.study, study) and "score = “BI-RADS”" in found.notes[0]
     with pytest.raises(InputError, match=r"other columns: “BI-RADS” and “site”.*--column score=NAME"):
         read_study([("a.csv", file_of(own.assign(site="north")))])
     with pytest.raises(InputError, match="no score column"):  # a truth of another name is no reading
