@@ -11,7 +11,7 @@ from ..agreement.benchmark_labels import before_opinions
 from ..agreement.coefficient_methods import any_coefficient
 from ..analyses.blocks import Grid, Heading, Words
 from ..analyses.cases import CASES, CertaintyOptions, view_of
-from ..analyses.cases.certainty import fitted_once, of_sweep
+from ..analyses.cases.certainty import CaseCertainty, fitted_once, of_sweep
 from ..analyses.inputs import Inputs
 from ..analyses.models import MODELS
 from ..analyses.models.fits import of_fits
@@ -43,6 +43,8 @@ from ..models.gold_measures import GoldMeasure, gold_measures
 from ..plausibility.protocol import PlausibilityMethod
 from ..raters.accuracy_threshold import gold_rates
 from ..reducers.top_draws import can_keep
+from ..review.filters import Filter, matching
+from ..review.states import IN_REVIEW, SETTLED, STATES
 from ..text import percent_with_interval, plural, shorten
 from .methods import methods_text
 from .page import printed
@@ -68,8 +70,7 @@ def certainty(request, sections, token, progress) -> list:
     if (averaged := request.settings.average(classes, token)) is not None:
         found = replace(found, correct=of_average(averaged, classes))
     blocks = part.blocks(found, asked, options)
-    least = next(block.table for block in blocks if isinstance(block, Grid))["case"].tolist()
-    asked_about = _ask_about(view, least, found.shares) if found.shares else ()
+    asked_about = _ask_about(view, _open_cases(request, found), found.shares) if found.shares else ()
     return [blocks[0], *asked_about, *blocks[1:], *_plausible(request, view, token)]
 
 
@@ -88,9 +89,17 @@ def _plausible(request, view: Dataset, token) -> list:
     return blocks
 
 
+def _open_cases(request, found: CaseCertainty) -> list[str]:
+    """Return the uncertain cases without gold that reviews neither settled nor wait for, the least certain first."""
+    wanted = Filter(states=STATES.keys() - SETTLED - IN_REVIEW, without_gold=True)
+    listed = found.shares.uncertain & matching(request.dataset, wanted, request.reviews)
+    order = found.shares.order(found.certainty.certainty[:, 0])
+    return [found.certainty.cases[case] for case in order[listed[order]]]
+
+
 def _ask_about(view: Dataset, cases: list[str], shares: CertaintyShares) -> list[Words]:
-    """Return which cases to review, if some are uncertain; or what to do before a review."""
-    below = shares.n_uncertain
+    """Return which of the open cases to review, if any; or what to do before a review."""
+    below = len(cases)
     if not shares.any_known:
         return [Words(f"Add a second annotation to {plural(len(view.cases), 'case')}.", "todo")]
     if not shares.unsettled:
@@ -99,11 +108,11 @@ def _ask_about(view: Dataset, cases: list[str], shares: CertaintyShares) -> list
         return [Words("; ".join(first) + ".", "todo")]
     if not below:
         return []
-    named = ", ".join(shorten(case, 30) for case in cases[: min(below, _FIRST)])
+    named = ", ".join(shorten(case, 30) for case in cases[:_FIRST])
+    whole = shares.n_uncertain
+    which = plural(below, "case") if below == whole else f"{below:,} of {plural(whole, 'uncertain case')}"
     more = ", the least certain first" if below > 1 else ""
-    return [
-        Words(f"Ask for another opinion on {plural(below, 'case')}{more}: {named}{' …' * (below > _FIRST)}", "todo")
-    ]
+    return [Words(f"Ask for another opinion on {which}{more}: {named}{' …' * (below > _FIRST)}", "todo")]
 
 
 def classifiers(request, sections, token, progress) -> list:

@@ -28,7 +28,7 @@ class Filter:
     states : collection of str, optional
         States of the review (`core.review.states.STATES`); if omitted, all but closed and adjudicated.
     without_gold : bool
-        True leaves out cases with gold.
+        True leaves out cases that gold settles (`settled_by_gold`).
     """
 
     named: str | None = None
@@ -40,10 +40,11 @@ class Filter:
     without_gold: bool = False
 
 
-def has_gold(dataset: Dataset) -> np.ndarray:
-    """Return which cases have gold, bool, shape (n_cases,)."""
+def settled_by_gold(dataset: Dataset) -> np.ndarray:
+    """Return the cases with gold, bool, shape (n_cases,); none if all have gold, because no case would be left."""
     gold = dataset.gold_of_cases()
-    return np.zeros(dataset.n_cases, bool) if gold is None else pd.notna(np.array(gold, object))
+    known = np.zeros(dataset.n_cases, bool) if gold is None else pd.notna(np.array(gold, object))
+    return known & ~known.all()
 
 
 def matching(dataset: Dataset, wanted: Filter, reviews: Mapping[str, CaseReview]) -> np.ndarray:
@@ -78,7 +79,7 @@ def matching(dataset: Dataset, wanted: Filter, reviews: Mapping[str, CaseReview]
     if not annotation.all():
         kept &= np.bincount(dataset.case_of_annotation[annotation], minlength=dataset.n_cases) > 0
     if wanted.without_gold:
-        kept &= ~has_gold(dataset)
+        kept &= ~settled_by_gold(dataset)
     if wanted.named is not None:
         kept &= _names(dataset, wanted.named)
     if wanted.pair is not None:

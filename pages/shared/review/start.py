@@ -19,7 +19,7 @@ from core.plausibility.gaussian import GaussianScores
 from core.review import worklist
 from core.review.events import check_name
 from core.review.export import time_of
-from core.review.filters import Filter, has_gold, matching
+from core.review.filters import Filter, matching, settled_by_gold
 from core.review.reviewer_session import Desk
 from core.review.sessions import ARBITRATION, BLIND_FIRST, Queued
 from core.review.states import SETTLED, STATES, CaseReview
@@ -237,7 +237,7 @@ def _with_gold(
     """Return in a sentence how many cases of the queue are left out because they have gold; empty if none."""
     if wanted is None or not wanted.without_gold:
         return ""
-    left_out = _among(desk, dataset, replace(wanted, without_gold=False), reviews) & has_gold(dataset)
+    left_out = _among(desk, dataset, replace(wanted, without_gold=False), reviews) & settled_by_gold(dataset)
     n = int(left_out[queue.case].sum())
     return f" {plural(n, 'case')} with gold {was_or_were(n)} left out (see “Filter cases”)." if n else ""
 
@@ -406,13 +406,12 @@ def _filter(dataset: Dataset) -> Filter:
             key="filter_states",
         )  # fmt: skip
         since, until = _dates(dataset)
-        known = has_gold(dataset)
-        partly = bool(known.any() and not known.all())  # else all would be left out
-        gold = partly and st.toggle(f"Include {plural(int(known.sum()), 'case')} with gold", key="filter_gold")
+        n_known = int(settled_by_gold(dataset).sum())
+        gold = n_known > 0 and st.toggle(f"Include {plural(n_known, 'case')} with gold", key="filter_gold")
         st.caption("If you filter by class or rater, you know something about the annotations before you review.")
     return Filter(
         named=named, rater=rater, pair=pair, since=since, until=until, states=tuple(states) or None,
-        without_gold=partly and not gold,
+        without_gold=not gold,
     )  # fmt: skip
 
 

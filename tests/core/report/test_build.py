@@ -299,9 +299,31 @@ def test_what_the_data_do_not_allow_is_said():
 )
 def test_a_report_asks_about_uncertain_cases_alone(monkeypatch, below, words):
     monkeypatch.setattr(truth_sections, "any_coefficient", lambda *_: SimpleNamespace(possible=False))
-    (asked,) = truth_sections._ask_about(None, list("abcdefgh"), shares_with(below))
+    (asked,) = truth_sections._ask_about(None, [*"abcdefgh", *"-" * 40][:below], shares_with(below))
     assert asked.text == f"Ask for another opinion on {words}"
-    assert truth_sections._ask_about(None, list("abc"), shares_with(0)) == []
+    assert truth_sections._ask_about(None, [], shares_with(0)) == []
+
+
+def test_a_report_asks_about_no_case_with_gold_or_a_decision_or_that_others_must_decide(monkeypatch):
+    monkeypatch.setattr(truth_sections, "any_coefficient", lambda *_: SimpleNamespace(possible=False))
+    rows = [f"{case},r{rater},{'xy'[(case + rater) % 2]}" for case in range(12) for rater in range(4)]
+    dataset = read("\n".join(["case,rater,class", *rows]).encode()).dataset
+    dataset = replace(dataset, gold=np.array([0, 1] + [-1] * 10, np.int32))
+    states = {"2": "closed", "3": "adjudicated", "4": "arbitration", "5": "second_opinion", "6": "skipped", "7": "read"}
+
+    def asked(states, data=dataset):
+        reviews = {case: CaseReview(case, state=state) for case, state in states.items()}
+        blocks = certainty(request_of(data, reviews=reviews), ["certainty"], CancelToken(), None)
+        least = next(block.table for block in blocks if isinstance(block, Grid))["case"].tolist()
+        return least, [block.text for block in blocks if getattr(block, "kind", None) == "todo"]
+
+    least, said = asked(states)
+    left = [case for case in least if case not in {"0", "1", "2", "3", "4", "5"}]
+    first = ", the least certain first: " + ", ".join(left)
+    assert said == [f"Ask for another opinion on 6 of 12 uncertain cases{first}"]
+    assert asked(dict.fromkeys(dataset.cases, "closed"))[1] == []
+    _, (said,) = asked({}, replace(dataset, gold=np.zeros(12, np.int32)))  # as queues, which would be empty
+    assert said.startswith("Ask for another opinion on 12 cases, ")
 
 
 def shares_with(n_uncertain, n=50):

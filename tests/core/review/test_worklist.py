@@ -13,7 +13,7 @@ from core.errors import InputError, NotFoundError
 from core.evaluation.predictions import match_predictions
 from core.plausibility.dirichlet import DirichletCounts
 from core.review import worklist
-from core.review.filters import Filter, has_gold, matching
+from core.review.filters import Filter, matching, settled_by_gold
 from core.review.sessions import Queued
 from core.review.states import CaseReview
 
@@ -125,7 +125,9 @@ def test_without_gold_leaves_out_cases_with_gold_of_any_kind(dataset):
     assert kept(replace(dataset, gold=codes)) == [0, 1, 2, 3, 4, 5]
     assert kept(replace(dataset, gold=codes), without_gold=True) == [0, 2, 4, 5]
     assert kept(dataset, without_gold=True) == [0, 1, 2, 3, 4, 5]
-    assert has_gold(SimpleNamespace(n_cases=2, gold_of_cases=lambda: np.array([0.5, np.nan]))).tolist() == [True, False]
+    assert kept(replace(dataset, gold=np.zeros(6, np.int32)), without_gold=True) == [0, 1, 2, 3, 4, 5]  # no case left
+    scores = SimpleNamespace(n_cases=2, gold_of_cases=lambda: np.array([0.5, np.nan]))
+    assert settled_by_gold(scores).tolist() == [True, False]
 
 
 def test_a_class_counts_in_any_place_of_a_ranking(ranked):
