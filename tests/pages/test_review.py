@@ -107,12 +107,12 @@ def test_cases_with_gold_are_left_out_of_a_queue_and_counted_unless_they_are_inc
         return signed(kept("gold", "\n".join(["case,rater,class,gold", *rows(gold)]).encode()).digest)
 
     app = start(lambda case: "x" if case < 2 else "")
-    assert "of 4 in this queue. 2 cases with gold were left out" in words(app)
+    assert "4 cases in this queue. 2 cases with gold were left out" in words(app)
     assert "Start with 4 cases" in [button.label for button in app.button]
     app.toggle(key="filter_gold").set_value(True).run()
-    assert "of 6 in this queue. The reason" in words(app)
+    assert "6 cases in this queue. The reason" in words(app)
     everywhere = start(lambda case: "x")  # a queue without them would be empty
-    assert "of 6 in this queue. The reason" in words(everywhere)
+    assert "6 cases in this queue. The reason" in words(everywhere)
     assert "filter_gold" not in [toggle.key for toggle in everywhere.toggle]
 
 
