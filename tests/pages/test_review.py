@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from core import read
 from core.analyses.models.scores import judge_models
 from core.belongings import link_of
 from core.certainty.score_trust import score_digits
+from core.command_line import main
 from core.ingest.case_facts import CaseFacts
 from core.library import keep
 from core.plausibility.gaussian_prior import fit_prior
@@ -239,11 +241,13 @@ def test_figures_and_files_after_a_review():
     app = press(through_one_case(signed(dataset.digest), dataset.classes[0]), "Leave")
     tab(app, "What reviews show")
     assert any(metric.value == "1 of 2" for metric in app.metric)
-    assert re.search(r"counts as one more annotation, mean certainty is \d+% instead of", words(app))
+    assert re.search(r"counts as one more annotation, the mean certainty of 1 case is \d+% instead of", words(app))
     people = next(table.value for table in app.dataframe if "reviewer" in table.value)
     assert people[["reviewer", "reads", "of them blind"]].values.tolist() == [["Ada", 1, 1]]
     tab(app, "Export")
     assert any(heading.value == "Decisions as an additional rater" for heading in app.subheader)
+    (command,) = (block.value for block in app.code if " verify " in block.value)
+    assert main(shlex.split(command)[3:]) == 0, "the printed hash is that of the trail"
 
 
 def test_a_queue_yields_no_rate_without_a_warning_and_a_sample_keeps_its_chances():

@@ -114,8 +114,9 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
     )
     st.caption(
         f"The audit trail consists of {plural(head.number, 'event')} linked by hashes. Exports and reports contain "
-        f"the last hash, `{head.hash[:12]}…`. Verify the trail with `python -m core verify --head HASH`."
+        "the last hash. Verify the trail with this command."
     )
+    st.code(f"python -m core verify --head {head.hash}", language="bash", wrap_lines=True)
     if sign_in.may("manager"):
         _further_rater(dataset, reviews)
     if access.may(dataset.digest, change=True):
