@@ -246,6 +246,8 @@ def test_figures_and_files_after_a_review():
     assert people[["reviewer", "reads", "of them blind"]].values.tolist() == [["Ada", 1, 1]]
     tab(app, "Export")
     assert any(heading.value == "Decisions as an additional rater" for heading in app.subheader)
+    names = [block.proto.popover.label for block in app.get("popover")]
+    assert "State and result of cases with reviews" in names, names
     (command,) = (block.value for block in app.code if " verify " in block.value)
     assert main(shlex.split(command)[3:]) == 0, "the printed hash is that of the trail"
 

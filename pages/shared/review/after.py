@@ -73,7 +73,7 @@ def _width(dataset: Dataset, grown: Dataset, model: GaussianScores, reliability:
 
 
 def take_away(store: ReviewStore, dataset: Dataset) -> None:
-    """Draw downloads: state of every case, audit trail, and a dataset with the decisions as a further rater."""
+    """Draw downloads: state of cases with reviews, audit trail, and a dataset with the decisions as a further rater."""
     reviews, n_kept_back = access.reviews_to_take(dataset.digest)
     them = "it" if n_kept_back == 1 else "them"
     kept_back = (
@@ -94,7 +94,7 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
     about = {"record_events": head.number, "record_head": head.hash}
     widgets.download(
         result_table(dataset, reviews),
-        "State and result of these cases" if n_kept_back else "State and result of every case",
+        "State and result of these cases" if n_kept_back else "State and result of cases with reviews",
         "review_results",
         "review_results",
         settings=about,
