@@ -44,7 +44,7 @@ from ..plausibility.protocol import PlausibilityMethod
 from ..raters.accuracy_threshold import gold_rates
 from ..reducers.top_draws import can_keep
 from ..review.filters import Filter, matching
-from ..review.states import IN_REVIEW, SETTLED, STATES
+from ..review.states import PENDING, SETTLED, STATES
 from ..text import percent_with_interval, plural, shorten
 from .methods import methods_text
 from .page import printed
@@ -91,7 +91,7 @@ def _plausible(request, view: Dataset, token) -> list:
 
 def _open_cases(request, found: CaseCertainty) -> list[str]:
     """Return the uncertain cases without gold that reviews neither settled nor wait for, the least certain first."""
-    wanted = Filter(states=STATES.keys() - SETTLED - IN_REVIEW, without_gold=True)
+    wanted = Filter(states=STATES.keys() - SETTLED - PENDING, without_gold=True)
     listed = found.shares.uncertain & matching(request.dataset, wanted, request.reviews)
     order = found.shares.order(found.certainty.certainty[:, 0])
     return [found.certainty.cases[case] for case in order[listed[order]]]

@@ -18,7 +18,7 @@ STATES: dict[State, str] = {
     "adjudicated": "adjudicated",
 }
 SETTLED: frozenset[State] = frozenset({"closed", "adjudicated"})
-IN_REVIEW: frozenset[State] = frozenset({"second_opinion", "arbitration"})  # others must decide
+PENDING: frozenset[State] = frozenset({"second_opinion", "arbitration"})  # others must decide
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from ...plausibility.dirichlet import DirichletCounts
 from ...review.adjudicated import results
 from ...review.export import deciding_event
 from ...review.opinions import Opinion
+from ...review.states import PENDING
 from ...runtime.seeds import case_seeds
 from ...tables import to_json_lines
 from ...text import percent, percent_with_interval, plural, utc
@@ -38,7 +39,7 @@ from ..models.labels import fit_every_label
 from ..schema import Column, columns_in
 from .evidence import Label, LabelEvidence, of_classes, of_sets
 
-REVIEWED, UNDETERMINED, TIE = "reviewed", "cannot be determined", "tie"
+REVIEWED, IN_REVIEW, UNDETERMINED, TIE = "reviewed", "in review", "cannot be determined", "tie"
 NOT_LEADING = {False: "not the leading class", True: "not the leading set"}
 BELOW_BAR, NO_LABEL = "below the minimum", "(no label)"
 LOW_CORRECT = "P(correct) below the minimum"
@@ -192,6 +193,8 @@ def labels_of(inputs: Inputs, options, evidence: LabelEvidence) -> CaseLabels:
     # Raters who share a mistake agree on it, so certainty does not show that a label is true.
     low = probability < options.bar - _ROUNDING
     status = [LOW_CORRECT if one == CERTAIN and is_low else one for one, is_low in zip(status, low, strict=True)]
+    for case in pending(inputs) if options.rule == "review" else ():
+        status[case] = IN_REVIEW
     machine = np.ones(len(labels), bool)
     for case, (label, who) in decided(inputs).items() if options.rule == "review" else ():
         labels[case], decided_by[case], machine[case] = label, who, False
@@ -224,6 +227,17 @@ def decided(inputs: Inputs) -> dict[int, tuple[Label, str]]:
             when = utc(event.at // 1_000_000)
             found[place[case]] = (_said(inputs.dataset, opinion), f"{event.reviewer}, {when.day} {when:%b %Y}")
     return found
+
+
+def pending(inputs: Inputs) -> list[int]:
+    """Return the positions of cases in arbitration, or that wait for a second opinion.
+
+    Parameters
+    ----------
+    inputs : Inputs
+    """
+    reviews = inputs.reviews or {}
+    return [at for at, case in enumerate(inputs.dataset.cases) if case in reviews and reviews[case].state in PENDING]
 
 
 def _said(dataset: Dataset, opinion: Opinion) -> Label:

@@ -15,7 +15,7 @@ from ..blocks import Block, Grid, Words
 from ..inputs import Inputs
 from ..schema import Column, columns_in
 from . import SCORE_RULES
-from .labels import REVIEWED, UNDETERMINED, decided, download, gold_column, with_content
+from .labels import IN_REVIEW, REVIEWED, UNDETERMINED, decided, download, gold_column, pending, with_content
 
 COLUMNS = (
     Column("case"),
@@ -91,6 +91,8 @@ def compute(inputs: Inputs, options) -> ScoreLabels:
     label[n == 0] = error[n == 0] = np.nan
     status = ["no annotation" if count == 0 else "estimated" for count in n]
     decided_by = [by] * dataset.n_cases
+    for case in pending(inputs) if options.rule == "review" else ():
+        status[case] = IN_REVIEW
     for case, (score, who) in decided(inputs).items() if options.rule == "review" else ():
         label[case], error[case] = (np.nan if score is None else score), np.nan
         status[case], decided_by[case] = (UNDETERMINED if score is None else REVIEWED), who

@@ -304,6 +304,9 @@ def test_scores_have_the_mean_or_the_plausible_score_with_its_standard_error():
     first = part.frame(part.answer(replace(inputs, reviews=reviews), part.resolve(rule="review")), inputs)
     row = first.set_index("case").loc["one"]
     assert (row["label"], row["status"], row["decided_by"]) == (7.0, "reviewed", "Ada, 1 Jan 1970")
+    pending = replace(inputs, reviews={"one": CaseReview("one", state="arbitration")})
+    row = part.frame(part.answer(pending, part.resolve(rule="review")), pending).set_index("case").loc["one"]
+    assert row["status"] == "in review" and row["label"] == plausible["label"]["one"]
 
 
 def test_label_studio_gets_one_prediction_per_labelled_case(inputs, evidence):
@@ -319,6 +322,23 @@ def test_label_studio_gets_one_prediction_per_labelled_case(inputs, evidence):
         {"from_name": "label", "to_name": "text", "type": "choices", "value": {"choices": ["x"]}}
     ]
     assert prediction["score"] == file.frame.set_index("case")["probability"]["all"]
+
+
+def test_cases_that_others_must_decide_are_in_review_and_never_certain(inputs, evidence):
+    """Their label is that of the rater model."""
+    _, before = labelled(inputs, evidence)
+    certain = before.index[before["status"] == "certain"]
+    states = dict(zip(certain, ["arbitration", "second_opinion", "read", "skipped"], strict=False))
+    asked = replace(inputs, reviews={case: CaseReview(case, state=state) for case, state in states.items()})
+    assert len(states) == 4
+    found, table = labelled(asked, evidence, rule="review")
+    pending = table["status"] == "in review"
+    assert list(table.index[pending]) == [case for case in table.index if case in certain[:2]]
+    assert table.drop(columns="status").equals(before.drop(columns="status"))
+    assert found.counts["in review"] == 2 and found.n_ready == len(certain) - 2
+    assert labelled(asked, evidence, rule="review", below="blank")[1]["label"][pending].isna().all()
+    assert not set(certain[:2]) & set(labelled(asked, evidence, rule="review", below="out")[1].index)
+    assert "in review" not in set(labelled(asked, evidence)[1]["status"])
 
 
 def test_json_lines_have_null_for_what_is_missing():
