@@ -113,7 +113,7 @@ def test_review_first_shows_who_decided():
     app = settle(app.radio(key="label_rule").set_value("review").run())
     row = rows(app).set_index("case").loc["1"]
     assert (row["label"], row["status"]) == ("y", "reviewed") and row["decided_by"].startswith("Ada, ")
-    assert "confident or reviewed" in app.title[0].value
+    assert "certain or reviewed" in app.title[0].value
 
 
 def test_anonymous_raters_get_a_vote_and_the_reason():
