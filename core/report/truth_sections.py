@@ -11,7 +11,7 @@ from ..agreement.benchmark_labels import before_opinions
 from ..agreement.coefficient_methods import any_coefficient
 from ..analyses.blocks import Grid, Heading, Words
 from ..analyses.cases import CASES, CertaintyOptions, view_of
-from ..analyses.cases.certainty import CaseCertainty, fitted_once, of_sweep
+from ..analyses.cases.certainty import fitted_once, of_sweep
 from ..analyses.inputs import Inputs
 from ..analyses.models import MODELS
 from ..analyses.models.fits import of_fits
@@ -23,6 +23,7 @@ from ..analyses.reliability.prediction_sets import at_possible_promise, promises
 from ..annotations.dataset import Dataset
 from ..certainty.p_correct import of_average
 from ..certainty.shares import CertaintyShares
+from ..certainty.top_sets import CertaintyResult
 from ..errors import NotApplicableError
 from ..evaluation.metrics import TOP
 from ..evaluation.prediction_sets import majority_votes
@@ -70,7 +71,9 @@ def certainty(request, sections, token, progress) -> list:
     if (averaged := request.settings.average(classes, token)) is not None:
         found = replace(found, correct=of_average(averaged, classes))
     blocks = part.blocks(found, asked, options)
-    asked_about = _ask_about(view, _open_cases(request, found), found.shares) if found.shares else ()
+    asked_about = (
+        _ask_about(view, _open_cases(request, found.certainty, shares), shares) if (shares := found.shares) else ()
+    )
     return [blocks[0], *asked_about, *blocks[1:], *_plausible(request, view, token)]
 
 
@@ -89,12 +92,12 @@ def _plausible(request, view: Dataset, token) -> list:
     return blocks
 
 
-def _open_cases(request, found: CaseCertainty) -> list[str]:
+def _open_cases(request, result: CertaintyResult, shares: CertaintyShares) -> list[str]:
     """Return the uncertain cases without gold that reviews neither settled nor wait for, the least certain first."""
     wanted = Filter(states=STATES.keys() - SETTLED - PENDING, without_gold=True)
-    listed = found.shares.uncertain & matching(request.dataset, wanted, request.reviews)
-    order = found.shares.order(found.certainty.certainty[:, 0])
-    return [found.certainty.cases[case] for case in order[listed[order]]]
+    listed = shares.uncertain & matching(request.dataset, wanted, request.reviews)
+    order = shares.order(result.certainty[:, 0])
+    return [result.cases[case] for case in order[listed[order]]]
 
 
 def _ask_about(view: Dataset, cases: list[str], shares: CertaintyShares) -> list[Words]:
