@@ -595,7 +595,7 @@ def test_a_reviewer_takes_away_only_what_they_have_seen_and_the_owner_all(anns, 
     app.run()
     settle(app.switch_page("pages/review.py").run())
     assert not app.exception and [list(one) for one in exports.values()] == [["case-7f3-2"]] * 2
-    assert any("2 cases that others reviewed" in one.value for one in app.caption)
+    assert any("2 cases reviewed by others" in one.value for one in app.caption)
     assert not {"erase", "grow"} & {button.key for button in app.button}, "who may bring no data is not asked to"
     app.user = claims(ANN)
     settle(app.run())
