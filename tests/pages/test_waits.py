@@ -524,6 +524,16 @@ def test_a_presented_step_is_a_slide_for_which_nothing_is_computed(number):
     assert f"{number} of 7 · {step.title}" in app.caption[0].value and " · " in app.caption[1].value
 
 
+def test_the_last_step_opens_upload_and_an_audience_stays_on_its_slide():
+    step = STEPS[-1]
+    app = at(step.page, step.data, story="7").run()
+    app.button(key="story_end").click().run()
+    assert app.session_state["go_to"] == "upload"
+    app = at(step.page, step.data, story="7", presenting="1").run()
+    keys = {button.key for button in app.button}
+    assert {"story_back", "stop_presenting"} <= keys and "story_end" not in keys
+
+
 def test_a_step_of_data_that_have_changed_has_its_page_and_no_claim(monkeypatch):
     monkeypatch.setattr(shell_story.story, "slide", lambda *_: None)
     app = at("agreement", "skin", story="1").run()

@@ -47,8 +47,7 @@ if (!window.presentationKeys) {
     const on = [" ", "ArrowRight", "PageDown"].includes(event.key);
     if (!on && !["ArrowLeft", "PageUp"].includes(event.key)) return;
     if (event.key === " " && event.target.closest("button")) return;
-    const forward = ".st-key-story_next button, .st-key-story_end button";
-    let button = bar.querySelector(on ? forward : ".st-key-story_back button");
+    let button = bar.querySelector(`.st-key-story_${on ? "next" : "back"} button`);
     const pages = [...bar.querySelectorAll("[class*='st-key-present-'] button")];
     if (pages.length) {
       const at = pages.findIndex((page) => page.dataset.testid === "stBaseButton-primary");

@@ -45,10 +45,10 @@ def leave() -> None:
 
 
 def end() -> None:
-    """End the story (callback)."""
+    """End the story, and open the page that takes files (callback)."""
     del visit.story_left
     _out()
-    visit.go_to = "home"
+    visit.go_to = "upload"
 
 
 def entrance(label: str = "Start the guided tour", kind: str = "secondary") -> None:
@@ -144,7 +144,7 @@ def _is_at(number: int, page: str) -> bool:
 
 
 def moves() -> None:
-    """Back and on, or the end."""
+    """Draw the buttons back and on, or to the end."""
     number = step()
     if number is None:
         return
@@ -159,7 +159,7 @@ def moves() -> None:
             args=(number + 1,),
             key="story_next",
         )
-    else:
+    elif not presentation.on():  # an audience stays on the last slide
         st.button(
             "Finish and open your own data", icon=":material/flag:", type="primary", on_click=end, key="story_end"
         )
