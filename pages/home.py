@@ -73,7 +73,7 @@ def _dashboard(reading) -> None:
 def _questions() -> None:
     """Draw a button for each question of the upload with its agreement, which opens it; nothing if there is one."""
     questions = cached.questions(visit.data)
-    if not questions:
+    if not questions or presentation.on():
         return
     st.caption("Questions in this upload, with the agreement on each:")
     with st.container(horizontal=True, gap="small", key="questions"):
@@ -140,7 +140,7 @@ def _keep(reading) -> None:
 
 
 def _kept() -> None:
-    entries = cached.kept()
+    entries = [] if presentation.on() else cached.kept()  # an audience sees no other datasets
     if not entries:
         return
     st.subheader("Saved on this computer", anchor=False)

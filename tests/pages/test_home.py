@@ -62,6 +62,13 @@ def test_saved_data_are_above_the_samples():
     assert [one.value for one in app.subheader] == ["Saved on this computer", "Or open sample data"]
 
 
+def test_an_audience_does_not_see_other_saved_data():
+    kept("case,rater,class\n1,a,x\n1,b,y\n", "confidential")
+    for presenting in (None, "1"):
+        app = settle(at("home", "caries", **({"presenting": presenting} if presenting else {})).run())
+        assert ("confidential" in words(app)) == ("Saved on this computer" in words(app)) == (not presenting)
+
+
 def test_a_prevalence_that_no_model_has_lost_is_on_home():
     """Rules of one class each: a rater model has no case of the rarer class, and the vote has its share."""
     rows, truth = rules(1, 0.3, 0.0)
