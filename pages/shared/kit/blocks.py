@@ -40,7 +40,7 @@ from core.runtime.jobs import Job
 from core.text import markdown
 from pages.shared.cache import analyses, visit
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import columns, job_progress, widgets
+from pages.shared.kit import columns, job_progress, presentation, widgets
 from pages.shared.kit import style as look
 
 Drawn = Mapping[str, Callable[[Any], Any]]
@@ -207,7 +207,8 @@ def _draw_words(block: Words, after: Drawn) -> None:
         case "note":
             st.caption(text, help=explained)
         case "legend":
-            st.caption("How to read this", help="\n\n".join(filter(None, (text, explained))))
+            if not presentation.on():  # which has no help to open
+                st.caption("How to read this", help="\n\n".join(filter(None, (text, explained))))
         case "code":
             st.code(block.plain, language=None, wrap_lines=True)
         case _:
