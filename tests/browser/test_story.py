@@ -129,6 +129,19 @@ def test_a_presentation_shows_no_names_and_no_controls(dashboard, open_page):
     expect(page.locator("[data-testid=stMain]")).to_contain_text("observer 1")
 
 
+def test_a_presented_page_opens_at_its_top_after_one_that_was_scrolled(dashboard, open_page):
+    page = open_page(f"{dashboard.url}/cases?data=skin&presenting=1")
+    main = page.get_by_test_id("stMain")
+    for key, title in (("Space", "reliability"), ("ArrowLeft", "cases")) * 2:
+        settled(page)
+        main.evaluate("main => main.scrollTo(0, main.scrollHeight)")
+        assert main.evaluate("main => main.scrollTop") > 100
+        page.keyboard.press(key)
+        expect(page).to_have_url(re.compile(f"/{title}\\?"))
+        settled(page)
+        assert main.evaluate("main => main.scrollTop") == 0, title
+
+
 def test_the_story_can_be_presented(dashboard, open_page):
     """Within the story the presenter has its steps at the bottom edge, and nothing else."""
     page = open_page(f"{dashboard.url}/agreement?data=skin&story=1&presenting=1")

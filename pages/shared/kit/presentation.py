@@ -55,6 +55,12 @@ if (!window.presentationKeys) {
     }
     if (button) { event.preventDefault(); button.click(); }
   });
+  let shown = location.pathname;
+  new MutationObserver(() => { // a page opens at its top, however far the one before was scrolled
+    const opened = location.pathname !== shown && document.querySelector(".st-key-presentation_bar");
+    shown = location.pathname;
+    if (opened) document.querySelector("[data-testid=stMain]").scrollTo(0, 0);
+  }).observe(document.body, { childList: true, subtree: true });
 }
 </script>
 """
