@@ -58,6 +58,7 @@ def test_presenting_and_renaming_compute_nothing_again(page, computed):
     app = settle(app.run())
     assert computed == []
     veiled = words(app)
+    assert "How to read this" not in veiled  # an audience cannot open it
     assert not any(name in veiled for name in NAMES)
     if page == "raters":
         assert "Select rows to message" in named and "Select rows to message" not in veiled
