@@ -128,13 +128,13 @@ STEPS = (
     StoryStep(
         "The ranking of classifiers depends on γ",
         "reliability",
-        "Choose top-1 accuracy above the figure. By this metric, one classifier leads at every γ.",
+        "Choose “top-1 accuracy” above the figure. By this metric, one classifier leads at every γ.",
     ),
     StoryStep(
         "One AI rater can replace a rater, but another cannot",
         "ai_rater",
-        "Open “Shared errors”. Two versions of the same model make the same mistakes, so they are worth less than two "
-        "raters.",
+        "Open the tab “Errors” and find “Who shares errors?”. Two versions of the same model make the same mistakes, "
+        "so they are worth less than two raters.",
         "replies",
     ),
 )

@@ -31,7 +31,7 @@ from pages.shared.cache.datasets import jobs
 from pages.shared.kit import expected, job_progress, opening, plausibility_models, redraw
 from pages.shared.kit import sweep as sweeps
 from pages.shared.shell import story as shell_story
-from tests.pages.opened import APP, at, kept, words
+from tests.pages.opened import APP, at, kept, settle, words
 from tests.speed import scaled
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
@@ -522,6 +522,22 @@ def test_a_presented_step_is_a_slide_for_which_nothing_is_computed(number):
     (headline,) = [one.proto.body for one in app.get("html") if "<h1>" in one.proto.body]
     assert drawn.alt and drawn.alt in unescape(headline)
     assert f"{number} of 7 · {step.title}" in app.caption[0].value and " · " in app.caption[1].value
+
+
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize("number", [number for number, step in enumerate(STEPS, 1) if "“" in step.attempt])
+def test_what_a_step_says_to_try_is_on_its_page(number, monkeypatch):
+    """Each name in quotes is a tab, which is opened, or a heading or a choice."""
+    monkeypatch.setattr(shell_story, "ahead", lambda page: None)
+    step = STEPS[number - 1]
+    app = settle(at(step.page, step.data, story=str(number)).run())
+    for name in re.findall("“(.+?)”", step.attempt):
+        if name in [tab.label for tab in app.tabs]:
+            app.session_state["ai_tabs"] = name
+            app = settle(app.run())
+            continue
+        groups = [option for group in app.get("button_group") for option in group.options]
+        assert name in [*(one.value for one in app.subheader), *groups], name
 
 
 def test_the_last_step_opens_upload_and_an_audience_stays_on_its_slide():
