@@ -56,6 +56,8 @@ class Mark:
         Text next to the mark.
     strong : bool
         True if the claim is about this mark.
+    open : bool
+        True if the result of this mark is inconclusive.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Mark:
     at: float | None = None
     label: str = ""
     strong: bool = False
+    open: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ from core.thresholds import CLEARLY_AHEAD, DISAGREE_BELOW, NUMBERS_DIFFER, TWO_T
 SAMPLING = {"n_draws": 1000, "seed": 0}
 _N_BINS = 10
 _MOST_CLASSES = 5
+_OUTCOMES = {"passes": "passes", "fails": "fails", "open": "inconclusive"}  # as on the page of AI raters
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +261,13 @@ def _stands_in() -> tuple[str, Slide]:
     compared = [one for one in tested if one.machine in judged]
     best, worst = max(compared, key=lambda one: one.n_rejected), min(compared, key=lambda one: one.n_rejected)
     marks = [
-        Mark(one.machine, one.n_rejected, label=f"{one.n_rejected:,} of {len(one.raters):,}", strong=one is worst)
+        Mark(
+            one.machine,
+            one.n_rejected,
+            label=f"{one.n_rejected:,} of {len(one.raters):,} · {_OUTCOMES[outcome(one)]}",
+            strong=outcome(one) == "fails",
+            open=outcome(one) == "open",
+        )
         for one in tested
     ]
     n_cases = max(one.n_cases for one in tested)

@@ -102,7 +102,7 @@ def _end(mark: Mark, end: str) -> float:
 
 
 def _colours(slide: Slide, theme: Theme) -> list[str]:
-    return [theme.mean if one.strong else theme.accent for one in slide.marks]
+    return [theme.rest if one.open else theme.mean if one.strong else theme.accent for one in slide.marks]
 
 
 def _share(slide: Slide) -> dict:

@@ -87,7 +87,7 @@ def test_the_slide_of_a_step_that_ships_is_computed_from_its_sample(slides, numb
         assert [getattr(one, name) for name in numbers] == pytest.approx(
             [getattr(other, name) for name in numbers], abs=1e-5
         )
-        assert (one.name, one.label, one.strong) == (other.name, other.label, other.strong)
+        assert (one.name, one.label, one.strong, one.open) == (other.name, other.label, other.strong, other.open)
 
 
 def test_a_slide_of_other_annotations_is_not_shown(unanimous):
