@@ -521,6 +521,7 @@ def test_a_presented_step_is_a_slide_for_which_nothing_is_computed(number):
     (drawn,) = [chart.proto for chart in app.get("plotly_chart") if json.loads(chart.proto.spec)["data"]]
     (headline,) = [one.proto.body for one in app.get("html") if "<h1>" in one.proto.body]
     assert drawn.alt and drawn.alt in unescape(headline)
+    assert not re.search("lyra|steady|brash|R0[1-9]", headline + drawn.spec)  # no rater's name, of a person or an AI
     assert f"{number} of 7 · {step.title}" in app.caption[0].value and " · " in app.caption[1].value
 
 

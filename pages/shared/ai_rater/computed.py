@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.annotations.rater_codes import renamed_raters
 from core.errors import NotApplicableError, PluralityError
 from core.evaluation.predictions import Predictions
 from core.evaluation.score_predictions import ScorePredictions
@@ -27,7 +28,7 @@ from pages.shared.cache import datasets as cached
 from pages.shared.cache.machines import differs as cached_differs
 from pages.shared.cache.machines import subgroup_differences as cached_leads
 from pages.shared.cache.machines import version_drift as cached_drift
-from pages.shared.kit import job_progress, opening, predictions
+from pages.shared.kit import job_progress, opening, predictions, presentation
 
 SEED = 0
 TITLE = "Comparing AI raters with people"
@@ -111,7 +112,15 @@ def with_classifiers(dataset: Dataset, machines: tuple[str, ...], *, said: bool 
     machines = tuple(dict.fromkeys(first + machines))
     more = found.n_classes - dataset.n_classes  # classes that only a machine gave are the last
     probability = {name: np.pad(given, ((0, 0), (0, more))) for name, given in probability.items()}
-    return Machines(found, machines, probability, tuple(stamps), notes)
+    called = presentation.veiled_names(machines, marked)
+    found = renamed_raters(found, [called.get(name, name) for name in found.raters]) if called else found
+    return Machines(
+        found,
+        tuple(called.get(name, name) for name in machines),
+        {called.get(name, name): given for name, given in probability.items()},
+        tuple(stamps),
+        {called.get(name, name): each for name, each in notes.items()},
+    )
 
 
 def _with_rater(

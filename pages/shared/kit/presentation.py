@@ -1,5 +1,6 @@
 """Presentation mode: larger type, no controls, raters without names. For a room that looks at one screen."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import streamlit as st
@@ -74,6 +75,12 @@ def on() -> bool:
 def veiled(reading: Reading | None, machines: tuple[str, ...] = ()) -> Reading | None:
     """Return the dataset as it may be shown: in a presentation, raters and ``machines`` have no names."""
     return reading if reading is None or not on() else cached_story.without_names(reading, machines)
+
+
+def veiled_names(machines: tuple[str, ...], veiled: Collection[str]) -> dict[str, str]:
+    """Return numbered names for AI raters from files in a presentation; those in ``veiled`` have numbers already."""
+    added = [name for name in machines if name not in veiled] if on() else []
+    return {name: f"AI rater {number}" for number, name in enumerate(added, len(veiled) + 1)}
 
 
 def veiled_families(machines: tuple[Machine, ...]) -> tuple[Machine, ...]:
