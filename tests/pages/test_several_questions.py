@@ -75,6 +75,13 @@ def test_home_lists_each_question_with_its_agreement_and_opens_it_by_one_click(b
     assert not app.exception and app.session_state["data"] == digest("finding")
 
 
+@pytest.mark.usefixtures("brought")
+def test_an_audience_sees_no_list_of_questions_whose_buttons_are_hidden():
+    for address in ({}, {"presenting": "1"}):
+        app = at("home", digest("birads"), **address).run()
+        assert ("Questions in this upload" in texts(app)) == (not address)
+
+
 def test_data_with_one_question_have_no_switch():
     app = at("home", "caries").run()
     assert not [one for one in app.selectbox if (one.key or "").startswith("question_in")]
