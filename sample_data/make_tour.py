@@ -48,7 +48,6 @@ from core.thresholds import CLEARLY_AHEAD, DISAGREE_BELOW, NUMBERS_DIFFER, TWO_T
 SAMPLING = {"n_draws": 1000, "seed": 0}
 _N_BINS = 10
 _MOST_CLASSES = 5
-_OUTCOMES = {"passes": "passes", "fails": "fails", "open": "inconclusive"}  # as on the page of AI raters
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +263,7 @@ def _stands_in() -> tuple[str, Slide]:
         Mark(
             one.machine,
             one.n_rejected,
-            label=f"{one.n_rejected:,} of {len(one.raters):,} · {_OUTCOMES[outcome(one)]}",
+            label=f"{one.n_rejected:,} of {len(one.raters):,}",
             strong=outcome(one) == "fails",
             open=outcome(one) == "open",
         )
@@ -278,7 +277,8 @@ def _stands_in() -> tuple[str, Slide]:
         "bars",
         tuple(marks),
         "raters as whom the AI rater does as well",
-        f"Alternative annotator test, ε = {exact(EPSILON)} · {plural(n_cases, 'case')}, {plural(len(panel), 'rater')}",
+        f"Alternative annotator test, ε = {exact(EPSILON)} · {plural(n_cases, 'case')}, {plural(len(panel), 'rater')} "
+        "· green: passes, grey: inconclusive, orange: fails",
     )
     return dataset.content_digest, found
 
