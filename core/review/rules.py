@@ -58,7 +58,7 @@ def what_follows(review: CaseReview, draft: Draft) -> str:
     event = admit(review, draft, at=0)
     after = review_of(review.case_id, [*review.events, event])
     if draft.kind == "opinion" and draft.reviewer not in review.revealed:
-        return "Your opinion is recorded, and the panel's annotations are shown."
+        return "Record your opinion to see the panel's annotations."
     if draft.kind == "skip":
         return "The case comes back at the end of the session."
     if draft.kind == "second_opinion":

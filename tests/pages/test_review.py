@@ -778,6 +778,14 @@ def test_a_dispute_over_sets_ends_with_a_set():
     assert review.state == "adjudicated" and review.adjudication.opinion == Opinion.of_labels(["x", "y"])
 
 
+def test_an_error_goes_as_soon_as_a_class_is_chosen_and_the_bar_says_what_the_button_does():
+    app = press(press(signed(kept("two classes").digest), "Start with"), "Record my opinion")
+    assert "none was given" in app.error[0].value
+    press(app, "x")
+    assert not app.error
+    assert "Record your opinion to see the panel's annotations." in words(app).replace("\\", "")
+
+
 def test_what_the_panel_is_undecided_between_stands_in_the_order_of_the_classes():
     own, panel = Opinion.of_class("high"), Opinion.of_ranking([["low", "high", "fair"]])
     said = review_case._panel(own, panel, ("low", "fair", "high", "top"))

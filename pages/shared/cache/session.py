@@ -169,7 +169,7 @@ class Visit:
     review_sent = Value[dict[Any, list[Any]]]({})  # tokens of steps, and whether they are recorded
     review_session = Value[str | None](None)
     review_spent = Value[dict[Any, float]]({})  # seconds on cases that were left
-    review_trouble = Value[tuple[Any, Any]]((None, None))  # form and error of the last step
+    review_trouble = Value[tuple[Any, Any, Any]]((None, None, None))  # form, error and entries of the last step
     decisions_undone = Value[tuple[str, str]](("", ""))  # dataset and case
 
     def drop(self, *names: str) -> None:

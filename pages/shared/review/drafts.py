@@ -40,7 +40,16 @@ def kept(case: str) -> dict[str, Any]:
     return {"on_change": keep, "args": (case,)}
 
 
-def _typed(case: str) -> dict[str, Any]:
+def entries(case: str) -> str:
+    """Return what is chosen and typed on a case now, as text."""
+    return json.dumps(_entries(case), sort_keys=True)
+
+
+def _entries(case: str) -> dict[str, Any]:
     of_case = visit.ending(f"-{case}").items()
-    form = {key: value for key, value in of_case if key.partition("-")[0] in _FORM and value not in (None, "")}
+    return {key: value for key, value in of_case if key.partition("-")[0] in _FORM and value not in (None, "")}
+
+
+def _typed(case: str) -> dict[str, Any]:
+    form = _entries(case)
     return form if any(key.partition("-")[0] in _TYPED for key in form) else {}

@@ -109,9 +109,9 @@ def _stop_clock() -> None:
 
 
 def trouble(current: CaseOnScreen) -> str | None:
-    """Return the error of the last step, if it was on this case."""
-    at, words = visit.review_trouble
-    return words if at == current.key("") else None
+    """Return the error of the last step, if it was on this case and nothing has been chosen or typed since."""
+    at, words, entries = visit.review_trouble
+    return words if at == current.key("") and entries == drafts.entries(current.place) else None
 
 
 def attempt(current: CaseOnScreen, work: Callable[[], object]) -> bool:
@@ -120,7 +120,7 @@ def attempt(current: CaseOnScreen, work: Callable[[], object]) -> bool:
     try:
         work()
     except PluralityError as error:
-        visit.review_trouble = (current.key(""), str(error))
+        visit.review_trouble = (current.key(""), str(error), drafts.entries(current.place))
         return False
     return True
 
