@@ -122,7 +122,7 @@ def _change(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> No
     _needs_class_or_ranking(draft)
     if draft.opinion == before.opinion:
         raise NotAllowedError("This is already your opinion. Keep it, or choose a different one.")
-    _needs_reason(draft, "a change")
+    _needs_reason(draft, "the change")
 
 
 def _skip(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:

@@ -57,7 +57,7 @@ def test_a_whole_session_by_mouse(open_page, opened):
     step(
         page,
         "Change my opinion",
-        "Could not record this step: the reason for a change is missing. Choose a reason, or write a note.",
+        "Could not record this step: the reason for the change is missing. Choose a reason, or write a note.",
     )
     page.get_by_label("Note").fill("seen the light")
     click(page, "Change my opinion")

@@ -786,6 +786,22 @@ def test_an_error_goes_as_soon_as_a_class_is_chosen_and_the_bar_says_what_the_bu
     assert "Record your opinion to see the panel's annotations." in words(app).replace("\\", "")
 
 
+def test_a_change_asks_beforehand_for_a_reason_under_the_name_of_its_list():
+    app = press(signed(kept("between", _BETWEEN).digest), "Start with 3")
+    for step in ("x", "Record my opinion", "Change it", "y"):
+        press(app, step)
+    reason = next(box for box in app.selectbox if (box.key or "").startswith("reason-change"))
+    assert reason.label == "Reason for the change"
+    asked = "First choose a reason for the change, or write a note"
+    assert asked in words(app)
+    press(app, "Change my opinion")
+    assert "the reason for the change is missing" in app.error[0].value
+    reason.set_value("unclear_image").run()
+    assert not app.error and asked not in words(app)
+    press(app, "z")  # outside the plausible set, where a reason is not enough
+    assert "First write a note" in words(app)
+
+
 def test_what_the_panel_is_undecided_between_stands_in_the_order_of_the_classes():
     own, panel = Opinion.of_class("high"), Opinion.of_ranking([["low", "high", "fair"]])
     said = review_case._panel(own, panel, ("low", "fair", "high", "top"))
@@ -809,7 +825,7 @@ def test_a_case_that_is_reopened_is_left_again_and_its_step_is_ready_only_with_a
     assert "1 of 2 cases done · 1 left" in app.get("progress")[0].proto.text
     press(press(app, "Previous"), "Reopen the case")  # the choice, then the step at the bottom
     step = next(each for each in app.button if each.key.startswith("send-reopen"))
-    assert step.proto.type == "secondary" and "Enter a reason or a note first" in words(app)
+    assert step.proto.type == "secondary" and "First choose a reason for reopening, or write a note" in words(app)
     step.click().run()
     assert any("the reason for reopening is missing" in error.value for error in app.error)
     note = next(area for area in (*app.text_area, *app.text_input) if "reopen" in (area.key or ""))

@@ -378,12 +378,17 @@ def _change(current: CaseOnScreen) -> Action:
         opinion = review_opinion.ask_score(current.dataset, form, now=current.own.opinion)
     else:
         opinion = review_opinion.ask(current.dataset, form, _named(current), now=current.own.opinion)
-    review_opinion.remarks(form)
-    same = opinion is None or opinion == current.own.opinion
-    told = "Choose a different opinion, and add a reason or a note."
-    if not same:  # what follows does not depend on the reason, which may come last
-        told = f"If you change your opinion: {current.told('change', opinion=opinion, note='-')}"
-    return Action("change", told, form, opinion=True)
+    review_opinion.remarks(form, "Reason for the change")
+    if opinion is None or opinion == current.own.opinion:
+        told = "Choose a different opinion. Then choose a reason for the change, or write a note."
+        return Action("change", told, form, opinion=True)
+    # What follows does not depend on the reason, which may come last.
+    told = f"If you change your opinion: {current.told('change', opinion=opinion, note='-')}"
+    ready = current.allows("change", opinion=opinion, **review_opinion.said(form))
+    if not ready:
+        by_reason = current.allows("change", opinion=opinion, reason=next(iter(review_opinion.REASONS)))
+        told += f" First {'choose a reason for the change, or ' if by_reason else ''}write a note."
+    return Action("change", told, form, opinion=True, ready=ready)
 
 
 def _keep_alone(current: CaseOnScreen) -> Action:
@@ -450,10 +455,10 @@ def _arbitration(current: CaseOnScreen) -> Action:
 
 def _reopen(current: CaseOnScreen) -> Action:
     form = current.key("reopen")
-    review_opinion.remarks(form)
+    review_opinion.remarks(form, "Reason for reopening")
     told, said = "The review will start again. Earlier opinions stay in the record.", review_opinion.said(form)
     if not said["reason"] and not said["note"].strip():
-        return Action("reopen", f"{told} Enter a reason or a note first.", form, ready=False)
+        return Action("reopen", f"{told} First choose a reason for reopening, or write a note.", form, ready=False)
     return Action("reopen", told, form)
 
 

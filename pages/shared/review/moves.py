@@ -62,10 +62,10 @@ class CaseOnScreen:
         except PluralityError as error:
             return str(error)
 
-    def allows(self, kind: str) -> bool:
-        """Return True if a step that needs only its kind can be taken now."""
+    def allows(self, kind: str, **said) -> bool:
+        """Return True if a step can be taken now with these fields."""
         try:
-            self.desk.follows(self.desk.draft(self.case_id, kind))
+            self.desk.follows(self.desk.draft(self.case_id, kind, **said))
         except PluralityError:
             return False
         return True

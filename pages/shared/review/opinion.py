@@ -133,8 +133,8 @@ def _step(dataset: Dataset) -> float:
     return float(np.format_float_scientific(np.ptp(dataset.score) / 100, precision=0)) or 0.01
 
 
-def remarks(key: str) -> None:
-    """Confidence, reason and note."""
+def remarks(key: str, reason: str = "Reason for uncertainty") -> None:
+    """Draw the fields for confidence, a reason and a note."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.segmented_control(
             "How confident are you?",
@@ -144,11 +144,11 @@ def remarks(key: str) -> None:
             persist_state="session",
         )
         st.selectbox(
-            "Reason for uncertainty",
+            reason,
             list(REASONS),
             index=None,
             format_func=REASONS.get,
-            placeholder="Reason for uncertainty",
+            placeholder=reason,
             width=190,
             label_visibility="collapsed",
             key=f"reason-{key}",
