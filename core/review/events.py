@@ -28,6 +28,7 @@ ASSIGNED, WITHDRAWN, ERASED, BROUGHT, CONTINUED, QUEUED, MIGRATED = OF_DATASETS 
     *("queue", "migration"),  # a session was started; events up to here have hashes of a former form
 )
 NO_STEPS = (QUEUED, MIGRATED)  # events that are not an opinion on a case
+GIVES_OPINION = ("opinion", "change", "adjudication")  # kinds of events with an opinion of their own
 TWO_PEOPLE = ("second_opinion", ASSIGNED)  # kinds of events that name a second person
 LONGEST_NAME, LONGEST_NOTE = 200, 10_000
 

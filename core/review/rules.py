@@ -3,7 +3,7 @@
 from dataclasses import fields, replace
 
 from ..errors import InputError
-from .events import Draft, Event, who_is_asked
+from .events import GIVES_OPINION, Draft, Event, who_is_asked
 from .opinions import Opinion
 from .review_errors import NotAllowedError
 from .states import SETTLED, CaseReview, ReviewerOpinion, effective, review_of
@@ -32,7 +32,7 @@ def admit(review: CaseReview, draft: Draft, at: int) -> Event:
     old = own.opinion if own else None
     undoes = _RULES[draft.kind](review, draft, own)
     given = {entry.name: getattr(draft, entry.name) for entry in fields(Draft)}
-    if draft.kind not in _GIVES_OPINION:
+    if draft.kind not in GIVES_OPINION:
         given["opinion"] = None if draft.kind == "reopen" else old
     if who in review.unblinded or draft.kind == "reveal":
         given["visible"] = "open"
@@ -74,7 +74,6 @@ def what_follows(review: CaseReview, draft: Draft) -> str:
     return ends[after.state]
 
 
-_GIVES_OPINION = ("opinion", "change", "adjudication")
 _SETTLES_ALONE = ("opinion", "keep", "change")
 _HOW = {"blind": "will not see the other opinions", "open": "will see all opinions"}
 _ENDS = {

@@ -790,16 +790,41 @@ def test_a_change_asks_beforehand_for_a_reason_under_the_name_of_its_list():
     app = press(signed(kept("between", _BETWEEN).digest), "Start with 3")
     for step in ("x", "Record my opinion", "Change it", "y"):
         press(app, step)
-    reason = next(box for box in app.selectbox if (box.key or "").startswith("reason-change"))
-    assert reason.label == "Reason for the change"
+
+    def reason():
+        return next(box for box in app.selectbox if box.label == "Reason for the change")
+
+    assert reason().value is None
     asked = "First choose a reason for the change, or write a note"
     assert asked in words(app)
     press(app, "Change my opinion")
     assert "the reason for the change is missing" in app.error[0].value
-    reason.set_value("unclear_image").run()
+    reason().set_value("unclear_image").run()
     assert not app.error and asked not in words(app)
     press(app, "z")  # outside the plausible set, where a reason is not enough
     assert "First write a note" in words(app)
+
+
+@pytest.mark.parametrize(
+    ("way", "chosen", "form", "said"),
+    [("Decide alone", (), "alone", "keep"), ("Change it", ("x",), "change", "change")],
+)
+def test_what_was_written_is_there_again_after_undo(way, chosen, form, said):
+    dataset = kept("between", _BETWEEN)
+    app = press(signed(dataset.digest), "Start with 3")
+    first = case_of(app)
+    for step in ("z", "Record my opinion", way, *chosen):
+        press(app, step)
+    app.text_area[0].set_value("seen on the scan").run()
+    press(press(app, "Keep my opinion" if said == "keep" else "Change my opinion"), f"Undo {first}")
+    assert case_of(app) == first
+    (note,) = app.text_area
+    assert note.key.startswith(f"note-{form}-") and note.value == "seen on the scan"
+    if chosen:
+        assert "Your opinion: **x**" in words(app).splitlines()
+    press(app, "Keep my opinion" if said == "keep" else "Change my opinion")
+    last = ReviewStore().trail(dataset.digest, first)[-1]
+    assert (last.kind, last.note) == (said, "seen on the scan")
 
 
 def test_what_the_panel_is_undecided_between_stands_in_the_order_of_the_classes():

@@ -133,8 +133,10 @@ def send(current: CaseOnScreen, step: Action) -> None:
             visit.review_asked_last = visit.text[current.key("whom")]
         if step.form:
             review_opinion.clear(step.form)
-        drafts.keep(current.place)
         del visit.choice[current.key("doing")]
+        if kind == "undo":
+            _restore(current)
+        drafts.keep(current.place)
         visit.review_began = ((current.session.id, current.case_id), time.monotonic())
         if kind in ("undo", "reopen") or (kind == "opinion" and not current.revealed):
             del visit.review_last
@@ -142,6 +144,20 @@ def send(current: CaseOnScreen, step: Action) -> None:
         else:
             visit.review_last = (current.session.id, current.case_id, kind)
             _onward(current)
+
+
+_FORMS = {"opinion": "own", "keep": "alone", "change": "change", "adjudication": "arbitrate", "reopen": "reopen"}
+
+
+def _restore(current: CaseOnScreen) -> None:
+    """Open the form of the reviewer's step that was just undone, with what it recorded."""
+    events = current.desk.case(current.case_id).events
+    undo = next(event for event in reversed(events) if event.undoes and event.reviewer == current.desk.reviewer)
+    undone = next(event for event in events if event.version == undo.undoes)
+    if undone.kind in _FORMS:
+        review_opinion.restore(current.key(_FORMS[undone.kind]), current.dataset, undone)
+        if undone.note or undone.reason:
+            visit.choice[current.key("doing")] = undone.kind
 
 
 _DONE = {

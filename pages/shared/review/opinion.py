@@ -12,6 +12,7 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.annotations.none_of_these import label_of_none
+from core.review.events import GIVES_OPINION, Event
 from core.review.opinions import REASONS, UNDETERMINED, Opinion
 from core.text import exact, markdown, number, percent, shorten
 from pages.shared.cache import visit
@@ -193,6 +194,17 @@ def clear(key: str) -> None:
     """Forget a form once it is recorded."""
     for part in ("chosen", "score", "find", "ends", "shared", *_PARTS):
         del visit.other[f"{part}-{key}"]
+
+
+def restore(key: str, dataset: Dataset, event: Event) -> None:
+    """Put what a step recorded back into its form, after the step was undone."""
+    for part in _PARTS:
+        if value := getattr(event, part):
+            visit.other[f"{part}-{key}"] = value
+    if event.kind in GIVES_OPINION and event.opinion is not None and event.opinion.kind != "distribution":
+        _state(key, event.opinion, dataset)
+        if event.opinion.score is not None:
+            visit.number.begin(f"score-{key}", event.opinion.score)
 
 
 def _shares(key: str) -> dict[str, float]:
