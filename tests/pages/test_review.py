@@ -353,7 +353,7 @@ def test_three_people_in_three_sessions_finish_an_arbitration():
     for step in ("Cannot be determined", "Record my opinion", "Keep my opinion", "Another session"):
         press(ada, step)
     assert "You have given an opinion on 1 case in arbitration" in words(ada)
-    for blind in ("Review them blind first", "x", "Record my opinion"):
+    for blind in ("Review it blind first", "x", "Record my opinion"):
         press(bo.run(), blind)
     assert "**Ada**: cannot be determined (blind)" in words(bo)
     assert "party" not in words(bo)  # who was asked to decide is none
@@ -453,6 +453,26 @@ def test_a_second_person_is_the_default_for_a_class_outside_the_plausible_set():
     for step in ("z", "Record my opinion"):
         press(app, step)
     assert whom(app).value == "Bo"
+
+
+def test_a_second_reviewer_outside_the_plausible_set_is_not_told_to_decide_alone():
+    dataset = kept("between", _BETWEEN + b"4,a,w\n4,b,w\n4,c,w\n4,d,w\n")
+    ada, bo = signed(dataset.digest), signed(dataset.digest, "Bo")
+    for step in ("Start with 4", "z", "Record my opinion"):
+        press(ada, step)
+    whom(ada).set_value("Bo").run()
+    press(ada, "Request a second opinion")
+    for step in ("Give opinion", "w", "Record my opinion"):
+        press(bo.run(), step)
+    told = words(bo)
+    assert "Ask a second reviewer" not in told and "alone" not in told
+    assert "and no other reviewer shares it. Ask another reviewer, or explain why you keep your opinion." in told
+    press(bo, "Keep it")
+    assert bo.text_area[0].placeholder == "Reason for keeping your opinion"
+    bo.text_area[0].set_value("blurred").run()
+    press(bo, "Keep my opinion")
+    (review,) = ReviewStore().cases(dataset.digest).values()
+    assert review.state == "arbitration"
 
 
 def test_raters_who_can_be_asked_are_offered_by_their_expected_gain():

@@ -13,7 +13,7 @@ from core.raters.ask_next import raters_for
 from core.review.events import Event, who_is_asked
 from core.review.opinions import UNDETERMINED, Opinion
 from core.review.panel_answer import panel_score, panel_set, panel_word
-from core.review.states import STATES, ReviewerOpinion
+from core.review.states import STATES, CaseReview, ReviewerOpinion
 from core.text import exact, listed, markdown, number, percent, significant
 from core.thresholds import PLAUSIBLE_SET
 from pages.shared.cache import access, visit
@@ -324,23 +324,33 @@ def _decide(current: CaseOnScreen) -> Action | None:
         return _choose(current, *(["reopen"] if review.state in ("closed", "second_opinion") else []))
     arbitration = [] if review.disputed else ["arbitration"]
     if review.is_unsupported(own):
-        st.markdown(_alone(own, current.dataset.classes), help=_PLAUSIBLE[current.dataset.kind])
+        st.markdown(_alone(review, own, current.dataset.classes), help=_PLAUSIBLE[current.dataset.kind])
         return _choose(current, "second_opinion", "change", "keep", *arbitration, at_first="second_opinion")
     kinds = ["change", "second_opinion", *arbitration]
     return _choose(current, *kinds) or Action("keep", f"If you keep your opinion: {current.told('keep')}")
 
 
-def _alone(own: ReviewerOpinion, classes: Sequence[str]) -> str:
+def _others(review: CaseReview, own: ReviewerOpinion) -> bool:
+    """Return whether another reviewer has settled on an opinion."""
+    return any(read.settled for read in review.reads if read.reviewer != own.reviewer)
+
+
+def _alone(review: CaseReview, own: ReviewerOpinion, classes: Sequence[str]) -> str:
     """Return a note that nobody shares an opinion outside the panel's plausible set, and the next step."""
     known = own.panel.plausible_set
     if own.opinion.score is not None:
         among = f"{significant(known[0])} to {significant(known[1])}"
     else:
         among = listed([markdown(name) for name in classes if name in known])
-    return (
+    outside = (
         f":material/group_add: **{markdown(own.opinion.words())}** is not in the panel's plausible "
-        f"set{among and f' ({among})'}. Ask a second reviewer, or explain why you decide alone."
+        f"set{among and f' ({among})'}"
     )
+    if _others(review, own):
+        return (
+            f"{outside}, and no other reviewer shares it. Ask another reviewer, or explain why you keep your opinion."
+        )
+    return f"{outside}. Ask a second reviewer, or explain why you decide alone."
 
 
 _CHOICES = {
@@ -358,6 +368,8 @@ def _choose(current: CaseOnScreen, *kinds: str, at_first: str | None = None) -> 
     with st.container(horizontal=True):
         for kind in kinds:
             label, icon, shortcut = _CHOICES[kind]
+            if kind == "keep" and _others(current.review, current.own):
+                label = "Keep it"
             st.button(
                 label,
                 icon=":material/expand_less:" if doing == kind else f":material/{icon}:",
@@ -393,7 +405,8 @@ def _change(current: CaseOnScreen) -> Action:
 
 def _keep_alone(current: CaseOnScreen) -> Action:
     form = current.key("alone")
-    review_opinion.note(form, "Reason for deciding alone")
+    others = _others(current.review, current.own)
+    review_opinion.note(form, f"Reason for {'keeping your opinion' if others else 'deciding alone'}")
     said = review_opinion.said(form)["note"]
     return Action("keep", current.told("keep", note=said) if said.strip() else "Write a note first (key W).", form)
 

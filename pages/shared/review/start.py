@@ -288,7 +288,8 @@ def _asked(desk: Desk, reviews: Mapping[str, CaseReview]) -> None:
             _waits(words, desk, queued, {"Decide anyway": ARBITRATION}, "secondary")
         elif queued:
             words = f"{plural(len(queued), 'case is', 'cases are')} in arbitration without your opinion."
-            _waits(words, desk, queued, {"Decide": ARBITRATION, "Review them blind first": BLIND_FIRST})
+            blind = f"Review {'it' if len(queued) == 1 else 'them'} blind first"
+            _waits(words, desk, queued, {"Decide": ARBITRATION, blind: BLIND_FIRST})
     review_assigned.form(desk, ARBITRATION, [Queued(one.case_id, "in arbitration") for one in disputed], "disputed")
 
 
@@ -313,7 +314,8 @@ def _proposed(desk: Desk, dataset: Dataset) -> None:
     known = set(dataset.cases)
     queued = [Queued(case_id, title) for case_id in cases if case_id in known]
     if queued:
-        _waits(f"{plural(len(queued), 'case')}: {markdown(title)}.", desk, queued, {"Start with these": title})
+        way = f"Start with {'this' if len(queued) == 1 else 'these'}"
+        _waits(f"{plural(len(queued), 'case')}: {markdown(title)}.", desk, queued, {way: title})
 
 
 def _waits(words: str, desk: Desk, queued: list[Queued], ways: dict[str, str], first: str = "primary") -> None:
