@@ -847,6 +847,21 @@ def test_what_was_written_is_there_again_after_undo(way, chosen, form, said):
     assert (last.kind, last.note) == (said, "seen on the scan")
 
 
+@pytest.mark.parametrize(
+    ("name", "named", "unnamed"),
+    [
+        ("two classes", ["Choose a class"], ["Find a class", "tie the last two"]),
+        ("scores", ["Enter a score"], ["Choose a class", "Find a class", "tie the last two"]),
+        ("many classes", ["Choose a class", "Find a class", "tie the last two"], []),
+    ],
+)
+def test_the_list_of_keys_names_only_fields_that_the_data_have(name, named, unnamed):
+    many = "\n".join(["case,rater,class", *(f"{place},a,k{place}" for place in range(11))]).encode()
+    app = press(signed(kept(name, many if name == "many classes" else None).digest), "Start with")
+    (keys,) = (entry.value for entry in app.markdown if "**Esc**" in entry.value)
+    assert all(said in keys for said in named) and not any(said in keys for said in unnamed)
+
+
 def test_what_the_panel_is_undecided_between_stands_in_the_order_of_the_classes():
     own, panel = Opinion.of_class("high"), Opinion.of_ranking([["low", "high", "fair"]])
     said = review_case._panel(own, panel, ("low", "fair", "high", "top"))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from core.annotations.dataset import Dataset
 from core.plausibility.protocol import PlausibilityModel
 from core.review.reviewer_session import Desk
 from core.review.sessions import STANDINGS, Session, SessionLine, SessionProgress, progress_of
@@ -16,6 +17,7 @@ from pages.shared.review import case as review_case
 from pages.shared.review import drafts
 from pages.shared.review import keys as review_keys
 from pages.shared.review import moves as review_moves
+from pages.shared.review import opinion as review_opinion
 from pages.shared.review.moves import Action, CaseOnScreen
 from pages.shared.review.presses import noted
 
@@ -62,11 +64,8 @@ _STYLE = (
 TABS = "review_tabs"
 WARNED_SECONDS = 120
 _SHORTCUTS = {
-    "1 to 9, 0": "Choose a class",
-    "/": "Find a class",
     "X": "Cannot be determined",
     "W": "Write a note",
-    "Backspace, T": "Remove the last class, tie the last two",
     "Ctrl+Enter": "Record the opinion, or press the main button at the bottom",
     "K, E": "Keep or change your opinion",
     "A, G": "Ask for a second opinion, send to arbitration",
@@ -96,6 +95,18 @@ _MAIN = {
     "adjudication": ("End the arbitration", "gavel", "Ctrl+Enter"),
     "reopen": ("Reopen the case", "restart_alt", "Ctrl+Enter"),
 }
+
+
+def _shortcuts(dataset: Dataset) -> dict[str, str]:
+    """Return the keys of a review of these data, with what each does."""
+    if dataset.kind == "score":
+        return {"/": "Enter a score"} | _SHORTCUTS
+    keys = {"1 to 9, 0": "Choose a label" if dataset.kind == "set" else "Choose a class"}
+    if dataset.n_classes > review_opinion.MOST_BUTTONS:
+        keys["/"] = "Find a class"
+    if dataset.kind == "ranking" or (dataset.kind == "class" and dataset.n_classes > 2):
+        keys["Backspace, T"] = "Remove the last class, tie the last two"
+    return keys | _SHORTCUTS
 
 
 def style() -> None:
@@ -183,7 +194,7 @@ def _progress(desk: Desk, session: Session, lines: tuple[SessionLine, ...], *, l
                 key="session_list",
             )
             with st.popover("Keys", icon=":material/keyboard:", type="tertiary", key="review_shortcuts"):
-                st.markdown("  \n".join(f"**{keys}** · {what}" for keys, what in _SHORTCUTS.items()))
+                st.markdown("  \n".join(f"**{keys}** · {what}" for keys, what in _shortcuts(desk.dataset).items()))
         st.button(
             "Leave",
             icon=":material/logout:",
