@@ -87,7 +87,7 @@ def arrive(page: Page, case_id: str | None = None, *, other_than: str = "") -> s
 def sign(page: Page, name: str) -> None:
     """Give a name and wait for the start page."""
     settled(page)
-    field = page.get_by_label("Your name in the record")
+    field = page.get_by_label("Your name", exact=True)
 
     def sign_in() -> None:
         field.fill(name)

@@ -1,12 +1,13 @@
-"""On a touch screen every control is large enough for a finger."""
+"""On a touch screen every control is large enough for a finger, and no key is named."""
 
+import re
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import LATEST
-from tests.browser.reviewing import click, data_in, fruit_rows, start
+from tests.browser.reviewing import click, data_in, fruit_rows, start, step
 from tests.browser.steps import settled
 
 pytestmark = pytest.mark.browser
@@ -68,3 +69,37 @@ def test_every_control_is_44_pixels_high_on_a_touch_screen(touch_page, dashboard
         expect(page.get_by_test_id("stSidebarNav").get_by_role("link", name="Home")).to_be_in_viewport()
         measure("navigation")
     assert not any(found.values()), {stage: low for stage, low in found.items() if low}
+
+
+# What a reader sees, with what the stylesheet adds to labels.
+SEEN = """() => document.body.innerText + [...document.querySelectorAll("label p")]
+  .map(p => getComputedStyle(p, "::after").content).join() + [...document.querySelectorAll("kbd")]
+  .filter(key => key.checkVisibility()).map(key => ` Ctrl+${key.innerText}`).join("")"""
+KEYS = re.compile(r"\bkeys? [\dW/]|Ctrl|\([A-Z]\)|\bKeys\b")
+
+
+@pytest.mark.parametrize("touch", [True, False])
+def test_keys_are_named_except_on_a_touch_screen(touch_page, open_page, dashboard, monkeypatch, touch):
+    """How a review goes, the search for a class, and the note of a person who decides alone; on a tablet."""
+    rows = ["n0,R,k0", "n0,S,k1", *(f"n{place},{rater},k{place}" for place in range(2, 12) for rater in "RSTUV")]
+    with data_in(dashboard, monkeypatch) as opening:
+        _, review, _ = opening("named keys", rows)
+        page = touch_page if touch else open_page("about:blank")
+        page.set_viewport_size({"width": 1100, "height": 800})
+        page.goto(review)
+        settled(page)
+        expect(page.get_by_text("You first read each case blind.")).to_be_visible()
+        seen = {"how": page.evaluate(SEEN)}
+        start(page, "Tia")
+        step(page, "k9", "Your opinion: k9")
+        seen["blind"] = page.evaluate(SEEN)
+        step(page, "Record my opinion", "Ask a second reviewer")
+        step(page, "Decide alone", "Write a note first")
+        seen["alone"] = page.evaluate(SEEN)
+    named = {stage: KEYS.findall(words) for stage, words in seen.items()}
+    if touch:
+        assert not any(named.values()), named
+        assert "Choose a class, and record your opinion.\n" in seen["how"]
+    else:
+        assert "Choose a class (keys 1 to 9), and record your opinion (Ctrl+Enter)." in seen["how"]
+        assert "(key /)" in seen["blind"] and "Write a note first (key W)." in seen["alone"]

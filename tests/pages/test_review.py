@@ -176,7 +176,7 @@ def test_the_first_screen_says_what_waits_before_anybody_has_written_a_name():
     assert {card.label: card.value for card in app.metric} == {
         "Uncertain cases": "–", "Waiting for a second reviewer": "0", "Settled": "0"
     }  # fmt: skip
-    assert "each case blind.** Choose a class (keys 1 to 9), and press Ctrl+Enter" in words(app)
+    assert "each case blind.** Choose a class:gray[ (keys 1 to 9)], and record your opinion:gray[ (Ctrl" in words(app)
     through_one_case(signed(dataset.digest), "x")
     app = open_page("review", dataset.digest)
     (review,) = ReviewStore().cases(dataset.digest).values()

@@ -408,7 +408,9 @@ def _keep_alone(current: CaseOnScreen) -> Action:
     others = _others(current.review, current.own)
     review_opinion.note(form, f"Reason for {'keeping your opinion' if others else 'deciding alone'}")
     said = review_opinion.said(form)["note"]
-    return Action("keep", current.told("keep", note=said) if said.strip() else "Write a note first (key W).", form)
+    if not said.strip():
+        return Action("keep", "Write a note first.", form, key="W")
+    return Action("keep", current.told("keep", note=said), form)
 
 
 def _second_opinion(current: CaseOnScreen) -> Action:

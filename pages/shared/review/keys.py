@@ -22,10 +22,27 @@ _LEAD_ON = """<i class="review-named"></i><script>{
   for (const act of ["keydown", "pointerdown"])
     window.addEventListener(act, () => clearInterval(clock), { capture: true, once: true });
 }</script>"""
+# On a touch screen, and where there is no room, no key is named: neither on buttons nor in sentences (`hint`).
 STYLE = """
+.st-key-review_bar .stMarkdownColoredText, .st-key-review_how .stMarkdownColoredText { color: inherit !important; }
+:is([class*="st-key-find-"], [class*="st-key-score-"]) label p::after { content: " (key /)"; }
+@media (max-width: 640px), (pointer: coarse) {
+  .st-key-review_shortcuts, .stMainBlockContainer [aria-label^="Shortcut"],
+  .st-key-review_bar [aria-label^="Shortcut"], .st-key-review_bar .stMarkdownColoredText,
+  .st-key-review_how .stMarkdownColoredText { display: none; }
+  :is([class*="st-key-find-"], [class*="st-key-score-"]) label p::after { content: none; }
+}
 [data-testid="stElementContainer"]:has(.review-drawn, .review-named, .review-late:empty) { display: none; }
 .review-late { margin: 0; padding: 0.6rem 0.9rem; border-radius: 0.5rem; background: rgba(255, 75, 75, 0.12); }
 """
+
+
+def hint(keys: str) -> str:
+    """Return keys in markdown after a word, for the bar and for how a review goes; a touch screen does not show them.
+
+    No other coloured text is in these two places.
+    """
+    return f":gray[ ({keys})]"
 
 
 def heading(words: str, place: int) -> None:

@@ -76,7 +76,7 @@ class Action:
     """Action available to the reviewer: its kind, its consequence, and the form that it uses.
 
     ``opinion`` is True if the form has an opinion in addition to remarks. ``ready`` is False while something is
-    missing.
+    missing, and ``key`` leads there, if any does.
     """
 
     kind: str
@@ -84,6 +84,7 @@ class Action:
     form: str | None = None
     opinion: bool = False
     ready: bool = True
+    key: str = ""
 
 
 def _place(session_id: str, case_id: str) -> str:

@@ -52,7 +52,7 @@ def ask(
     _buttons(named[:MOST_BUTTONS] if many and named is not None else fixed, dataset, state, key, several)
     if many:
         st.selectbox(
-            "Find a class (key /)",
+            "Find a class",
             dataset.classes,
             index=None,
             placeholder="Type part of its name",
@@ -105,7 +105,7 @@ def ask_score(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opin
     low, high = float(dataset.score.min()), float(dataset.score.max())
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.number_input(
-            f"Your score (raters: {exact(low)} to {exact(high)}) · key /",
+            f"Your score (raters: {exact(low)} to {exact(high)})",
             value=None,
             step=_step(dataset),
             format="%g",

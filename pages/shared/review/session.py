@@ -50,8 +50,6 @@ _STYLE = (
   .st-key-review_open > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] {
     flex-direction: column-reverse; }
   [data-testid="stBottomBlockContainer"] { padding: 0.4rem 1rem 0.6rem; }
-  .st-key-review_shortcuts { display: none; }
-  .stMainBlockContainer [aria-label^="Shortcut"], .st-key-review_bar [aria-label^="Shortcut"] { display: none; }
   .st-key-review_main, .st-key-review_main .stButton, .st-key-review_main button { width: 100%; }
   .st-key-review_steps button { padding-left: 0.6rem; padding-right: 0.6rem; }
   .st-key-review_steps button span:has(> [data-testid="stIconMaterial"]) { display: none; }
@@ -228,7 +226,7 @@ def _bar(current: CaseOnScreen, lines: tuple[SessionLine, ...], step: Action | N
                         **noted(review_moves.send, current, step, of=current.place, step=shortcut),
                         key=current.key(f"send-{step.kind}"),
                     )
-                    st.caption(markdown(step.told), width="content")
+                    st.caption(_told(step), width="content")
             with st.container(horizontal=True, vertical_alignment="center", key="review_steps", width="content"):
                 _way(current, lines, -1, "Previous", "chevron_left", "P")
                 _way(current, lines, 1, "Next", "chevron_right", "N")
@@ -249,6 +247,12 @@ def _bar(current: CaseOnScreen, lines: tuple[SessionLine, ...], step: Action | N
                         key=current.key("undo"),
                     )
         review_keys.drawn()
+
+
+def _told(step: Action) -> str:
+    if not step.key:
+        return markdown(step.told)
+    return f"{markdown(step.told.removesuffix('.'))}{review_keys.hint(f'key {step.key}')}."
 
 
 def _way(current: CaseOnScreen, lines: tuple[SessionLine, ...], by: int, label: str, icon: str, shortcut: str) -> None:

@@ -50,17 +50,20 @@ _OF_SCORES = {"certainty": "Widest interval first"}
 _WITHOUT_TRUST = ("split", "single")  # what they say of a case does not depend on γ
 SIZES = (5, 10, 20, 30, 50)
 MOST_NAMES, MOST_SESSIONS = 6, 5
-HOW = """
-1. **You first read each case blind.** {how}, and press Ctrl+Enter to record your opinion.
-2. **You then see the panel's annotations.** Keep your opinion (K) or change it (E).
-3. **If you disagree**, ask for a second opinion (A) or send the case to arbitration (G).
+HOW = f"""
+1. **You first read each case blind.** {{how}}, and record your opinion{review_keys.hint("Ctrl+Enter")}.
+2. **You then see the panel's annotations.** Keep your opinion{review_keys.hint("K")} or change \
+it{review_keys.hint("E")}.
+3. **If you disagree**, ask for a second opinion{review_keys.hint("A")} or send the case to \
+arbitration{review_keys.hint("G")}.
 
 Every step is added to the record, and none is overwritten.
 """
+_DIGITS = review_keys.hint("keys 1 to 9")
 _BY_KIND = {
-    "class": "Choose a class (keys 1 to 9)",
-    "ranking": "Choose classes, the most likely first (keys 1 to 9)",
-    "set": "Set or clear labels (keys 1 to 9)",
+    "class": f"Choose a class{_DIGITS}",
+    "ranking": f"Choose classes, the most likely first{_DIGITS}",
+    "set": f"Set or clear labels{_DIGITS}",
     "score": "Enter a score",
 }
 _HELD = 24 * 3_600_000_000  # microseconds for which a session that was begun holds its cases
@@ -90,7 +93,8 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, setting
         settled = sum(states[one] for one in SETTLED)
         st.metric("Settled", f"{settled:,}")
         st.caption(f"{states['read']:,} more started")
-    st.markdown(HOW.format(how=_BY_KIND[people.kind]))
+    with st.container(key="review_how"):
+        st.markdown(HOW.format(how=_BY_KIND[people.kind]))
     with cards[0]:
         if people.traits.needs_split:
             st.metric("Cases", f"{people.n_cases:,}")
