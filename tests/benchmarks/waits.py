@@ -145,7 +145,7 @@ def of_pages(browser: Browser, titles: list[str]) -> Iterator[Waited]:
 
 
 def _begun(page: Page, dashboard: Dashboard, kind: str) -> Iterator[Waited]:
-    page.get_by_label("Your name in the record").fill("Ada")
+    page.get_by_label("Your name").fill("Ada")
     start, case = ".st-key-start_session button", ".st-key-review_main button"
     yield "Review, queue", kind, *waited(page, dashboard, lambda: page.keyboard.press("Enter"), start)
     yield "Review, first case", kind, *waited(page, dashboard, button(page, "Start with"), case)

@@ -96,7 +96,7 @@ def test_a_file_with_dates_is_followed_over_time_compared_and_shown_letter_for_l
     expect(page.get_by_text(re.compile("n: number of cases with at least two annotations"))).to_be_visible()
     page.get_by_role("tab", name="Compare").click()
     settled(page)
-    expect(page.get_by_text(re.compile(r"The difference is (not )?clear: -?0\.\d+ \(")).first).to_be_visible()
+    expect(page.get_by_text(re.compile(r"clearly differ: difference [-−]?0\.\d+ \(")).first).to_be_visible()
     first = page.get_by_role("combobox", name=re.compile("First selection"))
     expect(first).to_be_in_viewport()
     first.click()

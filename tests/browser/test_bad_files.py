@@ -23,7 +23,7 @@ BAD_FILES = {
     ),
     "open quote.csv": (
         b'case,rater,class\n1,a,x\n2,a,"y\n3,a,z\n',
-        "Line 3: Could not read the file: the quotation mark",
+        "Line 3: Could not read the file: a quotation mark",
     ),
     "cut off.json": (b'[{"id": 1, "annotations": [{"id": 2', "the JSON is incomplete"),
     "out of the archive.zip": (archive({"../x.csv": LONG}), "its path leads out of the archive"),

@@ -71,7 +71,7 @@ def test_each_picture_is_a_door_and_nothing_sticks_out_of_a_narrow_screen(open_p
     for door, heading in (
         ("Open Agreement", "Raters agree on"),
         ("Open Cases", "are uncertain at γ = "),
-        ("Open Reliability", "Certainty"),
+        ("Open Reliability", "Mean certainty"),
     ):
         page.goto(f"{dashboard.url}/?data=skin")
         settled(page)

@@ -96,4 +96,4 @@ def test_a_bad_file_of_predictions_has_its_message(open_page, dashboard):
     settled(page)
     page.get_by_text("Add classifier predictions").click()
     upload(page, "bad.csv", b"case,class,score\n1,nonsense,0.5\n2,1,0.5\n")
-    expect(page.get_by_text(re.compile("nonsense.*of case.*1"))).to_be_visible()
+    expect(page.get_by_text(re.compile("nonsense.*for case.*1"))).to_be_visible()

@@ -203,14 +203,14 @@ def test_a_model_more_than_twice_as_far_as_three_medians_stands_at_them(far, dra
 def test_one_case_that_cannot_be_trusted_opens_the_symbol():
     points = loo_forest((row("A", 0.0), row("B", -4.5, n_high_k=1)), LIGHT, "").data[0]
     assert list(points.marker.symbol) == ["circle", "circle-open"]
-    assert points.customdata[1][5] == "<br>k too high for 1 of them"
+    assert points.customdata[1][5] == "<br>k too high for 1 case"
 
 
 def test_a_far_model_that_is_not_to_be_trusted_is_an_open_arrow_and_a_sum_without_error_has_none():
     rows = (row("best", 0.0), row("a", -9.0), row("b", -10.0), replace(row("far", -900.0, n_high_k=1234), se=None))
     points = loo_forest(rows, DARK, "").data[0]
     assert points.marker.symbol[3] == "triangle-left-open" and points.customdata[3][2] == "−1,000.0"
-    assert points.customdata[3][5] == "<br>k too high for 1,234 of them" and points.customdata[0][5] == ""
+    assert points.customdata[3][5] == "<br>k too high for 1,234 cases" and points.customdata[0][5] == ""
 
 
 def test_names_of_models_and_raters_are_shown_letter_for_letter():

@@ -279,11 +279,11 @@ def of_classifiers():
         figure,
         1,
         [
-            "γ 1: 0.400 (0.350 to 0.430), 70 cases | net",
-            "γ 4: 0.411 (0.361 to 0.441), 70 cases | net",
+            "γ 1: 40.0% (35.0% to 43.0%), 70 cases | net",
+            "γ 4: 41.1% (36.1% to 44.1%), 70 cases | net",
         ],
     )
-    yield figure, 2, ["with the point estimate as the truth: 0.330 | net"]
+    yield figure, 2, ["with the point estimate as the truth: 33.0% | net"]
     by_draw = np.full((2, 2, 4), 0.5)
     by_draw[0, 0] = 0.1, 0.1, 0.1, 0.5
     figure = classifiers.draws_histogram(test_classifiers.evaluation(0, by_draw), "top1_accuracy", LIGHT, "")
@@ -292,13 +292,13 @@ def of_classifiers():
         figure,
         0,
         [
-            f"{0.1 + edge + 2 * edge * step:.3f}: {({0: 0.75, 39: 0.25}).get(step, 0):.1%} of draws | net"
+            f"{0.1 + edge + 2 * edge * step:.1%}: {({0: 0.75, 39: 0.25}).get(step, 0):.1%} of draws | net"
             for step in range(40)
         ],
     )
     by_case = np.array([[[0.9, 0.0], [0.2, 0.0]], [[0.3, 0.0], [0.6, 0.0]]])
     figure = classifiers.metric_per_case(test_classifiers.evaluation(0, None, by_case), "top1_accuracy", LIGHT, "")
-    yield figure, 0, ["25% of cases are below 0.30", "75% of cases are below 0.90"]
+    yield figure, 0, ["25% of cases are below 30%", "75% of cases are below 90%"]
 
 
 def of_models():
@@ -375,7 +375,7 @@ def of_checks():
         0,
         [
             "A: best / elpd −100.0 ± 9.0 over 50 cases, p_loo 3.0",
-            "B: −4.5 ± 2.0 / elpd −104.5 ± 8.0 over 51 cases, p_loo 6.0 / k too high for 7 of them",
+            "B: −4.5 ± 2.0 / elpd −104.5 ± 8.0 over 51 cases, p_loo 6.0 / k too high for 7 cases",
         ],
     )
 

@@ -28,7 +28,7 @@ def test_prevalence_of_one_class_is_a_row_per_model():
     assert np.isnan(second.error_x.array).all() and np.isnan(second.error_x.arrayminus).all()
     assert list(raw.y) == [-0.5, 1.5] and list(figure.layout.yaxis.tickvals) == [0, 1]
     assert figure.layout.yaxis.range[0] > 1 and figure.layout.yaxis.range[1] < 0  # the first on top
-    assert figure.layout.xaxis.title.text == "share of cases that are class 1"
+    assert figure.layout.xaxis.title.text == "share of cases in class class 1"
     assert (first.marker.symbol[0], second.marker.symbol[0]) == ("circle", "x-thin")
     assert list(figure.layout.yaxis.ticktext) == ["ABC", "vote"]
     assert first.customdata[0][1] == f"{first.x[0] - 0.05:.1%} to {first.x[0] + 0.03:.1%}"
