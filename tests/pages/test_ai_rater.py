@@ -252,7 +252,7 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
         "(1 from queues) are not used." in words(app)
     )
     assert table(app, "corrected")["rate of"].tolist()[0] == "being right"
-    assert "Of 60 cases that the AI rater labelled, 20 have a label in the random sample" in words(app)
+    assert "20 of 60 cases that the AI rater labelled also have a label in the random sample" in words(app)
     assert "in the sample have not been reviewed yet. The sample is in random order" in words(app)
     close_stores()
 

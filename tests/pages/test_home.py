@@ -203,7 +203,7 @@ def test_scores_have_their_own_agreement_and_mean_and_need_no_threshold():
     assert app.number_input(key="threshold").value is None
     assert "of the variance in scores" in app.title[0].value
     app = settle(app.number_input(key="threshold").set_value(9.0).run())
-    assert "about whether the score is above 9" in words(app) and figures(app)["Uncertain cases"].endswith("%")
+    assert "certain whether the score is above 9" in words(app) and figures(app)["Uncertain cases"].endswith("%")
 
 
 def test_large_data_wait_until_somebody_asks(monkeypatch):

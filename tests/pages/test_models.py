@@ -53,7 +53,7 @@ def test_the_average_of_models_opens_with_its_members_and_any_single_model_is_on
     said = words(app)
     assert app.session_state["models_chosen"] == ["model-average"]
     assert "Weighted average: Dawid-Skene (30%); Dawid-Skene, empirical Bayes (24%); " in said
-    assert "; smoothed vote (8%).".lower() in said.lower() and "Chosen by you" not in said
+    assert "; smoothed vote (8%);".lower() in said.lower() and "Chosen by you" not in said
     assert "unanimous cases" not in said and "agree on every case." in said
     members = next(frame.value for frame in app.dataframe if "beta_low" in frame.value.columns)
     assert members["weight"].sum() == pytest.approx(1)
@@ -101,7 +101,7 @@ def test_no_headline_stands_while_rater_models_are_scored(monkeypatch):
     assert "Which cases are uncertain?" not in report and opening.CHOOSING_RATERS in report
     assert opening.CHOOSING not in report
     home, report = words(opened("home", "anaesthesia")), words(opened("report", "anaesthesia"))
-    assert uncertain in home and "Computing" not in home and "(Average of models); n = 45 cases" in home
+    assert uncertain in home and "Computing" not in home and "(Average of models), n = 45 cases" in home
     assert "No rater is flagged" in home
     assert "16 of 45 cases are uncertain at γ = 1." in report and "Computing" not in report
     app = opened("models", "anaesthesia")
@@ -246,8 +246,8 @@ def test_where_most_raters_give_one_class_the_smoothed_vote_opens_and_models_are
         and "For such raters, only the choice of cases is informative" in said
     )
     assert (
-        not any("annotations, spread equally over" in warning.value for warning in app.warning)
-        and "annotations, spread equally over" in said
+        not any("The prior learned from" in warning.value for warning in app.warning)
+        and "The prior learned from" in said
     )
     assert "most accurate:" not in said and "is unreliable here" not in said
     scores = next(frame.value for frame in compared(app).dataframe if "difference" in frame.value.columns)

@@ -309,7 +309,7 @@ def test_who_has_seen_a_case_on_the_cases_page_reads_it_open():
     app = signed(dataset.digest)
     app.switch_page("pages/cases.py").run()
     assert_sound(app)
-    assert "is recorded as open, not blind" in words(app)
+    assert "will be recorded as open, not blind" in words(app)
     app.switch_page("pages/review.py").run()
     press(app, "Start with")
     assert "seen annotations of this case on another page" in app.info[0].value
@@ -320,7 +320,7 @@ def test_who_has_seen_a_case_on_the_cases_page_reads_it_open():
     app.switch_page("pages/cases.py").run()
     assert_sound(app)
     assert "Ada: **x** (open)" in words(app)
-    assert "is recorded as open, not blind" not in words(app)
+    assert "recorded as open, not blind" not in words(app)
 
 
 def test_a_reviewed_case_does_not_come_again_to_its_reviewer_but_to_another():
@@ -640,7 +640,9 @@ def test_why_a_case_is_here_says_at_which_trust_that_was():
     for step in ("Start with 3", "x", "Record my opinion"):
         press(app.run() if step.startswith("Start") else app, step)
     said = by_trust(app)
-    assert re.search(r"γ = 2, as chosen on the Cases page\. Reason .*: certainty \d+%.* \(.+, γ = 2\)\.$", said)
+    assert re.search(
+        r"γ = 2, as chosen on the Cases page\. Why this case was queued: certainty \d+%.* \(.+, γ = 2\)\.$", said
+    )
     app.session_state["reliability"] = 0.5
     app.run()
     assert by_trust(app).endswith("γ = 0.5, as chosen on the Cases page."), "a number at another γ would contradict it"
@@ -779,7 +781,7 @@ def test_none_of_these_and_other_labels_exclude_each_other_and_an_even_label_is_
     press(app, "Record my opinion")
     applies = dict(app.dataframe[0].value[["label", "applies"]].to_numpy())
     assert applies == {"x": "even", "y": "even", "z": "even", "w": "no", "none of these": "no"}
-    assert "no set clearly leads; x, y and z are as likely to apply as not" in words(app)
+    assert "no set clearly leads; “x”, “y” and “z” are as likely to apply as not" in words(app)
 
 
 def test_a_dispute_over_sets_ends_with_a_set():

@@ -143,7 +143,7 @@ def test_the_median_that_two_classes_open_with_is_no_threshold_of_scores():
     assert app.number_input(key="threshold").value is None
     app.number_input(key="threshold").set_value(6.0).run()
     app = settle(app.switch_page("pages/models.py").run())
-    assert "splits scores into two classes" in words(app) and "is the median of all scores" not in words(app)
+    assert "Scores are split into two classes" in words(app) and "is the median of all scores" not in words(app)
     app = settle(app.switch_page("pages/cases.py").run())
     assert app.number_input(key="threshold").value == 6.0
 

@@ -392,14 +392,14 @@ def differs(machines: Machines, gamma: float) -> None:
     one = _which(known)
     order = one.order()
     n = len(order)
-    level, gamma_used = percent(one.level), exact(one.reliability)
+    bar, gamma_used = percent(one.level), exact(one.reliability)
     if not one.n_decided:
         least = (
             f" The highest certainty is {percent(one.certainty.max())}: choose a lower threshold to see where "
             "the AI rater differs."
         )
         lower = least if one.certainty.max() >= min(LEVELS) and one.level > min(LEVELS) else ""
-        st.markdown(f"No case has a confident panel (certainty of at least {level} at γ = {gamma_used}).{lower}")
+        st.markdown(f"No case has a confident panel (certainty of at least {bar} at γ = {gamma_used}).{lower}")
     else:
         differing = (
             f"{markdown(one.machine)} chose a different class for **{n:,}** of them"
@@ -408,7 +408,7 @@ def differs(machines: Machines, gamma: float) -> None:
         )
         st.markdown(
             f"The panel is confident about **{one.n_decided:,}** of {plural(len(one.cases), 'case')} (certainty of at "
-            f"least {level} at γ = {gamma_used}). {differing}.{' Either of the two may be wrong.' if n else ''}"
+            f"least {bar} at γ = {gamma_used}). {differing}.{' Either of the two may be wrong.' if n else ''}"
         )
     if n:
         frame = one.to_frame().head(MOST_DIFFERENCES)

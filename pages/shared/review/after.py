@@ -82,7 +82,7 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
     )
     if not reviews:
         st.info(
-            kept_back if n_kept_back else "No reviews yet. Review a case to export results.",
+            markdown(kept_back) if n_kept_back else "No reviews yet. Review a case to export results.",
             icon=":material/hourglass_empty:",
         )
         return
