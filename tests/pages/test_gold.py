@@ -115,7 +115,7 @@ def test_classifiers_stand_beside_gold_and_of_two_that_are_right_equally_often_n
     table = next(each.value for each in app.dataframe if "right_by_gold" in each.value)
     assert table["n_gold"].tolist() == [60, 60] and (table["ci_low"] < table["right_by_gold"]).all()
     app = opened("home", data)
-    assert "; against gold " in words(app)
+    assert "Against gold: " in words(app)
     assert any(each.label == "Highest top-1 accuracy of 2 classifiers" for each in app.metric)
 
 

@@ -99,7 +99,7 @@ def test_flags_the_tab_and_the_card_of_one_rater_say_it(said):
     _, found, page = said
     for flag in found.flags:
         if flag.rule == "low":
-            assert f"Accuracy {found.acceptable.said(flag.rater)}, judged by" in flag.words
+            assert f"Accuracy {found.acceptable.said(flag.rater)}, " in flag.words
             assert flag.words in words(page)
     page.session_state["rater_tabs"] = "One rater"
     page = settle(page.run())

@@ -48,4 +48,4 @@ def test_cases_enough_for_one_promise_and_too_few_for_another_with_one_annotatio
     promise = next(one for one in app.segmented_control if one.label.startswith("Guaranteed share"))
     promise.set_value(0.8)
     said = words(settle(labels.set_value("ten").run()))
-    assert "About 0.80 of the sets" in said and "At least 0.60 is guaranteed, because 10 labels" in said
+    assert "About 0.80 of the sets" in said and "Only 0.60 is guaranteed, because 10 labels" in said
