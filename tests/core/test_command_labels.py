@@ -187,4 +187,4 @@ def test_an_empty_cell_counts_as_no_label_where_that_is_asked_for(run, tmp_path)
     path.write_text("case,rater,oedema,nodule\na,r1,1,0\na,r2,1,1\nb,r1,0,1\nb,r2,0,1\nc,r1,1,\nc,r2,,1\n")
     told = [json.loads(run("describe", path, *asked)) for asked in ((), ("--empty-is-none",))]
     assert [(one["n_annotations"], len(one["dropped"])) for one in told] == [(4, 2), (6, 0)]
-    assert "If an empty cell means that a label does not apply, choose that option." in " ".join(told[0]["warnings"])
+    assert "If an empty cell means that the label does not apply, choose that option." in " ".join(told[0]["warnings"])

@@ -553,7 +553,7 @@ def test_bad_input_is_one_line_and_exit_status_2(run, file, name):
         (b"", "empty"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "PNG image"),
         (b"case,rater,class\n1,ann,NA\n", "Could not read annotations: no row has a case, a rater and an annotation"),
-        (b'case,rater,class\n1,ann,"x\n1,bob,y\n', "Line 2: Could not read the file: the quotation mark"),
+        (b'case,rater,class\n1,ann,"x\n1,bob,y\n', "Line 2: Could not read the file: a quotation mark"),
         (b"case,rater,class\n1,ann,x\n2,ann,y\n", "no case has two annotations"),
     ],
 )
@@ -663,6 +663,6 @@ def test_levels_of_risk_stand_one_a_line_as_words_or_numbers_or_in_a_table(answe
         risk.write_text(text)
         assert said in run(*asked, status=2)[1], text
     risk.write_bytes("x,high\né,low\n".encode("latin-1"))
-    assert f"Could not read {risk}: it is not UTF-8 text." in run(*asked, status=2)[1]
+    assert f"Could not read {risk}: it is not UTF-8" in run(*asked, status=2)[1]
     risk.unlink()
     assert f"Could not open {risk}: No such file or directory." in run(*asked, status=2)[1]

@@ -249,7 +249,9 @@ def test_published_files_with_gaps_say_what_is_left_out_and_versions_stand_side_
     assert [row["machine"] for row in answer["machines"]] == list(machines)
     said = " ".join(answer["notes"])
     assert (
-        f"lyra gpt-4 did not annotate 6 of {len(both)} cases that at least two people annotated" in said
+        f"6 of {len(both)} cases with annotations by at least two people were left out because lyra gpt-4 did not "
+        "annotate them."
+        in said
         and "gpt-5" not in said
     )
     (drift,) = answer["versions"]

@@ -87,7 +87,7 @@ def test_dates_of_cases_stand_for_dates_that_answers_lack():
     table = SideFiles(cases=CaseTable(("1", "2"), time=("1970-01-02", "1970-01-03")))
     dated, notes = with_side_files(plain, table)
     assert dated.time.tolist() == [86400, 86400, 172800]
-    assert "used instead" in notes[0]
+    assert "dates in the case table are used" in notes[0]
     own = opened(("a.csv", "case,rater,class,date\n1,ann,x,2024-01-01\n2,bob,x,\n")).dataset
     assert with_side_files(own, table)[0].digest == own.digest
 
@@ -124,7 +124,7 @@ def test_an_embedded_image_is_an_address_and_no_text():
 
 def test_a_zip_of_images_is_read_by_itself():
     assert read_pictures("1.png", PNG).images == (("1.png", PNG),)
-    with pytest.raises(InputError, match="has no PNG"):
+    with pytest.raises(InputError, match="contains no PNG"):
         read_pictures("a.txt", b"words")
 
 

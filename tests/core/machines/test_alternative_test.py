@@ -279,7 +279,7 @@ def test_what_cannot_be_tested_is_refused(six):
         alternative_test(six, ["m0"], people=["p0"])
     with pytest.raises(InputError, match=r"score must be 'accuracy'.*got 'kappa'"):
         alternative_test(six, ["m0"], score="kappa")
-    with pytest.raises(NotApplicableError, match="for scores"):
+    with pytest.raises(NotApplicableError, match="annotations are numbers"):
         alternative_test(numbers(six), ["m0"], score="overlap")
     with pytest.raises(InputError, match="no AI rater was named"):
         alternative_test(six, [])

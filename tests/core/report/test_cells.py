@@ -329,7 +329,7 @@ def test_gold_stands_by_measure_and_by_rater_with_its_own_ends_and_number_of_cas
     right, sure = measured.accuracy, measured.certain_right
     assert f"{shares(right.value, right.low, right.high)} of 40 cases" in lead
     assert (
-        certain.startswith("Of 23 gold cases with P(correct) of 99% or more, ")
+        certain.endswith("of 23 gold cases with P(correct) of 99% or more.")
         and shares(sure.value, sure.low, sure.high) in certain
     )
 

@@ -141,7 +141,7 @@ def test_word_has_the_same_headings_sentences_and_tables():
 
 
 def test_what_cannot_be_written_is_refused():
-    with pytest.raises(InputError, match="docx or html"):
+    with pytest.raises(InputError, match=r"\.docx or \.html"):
         build_reference_standard(request_of(data(["aa"])), "pdf")
     with pytest.raises(NotApplicableError, match="scores need a threshold"):
         sections_of(request_of(load_sample("essays")))

@@ -30,7 +30,7 @@ def test_with_gold_the_measures_of_the_model_that_opens_stand_there_with_interva
     expected = gold_measures(data, average_models(choose(data, seed=0), data).fit)
     lead, certain, table, *_, raters = blocks(data)
     assert (
-        lead.text.startswith("Compared with gold, the average of rater models is correct on 94%")
+        lead.text.startswith("Compared with gold, the average of the rater models is correct on 94%")
         and "of 80 cases" in lead.text
     )
     assert certain.text == "No gold case has P(correct) of 99% or more."
