@@ -158,7 +158,7 @@ def test_of_sets_the_report_names_the_label_that_its_shares_are_of():
     text = " ".join(parsed(found).text)
     said = f"This report covers only the label {label}. Each annotation either has this label or does not."
     assert said in text.split("Data overview.")[0]
-    assert f"annotations name {label}." in text.split("The least certain cases.")[1]
+    assert f"annotations name “{label}”." in text.split("The least certain cases.")[1]
     assert said not in " ".join(parsed(build_report(request_of(load_sample("caries")), ["agreement"])).text)
 
 
