@@ -52,7 +52,7 @@ def test_counts_without_gold(run, files):
     for key in ("score", "se", "diff", "diff_se"):
         assert [row[key] for row in told["curve"]] == getattr(curve, key).tolist()
     assert told["beta"] == told["opens_at"] == 0.3
-    assert "share mistakes" in told["reason"] and "gold" not in told
+    assert "make the same mistakes" in told["reason"] and "gold" not in told
     assert told["prior"]["alpha"] == pytest.approx(0.3 / curve.best)
     assert {"seed", "digest", "version", "seconds"} <= set(told)
 
@@ -93,7 +93,7 @@ def test_one_annotation_a_case_is_refused_unless_there_is_gold(run, tmp_path, fi
     judged = run("dirichlet", path, "--gold", files[1])
     told = json.loads(judged.out)
     assert told["best"] is None and told["curve"] == [] and told["gold"]["n"] == 4
-    assert "two raters" in judged.err and "cannot be learned" in told["reason"]
+    assert "two raters" in judged.err and "no case has two raters" in told["reason"]
 
 
 def test_gold_of_one_case_is_too_little_and_the_readers_decide(run, files, tmp_path):

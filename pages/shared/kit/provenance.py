@@ -60,7 +60,7 @@ def show(
         st.markdown("**Settings**")
         st.code(json.dumps(whole, indent=1, ensure_ascii=False), language="json")
         st.markdown("**On the command line**")
-        st.code(line, language="bash", wrap_lines=True)
+        st.code(line, language=None, wrap_lines=True)
         if _source() not in _COMPLETE and not library.is_kept(visit.data):
             st.caption("Replace FILE with the name of your file, or with the ID of a saved dataset (see Home).")
 

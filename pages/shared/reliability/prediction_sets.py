@@ -156,7 +156,7 @@ def _command(inputs: Inputs, told: dict[str, Any]) -> str:
 def _method(inputs: Inputs, told: dict[str, Any]) -> None:
     with st.popover("Method and command", icon=":material/menu_book:", type="tertiary", key="methods-sets"):
         st.code(methods_text([inputs.settings.plausibility.name, "sets"]), language=None, wrap_lines=True)
-        st.code(_command(inputs, told), language="bash", wrap_lines=True)
+        st.code(_command(inputs, told), language=None, wrap_lines=True)
         st.caption("To use a predictions file, add --predictions NAME=FILE.")
 
 

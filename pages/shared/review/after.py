@@ -116,7 +116,7 @@ def take_away(store: ReviewStore, dataset: Dataset) -> None:
         f"The audit trail consists of {plural(head.number, 'event')} linked by hashes. Exports and reports contain "
         "the last hash. Verify the trail with this command."
     )
-    st.code(f"python -m core verify --head {head.hash}", language="bash", wrap_lines=True)
+    st.code(f"python -m core verify --head {head.hash}", language=None, wrap_lines=True)
     if sign_in.may("manager"):
         _further_rater(dataset, reviews)
     if access.may(dataset.digest, change=True):

@@ -120,7 +120,7 @@ def test_a_classifier_may_make_a_class_surer_than_annotations_and_prevalence_do_
     assert next(note for note in plain.notes if "30%" in note).startswith(f"{said}.")
     assert next(note for note in more.notes if "30%" in note).startswith(f"{said} and the predictions of net.")
     assert vote_changes(more, plain, np.ones(data.n_cases, bool)).words.startswith("The model, with net as evi")
-    assert vote_changes(plain, plain, np.ones(data.n_cases, bool)).words.startswith("Weighting the raters changes")
+    assert vote_changes(plain, plain, np.ones(data.n_cases, bool)).words.startswith("Weighting the raters overrules")
 
 
 def test_who_is_evidence_is_not_judged(world, good):
