@@ -114,7 +114,7 @@ def p_correct(
 def why_they_differ(
     found: PCorrect, dataset: Dataset, case: int, leading: int, certainty: float, *, hide_names: bool = False
 ) -> str:
-    """Explain why P(correct) of the leading class is far from its certainty; empty if it is not. Not escaped.
+    """Explain after "P(correct) is" why it is far from the certainty of the leading class; empty if not. Not escaped.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def why_they_differ(
         reason = "the case has few annotations"
     else:
         reason = "the models weight raters by their accuracy"
-    return f"P(correct) is much {'lower' if lower else 'higher'} than certainty: {reason}."
+    return f"much {'lower' if lower else 'higher'} than certainty: {reason}."
 
 
 def _who_weigh_most(found: PCorrect, dataset: Dataset, case: int, best: int, leading: int) -> str:

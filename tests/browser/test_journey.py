@@ -85,7 +85,7 @@ def test_moving_the_slider_redraws_the_case_and_the_address_opens_it_in_another_
     settled(page)
     expect(heading).not_to_contain_text(first.split(" ")[1])
     second = heading.inner_text()
-    summary = page.get_by_text("Certainty: leading class")
+    summary = page.get_by_text("Certainty of the leading class")
     before = summary.inner_text()
     slider = page.get_by_role("slider").first
     slider.focus()

@@ -894,7 +894,7 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
 def test_of_two_classes_the_first_place_alone_may_be_another():
     result = SimpleNamespace(certainty=np.array([[0.81, 1.0]]), se=np.zeros((1, 2)))
     words = one_case.summary(one_case.OneCase(None, None, result, None, {}, 3), 2)
-    assert words.plain == "Certainty: leading class 81%"
+    assert words.plain == "Certainty of the leading class: 81%."
 
 
 # Models

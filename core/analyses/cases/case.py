@@ -201,8 +201,8 @@ def few_said(found: OneCase) -> str:
     found : OneCase
     """
     return {
-        0: "Certainty is not available: the case has no annotations",
-        1: "Certainty is not available: the case has only one annotation",
+        0: "Certainty is not available: the case has no annotations.",
+        1: "Certainty is not available: the case has only one annotation.",
     }.get(found.n_votes, "")
 
 
@@ -210,19 +210,23 @@ def summary(found: OneCase, n_classes: int) -> Words:
     """Return certainty of the first places and risk, with their largest simulation error."""
     result, risk = found.certainty, found.risk
     certainty = [float(short_of_certain(result.certainty[0, 0])), *result.certainty[0, 1:]]
-    sets = [
-        f"leading {f'{top + 1} classes as a set' if top else 'class'} {probability(certainty[top])}"
-        for top in range(min(result.certainty.shape[1], max(n_classes - 1, 1)))  # all classes together are certain
+    tops = [  # all classes together are certain
+        top
+        for top in range(min(result.certainty.shape[1], max(n_classes - 1, 1)))
         if np.isfinite(result.certainty[0, top])
     ]
-    errors = [*result.se[0, : len(sets)]]
-    words = f"Certainty: {', '.join(sets)}" if found.n_votes > 1 else few_said(found)
+    errors = [*result.se[0, : len(tops)]]
+    words = f"Certainty of the leading class: {probability(certainty[0])}." if found.n_votes > 1 else few_said(found)
+    for top in tops[1:] if found.n_votes > 1 else []:
+        kind = " Certainty of the leading 2 classes, in any order" if top == 1 else f"; of the leading {top + 1}"
+        words += f"{kind}: {probability(certainty[top])}"
+    words += "." * (not words.endswith("."))
     if risk is not None:
         errors.append(risk.summed_se[0])
         level, sure = RISK_LEVELS[risk.level[0]], probability(float(risk.summed[0]))
-        words += f". Risk: {level} (certainty {sure}); expected risk {number(risk.expected[0])} on a scale of 0 to 2"
+        words += f" Risk: {level} (certainty {sure}). Expected risk: {number(risk.expected[0])} on a scale of 0 to 2."
     if error := float(np.nanmax(errors, initial=0.0)):
-        words += f" (simulation error up to {percent(error, 1)})"
+        words += f" Simulation error: up to {percent(error, 1)}."
     return Words(words, "note", "annotation certainty" if risk is None else "risk")
 
 

@@ -82,7 +82,7 @@ def present(found: LabelSetCertainty, inputs: Inputs, options) -> list[Block]:
 def _differing(found: LabelSetCertainty, inputs: Inputs, options, order: list[int]) -> list[Block]:
     """Explain each label whose P(correct) is far from its certainty."""
     said = ((found.labels[code], _why(found, inputs, options, code)) for code in order)
-    return [Words(("“", Name(label), "”: ", Name(why))) for label, why in said if why]
+    return [Words(("“", Name(label), "”: P(correct) is ", Name(why))) for label, why in said if why]
 
 
 def _why(found: LabelSetCertainty, inputs: Inputs, options, code: int) -> str:

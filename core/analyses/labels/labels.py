@@ -445,8 +445,8 @@ def _counted(found: CaseLabels, bar: float) -> str:
     uncertain = found.evidence.at_bar(bar).uncertain
     if other := sum(low and one != UNCERTAIN for low, one in zip(uncertain, found.status, strict=True)):
         said += (
-            f" {other:,} of the {plural(int(uncertain.sum()), 'case')} with a certainty below {percent(bar)} "
-            f"{'has' if other == 1 else 'have'} another status than “{UNCERTAIN}”."
+            f" Of the {plural(int(uncertain.sum()), 'case')} with certainty below {percent(bar)}, {other:,} "
+            f"{'is' if other == 1 else 'are'} counted under another status."
         )
     return said
 

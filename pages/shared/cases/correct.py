@@ -76,4 +76,4 @@ def say(dataset: Dataset, case: int, one: OneCase) -> None:
     if one.n_votes > 1:
         certainty, hide = float(one.certainty.certainty[0, 0]), visit.flag["hide_names"]
         if why := why_they_differ(found, classes, case, leading, certainty, hide_names=hide):
-            st.markdown(markdown(why))
+            st.markdown(markdown(f"This is {why}"))

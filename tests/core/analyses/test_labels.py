@@ -148,8 +148,8 @@ def test_the_note_also_counts_uncertain_cases_with_another_status(inputs, eviden
     n = int(evidence.at_bar(0.9).uncertain.sum())
     other = n - (table["status"] == "uncertain").sum()
     assert other > 0
-    has = "has" if other == 1 else "have"
-    words = f" {other} of the {n} cases with a certainty below 90% {has} another status than “uncertain”."
+    is_or_are = "is" if other == 1 else "are"
+    words = f" Of the {n} cases with certainty below 90%, {other} {is_or_are} counted under another status."
     assert any(one.endswith(words) for one in said["vote"])
 
 
