@@ -206,7 +206,7 @@ def _recording() -> Iterator[Path]:
     except OSError as error:
         raise InputError(
             f"Could not write the access record {path}: {error.strerror or error}.",
-            "Free up disk space, or give the user that runs Plurality write access to the file.",
+            "Free up disk space, or allow the user account that runs Plurality to write to the file.",
         ) from None
 
 

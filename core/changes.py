@@ -138,7 +138,7 @@ def _writing() -> Iterator[Path]:
     except OSError as error:
         raise InputError(
             f"Could not write the record of changes {path}: {error.strerror or error}. Nothing was changed.",
-            "Free up disk space, or give the user that runs Plurality write access to the file.",
+            "Free up disk space, or allow the user account that runs Plurality to write to the file.",
         ) from None
 
 

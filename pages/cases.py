@@ -84,7 +84,7 @@ def _filter(dataset: Dataset, found: CaseCertainty, order: np.ndarray, reviews: 
         [_ALL, *kinds],
         default=_ALL,
         required=True,
-        format_func=lambda kind: kind if kind == _ALL else f"{kind}: {counts[kind]:,}",
+        format_func=lambda kind: kind if kind == _ALL else f"{kind} ({counts[kind]:,})",
         key="worklist_kind",
         label_visibility="collapsed",
         wrap=True,
@@ -106,7 +106,7 @@ def _between(found: CaseCertainty, order: np.ndarray) -> np.ndarray:
     figure = figures.certainties(certainty[known], UNCERTAIN_BELOW, look.theme(), above_list=True)
     plot_still(figure, "certainties", "Number of cases by certainty")
     lowest, highest = st.slider(
-        "Show cases with certainty", 0.0, 1.0, (0.0, 1.0), 0.05, format=columns.PERCENT, key="certainty_between"
+        "Certainty of the cases shown", 0.0, 1.0, (0.0, 1.0), 0.05, format=columns.PERCENT, key="certainty_between"
     )
     if (lowest, highest) == (0.0, 1.0):
         return order

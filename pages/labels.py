@@ -163,7 +163,9 @@ def _page() -> None:
         own = {"labels_table": lambda grid: _table(grid, dataset.n_cases)}
         blocks.show((block for block in drawn if not isinstance(block, Download)), own)
         if dataset.kind != "score" and found.n_ready < len(found.labels):
-            st.page_link("pages/review.py", label="Review cases that are not certain", icon=":material/rate_review:")
+            n_left = plural(len(found.labels) - found.n_ready, "other case")
+            label = "Review all cases" if not found.n_ready else f"Review the {n_left}"
+            st.page_link("pages/review.py", label=label, icon=":material/rate_review:")
         if n_kept_back and options.rule == "review":
             these = "this case" if n_kept_back == 1 else "these cases"
             st.caption(
@@ -172,7 +174,9 @@ def _page() -> None:
     with place:
         methods = {"methods": methods_text(found.methods(asked))}
         blocks.show((block for block in drawn if isinstance(block, Download)), {"labels_file": lambda _: methods})
-        st.caption("“Settings” downloads a second file with methods, settings, version, data digest and counts.")
+        st.caption(
+            "The download menu also has “Settings”: a file of methods, settings, version, data digest and counts."
+        )
         provenance.show(dataset, found.methods(asked), _command(options, asked.settings, dataset), {}, "labels")
 
 

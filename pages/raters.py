@@ -59,7 +59,7 @@ def _as_scores() -> bool:
     """Return True if scores count as they are; otherwise as two classes, with flags and planning."""
     return (
         st.segmented_control(
-            "Treat scores as",
+            "Analyse as",
             [_SCORES, _CLASSES],
             default=_SCORES,
             required=True,

@@ -42,7 +42,7 @@ _HEADER = {"Detect automatically": None, "Yes": True, "No": False}
 
 
 def _files():
-    label = "Annotation files, or a zip of them"
+    label = "Annotation files, or a zip file that contains them"
     uploads = upload_files.brought(label, upload_files.annotations_key(), several=True)
     cached.prepare_reading()
     if limits := sign_in.upload_limits():

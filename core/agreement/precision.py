@@ -128,8 +128,8 @@ def agreement_moments(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTIN
     usable = n >= 2
     if usable.sum() < 2:
         raise NotApplicableError(
-            "Cannot compute the precision of agreement: at least two cases need two or more annotations, but "
-            f"{NO_PAIR if not usable.any() else 'only one has'}."
+            "Cannot compute the precision of agreement: this needs at least two cases with two or more annotations, "
+            f"but {NO_PAIR if not usable.any() else 'there is only one'}."
         )
     weight, s2 = case_weights(counts, n, weighting)[usable], s2[usable]
     agreement = float(weight @ s2 / weight.sum())

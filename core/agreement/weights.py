@@ -97,7 +97,8 @@ def checked_weights(matrix: np.ndarray, n_classes: int) -> np.ndarray:
     _check_size(n_classes)
     if not np.isfinite(w).all() or (w < 0).any() or (w > 1).any():
         raise InputError(
-            "Could not use the weights: a weight is not between 0 and 1.", "Use 1 for full agreement and 0 for none."
+            "Could not use the weights: at least one is outside the range 0 to 1.",
+            "Use 1 for full agreement and 0 for none.",
         )
     if (np.diag(w) != 1).any():
         raise InputError(

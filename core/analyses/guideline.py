@@ -280,7 +280,7 @@ def lead(found: GuidelineReview) -> list[Span]:
     found : GuidelineReview
     """
     one = found.pairs[0]
-    said: list[Span] = ["“", Name(one.first), "” and “", Name(one.second), "” account for "]
+    said: list[Span] = ["Confusion between “", Name(one.first), "” and “", Name(one.second), "” accounts for "]
     said.append(f"{percent_with_interval(*one.share)} of all disagreement.")
     if found.by_chance:
         return [
@@ -293,7 +293,7 @@ def lead(found: GuidelineReview) -> list[Span]:
     elif one.who == "one group":
         said += [" Without raters with ", Name(one.group), ", this disagreement falls by half or more."]
     elif one.who == "everybody":
-        said[-1] = str(said[-1]).removesuffix(".") + ", which no single rater causes."
+        said[-1] = str(said[-1]).removesuffix(".") + " and is not due to a single rater."
     if one.advice in ("merge", "rewrite"):
         said.append(
             f" Merging these classes would lose {percent_with_interval(*one.lost)} of the information about the truth."

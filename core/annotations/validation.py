@@ -77,8 +77,8 @@ def checked_texts(values: Iterable[str], what: str) -> Texts:
         except UnicodeEncodeError as error:
             wrong = next(place for place, text in enumerate(texts) if joined[error.start] in text)
             raise InputError(
-                f"Could not read entry {wrong:,} of the {what}, {texts[wrong][:40]!r}: it contains an incomplete "
-                "character.",
+                f"Could not read entry {wrong:,} in the list of {what} ({texts[wrong][:40]!r}): it contains an "
+                "incomplete character.",
                 "Read the file again with the correct encoding.",
             ) from None
     return Texts(texts)
@@ -97,7 +97,7 @@ def checked_names(values: Iterable[str], what: str) -> Names:
                 raise InputError(
                     f"Could not use the {what}: {name[:80]!r} occurs twice, at positions {first[name]:,} and "
                     f"{place:,}.",
-                    "Use a different name for each entry. If both are the same, list it once and use one code for it.",
+                    "Use a different name for each entry. If both mean the same, list the name once, with one code.",
                 )
             first[name] = place
     if "" in distinct:

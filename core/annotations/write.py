@@ -36,11 +36,11 @@ def wide_table(dataset: Dataset, signs: tuple[str, str] = WIDE_SIGNS) -> pd.Data
     """
     if not dataset.raters_identified:
         raise NotApplicableError(
-            "Could not write a column per rater: these data do not identify raters. Use the long table."
+            "Could not write a column per rater: these data do not identify raters. Use the long format."
         )
     if dataset.pairs is not None:
         raise NotApplicableError(
-            "Could not write a column per rater: the annotations are comparisons. Use the long table."
+            "Could not write a column per rater: the annotations are comparisons. Use the long format."
         )
     case, rater = dataset.case_of_annotation, dataset.rater
     pair = case.astype(np.int64) * max(1, dataset.n_raters) + rater
@@ -54,7 +54,7 @@ def wide_table(dataset: Dataset, signs: tuple[str, str] = WIDE_SIGNS) -> pd.Data
         columns["group"] = np.array(dataset.case_group, dtype=object)
     if twice := [name for name in dataset.raters if name in columns]:
         raise NotApplicableError(
-            f"Could not write a column per rater: {twice[0]!r} is also the name of another column. Use the long table."
+            f"Could not write a column per rater: {twice[0]!r} is also the name of another column. Use the long format."
         )
     texts = _texts(dataset, signs)
     for code, name in enumerate(dataset.raters):
@@ -75,7 +75,7 @@ def _texts(dataset: Dataset, signs: tuple[str, str]) -> np.ndarray:
     for name in dataset.classes:
         if any(sign.strip() in name for sign in signs):
             raise NotApplicableError(
-                f"Could not write rankings: the class {name!r} contains a separator. Use the long table, or "
+                f"Could not write rankings: the class {name!r} contains a separator. Use the long format, or "
                 "other separators."
             )
     after, tied = (f" {sign.strip()} " for sign in signs)

@@ -176,7 +176,7 @@ def _by_default(model: PlausibilityModel) -> str:
     if isinstance(model, DirichletCounts | OrdinalTruth):
         return f"γ = {default} (default). It is unknown to what extent raters share mistakes (β)."
     if isinstance(model, GaussianScores):
-        return f"γ = {default} (default). The scores of a case are treated as independent."
+        return f"γ = {default} (default). Scores for the same case are treated as independent."
     return f"γ = {default} (default). It cannot be calibrated without gold."
 
 

@@ -83,6 +83,9 @@ class MoreRaters(Result):
         if not found:
             return ""
         (first, n), *rest = found
+        if n > 1 and not rest:
+            every = "any" if first == "would hardly help" else "all"
+            return f"More raters {first} in {every} of the {n:,} uncertain cases."
         said = [f"{first} in {plural(n, 'case')}", *(f"{does} in {k:,}" for does, k in rest)]
         return f"More raters {listed(said)}."
 

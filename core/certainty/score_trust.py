@@ -205,4 +205,4 @@ def scores_in_words(dataset: Dataset, case: int) -> str:
         return f"{plural(len(score), 'score')}, {'all of them' if len(score) > 1 else 'of'} {exact(score[0])}."
     middle = round(float(np.median(score)), 2)
     ends = f"from {exact(score[0])} to {exact(score[-1])}"
-    return f"{len(score):,} scores {ends} (median {exact(middle)})."
+    return f"{len(score):,} scores, {ends}; median {exact(middle)}."

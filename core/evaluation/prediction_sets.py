@@ -649,7 +649,7 @@ def _check(predictions: Predictions, dataset: Dataset) -> None:
     if len(predictions.ptr) != dataset.n_cases + 1:
         raise InputError(
             f"Could not use {predictions.name}: the predictions are for different data.",
-            "Match the predictions to these data.",
+            "Use predictions for these cases (in Python, `match_predictions` puts them in order).",
         )
     if predictions.score is None:
         raise NotApplicableError(

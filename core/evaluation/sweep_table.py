@@ -322,13 +322,13 @@ def _check(classifiers: Sequence[Predictions], dataset: Dataset) -> None:
             raise InputError(
                 f"Could not use {classifier.name}: its predictions are for {len(classifier.ptr) - 1:,} cases, but "
                 f"the data have {dataset.n_cases:,}.",
-                "Match the predictions to these data.",
+                "Use predictions for these cases (in Python, `match_predictions` puts them in order).",
             )
         if classifier.class_code.size and classifier.class_code.max() >= dataset.n_classes:
             raise InputError(
                 f"Could not use {classifier.name}: its predictions contain class number "
                 f"{classifier.class_code.max():,}, but the classes are numbered 0 to {dataset.n_classes - 1:,}.",
-                "Match the predictions to these data.",
+                "Use predictions for these cases (in Python, `match_predictions` puts them in order).",
             )
         if names.count(classifier.name) > 1:
             raise InputError(

@@ -144,7 +144,7 @@ def _with_first(mapping: Mapping, first: str | None) -> Mapping:
     readings = {one.first: one for one in (mapping.clear(), *mapping.instead) if one.layout == "comparisons"}
     if first is not None and first not in readings:
         raise InputError(f"Could not use {first!r} as the column of the first item.",
-                         "Use one of the two item columns of a comparison table.")  # fmt: skip
+                         "Choose one of the two item columns. The table must contain comparisons.")  # fmt: skip
     return mapping if first is None else readings[first]
 
 

@@ -70,9 +70,10 @@ def as_well_as(found: AlternativeTest) -> str:
     least, most = min(one.n_rejected for one in tested), max(one.n_rejected for one in tested)
     if found.by_chance:
         return "AI raters compared with each rater"
-    who = "The AI rater does" if len(tested) == 1 else "Each AI rater does" if least == most else "AI raters do"
+    who = "The AI rater" if len(tested) == 1 else "Each AI rater"
     raters = plural(max(len(one.raters) for one in tested), "rater")
-    return f"{who} as well as {f'{least:,} to ' * (most > least)}{most:,} of {raters}"
+    least_and_most = f"at least {least:,} of {raters} (at most {most:,})" if most > least else f"{most:,} of {raters}"
+    return f"{who} does as well as {least_and_most}"
 
 
 def in_detail(one: MachineStanding, epsilon: float) -> str:

@@ -118,11 +118,12 @@ class AveragedModels(Result):
         """Description of the average, without a full stop."""
         if not self.members:
             return f"{SMOOTHED.title}: no rater model can be averaged"
-        shares = [f"{each.standing.candidate.title} ({percent(each.weight)})" for each in self.members[:3]]
+        most = 4 if len(self.members) == 4 else 3
+        shares = [f"{each.standing.candidate.title} ({percent(each.weight)})" for each in self.members[:most]]
         shares.append(f"{SMOOTHED.title.lower()} ({percent(self.vote_share)})")
-        if further := self.members[3:]:
-            shares.append(f"{plural(len(further), 'other model')} ({percent(sum(each.weight for each in further))})")
-        return f"Weighted average: {'; '.join(shares)}"
+        if further := self.members[most:]:
+            shares.append(f"{len(further):,} others ({percent(sum(each.weight for each in further))})")
+        return f"Weighted average of {plural(len(self.members) + 1, 'model')}: {'; '.join(shares)}"
 
 
 def average_models(

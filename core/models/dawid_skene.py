@@ -117,7 +117,7 @@ METHOD = RaterModelMethod(
 )
 EMPIRICAL = RaterModelMethod(
     "dawid-skene-empirical",
-    "Dawid-Skene, empirical Bayes",
+    "Empirical-Bayes Dawid-Skene",
     partial(DawidSkene, "empirical"),
     plainly="Dawid-Skene for sparse data. It shrinks each rater's confusion matrix towards the rater's overall "
     "accuracy and towards the average rater.",

@@ -46,7 +46,7 @@ class VotePrior:
                 f"The prior is one annotation per class because {cases} with at least two raters "
                 f"{'is' if self.n_cases == 1 else 'are'} too few to learn it."
             )
-        return f"The prior learned from {cases} counts as {number(self.strength)} annotations."
+        return f"The prior, learned from {cases}, weighs as much as {number(self.strength)} annotations."
 
 
 def learn_vote_prior(dataset: Dataset, family: np.ndarray | None = None) -> VotePrior:

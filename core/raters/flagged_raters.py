@@ -105,7 +105,9 @@ class FlaggedRaters(Result):
             said = f"below the acceptable accuracy ({percent(found.acceptable)})"
             if about and n_judged > 1:
                 who = f"An estimated {about:,} of {plural(n_judged, 'rater')} {'is' if about == 1 else 'are'}"
-                said = f"{who} {said}, but it is not clear which"
+                likely = [self.raters[rater] for rater in np.flatnonzero(found.chance < 0.5)]
+                sure = about <= _MOST_NAMED and len(likely) == about
+                said = f"{who} {said}, " + (f"most likely {listed(likely)}" if sure else "but it is not clear which")
             else:
                 said = f"No rater is clearly {said}" + (", but the only rater may be" if about else "")
             return f"{said}{judge}.{_checked(found.check)}"
@@ -114,14 +116,15 @@ class FlaggedRaters(Result):
         share = percent(found.cost / total) if total > 0 else "none"
         n = int(found.n_annotations[found.flagged].sum())
         n_below = max(about, found.n_flagged)
-        who = f"An estimated {n_below:,} of {plural(n_judged, 'rater')}" if n_judged > 1 else "The only rater"
-        flagged = (
-            f"{found.n_flagged:,} " * (n_judged > 1) + f"{'is' if found.n_flagged == 1 else 'are'} flagged for this"
-        )
+        who = f"{n_below:,} of {plural(n_judged, 'rater')}" if n_judged > 1 else "The only rater"
+        are = "is" if n_below == 1 else "are"
+        said = f"{who} {are} flagged as below {bar}."
+        if n_below > found.n_flagged:
+            flagged = f"{found.n_flagged:,} {'is' if found.n_flagged == 1 else 'are'} flagged"
+            said = f"An estimated {who} {are} below {bar}; {flagged}."
         return (
-            f"{who} {'is' if n_below == 1 else 'are'} below {bar}, and {flagged}. About "
-            f"{round(found.cost):,} of {them} {plural(n, 'annotation')} are wrong, an estimated {share} of all wrong "
-            f"annotations.{_checked(found.check)}"
+            f"{said} An estimated {round(found.cost):,} of {them} {plural(n, 'annotation')} are wrong, {share} of all "
+            f"wrong annotations.{_checked(found.check)}"
         )
 
 
@@ -236,9 +239,10 @@ def _flags(table: RaterTable, act: FlaggedRaters, q: float) -> list[Flag]:
 
 def _low(found: JudgedAccuracy, rater: int) -> str:
     judge = {"gold": "measured with gold on", "model": "estimated from"}[found.judge_of(rater)]
-    chance = float(found.chance[rater])
+    chance, n, n_own = float(found.chance[rater]), int(found.accuracy.n[rater]), int(found.n_annotations[rater])
+    of = f"{n:,} of " if found.judge_of(rater) == "model" and n < n_own else ""
     return (
-        f"Accuracy {found.said(rater)}, {judge} {plural(int(found.accuracy.n[rater]), 'annotation')}. Probability "
+        f"Accuracy {found.said(rater)}, {judge} {of}{plural(n_own if of else n, 'annotation')}. Probability "
         f"that it is acceptable (at least {percent(found.acceptable)}): {probability(chance, 1)}."
     )
 

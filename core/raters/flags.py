@@ -179,9 +179,9 @@ def careless_evidence(found: Carelessness, classes: tuple[str, ...]) -> Evidence
 
     def words(rater: int) -> str:
         return (
-            f"Named “{classes[found.favourite[rater]]}” {plural(int(found.n_favourite[rater]), 'time')} on "
-            f"{found.n_far[rater]} cases where other raters rarely did (under {percent(FAR)}). Expected: "
-            f"{number(found.expected[rater], 1)} times."
+            f"Named “{classes[found.favourite[rater]]}” {plural(int(found.n_favourite[rater]), 'time')} in "
+            f"{found.n_far[rater]} cases where other raters rarely did (under {percent(FAR)}). "
+            f"{number(found.expected[rater], 1)} times would be expected."
         )
 
     enough = found.n_regardless >= LEAST_SHARE * np.maximum(found.n_clear, 1)

@@ -158,7 +158,7 @@ class Following(Judged, Result):
         return " ".join(said)
 
     def shift(self, rater: int) -> str:
-        """Describe how a rater reads the scale: "rates 1.10 classes higher than the average rater (0.85 to 1.35)"."""
+        """Describe how a rater reads the scale: "rates 1.10 classes (0.85 to 1.35) higher than the average rater"."""
         at, low, high = (float(self.reading(f"severity{end}")[rater]) for end in ("", "_low", "_high"))
         if not np.isfinite(at):
             return "cannot be compared with the average rater"
@@ -166,7 +166,7 @@ class Following(Judged, Result):
         ends = (low, high) if at >= 0 else (-high, -low)
         unit = f" {self.unit}es" if self.unit else ""
         within = " to ".join(number(end, self.digits) for end in ends)
-        return f"rates {number(abs(at), self.digits)}{unit} {side} than the average rater ({within})"
+        return f"rates {number(abs(at), self.digits)}{unit} ({within}) {side} than the average rater"
 
     def who(self) -> str:
         """Describe how many follow the cases too little, and their cost. Not escaped."""
@@ -176,7 +176,8 @@ class Following(Judged, Result):
         bar = f"below {number(self.acceptable)}"
         if not self.n_flagged:
             unsure = f", but about {about:,} of {plural(n_judged, 'rater')} may be below it" if about else ""
-            return f"No rater's correlation with the case scores is clearly below {number(self.acceptable)}{unsure}."
+            limit = number(self.acceptable)
+            return f"No rater's correlation with the case scores is clearly below the limit ({limit}){unsure}."
         n_below = max(about, self.n_flagged)
         n = int(self.n_annotations[self.flagged].sum())
         have = "has" if n_below == 1 else "have"
@@ -205,7 +206,7 @@ class Following(Judged, Result):
         if n == 1:
             return [f"{largest}. This does not count against the rater."]
         return [
-            f"{n:,} raters clearly give higher or lower ratings than the average rater. This does not count against "
+            f"{n:,} raters give clearly higher or lower ratings than the average rater. This does not count against "
             f"them. Largest difference: {self.raters[first]}, {self.shift(first).removeprefix('rates ')}."
         ]
 
@@ -221,7 +222,7 @@ class Following(Judged, Result):
     def _spread(self, scores: ScoreRaters, rater: int) -> str:
         own = _said(scores.spread[rater], scores.spread_low[rater], scores.spread_high[rater], self.digits)
         median = number(scores.median_spread, self.digits)
-        return f"Spread around the case scores: {own}; median of all raters: {median}."
+        return f"The spread around the case scores is {own}, compared with a median of {median} for all raters."
 
 
 def without_words(raters: Sequence[str], aside: Sequence[int]) -> str:

@@ -192,7 +192,7 @@ def _carried_out(
     n_asked = np.array([asked for _, asked in results])
     if not n_asked.any():
         raise NotApplicableError(
-            "Cannot plan: these raters have annotated every case. Choose other raters, or add new cases."
+            "Cannot plan more annotations: these raters have annotated every case. Choose other raters or add cases."
         )
     return np.array([found for found, _ in results]), n_asked
 
@@ -277,7 +277,7 @@ def _shares(dataset: Dataset, goal: Goal, raters: Sequence[str] | None) -> np.nd
         chosen = np.isin(np.array(dataset.raters), list(raters))
         n = np.where(chosen, np.maximum(n, 1), 0)
     if n.sum() == 0:
-        raise NotApplicableError("Cannot plan: no rater has annotations.")
+        raise NotApplicableError("Cannot plan more annotations: no rater has annotated anything.")
     return n / n.sum()
 
 

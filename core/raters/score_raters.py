@@ -127,8 +127,8 @@ class ScoreRaters(Result):
             how = "lower" if self.severity[one] < 0 else "higher"
             ends = sorted(abs(end) for end in (self.severity_low[one], self.severity_high[one]))
             said.append(
-                f"{self.raters[one]}'s scores are {number(abs(self.severity[one]), digits)} points {how} than the "
-                f"average rater's ({number(ends[0], digits)} to {number(ends[1], digits)})"
+                f"{self.raters[one]}'s scores are {number(abs(self.severity[one]), digits)} points "
+                f"({number(ends[0], digits)} to {number(ends[1], digits)}) {how} than the average rater's"
             )
         if self.erratic.any():
             one = int(np.argmax(np.where(self.erratic, self.spread, -1)))

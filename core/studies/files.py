@@ -243,9 +243,11 @@ def _add_table(found: _Rows, name: str, raw: RawTable, columns: Mapping[str, str
                 f"Rename a column to one of {known}, or add --column {needed}=NAME on the command line.",
             )
     cases = _texts(raw, roles["case"])
-    taken = [f"{role} = “{shorten(column, _SHOWN)}”" for role, column in roles.items()]
-    taken += [f"{role} “{shorten(stem, _SHOWN)}” taken from the file name" for role in _of_file(roles)]
-    found.notes.append(f"{name}: {', '.join(taken)}.")
+    named = [(role, shorten(column, _SHOWN)) for role, column in roles.items()]
+    taken = [role if role == column.lower() else f"“{column}” as {role}" for role, column in named]
+    found.notes.append(f"Columns used from {name}: {', '.join(taken)}.")
+    if of_file := _of_file(roles):
+        found.notes.append(f"The file name, “{shorten(stem, _SHOWN)}”, is used as {listed([*of_file])}.")
     if "truth" in roles:
         _add_truth(found.truth, cases, _texts(raw, roles["truth"]), raw)
     if "score" not in roles:

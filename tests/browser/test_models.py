@@ -59,7 +59,7 @@ def test_switches_spell_a_model_and_add_it(open_page, dashboard):
 def test_a_full_posterior_can_be_cancelled_tried_again_and_says_that_it_fails_its_check(open_page, dashboard):
     page = open_page(f"{dashboard.url}/models?data=caries", height=1600)
     settled(page)
-    expect(page.get_by_text(re.compile("^Weighted average: .* smoothed vote"))).to_be_visible()
+    expect(page.get_by_text(re.compile("^Weighted average of .* smoothed vote"))).to_be_visible()
     choose(page, "Difficulty ABC")
     page.get_by_role("button", name="Remove Average of models", exact=True).click()  # which opened, and would go first
     draws(page, 10_000)

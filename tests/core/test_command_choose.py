@@ -179,4 +179,4 @@ def test_average_of_models_is_told_with_weights_and_what_gold_says_of_it(capsys,
     }  # fmt: skip
     assert len(average["beta"]) == len(average["members"]) - 1
     assert average["gold"]["n"] == 120 and average["gold"]["accuracy"] > 0.8
-    assert average["sentence"].startswith("Weighted average: ")
+    assert average["sentence"].startswith("Weighted average of ")

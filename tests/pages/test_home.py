@@ -199,7 +199,7 @@ def test_one_rater_and_one_class_are_no_trouble():
 
 def test_scores_have_their_own_agreement_and_mean_and_need_no_threshold():
     app = home(kept(SCORES))
-    assert {"Score variance due to cases", "Mean score", "Median width of 95% intervals"} <= set(figures(app))
+    assert {"Score variance due to cases", "Mean score", "Median half-width of 95% intervals"} <= set(figures(app))
     assert app.number_input(key="threshold").value is None
     assert "of the variance in scores" in app.title[0].value
     app = settle(app.number_input(key="threshold").set_value(9.0).run())

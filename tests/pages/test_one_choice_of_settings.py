@@ -88,10 +88,10 @@ def test_uncertain_cases_are_the_same_number_everywhere(sample, command, tmp_pat
 def test_scores_are_known_as_well_everywhere(command):
     """Half the width of the median interval, at the γ of the settings, on Home, on Cases and by the command."""
     home, cases = opened("home", "essays"), words(opened("cases", "essays"))
-    (half,) = [one.value for one in home.metric if one.label == "Median width of 95% intervals"]
+    (half,) = [one.value for one in home.metric if one.label == "Median half-width of 95% intervals"]
     gamma = in_words(r"no wider than this \(γ = ([\d.]+)\)", words(home))[0]
     found = command("certainty", "gaussian", "essays")
-    assert f"are known to within {half.removeprefix('± ')} " in cases and found["reliability"] == float(gamma)
+    assert f"is known to within {half.removeprefix('± ')} " in cases and found["reliability"] == float(gamma)
     assert half == f"± {found['width']['median'] / 2:.1f}"
 
 

@@ -51,7 +51,7 @@ def test_the_worklist_has_the_interval_of_the_expected_class_and_the_case_how_su
     assert shown["certainty"].max() < 0.995 or p.max() == 1
     assert "Expected class: " in words(app)
     there = dataset.case_index(app.session_state["case"])
-    assert f"With {probability(near[there])} probability, the true class is at most one class from “" in words(app)
+    assert f"” with probability {probability(near[there])}." in words(app)
     assert f"certainty {probability(p[there].max())}" in words(app)
     assert "±" not in app.subheader[0].value  # it is no share of draws
 

@@ -82,7 +82,7 @@ def test_the_mean_score_of_one_case_has_no_interval():
 @pytest.mark.parametrize(
     ("threshold", "first", "second", "least"),
     [
-        (None, "Median width of 95% intervals: ± {half}", "no wider than this (γ = 2).", "wide"),
+        (None, "Median half-width of 95% intervals: ± {half}", "no wider than this (γ = 2).", "wide"),
         (
             5.0,
             "Uncertain cases: 50%",
@@ -129,7 +129,7 @@ def test_home_of_scores_counts_raters_of_another_severity_and_not_those_who_are_
     monkeypatch.setattr(home_scores.doors, "plot_still", lambda *_: None)
     monkeypatch.setattr(st, "page_link", lambda *_, **__: None)
     home_scores._raters(SimpleNamespace(raters_identified=True, case_ptr=np.array([0, 2])), LIGHT)
-    assert said == [f"{words} in severity", "First, 2 digits."] and drawn == [one]
+    assert said == [f"{words} from the average in severity", "First, 2 digits."] and drawn == [one]
 
 
 def test_the_prior_of_scores_has_each_of_its_numbers_under_its_own_name(said):
@@ -401,6 +401,9 @@ def test_the_title_of_a_score_has_the_digits_that_its_interval_is_worth(monkeypa
     ]
 
 
+ALONE = "Labels are treated as independent."
+
+
 @pytest.mark.parametrize(
     ("exclusive", "even", "words"),
     [
@@ -412,12 +415,12 @@ def test_the_title_of_a_score_has_the_digits_that_its_interval_is_worth(monkeypa
         (
             False,
             [0, 1, 0],
-            "no set clearly leads; “y” is as likely to apply as not. Labels are treated as independent.",
+            f"no set clearly leads; “y” is as likely to apply as not, by the annotations alone. {ALONE}",
         ),
         (
             False,
             [0, 1, 1],
-            "no set clearly leads; “y” and “z” are as likely to apply as not. Labels are treated as independent.",
+            f"no set clearly leads; “y” and “z” are as likely to apply as not, by the annotations alone. {ALONE}",
         ),
         (
             False,

@@ -83,11 +83,11 @@ def certainties(app):
 def test_rankings_have_the_mark_of_held_out_readers_without_a_visit_to_reliability():
     app = opened("cases", kept(RANKINGS))
     for _ in range(100):
-        if "</span> from raters " in said(app):
+        if "</span> estimated from raters " in said(app):
             break
         app.run()
     text = said(app)
-    assert "</span> from raters " in text and "annotations are predicted best at γ" in text
+    assert "</span> estimated from raters " in text and "annotations are predicted best at γ" in text
     assert app.slider(key="reliability").value == 3.0 and "(default). It cannot be calibrated without gold" in text
 
 
@@ -104,7 +104,7 @@ def test_signs_stand_where_their_reliability_is_on_the_slider_and_their_words_ar
     assert "<b>&quot;" not in strip and "&lt;b&gt;" in strip
     legend = reliability_slider._legend(marks)
     ended = ReliabilityAnchor("readers", 1.0, 0.36, 1_000.0, "", (False, True))
-    assert "</span> from raters 1.00 (0.36 or more)</span>" in reliability_slider._legend((ended,))
+    assert "</span> estimated from raters 1.00 (0.36 or more)</span>" in reliability_slider._legend((ended,))
     assert "</span> gold 0.10 (0.20 to 2.00)</span>" in legend and "<b>&quot;" not in legend
 
 

@@ -174,14 +174,14 @@ def test_the_first_screen_says_what_waits_before_anybody_has_written_a_name():
     dataset = kept("two cases")
     app = settle(open_page("review", dataset.digest))
     assert {card.label: card.value for card in app.metric} == {
-        "Uncertain cases": "–", "Waiting for a second reviewer": "0", "Settled": "0"
+        "Uncertain cases": "–", "Awaiting another reviewer": "0", "Settled": "0"
     }  # fmt: skip
     assert "each case blind.** Choose a class:gray[ (keys 1 to 9)], and record your opinion:gray[ (Ctrl" in words(app)
     through_one_case(signed(dataset.digest), "x")
     app = open_page("review", dataset.digest)
     (review,) = ReviewStore().cases(dataset.digest).values()
     shown = {card.label: card.value for card in app.metric}
-    assert shown["Waiting for a second reviewer"] == f"{int(review.state == 'arbitration')}"
+    assert shown["Awaiting another reviewer"] == f"{int(review.state == 'arbitration')}"
     assert shown["Settled"] == f"{int(review.state == 'closed')}" and review.state in ("arbitration", "closed")
 
 

@@ -69,7 +69,7 @@ def test_cases_without_a_threshold_are_ordered_by_width_and_say_the_median(essay
     app = opened("cases", ESSAYS)
     trust = score_trust(dataset, prior.model(), [1.0])
     half = float(np.median(trust.width)) / 2
-    assert app.title[0].value == f"Half of the scores are known to within {half:.1f} at this γ"
+    assert app.title[0].value == f"The score is known to within {half:.1f} for half of the cases at this γ"
     table = worklist(app)
     assert list(table.columns) == ["case", "score", "ci_width"]
     assert app.get("space")  # for the buttons of the table, which cover the line above it otherwise
@@ -98,10 +98,10 @@ def test_half_of_the_cases_are_known_to_half_the_width_of_the_middle_one_on_home
     width = np.sort(fit_prior(dataset).model().posterior(dataset).width())
     half = f"{width[10] / 2:.1f}"
     assert half != f"{width.mean() / 2:.1f}"
-    card = next(one for one in opened("home", address).metric if one.label == "Median width of 95% intervals")
+    card = next(one for one in opened("home", address).metric if one.label == "Median half-width of 95% intervals")
     assert card.value == f"± {half}"
     title = opened("cases", address).title[0].value
-    assert title == f"Half of the scores are known to within {half} at this γ"
+    assert title == f"The score is known to within {half} for half of the cases at this γ"
 
 
 def test_cases_with_a_threshold_have_the_numbers_of_the_command_line(essays, tmp_path, capsys):
@@ -137,7 +137,7 @@ def test_the_median_that_two_classes_open_with_is_no_threshold_of_scores():
     assert app.number_input(key="threshold").value == 6.0
     score = load_sample(ESSAYS).score
     sizes = f"{(score <= 6).sum()} at or below 6, and {(score > 6).sum()} above it."
-    assert f"{sizes} The threshold is the median of all scores" in words(app)
+    assert f"{sizes} By default, the threshold is the median of all scores" in words(app)
     assert "is the median of all scores" in words(app) and np.median(score) == 6
     app = settle(app.switch_page("pages/cases.py").run())
     assert app.number_input(key="threshold").value is None
@@ -219,7 +219,7 @@ def test_raters_have_severity_and_spread_and_two_classes_when_asked_for():
     found = score_raters(load_sample(ESSAYS))
     ben = found.raters.index("Ben")
     said = app.title[0].value.replace("\\", "")
-    assert said.startswith(f"Ben's scores are {-found.severity[ben]:.2f} points lower than the average rater's")
+    assert said.startswith(f"Ben's scores are {-found.severity[ben]:.2f} points (")
     table = next(each.value for each in app.dataframe if "severity" in each.value)
     following = following_of(load_sample(ESSAYS))
     order = np.lexsort((-np.abs(found.severity), -following.lost))  # of equals those farthest from the average first

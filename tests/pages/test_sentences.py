@@ -616,7 +616,7 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(mon
         (False, "from the other raters of each case, weighted by the model"),
         (
             True,
-            "with the average of models over 300 draws of the truth, so intervals include the uncertainty about the "
+            "from 300 draws of the truth by the average of models, so intervals include the uncertainty about the "
             "truth",
         ),
     ],
@@ -691,7 +691,7 @@ def test_ordered_classes_of_a_case_are_named_from_the_lowest_to_the_highest(monk
     figure, words, _, download = one_case.scale(probability, view, 1, lambda *_: {})
     assert figure.draw(LIGHT).layout.title.text == f"True class: {title} (95% interval)"
     assert download.table.values.tolist() == [["x", 0.125, 0], ["y", 0.625, 2], ["z", 0.25, 1]]
-    assert words.plain.endswith("With 88% probability, the true class is at most one class from “y”.")
+    assert words.plain.endswith("The true class is within one class of “y” with probability 88%.")
 
 
 def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
@@ -705,7 +705,7 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     act = SimpleNamespace(acceptable=judged, judged=judged, following=None, flags=flags, raters=("ann", "bob"))
     found = SimpleNamespace(table=table, act=act)
     blocks.show(all_raters.flags(found))
-    assert labels == [f"All {most + 7} flags with evidence"]
+    assert labels == [f"Evidence for all {most + 7} flags"]
     assert sum(":material/flag:" in words for words in said) == most
     assert ":material/flag: **bob** · Became less accurate over time: words 3" in said
     assert "The table contains 7 more flags." in said
@@ -716,12 +716,12 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     said.clear()
     blocks.show(all_raters.flags(found))
     assert any(
-        "for the rest it is estimated with the average of models over 300 draws of the truth" in words for words in said
+        "for the rest it is estimated from 300 draws of the truth by the average of models" in words for words in said
     )
     labels.pop()
     act.flags = flags[:1]
     blocks.show(all_raters.flags(found))
-    assert labels[1:] == ["The flag with its evidence"]
+    assert labels[1:] == ["Evidence for the flag"]
     labels.clear()
     act.flags = ()
     blocks.show(all_raters.flags(found))
@@ -876,12 +876,14 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
         *["like guessing"] * 2,
         "too few cases",
     ]
-    assert said[-1].startswith("Advantage ρ with 95% intervals (ε = 0.15). 2 of 3 raters would pass the same test (ρ ")
-    assert "(ρ 0.30 to 0.71)." in said[-1]
+    assert said[-1].startswith(
+        "Advantage ρ with 95% intervals (ε = 0.15). 2 of 3 raters would pass the same test; their ρ: "
+    )
+    assert "; their ρ: 0.30 to 0.71." in said[-1]
     assert frame["passes in resamples"].tolist() == ["99%", "70%", "70%"]
     alike = SimpleNamespace(test=test, worth=found.worth, by_log_score=(), people=(in_the_test("ann", True, 1.0),) * 2)
     ai_parts.verdicts(alike, [f"m{n}* is silent." for n in range(6)])
-    assert "2 of 2 raters would pass the same test (ρ 1.00). " in said[-2]
+    assert "2 of 2 raters would pass the same test; their ρ: 1.00. " in said[-2]
     assert said[-1] == (
         "m0* is silent. m1* is silent. m2* is silent. m3* is silent. 2 other AI raters also left some cases "
         "unannotated. If those cases are hard, ρ is too high."
@@ -924,7 +926,7 @@ def test_p_correct_of_a_ranking_counts_the_first_choices_it_is_based_on(monkeypa
     n, n_used = np.diff(dataset.case_ptr), np.diff(classes.case_ptr)
     tied, whole = (int(np.flatnonzero(some)[0]) for some in (n_used < n, n_used == n))
     correct.say(dataset, tied, one)
-    assert said[-1].endswith(f"1%. From {n_used[tied]} of {n[tied]} annotations: tied first choices are left out.")
+    assert said[-1].endswith(f"1%. Based on {n_used[tied]} of {n[tied]} annotations: tied first choices are left out.")
     correct.say(dataset, whole, one)
     assert said[-1].endswith("”: 1%.")
 
@@ -1125,7 +1127,7 @@ def test_of_raters_that_are_flagged_home_counts_raters_and_flags_apart(monkeypat
     monkeypatch.setattr(st, "page_link", lambda *_, **__: None)
     act = SimpleNamespace(against=lambda: (1, 2, 3, 4, 5), flagged=lambda: (0, 3))
     next_steps.show(SimpleNamespace(classes=None, classifiers=()), None, act, None)
-    assert said[1] == "**2 raters flagged**  \n:small[5 flags with evidence]"
+    assert said[1] == "**2 raters flagged**  \n:small[Evidence for 5 flags]"
 
 
 def test_second_opinions_and_disputes_that_wait_are_counted_apart(monkeypatch, said):

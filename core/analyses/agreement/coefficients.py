@@ -103,8 +103,8 @@ def _groups(found: ApplicableCoefficients) -> list[Group]:
         by_square = [one for one in plain if one.weights.startswith("quadratic")]
         return [
             Group("Exact agreement", [one for one in plain if one not in by_square]),
-            Group("Partial agreement, by rank", by_rank),
-            Group("Partial agreement, by squared distance", by_square),
+            Group("Weighted agreement, rank weights", by_rank),
+            Group("Weighted agreement, squared distance", by_square),
         ]
     if found.kind == "ranking":
         whole = [one for one in main if one.name in (LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP)]
@@ -119,7 +119,7 @@ def _groups(found: ApplicableCoefficients) -> list[Group]:
         same_number = any("scores per case" in one.weights for one in by_anova)
         complete = " with the same number of scores" if same_number else " that all raters scored"
         groups = [
-            Group(f"{plural(of[0].n_cases, 'case')}{words}", of)
+            Group(f"ICC of {plural(of[0].n_cases, 'case')}{words}", of)
             for of, words in ((by_likelihood, ", missing scores allowed"), (by_anova, complete))
             if of and of[0].n_cases
         ]

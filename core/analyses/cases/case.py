@@ -460,7 +460,7 @@ def scale(
         Words(
             (
                 "Expected class: ", Name(place_said(view.classes, mean)),
-                f". With {near} probability, the true class is at most one class from “", Name(median), "”.",
+                ". The true class is within one class of “", Name(median), f"” with probability {near}.",
             ),
             "note",
         ),

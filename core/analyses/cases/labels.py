@@ -119,5 +119,6 @@ def _likeliest(found: LabelSetCertainty, case: int) -> tuple[Span, ...]:
     if even and found.exclusive:
         most = (Name(listed(even)), " are equally likely")
     elif even:
-        most = (Name(listed(even)), f" {'is' if len(even) == 1 else 'are'} as likely to apply as not")
+        are = "is" if len(even) == 1 else "are"
+        most = (Name(listed(even)), f" {are} as likely to apply as not, by the annotations alone")
     return f"no {'label' if found.exclusive else 'set'} clearly leads; ", *most, ". ", *how

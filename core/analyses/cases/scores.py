@@ -46,7 +46,7 @@ class PlausibleScores:
     def known_to(self) -> str:
         """Return how precisely half of the scores are known, in words."""
         half = number(float(np.median(self.trust.width)) / 2, self.digits)
-        return f"Half of the scores are known to within {half}"
+        return f"The score is known to within {half} for half of the cases"
 
     def headline(self) -> str:
         """Return how many cases are uncertain, or how precisely half of the scores are known, in a sentence."""

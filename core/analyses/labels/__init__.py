@@ -56,7 +56,7 @@ class LabelsOptions:
     )  # fmt: skip
     soft_labels: bool = _flag("Soft labels", "label_soft", "Add the probability of each class")
     weights: bool = _flag("Weights", "label_weights", "Add a training weight for each case")
-    text: bool = _flag("Text and links", "label_text", "Add the text and link of each case")
+    text: bool = _flag("Case text and links", "label_text", "Add the text and link of each case")
     samples: int = option(
         0, "Number of sampled labels per case", kind="integer", key="label_samples",
         help="Number of labels to draw per case from its probabilities",
@@ -70,7 +70,7 @@ class ScoreLabelsOptions:
     """Options of labels that are scores."""
 
     rule: str = _rule(SCORE_RULES)
-    text: bool = _flag("Text and links", "label_text", "Add the text and link of each case")
+    text: bool = _flag("Case text and links", "label_text", "Add the text and link of each case")
 
 
 def _classes(inputs: Inputs) -> Verdict:

@@ -65,13 +65,11 @@ def present(found: ModelCases, dataset: Dataset, options) -> list[Block]:
         return [*blocks, Words("The model and the majority vote choose the same class for every case.")]
     ties = ""
     if found.n_tied:
-        decided = f"resolves {found.n_decided:,} of these ties" if found.n_decided else "resolves none of these ties"
+        some = f"{found.n_decided:,} of these ties" if found.n_decided else "none of these ties"
+        which, reaches = f"in {some}", f"reaches {percent(TIE_DECIDED)}"
         if found.n_tied == 1:
-            decided = "resolves this tie" if found.n_decided else "does not resolve this tie"
-        ties = (
-            f" The majority vote is tied in {found.n_tied:,} of them; the model {decided} with a P(correct) of at "
-            f"least {percent(TIE_DECIDED)}."
-        )
+            which, reaches = "there", reaches if found.n_decided else f"is below {percent(TIE_DECIDED)}"
+        ties = f" The majority vote is tied in {found.n_tied:,} of them; the model's P(correct) {reaches} {which}."
     first = "least certain first" if options.every else "most certain first"
     listed = _frame(found.models, order[:MOST_ROWS])
     grid = Grid(

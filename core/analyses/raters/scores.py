@@ -98,14 +98,14 @@ def present(found: Following, dataset: Dataset, options) -> list[Block]:
     raters = severity_of(found)
     severe, erratic = int(raters.severe.sum()), int(raters.erratic.sum())
     level = (
-        f"{plural(severe, 'rater')} clearly {'differs' if severe == 1 else 'differ'} in severity"
+        f"{plural(severe, 'rater')} clearly {'differs' if severe == 1 else 'differ'} from the average in severity"
         if severe
-        else "No rater clearly differs in severity"
+        else "No rater clearly differs from the average in severity"
     )
     scatter = (
-        f"{plural(erratic, 'rater')} clearly {'has' if erratic == 1 else 'have'} more scattered scores"
+        f"The scores of {plural(erratic, 'rater')} clearly vary more"
         if erratic
-        else "No rater's scores are clearly more scattered"
+        else "No rater's scores clearly vary more"
     )
     severity = Figure(_drawn("severities", raters, level), "Severity of each rater with its interval", "severity")
     spread = Figure(_drawn("spreads", raters, scatter), "Spread of each rater with its interval", "spread")

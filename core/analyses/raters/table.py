@@ -397,7 +397,7 @@ def flags(found: AssessedRaters) -> list[Block]:
     ]
     if n > MOST_LISTED:
         lines.append(Words(f"The table contains {plural(n - MOST_LISTED, 'more flag')}.", "note"))
-    title = "The flag with its evidence" if n == 1 else f"All {plural(n, 'flag')} with evidence"
+    title = "Evidence for the flag" if n == 1 else f"Evidence for all {plural(n, 'flag')}"
     return [*([Details(title, lines, n <= MOST_FLAGS)] if n else []), *basis(found)]
 
 
@@ -406,8 +406,8 @@ def basis(found: AssessedRaters) -> list[Block]:
     act, table = found.act, found.table
     return [
         Words(
-            "Rules for drift, speed, repetition and careless annotation are set so that the chance of flagging any "
-            f"careful rater is at most {percent(table.false_alarms)}. "
+            "Rules for drift, speed, repetition and careless annotation are set so that the chance of flagging "
+            f"even one careful rater is at most {percent(table.false_alarms)}. "
             f"{_judged(act, table.draws is not None)}",
             "note",
             "signs",
@@ -432,8 +432,8 @@ def _judged(act: FlaggedRaters, by_draws: bool) -> str:
     others = "from the other raters of each case, weighted by the model"
     if by_draws:
         others = (
-            f"with the {AVERAGE.title.lower()} over {N_DRAWS:,} draws of the truth, so intervals include the "
-            "uncertainty about the truth"
+            f"from {N_DRAWS:,} draws of the truth by the {AVERAGE.title.lower()}, so intervals include the uncertainty "
+            "about the truth"
         )
     n_gold = int(act.acceptable.by_gold.sum())
     if not n_gold:

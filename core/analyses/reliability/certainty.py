@@ -154,7 +154,7 @@ def over_trust(sweep: SweepTable, shares: CertaintyShares | None = None) -> str:
     if not remaining:
         place = max(place for place, count in enumerate(counts) if count) + 1
         at = exact(sweep.reliabilities[place])
-        return f"{words}, and reaches {percent(UNCERTAIN_BELOW)} in every case{several} at γ = {at}"
+        return f"{words}; at γ = {at}, every case{several} reaches {percent(UNCERTAIN_BELOW)}"
     stay = "is still" if remaining == 1 else "are still"
     at = f"{percent(UNCERTAIN_BELOW)} at γ = {exact(sweep.reliabilities[-1])}"
     return f"{words}; {remaining:,} of {counted} {stay} below {at}"

@@ -135,7 +135,7 @@ def finding(found: ScoreTrust) -> str:
     if found.above is None:
         digits = score_digits(float(np.median(found.width[-1])))
         wide = [number(float(np.median(found.width[place])), digits) for place in (0, -1)]
-        words = f"Median width of the interval: {wide[0]} at γ = {first}"
+        words = f"Median width of the 95% interval: {wide[0]} at γ = {first}"
         return words if alone else f"{words}, {wide[1]} at γ = {last}"
     below = (found.certainty < UNCERTAIN_BELOW).sum(axis=1)
     where = f"in {below[0]:,} of {plural(found.m.shape[1], 'case')} at γ = {first}"

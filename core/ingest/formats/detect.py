@@ -143,7 +143,7 @@ def _jsons_apart(files: list[tuple[str, bytes]], several: bool) -> tuple[list[Js
             refused = InputError(
                 f"Could not use {shorten(file.name, 60)}: it contains a review record (decisions and their history), "
                 "not annotations.",
-                "Open the reviewed annotations. To use decisions as annotations, export them on the Review page.",
+                "Open the original annotations, or export the decisions as annotations on the Review page.",
             )
             raise _one_of_several(refused, file.name) if several else refused
     return jsons, rest

@@ -30,7 +30,7 @@ def no_regions(title: str, counts: Mapping[str, int], instead: str) -> InputErro
     found = listed([f"{n:,} {what}" for what, n in counts.items()])
     return InputError(
         f"Could not read {title}: it contains {found}, but Plurality supports only annotations of whole cases.",
-        f"Export {instead} of whole cases, or write a table with one row per case, rater and class.",
+        f"Export {instead} for whole cases, or write a table with one row per case, rater and class.",
     )
 
 

@@ -288,7 +288,7 @@ def claim(address: str) -> bool:
         return True
     owners = belongings.owners_of(address)
     if owners and not _may_open(address, person):
-        raise NotYoursError("Someone else has the same data open. Ask the administrator to share the data with you.")
+        raise NotYoursError("These data belong to another user. Ask the administrator to share them with you.")
     if owners and not _may_change(address, person):
         return False
     record_change(person.name, address, "bring data")

@@ -66,13 +66,11 @@ def say(dataset: Dataset, case: int, one: OneCase) -> None:
         return
     said = probability(float(found.probability[case, leading]))
     n, n_used = (np.diff(data.case_ptr)[case] for data in (dataset, classes))
-    used = (
-        "" if n_used == n else f" From {n_used:,} of {plural(int(n), 'annotation')}: tied first choices are left out."
-    )
-    st.caption(
-        f"P(correct) of “{markdown(classes.classes[leading])}”: {said}.{used}",
-        help=widgets.explained("p correct"),
-    )
+    of_all = plural(int(n), "annotation")
+    used = "" if n_used == n else f" Based on {n_used:,} of {of_all}: tied first choices are left out."
+    absent = dataset.kind == "set" and leading == 0
+    of = f"that “{classes.classes[1]}” does not apply" if absent else f"of “{classes.classes[leading]}”"
+    st.caption(f"P(correct) {markdown(of)}: {said}.{used}", help=widgets.explained("p correct"))
     if one.n_votes > 1:
         certainty, hide = float(one.certainty.certainty[0, 0]), visit.flag["hide_names"]
         if why := why_they_differ(found, classes, case, leading, certainty, hide_names=hide):

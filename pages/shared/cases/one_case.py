@@ -181,7 +181,7 @@ def _chosen_corners(names: dict[int, str], default: list[int], key: str) -> list
 def _classifiers(view: Dataset, case: int, found: OneCase, classifiers) -> None:
     about = "Percentage next to each name: probability that one of these guesses is correct, for this model and γ."
     st.markdown(
-        f"**Best {answer.CORNERS} guesses of each classifier**",
+        f"**Each classifier's top {answer.CORNERS} guesses**",
         help=f"{about}\n\n{widgets.explained('classifier set')}",
     )
     theme = look.theme()

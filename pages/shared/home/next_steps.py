@@ -27,7 +27,7 @@ def show(
         _line(plural(below, "uncertain case"), "Least certain first", "review", "Start review")
     if act is not None and (flags := act.against()):
         flagged = len(act.flagged())
-        _line(f"{plural(flagged, 'rater')} flagged", f"{plural(len(flags), 'flag')} with evidence", "raters", "Open")
+        _line(f"{plural(flagged, 'rater')} flagged", f"Evidence for {plural(len(flags), 'flag')}", "raters", "Open")
     if not len(gold_cases(views.classes)):
         _line("No gold", "Review a sample to estimate accuracy", "review", "Start")
     if views.classifiers:

@@ -106,7 +106,7 @@ def agreement(found: ApplicableCoefficients | None, why: str) -> None:
     quoted = found.quoted
     beyond = ""
     if quoted.value is not None:
-        beyond = f"; beyond chance α = {with_interval(quoted.value, quoted.ci_low, quoted.ci_high)}"
+        beyond = f"; beyond chance: α = {with_interval(quoted.value, quoted.ci_low, quoted.ci_high)}"
     st.caption(_ends(main, in_percent=True) + beyond)
 
 
@@ -128,7 +128,7 @@ def uncertain(views: home_known.Views, certain: CaseCertainty | None) -> None:
     one = f" {plural(n_single, 'case has', 'cases have')} only one annotation." if n_single else ""
     st.metric("Uncertain cases", percent(share.value), help=help_sign)
     st.caption(
-        f"{percent_range(share.low, share.high)}. Certainty is below {percent(UNCERTAIN_BELOW)} in "
+        f"95% interval {percent_range(share.low, share.high)}. Certainty is below {percent(UNCERTAIN_BELOW)} in "
         f"{shares.n_uncertain:,} of {plural(share.n, 'case')} {by}.{one}"
     )
     if more := certain.more_words():

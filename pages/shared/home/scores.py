@@ -52,7 +52,7 @@ def _least_known(dataset: Dataset, model, cards, theme) -> None:
     with cards[2]:
         if trust.above is None:
             half = scores.written(float(np.median(trust.width)) / 2, digits)
-            st.metric("Median width of 95% intervals", f"± {half}", help=widgets.explained(METHOD))
+            st.metric("Median half-width of 95% intervals", f"± {half}", help=widgets.explained(METHOD))
             st.caption(f"Half of the intervals are no wider than this (γ = {exact(reliability)}).")
         else:
             below = int((trust.certainty[0] < UNCERTAIN_BELOW).sum())
@@ -102,7 +102,7 @@ def _raters(dataset: Dataset, theme) -> None:
     digits = score_digits(float(np.nanmedian(raters.severity_high - raters.severity_low)))  # as on Raters
     n = int(raters.severe.sum())
     differ = f"{plural(n, 'rater')} clearly {'differs' if n == 1 else 'differ'}" if n else "No rater clearly differs"
-    words = f"{differ} in severity"
+    words = f"{differ} from the average in severity"
     st.subheader(words, anchor=False)
     doors.plot_still(figures.severities(raters, theme, ""), "home_raters", "Severity of each rater with its interval")
     st.caption(markdown(f"{raters.sentences(digits)[0]}."))

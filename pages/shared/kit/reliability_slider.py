@@ -20,7 +20,13 @@ from pages.shared.cache import visit
 from pages.shared.kit import job_progress, opening, plausibility_models, state, widgets
 
 SIGNS = {"gold": "◆", "readers": "●", "beta": "■", "published": "▲", "default": "▲"}
-NAMES = {"gold": "gold", "readers": "from raters", "beta": "β", "published": "published", "default": "default"}
+NAMES = {
+    "gold": "gold",
+    "readers": "estimated from raters",
+    "beta": "β",
+    "published": "published",
+    "default": "default",
+}
 _STEP = 0.1
 _SIGN = 0.75  # rem, the width of a mark
 _TOO_CLOSE = 0.035  # share of the slider's width

@@ -1,5 +1,6 @@
 """Pieces that more than one page shows."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from html import escape as _escape
@@ -88,7 +89,7 @@ def _say_of_the_split(scores: np.ndarray, view: Dataset) -> None:
         return
     said = f"Scores are split into two classes: {at_most:,} at or below {at}, and {above:,} above it."
     if visit.threshold_opened is not None:
-        said += " The threshold is the median of all scores. Set the one that matters to you."
+        said += " By default, the threshold is the median of all scores. Change it to the value that matters to you."
     st.caption(f"{said} For results without a threshold, see Raters and Cases.")
 
 
@@ -234,7 +235,7 @@ def kinds(place: DeltaGenerator, label: str, counts: Mapping[str, int], key: str
         Further arguments of `st.pills`.
     """
     ordered = sorted(counts, key=lambda kind: (-counts[kind], kind))
-    how = {"format_func": lambda kind: f"{kind}: {counts[kind]:,}", "wrap": True} | how
+    how = {"format_func": lambda kind: f"{kind} ({counts[kind]:,})", "wrap": True} | how
     return list(place.pills(label, ordered, selection_mode="multi", key=key, **how))
 
 
@@ -283,6 +284,7 @@ def _who(names: list[str], identified: bool) -> str:
     """Names of raters in their order; beyond a few they unfold."""
     if not identified:
         return ""
+    names = [name if n == 1 else f"{name} ({n:,} times)" for name, n in Counter(names).items()]
     few, rest = names[:_MOST_WHO], names[_MOST_WHO:]
     if not rest:
         return f'<span class="who">{html_text(", ".join(few))}</span>'

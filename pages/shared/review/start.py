@@ -57,12 +57,12 @@ it{review_keys.hint("E")}.
 3. **If you disagree**, ask for a second opinion{review_keys.hint("A")} or send the case to \
 arbitration{review_keys.hint("G")}.
 
-Every step is added to the record, and none is overwritten.
+Every step is recorded, and nothing is overwritten.
 """
 _DIGITS = review_keys.hint("keys 1 to 9")
 _BY_KIND = {
     "class": f"Choose a class{_DIGITS}",
-    "ranking": f"Choose classes, the most likely first{_DIGITS}",
+    "ranking": f"Rank the classes, the most likely first{_DIGITS}",
     "set": f"Set or clear labels{_DIGITS}",
     "score": "Enter a score",
 }
@@ -87,7 +87,7 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, setting
     states = Counter(review.state for review in store.cases(dataset.digest).values())
     cards = [column.container(border=True, height="stretch") for column in st.columns(3)]
     with cards[1]:
-        st.metric("Waiting for a second reviewer", f"{states['second_opinion'] + states['arbitration']:,}")
+        st.metric("Awaiting another reviewer", f"{states['second_opinion'] + states['arbitration']:,}")
         st.caption(f"{states['second_opinion']:,} awaiting a second opinion, {states['arbitration']:,} in arbitration")
     with cards[2]:
         settled = sum(states[one] for one in SETTLED)
@@ -98,7 +98,7 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, setting
     with cards[0]:
         if people.traits.needs_split:
             st.metric("Cases", f"{people.n_cases:,}")
-            st.caption(f"{plural(people.n_annotations, 'annotation')}. Reviews do not change annotations.")
+            st.caption(f"{plural(people.n_annotations, 'annotation')}, which reviews do not change")
             return
         if settings.reliability_open:
             st.metric("Uncertain cases", "–")

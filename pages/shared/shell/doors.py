@@ -211,8 +211,8 @@ def check_address() -> None:
         )
     if all(is_here(name) for name in config.get_option("server.allowedHosts")):
         raise SystemExit(
-            f"Could not start Plurality: it would listen at {where} but refuse every connection, because "
-            "server.allowedHosts contains only names of this computer. Set STREAMLIT_SERVER_ALLOWED_HOSTS to the host "
+            f"Could not start Plurality: it would listen on {where} but refuse every connection, because "
+            "server.allowedHosts contains only local names. Set STREAMLIT_SERVER_ALLOWED_HOSTS to the host "
             "names that people use to open Plurality."
         )
 

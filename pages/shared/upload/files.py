@@ -17,7 +17,7 @@ def annotations_key() -> str:
 def zone() -> None:
     """Draw the drop zone of Home; its files are passed to the Upload page."""
     uploads = widgets.file_uploader(
-        "Drop annotation files here, or a zip of them",
+        "Drop annotation files here, or a zip file that contains them",
         accept_multiple_files=True,
         key=f"home_drop-{visit.n_drops}",
         help="CSV, Excel, Parquet, JSON and exports from annotation tools. Files stay on this computer.",

@@ -116,7 +116,7 @@ def test_advice_follows_who_confuses_and_what_is_lost():
     assert pair_of(found, "C", "D").advice == "train"
     assert all(one.advice == "none" for one in found.pairs if "E" in (one.first, one.second))
     words = "".join(part if isinstance(part, str) else part.text for part in lead(found))
-    assert words.startswith("“A” and “B” account for") and "which no single rater causes" in words
+    assert words.startswith("Confusion between “A” and “B” accounts for") and "is not due to a single rater" in words
 
 
 def test_ordered_classes_merge_only_with_neighbours():

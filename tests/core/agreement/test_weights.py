@@ -105,9 +105,9 @@ def test_a_negative_label_is_refused_for_ratios_alone():
         ([[1, 0], [0, 1]], r"\(2, 2\)"),
         ([[1, 0, 0], [0, 1, 0.5], [0, 0.4, 1]], "not symmetric"),
         ([[1, 0, 0], [0, 0.9, 0], [0, 0, 1]], "diagonal"),
-        ([[1, 0, 2], [0, 1, 0], [2, 0, 1]], "between 0 and 1"),
-        ([[1, 0, -0.1], [0, 1, 0], [-0.1, 0, 1]], "between 0 and 1"),
-        ([[1, 0, np.nan], [0, 1, 0], [np.nan, 0, 1]], "between 0 and 1"),
+        ([[1, 0, 2], [0, 1, 0], [2, 0, 1]], "outside the range 0 to 1"),
+        ([[1, 0, -0.1], [0, 1, 0], [-0.1, 0, 1]], "outside the range 0 to 1"),
+        ([[1, 0, np.nan], [0, 1, 0], [np.nan, 0, 1]], "outside the range 0 to 1"),
         ([["a", 0, 0], [0, 1, 0], [0, 0, 1]], "not a table of numbers"),
     ],
 )

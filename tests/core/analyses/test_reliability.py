@@ -77,11 +77,11 @@ def sweep(*levels) -> SweepTable:
         ),
         (
             [(0.5, 0.7), (0.92, 1.0)],
-            "Mean certainty rises from 60% to 96% as γ increases, and reaches 90% in every case at γ = 2",
+            "Mean certainty rises from 60% to 96% as γ increases; at γ = 2, every case reaches 90%",
         ),
         (
             [(0.5, 0.7), (0.92, 1.0), (0.95, 1.0)],
-            "Mean certainty rises from 60% to 98% as γ increases, and reaches 90% in every case at γ = 2",
+            "Mean certainty rises from 60% to 98% as γ increases; at γ = 2, every case reaches 90%",
         ),
         ([(0.92, 0.94), (0.95, 1.0)], "Mean certainty rises from 93% to 98% as γ increases; no case is below 90%"),
         ([(0.8, 1.0), (1.0, 0.8)], "Mean certainty is 90% at every γ; 1 of 2 cases is still below 90% at γ = 2"),
@@ -114,8 +114,8 @@ def test_the_title_of_reliability_counts_no_case_with_one_annotation():
     both = sweep((0.5, 0.7, 0.75), (0.92, 1.0, 0.8))
     said = over_trust(both, shares_of([False, False, True]))
     assert said == (
-        "Mean certainty rises from 60% to 96% as γ increases, and reaches 90% in every case with two or more "
-        "annotations at γ = 2"
+        "Mean certainty rises from 60% to 96% as γ increases; at γ = 2, every case with two or more annotations "
+        "reaches 90%"
     )
     assert over_trust(both, shares_of([True] * 3)) == "No case has two annotations, so certainty is not available"
     assert over_trust(both, shares_of([False] * 3)) == over_trust(both)
@@ -424,12 +424,12 @@ def test_one_reliability_of_scores_is_told_without_another():
         reliability=np.array([2.0]), above=None, width=width, m=np.zeros((1, 3)), threshold=4.0,
         certainty=np.array([[0.95, 0.6, 0.7]]),
     )  # fmt: skip
-    assert scores.finding(one) == "Median width of the interval: 2.0 at γ = 2"
+    assert scores.finding(one) == "Median width of the 95% interval: 2.0 at γ = 2"
     one.above = np.zeros((1, 3))
     assert scores.finding(one) == "It is uncertain whether the score is above 4 in 2 of 3 cases at γ = 2"
     both = {"reliability": np.array([2.0, 5.0]), "above": None, "width": np.array([[4.0], [1.0]])}
     two = SimpleNamespace(**vars(one) | both)
-    assert scores.finding(two) == "Median width of the interval: 4.0 at γ = 2, 1.0 at γ = 5"
+    assert scores.finding(two) == "Median width of the 95% interval: 4.0 at γ = 2, 1.0 at γ = 5"
 
 
 def errors(reliability: float, mean, better) -> SimpleNamespace:

@@ -78,7 +78,7 @@ def of_rankings(**changed) -> Dataset:
         ({"cases": [1, 2]}, r"Entry 0 of the cases is 1 \(int\), not a string"),
         ({"cases": "ab"}, "The cases must be a list of strings; got one string"),
         ({"cases": None}, "The cases must be a list of strings; got NoneType"),
-        ({"cases": ["a", "\ud800"]}, "entry 1 of the cases, .* contains an incomplete character"),
+        ({"cases": ["a", "\ud800"]}, "entry 1 in the list of cases .* contains an incomplete character"),
         ({"cases": [], "case_code": [], "rater_code": [], "answer": []}, "it has no cases"),
         ({"classes": []}, "Provide the names that these codes refer to"),
         ({"time": [1, 2, 2**60]}, r"time\[2\] is 1152921504606846976, which is not a date"),

@@ -88,7 +88,7 @@ def test_rankings_and_scores_open_at_their_defaults(crowd, model, gamma):
     assert (opening.reliability, opening.source) == (gamma, "default")
     why = "It cannot be calibrated without gold"
     if isinstance(model, GaussianScores):  # there is no top class
-        why = "The scores of a case are treated as independent"
+        why = "Scores for the same case are treated as independent"
     assert opening.reason == f"γ = {gamma:g} (default). {why}."
     assert names(opening) == ["published"] and opening.prior is None
     assert opening.marks[0].reliability == gamma

@@ -132,7 +132,7 @@ def test_a_score_is_written_with_two_digits_of_its_interval(width, digits):
 
 
 def test_scores_of_a_case_are_said_in_a_sentence():
-    assert scores_in_words(DATA, 0) == "4 scores from 1 to 6 (median 2.5)."
+    assert scores_in_words(DATA, 0) == "4 scores, from 1 to 6; median 2.5."
     assert scores_in_words(DATA, 1) == "1 score, of 5."
     assert scores_in_words(DATA, 2) == "2 scores, all of them 3."
 

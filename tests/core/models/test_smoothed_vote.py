@@ -20,7 +20,7 @@ def test_class_probabilities_are_counts_with_the_learned_prior(seed, build):
             votes[answer] += 1 / rater.count(who)
         assert fit.class_probability[case] == pytest.approx((votes + s / 3) / (votes.sum() + s))
     assert np.array_equal(fit.prevalence, vote.prevalence) and fit.settings == {"strength": s}
-    assert f"counts as {s:.2f} annotations." in fit.notes[0]
+    assert f"weighs as much as {s:.2f} annotations." in fit.notes[0]
 
 
 def test_cases_without_annotations_and_few_cases_have_even_shares_and_a_note(build):

@@ -50,10 +50,10 @@ def test_favourites_are_named_with_what_was_counted_and_what_was_expected(n_rega
     clear = {"n_clear": [10, 1000, 0], "n_regardless": [0, n_regardless, 0], "p_favourite": P}
     counts = {"favourite": [0, 2, 1], "n_favourite": [1, 17, 0], "n_over": [1, 4, 0], "n_far": [2, 93, 0]}
     evidence = careless_evidence(found(**clear, **counts, expected=[0.1, 2.34, 0.0]), ("acne", "mole", "wart"))
-    assert evidence.words(0).startswith("Named “acne” 1 time on ")
+    assert evidence.words(0).startswith("Named “acne” 1 time in ")
     said = evidence.words(1)
-    assert said.startswith("Named “wart” 17 times on ")
-    assert " 93 cases " in said and said.endswith("Expected: 2.3 times.") and bool(evidence.may[1]) == may
+    assert said.startswith("Named “wart” 17 times in ")
+    assert " 93 cases " in said and said.endswith(" 2.3 times would be expected.") and bool(evidence.may[1]) == may
     np.testing.assert_array_equal(evidence.p, [0.3, 0.002, np.nan])
 
 

@@ -49,12 +49,21 @@ def test_honest_raters_who_differ_a_little_are_not_flagged(seed):
     assert found.words().startswith("No rater is clearly below the acceptable accuracy (")
 
 
-@pytest.mark.parametrize(("n_judged", "who"), [(8, "but it is not clear which"), (1, "but the only rater may be")])
-def test_who_may_be_below_the_acceptable_accuracy_is_said_in_full(n_judged, who):
+@pytest.mark.parametrize(
+    ("n_judged", "chance", "who"),
+    [
+        (8, [0.6, 0.7, 0.9], "but it is not clear which"),
+        (8, [0.9, 0.3, 0.9], "most likely r1"),
+        (8, [0.4, 0.45, np.nan], "but it is not clear which"),
+        (1, [0.2], "but the only rater may be"),
+    ],
+)
+def test_who_may_be_below_the_acceptable_accuracy_is_said_in_full(n_judged, chance, who):
     judged = SimpleNamespace(
-        n_judged=n_judged, acceptable=0.6, judged_by="model", n_below=0.8, n_flagged=0, check=None
+        n_judged=n_judged, acceptable=0.6, judged_by="model", n_below=0.8, n_flagged=0, check=None,
+        chance=np.array(chance),
     )  # fmt: skip
-    said = FlaggedRaters._accuracies(None, judged)
+    said = FlaggedRaters._accuracies(SimpleNamespace(raters=("r0", "r1", "r2")), judged)
     assert said.endswith(f"below the acceptable accuracy (60%), {who}.")
     assert said.startswith("An estimated 1 of 8 raters is") == (n_judged == 8)
 
@@ -131,9 +140,8 @@ def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
     n, cost = int(act.n_annotations[27:].sum()), round(act.cost)
     share = round(100 * act.cost / act.expected_wrong.sum())
     assert found.words() == (
-        f"An estimated 3 of 30 raters are below the acceptable accuracy ({act.acceptable:.0%})"
-        f", and 3 are flagged for this. About {cost:,} of the flagged raters' {n:,} annotations are wrong, "
-        f"an estimated {share}% of all wrong annotations."
+        f"3 of 30 raters are flagged as below the acceptable accuracy ({act.acceptable:.0%}). An estimated "
+        f"{cost:,} of the flagged raters' {n:,} annotations are wrong, {share}% of all wrong annotations."
     )
     wrong = (truth[data.case_of_annotation] != data.answer)[data.rater >= 27].sum()
     assert cost == pytest.approx(wrong, rel=0.05)
@@ -144,8 +152,8 @@ def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
 def test_one_rater_is_not_told_in_the_plural():
     data, _ = simulated(3, np.r_[np.full(3, 0.9), 0.3], n_cases=800, per_case=3)
     words = found_in(data).words()
-    assert words.startswith("An estimated 1 of 4 raters is below the acceptable accuracy (")
-    assert "), and 1 is flagged for this. About " in words
+    assert words.startswith("1 of 4 raters is flagged as below the acceptable accuracy (")
+    assert "). An estimated " in words
 
 
 def with_gold_of(data, known, truth):

@@ -84,10 +84,10 @@ def test_who_follows_as_well_as_the_median_and_reads_higher_is_told_so_and_not_f
         assert rater not in found.flagged()
         assert found.following.lost[rater] < 1
         (flag,) = [flag for flag in found.flags if flag.rater == rater]
-        assert flag.words.startswith(f"Rates {reading.severity[rater]:.2f} classes higher than the average rater (")
+        assert flag.words.startswith(f"Rates {reading.severity[rater]:.2f} classes (")
     said = found.words()
-    shifted = "clearly give higher or lower ratings than the average rater. This does not count against them."
-    assert shifted in said and said.count("than the average rater (") == 1
+    shifted = "give clearly higher or lower ratings than the average rater. This does not count against them."
+    assert shifted in said and said.count(" higher than the average rater") == 1
     assert "accura" not in said and "wrong" not in said
     assert shift[reading.severe & (reading.severity > 0)].min() > 0
 
@@ -97,7 +97,7 @@ def test_declaring_the_order_changes_what_is_said():
     assert plain.following is None and ordered.following is not None
     assert plain.words().startswith("Cannot determine rater accuracy: on cases that the model assigns to “")
     assert "declare the order of the classes" in plain.words()
-    assert ordered.words().startswith("No rater's correlation with the case scores is clearly below 0.3")
+    assert ordered.words().startswith("No rater's correlation with the case scores is clearly below the limit (0.3")
     following = ordered.following
     assert following.acceptable == pytest.approx(following.mean / 2)
     limit = f"The limit of {following.acceptable:.2f} is half the mean correlation of all raters"

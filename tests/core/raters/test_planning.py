@@ -243,7 +243,7 @@ def test_what_cannot_be_planned_is_refused(small):
 def test_when_everybody_has_answered_everything_there_is_nobody_to_ask():
     data, _ = simulated(62, [0.8] * 3, n_cases=20, per_case=3)
     fit = DawidSkene("pooled").fit(data)
-    with pytest.raises(NotApplicableError, match="new cases"):
+    with pytest.raises(NotApplicableError, match="add cases"):
         forecast(data, fit, Goal("certainty", 0.9), budget=10, n_worlds=20)
 
 
