@@ -70,10 +70,9 @@ def as_well_as(found: AlternativeTest) -> str:
     least, most = min(one.n_rejected for one in tested), max(one.n_rejected for one in tested)
     if found.by_chance:
         return "AI raters compared with each rater"
-    who = "The AI rater" if len(tested) == 1 else "Each AI rater"
+    who = "The AI rater" if len(tested) == 1 else "The best AI rater" if most > least else "Each AI rater"
     raters = plural(max(len(one.raters) for one in tested), "rater")
-    least_and_most = f"at least {least:,} of {raters} (at most {most:,})" if most > least else f"{most:,} of {raters}"
-    return f"{who} does as well as {least_and_most}"
+    return f"{who} does as well as {most:,} of {raters}" + (f", the worst as {least:,} of them" if most > least else "")
 
 
 def in_detail(one: MachineStanding, epsilon: float) -> str:

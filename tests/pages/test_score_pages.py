@@ -69,7 +69,7 @@ def test_cases_without_a_threshold_are_ordered_by_width_and_say_the_median(essay
     app = opened("cases", ESSAYS)
     trust = score_trust(dataset, prior.model(), [1.0])
     half = float(np.median(trust.width)) / 2
-    assert app.title[0].value == f"The score is known to within {half:.1f} for half of the cases at this γ"
+    assert app.title[0].value == f"The score is known to within {half:.1f} for half of the cases at γ = 1"
     table = worklist(app)
     assert list(table.columns) == ["case", "score", "ci_width"]
     assert app.get("space")  # for the buttons of the table, which cover the line above it otherwise
@@ -101,7 +101,7 @@ def test_half_of_the_cases_are_known_to_half_the_width_of_the_middle_one_on_home
     card = next(one for one in opened("home", address).metric if one.label == "Median half-width of 95% intervals")
     assert card.value == f"± {half}"
     title = opened("cases", address).title[0].value
-    assert title == f"The score is known to within {half} for half of the cases at this γ"
+    assert title == f"The score is known to within {half} for half of the cases at γ = 1"
 
 
 def test_cases_with_a_threshold_have_the_numbers_of_the_command_line(essays, tmp_path, capsys):

@@ -52,7 +52,7 @@ class PlausibleScores:
         """Return how many cases are uncertain, or how precisely half of the scores are known, in a sentence."""
         trust = self.trust
         if trust.threshold is None:
-            return f"{self.known_to()} at this γ"
+            return f"{self.known_to()} at γ = {exact(float(trust.reliability[0]))}"
         below, n = int((trust.certainty[0] < UNCERTAIN_BELOW).sum()), plural(trust.m.shape[1], "case")
         return f"In {below:,} of {n}, it is uncertain at this γ whether the score is above {exact(trust.threshold)}"
 

@@ -106,7 +106,7 @@ def agreement(found: ApplicableCoefficients | None, why: str) -> None:
     quoted = found.quoted
     beyond = ""
     if quoted.value is not None:
-        beyond = f"; beyond chance: α = {with_interval(quoted.value, quoted.ci_low, quoted.ci_high)}"
+        beyond = f"; beyond chance, α = {with_interval(quoted.value, quoted.ci_low, quoted.ci_high)}"
     st.caption(_ends(main, in_percent=True) + beyond)
 
 

@@ -101,7 +101,7 @@ def test_sentences_are_no_surer_than_the_cases(six):
     both = alternative_test(six, ["m0", "m1"], epsilon=0.15)
     assert verdict(both) == "“m0” can replace a rater; “m1” cannot"
     assert as_well_as(good) == "The AI rater does as well as 6 of 6 raters"
-    assert as_well_as(both) == "Each AI rater does as well as at least 0 of 6 raters (at most 6)"
+    assert as_well_as(both) == "The best AI rater does as well as 6 of 6 raters, the worst as 0 of them"
     assert as_well_as(replace(both, by_chance=True)) == "AI raters compared with each rater"
     few = alternative_test(simulated(1, [0.9] * 3, [0.9], n_cases=2), ["m0"])
     assert verdict(few) == "Too few cases to determine whether “m0” can replace a rater"
