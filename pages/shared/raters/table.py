@@ -95,8 +95,7 @@ def show(found: AssessedRaters) -> list[str]:
 def _chosen_kinds(place: DeltaGenerator, frame: pd.DataFrame) -> list[str]:
     """Draw one chip per kind of trouble with its number of raters; return the chosen kinds."""
     counts = Counter(kind for said in frame["flags"] for kind in set(_short(said)))
-    how = {"label_visibility": "collapsed", "format_func": lambda kind: f"{kind} {counts[kind]:,}"}
-    return widgets.kinds(place, "Flags", counts, "raters_kinds", **how) if counts else []
+    return widgets.kinds(place, "Flags", counts, "raters_kinds", label_visibility="collapsed") if counts else []
 
 
 def _page(rows: pd.DataFrame, n_all: int) -> pd.DataFrame:
