@@ -186,12 +186,12 @@ GLOSSARY: dict[str, Term] = {
         "wrong annotations, n (1 − accuracy).",
     ),
     "follows": Term(
-        "How closely a rater's values rise and fall with the case: 1 means perfectly, 0 not at all. Consistently "
-        "high or low values do not matter.",
+        "How closely a rater's values rise and fall with the true values of the cases: 1 means perfectly, 0 not at "
+        "all. Consistently high or low values do not matter.",
         "Correlation with the true score of the case. It is derived from the correlation with the severity-adjusted "
-        "mean of the other raters, by Fisher's z and pooling over raters. By default, half of the mean is acceptable. "
-        "The information per annotation is ρ² / (1 − ρ²). Lost annotations: n minus the number of the average "
-        "rater's annotations that carry the same information.",
+        "mean of the other raters, by Fisher's z and pooling over raters. By default, at least half the mean "
+        "correlation of all raters is acceptable. The information per annotation is ρ² / (1 − ρ²). Lost annotations: "
+        "n minus the number of the average rater's annotations that carry the same information.",
     ),
     "planning": Term(
         "Simulates the plan many times with annotations like yours, and shows the likely result with its uncertainty.",
@@ -221,9 +221,9 @@ GLOSSARY: dict[str, Term] = {
     ),
     "smoothing": Term(
         "Prevents extreme estimates for raters with few annotations.",
-        "None is maximum likelihood. Diagonal is a Dirichlet prior that favours correct annotations. Pooled "
+        "“None” is maximum likelihood. “Diagonal” is a Dirichlet prior that favours correct annotations. “Pooled” "
         "(default) adds 10 pseudo-annotations per row, distributed as in the confusion matrix of all raters "
-        "together. Empirical adds as many as the differences between raters suggest.",
+        "together. “Empirical” adds as many as the differences between raters suggest.",
     ),
     "restarts": Term(
         "Tries many starting points. If they give different results, the data allow more than one fit.",
@@ -303,8 +303,8 @@ GLOSSARY: dict[str, Term] = {
         " or Altman (1991), as Gwet (2014, chapter 6) proposes.",
     ),
     "prediction sets": Term(
-        "How many classes must a classifier list to contain the truth as often as guaranteed, even if experts "
-        "disagree?",
+        "How many classes must a classifier list so that its list contains the truth as often as guaranteed, even if "
+        "experts disagree?",
         "Monte Carlo conformal prediction. Labels drawn from the plausibilities at γ calibrate one threshold on the "
         "score. Coverage is at least 1 − α for one label per case (Stutz et al. 2023).",
     ),

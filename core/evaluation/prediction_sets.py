@@ -243,22 +243,25 @@ class PredictionSets(Result):
             return f"{self._why_all(share, reliability)} Every set contains {_all_of(self.n_classes)}."
         given = f"if the truth follows the plausibilities at γ = {exact(reliability)}"
         whole = [one.value for one in self.strata if one.threshold == -np.inf]
-        given += f". In strata with too few cases ({', '.join(whole)}), sets contain all classes" if whole else ""
+        except_in = f" In strata with too few cases ({', '.join(whole)}), sets contain all classes." if whole else ""
         if self.corrected:
             slack = np.sqrt(np.log(2 / _DELTA) / (2 * (self.n_calibration // 2)))
             least = _rounded(max(0.0, 1 - self.alpha - slack))
             return (
                 f"About {share} of the sets for new cases like these contain the truth, {given}. With "
-                f"{percent(1 - _DELTA)} probability, the share is at least {least}."
+                f"{percent(1 - _DELTA)} probability, the share is at least {least}.{except_in}"
             )
         if self.n_labels > 1:
             least = _rounded(max(0.0, 1 - 2 * self.alpha))
             return (
                 f"About {share} of the sets for new cases like these contain the truth, {given}. Only {least} "
-                f"is guaranteed, because {self.n_labels:,} labels are drawn per case."
+                f"is guaranteed, because {self.n_labels:,} labels are drawn per case.{except_in}"
             )
         each = " in each stratum" if self.strata else ""
-        return f"On average, at least {share} of the sets for new cases like these contain the truth{each}, {given}."
+        return (
+            f"On average, at least {share} of the sets for new cases like these contain the truth{each}, "
+            f"{given}.{except_in}"
+        )
 
     def _why_all(self, share: str, reliability: float) -> str:
         if not self.too_few:

@@ -274,7 +274,7 @@ def _of_answers(answers: Dataset, dataset: Dataset, name: str) -> tuple[Predicti
     """Return the first answer of each rater to a case as the class that it predicts there."""
     if answers.kind != "class":
         raise InputError(
-            f"Could not use {name}: the annotations are not classes.",
+            f"Could not use {name}: its predictions are not classes.",
             "Provide one class per case, or a table of scores.",
         )
     found = []

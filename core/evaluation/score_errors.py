@@ -117,7 +117,7 @@ def score_errors(
         raise InputError("Could not evaluate predictions: none were given.", "Add a predictor.")
     for one in predictions:
         if one.cases != dataset.cases:
-            raise InputError(f"Could not use {one.name}: it predicts other cases.", "Match it to these data.")
+            raise InputError(f"Could not use {one.name}: it predicts other cases.", "Use predictions for these cases.")
     posterior = model.posterior(dataset, reliability)
     guess = np.array([one.score for one in predictions])
     sums = _Sums(len(predictions), n_draws)
@@ -160,8 +160,8 @@ def errors_verdict(errors: Sequence[ScoreErrors]) -> str:
     least, one = min(ahead), names[best[int(np.argmin(ahead))]]
     if least < CLEARLY_AHEAD or len(set(best)) > 1:
         return (
-            f"No predictor clearly has the smallest error: the probability that {one} is better than another is as "
-            f"low as {probability(least)}"
+            f"No predictor clearly has the smallest error: {one} is better than another predictor with only "
+            f"{probability(least)} probability"
         )
     always = "at every γ" if len(errors) > 1 else f"at γ = {exact(errors[0].reliability)}"
     return f"{one} has the smallest error {always}, with at least {probability(least)} probability"

@@ -144,7 +144,7 @@ def _check(dataset: Dataset, predictions: Sequence[SetPredictions], gold: SetPre
         if one.cases != dataset.cases or one.labels != dataset.classes:
             raise InputError(
                 f"Could not use {one.name}: its sets are for different cases or labels.",
-                "Use predictions for these cases (in Python, `match_predictions` puts them in order).",
+                "Use predictions for these cases and labels (in Python, `match_predictions` puts them in order).",
             )
 
 

@@ -328,7 +328,7 @@ def _check(classifiers: Sequence[Predictions], dataset: Dataset) -> None:
             raise InputError(
                 f"Could not use {classifier.name}: its predictions contain class number "
                 f"{classifier.class_code.max():,}, but the classes are numbered 0 to {dataset.n_classes - 1:,}.",
-                "Use predictions for these cases (in Python, `match_predictions` puts them in order).",
+                "Use predictions for these classes (in Python, `match_predictions` numbers them).",
             )
         if names.count(classifier.name) > 1:
             raise InputError(

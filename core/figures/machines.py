@@ -361,9 +361,7 @@ def leads_by_part(found: Sequence[SubgroupDifference], epsilon: float, theme: Th
         data,
         title,
         150 + max(24, 9 * len(machines)) * max(3, len(parts)),
-        xaxis={
-            "title": (f"how much more often people agree with the others than the AI rater does (ε = {exact(epsilon)})")
-        },
+        xaxis={"title": f"raters' advantage over the AI rater (ε = {exact(epsilon)})"},
         yaxis=rows([plotly(shorten(value, 28)) for _, value in parts], theme),
         shapes=[
             upright(epsilon, {"color": theme.quiet, "dash": "dot", "width": 1.2}),

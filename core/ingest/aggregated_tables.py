@@ -83,7 +83,7 @@ def contingency_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], No
     """
     if mapping.case is None:
         raise InputError(
-            "Could not read the table: no column is marked as the classes of the rows.", "Choose this column."
+            "Could not read the table: no column is marked as the class of each row.", "Choose this column."
         )
     label = encode(raw.table[mapping.case])
     counts = np.stack([_counts(raw, column) for column in mapping.across], 1)

@@ -234,8 +234,8 @@ def machine_rates(
     labelled = said & np.isfinite(labels).all(axis=1)
     if labelled.sum() < 2:
         raise NotApplicableError(
-            f"Cannot estimate rates: fewer than two of the cases that {machine} annotated are labelled. Draw a sample "
-            "on the Review page."
+            f"Cannot estimate rates: fewer than two of the cases that {machine} annotated have a label from people. "
+            "Draw a sample on the Review page."
         )
     table = np.where(said[:, None], np.eye(dataset.n_classes)[np.maximum(first, 0)], np.nan)
     given = table if probability is None else np.where(said[:, None], probability, np.nan)

@@ -571,12 +571,12 @@ def _reason(choice: Choice) -> str:
         return f"{title} is the only rater model that could be scored on {what}."
     second, second_held = others[0]
     if second.diff is not None and abs(second.diff) <= SAME_SCORE:
-        return f"{title} predicts {what} as well as {second.candidate.title} and has no more parameters."
+        return f"{title} predicts {what} as well as {second.candidate.title} and does not have more parameters."
     if second.diff is not None and second.diff > 0:
         return (
             f"{title} predicts {what} as well as {second.candidate.title} to within one standard error "
-            f"({number(best.held.score, 3)} and {number(second_held.score, 3)} nats per annotation) and has no more "
-            "parameters."
+            f"({number(best.held.score, 3)} and {number(second_held.score, 3)} nats per annotation) and does not "
+            "have more parameters."
         )
     near = [each.candidate.title for each, _ in others if each.within_one_se]
     said = (

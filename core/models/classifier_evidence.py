@@ -98,9 +98,9 @@ class EvidenceWeight(Result):
         gain, error = self.gain(self.best)
         if not self.weight:
             told = (
-                f"gain over weight 0: {number(gain, 3)} ± {number(error, 3)} nats per annotation"
+                f"gain: {number(gain, 3)} ± {number(error, 3)} nats per annotation"
                 if self.best
-                else "no gain over weight 0"
+                else "no gain at any weight"
             )
             return f"{self.classifier} is not used: it does not clearly improve held-out predictions ({told})."
         left = self.n_cases - self.n_predicted

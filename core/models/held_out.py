@@ -328,7 +328,9 @@ def without_held_out(whole: Design, keep: np.ndarray) -> Design:
     try:
         return design("A held-out score", without_hidden(whole.dataset, keep), False, "independent")
     except NotApplicableError:  # true of what is left, not of the data, which have passed the same check
-        raise NotApplicableError("Cannot score models: once some annotations are held out, no case has two.") from None
+        raise NotApplicableError(
+            "Cannot score models: no case has two annotations left after some are held out."
+        ) from None
 
 
 def held_out(

@@ -121,7 +121,7 @@ def open_json(name: str, content: bytes) -> JsonFile:
     largest = int(np.argmax(stop - start))
     if stop[largest] - start[largest] > LARGEST_SINGLE_VALUE:
         raise InputError(
-            f"Could not read {name}: one record has {(stop[largest] - start[largest]) >> 20:,} MB; the limit is "
+            f"Could not read {name}: one record is {(stop[largest] - start[largest]) >> 20:,} MB; the limit is "
             f"{LARGEST_SINGLE_VALUE >> 20:,} MB.",
             "Export it as JSON Lines, or as an array with one record per case.",
             line=int(lines[largest]),

@@ -122,10 +122,9 @@ def with_order_checked(source: Source) -> Source:
             kept.append((name, values))
             continue
         n_cases = len(_cases_in_order(source.questions[0]))
-        rows, cases = plural(len(values), "row"), plural(n_cases, "case")
-        why = f"it has one column without case ids, and {rows} for {cases}"
+        why = f"it has no case ids, and the numbers of rows ({len(values):,}) and cases ({n_cases:,}) differ"
         if len(values) == n_cases:
-            why = "it has one column without case ids, and most of its values do not occur as annotations"
+            why = "it has no case ids, and most of its values do not occur as annotations"
         notes.append(f"{shorten(name, 60)} was left out: {why}.")
     return replace(source, side=replace(source.side, in_order=tuple(kept)), notes=(*source.notes, *notes))
 

@@ -13,8 +13,8 @@ from .effects import effects_of_cases, truth_of_cases
 
 _CELLS_A_CHUNK = 100_000
 BASELINE = (
-    "ABDE is a baseline without parameters: it treats every case as positive and explains the rest by difficulty. "
-    "Do not use its class probabilities as the truth."
+    "ABDE is a baseline without parameters: it treats every case as positive and explains negative annotations by "
+    "difficulty. Do not use its class probabilities as the truth."
 )
 
 

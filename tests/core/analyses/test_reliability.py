@@ -442,14 +442,14 @@ def test_who_errs_least_is_as_sure_as_at_the_trust_where_it_is_least():
     near, far = errors(1.0, (0.4, 0.5), 0.99), errors(3.0, (0.3, 0.6), 0.61)
     said = errors_verdict
     assert said((near, far)) == (
-        "No predictor clearly has the smallest error: the probability that A is better than another is as low as 61%"
+        "No predictor clearly has the smallest error: A is better than another predictor with only 61% probability"
     )
     later = errors(3.0, (0.3, 0.6), 0.97)
     assert said((near, later)) == "A has the smallest error at every γ, with at least 97% probability"
     assert said((near, errors(3.0, (0.6, 0.5), 0.02))) == "The predictor with the smallest error depends on γ"
     unclear = said((near, errors(3.0, (0.6, 0.5), 0.2)))
     assert unclear == (
-        "No predictor clearly has the smallest error: the probability that B is better than another is as low as 80%"
+        "No predictor clearly has the smallest error: B is better than another predictor with only 80% probability"
     )
     assert (
         said((errors(3.0, (0.5, 0.4), 0.004),))

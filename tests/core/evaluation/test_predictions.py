@@ -373,5 +373,5 @@ def test_open_predictions_reads_json_lines_with_a_score_per_class(dataset, line)
 def test_answers_that_are_no_classes_of_the_data_are_refused_with_the_case(dataset):
     with pytest.raises(InputError, match="unknown class 'refused' for case 'case 1'"):
         open_predictions("m", ANSWERED.replace("class 2", "refused").encode(), dataset)
-    with pytest.raises(InputError, match="the annotations are not classes"):
+    with pytest.raises(InputError, match="its predictions are not classes"):
         open_predictions("m", b'{"m": {"case 1": 0.5, "case 2": 0.7}}', dataset)

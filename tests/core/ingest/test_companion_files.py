@@ -239,7 +239,7 @@ def test_a_column_without_ids_may_be_gold_in_the_order_of_the_cases(head, conten
 @pytest.mark.parametrize(
     ("values", "why"),
     [
-        (TRUTH[:-2], "it has one column without case ids, and 28 rows for 30 cases"),
+        (TRUTH[:-2], "it has no case ids, and the numbers of rows (28) and cases (30) differ"),
         ([f"image{n}.png" for n in range(30)], "most of its values do not occur as annotations"),
     ],
 )

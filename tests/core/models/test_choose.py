@@ -198,7 +198,7 @@ def test_where_nothing_can_be_estimated_the_vote_opens_and_says_so(build):
     assert all(each.held is None and each.excluded for each in found.standings if each.candidate is not MAJORITY)
     assert "no case has two annotations" in found.reason
     pairs = choose(build([(0, 0, 0), (0, 1, 1), (1, 0, 0), (1, 1, 0)], 2))
-    assert pairs.chosen == "majority" and pairs.reason.endswith("are held out, no case has two.")
+    assert pairs.chosen == "majority" and pairs.reason.endswith("left after some are held out.")
     with pytest.raises(NotApplicableError):
         choose(read(b"case,rater,rank,class\n1,ann,1,x\n1,ann,2,y\n1,bob,1,y\n").dataset)
 
@@ -318,7 +318,7 @@ def test_where_little_is_held_out_scores_within_one_standard_error_open_with_few
     assert found.standings[0].candidate.name == "dawid-skene" and found.standings[0].diff > 0
     assert found.reason.startswith(
         "One coin predicts 3 held-out annotations as well as Dawid-Skene to within one standard error (−1.550 and "
-        "−1.500 nats per annotation) and has no more parameters."
+        "−1.500 nats per annotation) and does not have more parameters."
     )
     assert ranked(1, [0, 0, 0], behind).chosen == "dawid-skene"
     assert ranked(4, behind, [0, 0, 0]).chosen == "one-coin"

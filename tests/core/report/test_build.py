@@ -612,7 +612,7 @@ def test_rates_of_a_machine_are_reported_where_it_labelled_what_people_did_not()
     alone = "\n".join(["case,rater,class", *rows, *(f"{c},lone,x" for c in range(60, 90))]).encode()
     request = replace(request, with_machines=read(alone).dataset, machines=("gpt", "lone"))
     text = " ".join(parsed(build_report(request, ["machines"])).text)
-    assert " Cannot estimate rates: fewer than two of the cases that lone annotated are labelled." in text
+    assert " Cannot estimate rates: fewer than two of the cases that lone annotated have a label from people." in text
     assert ": Cannot" not in text, "one message in another"
     assert "fewer than two of the cases that gpt annotated" not in text and "People labelled 60 of 300 cases" in text
 
