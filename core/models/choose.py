@@ -534,7 +534,7 @@ def _no_better(title: str, best: HeldOut, shares: HeldOut) -> str:
     if ahead > 2 * error:
         return ""
     return (
-        f" {title} does not predict held-out annotations clearly better than the overall class frequencies "
+        f" {title} may predict held-out annotations no better than the overall class frequencies "
         f"({number(shares.score, 3)} nats per annotation). The difference is at most two standard errors."
     )
 
