@@ -96,7 +96,7 @@ def free(name: str) -> None:
     """
     if not _path(name).exists():
         raise InputError(
-            f"Could not free the name {name!r}: no account uses it.", "List the names with: plurality people"
+            f"Could not unlink the name {name!r}: no account uses it.", "List the names with: plurality people"
         )
     try:
         with _lock, alone(_FOLDER):

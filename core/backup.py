@@ -123,7 +123,8 @@ def expire_backups(folder: Path, keep: int, days: int) -> list[Path]:
     """
     if min(keep, days) < 1:
         raise InputError(
-            f"The numbers of backups and of days to keep must be at least 1; got {keep} and {days}.", "Use 1 or more."
+            f"The number of backups and the number of days to keep them must be at least 1; got {keep} and {days}.",
+            "Use 1 or more.",
         )
     known = sorted(
         [*folder.glob("*.backup"), *folder.glob(f"*.backup{ENCRYPTED}")],
@@ -135,7 +136,8 @@ def expire_backups(folder: Path, keep: int, days: int) -> list[Path]:
     for path in old:
         if not discard(path):
             raise InputError(
-                f"Could not remove {path}.", "Give the user that runs this command write access to its folder."
+                f"Could not remove {path}.",
+                "Give the user that runs this command write access to the folder of the backup.",
             )
     return old
 

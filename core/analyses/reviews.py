@@ -67,7 +67,7 @@ def present(found: ReviewFigures, inputs: Inputs, options) -> list[Block]:
     summary, table = found.summary, table_of(found, inputs, options)
     settled = summary.states["closed"] + summary.states["adjudicated"]
     alpha = summary.alpha
-    figures: list[Block] = [_metric("Blind opinions agree with each other", summary.with_each_other)]
+    figures: list[Block] = [_metric("Agreement between blind opinions", summary.with_each_other)]
     if alpha.value is not None:
         beyond = f"beyond chance (α) {with_interval(alpha.value, alpha.ci_low, alpha.ci_high)}"
         figures.append(Words(beyond, "note"))
@@ -77,7 +77,7 @@ def present(found: ReviewFigures, inputs: Inputs, options) -> list[Block]:
         Row(
             (
                 Stack(1, [KeyFigure("Cases reviewed", reviewed, f"{settled:,} of them settled")]),
-                Stack(1, [_metric("Blind opinions agree with the panel", summary.with_panel)]),
+                Stack(1, [_metric("Agreement of blind opinions with the panel", summary.with_panel)]),
                 Stack(1, figures),
                 Stack(1, [_metric("Opinions changed after seeing the panel", summary.minds.share)]),
             )

@@ -158,8 +158,8 @@ def _by_gold(truth: TruthCurve) -> str:
         truth.reliability[-1]: " This is the highest γ tested.",
     }
     return (
-        f"γ = {_g(truth.best)} has the smallest log loss for {truth.scored} on {n} with gold ({loss}, "
-        f"cross-validated).{ends.get(truth.best, '')}"
+        f"γ = {_g(truth.best)} has the smallest log loss ({loss}, cross-validated) for {truth.scored} on {n} with "
+        f"gold.{ends.get(truth.best, '')}"
     )
 
 
@@ -177,7 +177,7 @@ def _by_default(model: PlausibilityModel) -> str:
         return f"γ = {default} (default). It is unknown to what extent raters share mistakes (β)."
     if isinstance(model, GaussianScores):
         return f"γ = {default} (default). Scores for the same case are treated as independent."
-    return f"γ = {default} (default). It cannot be calibrated without gold."
+    return f"γ = {default} (default). It can be calibrated only with gold."
 
 
 def _gold(truth: TruthCurve | None) -> ReliabilityAnchor | None:

@@ -119,8 +119,8 @@ def closed_form(dataset: Dataset, model: PlausibilityModel, held: np.ndarray, re
     if isinstance(model, GaussianScores):
         return _scores(dataset, model, held, reader)
     raise NotApplicableError(
-        f"Cannot compute a held-out score with {getattr(model, 'name', type(model).__name__)!r}: this needs a model "
-        "with independent cases, such as Plackett-Luce."
+        f"Cannot compute a held-out score with {getattr(model, 'name', type(model).__name__)!r}: the score needs a "
+        "model with independent cases, such as Plackett-Luce."
     )
 
 

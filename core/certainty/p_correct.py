@@ -137,7 +137,7 @@ def why_they_differ(
     if best != leading:
         name, chance = f"“{found.classes[best]}”", probability(float(p[best]))
         if votes[best] > votes[leading] and np.unique(dataset.rater[rows]).size < answer.size:
-            once = "repeats by one rater count once for certainty and separately here"
+            once = "repeats by one rater count once for certainty but separately for P(correct)"
             reason = f"{once}. P(correct) of {name} is {chance}"
         elif votes[best] >= votes[leading]:
             tied = "annotations are tied"

@@ -110,7 +110,7 @@ class CertaintyShares(Result):
         n, n_single = self.uncertain.size, int(self.single.sum())
         one = f"{n_single:,} with one annotation" if n_single else ""
         if not self.any_known:
-            return f"{self.why_none} for {plural(n, 'case')}."
+            return f"{self.why_none} (n = {plural(n, 'case')})."
         if not self.within_reach:
             single = f" {plural(n_single, 'case has', 'cases have')} one annotation." if n_single else ""
             return f"{self.why_none}: unanimous cases reach {percent(self.reach)}. Compare cases by rank.{single}"

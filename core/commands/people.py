@@ -15,7 +15,7 @@ _MAY = {
     "administrator": "open, change, share and delete everything",
     "ended": "nothing",
     "nobody": "nothing",
-    "claim": "what the role in the claim named by PLURALITY_ROLE_CLAIM allows; without it, the same as a reviewer",
+    "claim": "as the role in the claim named by PLURALITY_ROLE_CLAIM; as a reviewer if there is none",
 }
 _COLUMNS = ["name", "role", "may", "groups", "issuer", "subject"]
 
@@ -31,7 +31,7 @@ def people(options) -> tuple[dict, "pd.DataFrame"]:
     from ..people_list import normal_name
 
     if options.name is None:
-        raise InputError("Could not free a name: none was given.", "Usage: plurality people rebind NAME")
+        raise InputError("Could not unlink a name: no name was given.", "Usage: plurality people rebind NAME")
     name = normal_name(options.name)
     free(name)
     answer = {"ok": True, "name": name, "next": "The next account that signs in with this name takes it over."}

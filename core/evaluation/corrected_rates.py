@@ -24,12 +24,14 @@ RATE_METHODS: tuple[RateMethod, ...] = get_args(RateMethod)
 T_BELOW = 100
 FEW_ERRORS = 5
 HOLDS = {
-    "ppi": "Valid if the labelled cases are a simple random sample of all cases.",
-    "humans": "Valid if the labelled cases are a simple random sample of all cases. The AI rater is not used.",
+    "ppi": "The estimate is valid if the labelled cases are a simple random sample of all cases.",
+    "humans": (
+        "The estimate is valid if the labelled cases are a simple random sample of all cases. The AI rater is not used."
+    ),
     "sampled": "The interval is valid if the cases to label were drawn at random, with the recorded probabilities.",
     "rogan-gladen": (
-        "Valid if the AI rater is as accurate on unlabelled cases as on labelled cases with the same true class. "
-        "The labelled cases may come from any source."
+        "The estimate is valid if the AI rater is as accurate on unlabelled cases as on labelled cases with the same "
+        "true class. The labelled cases may come from any source."
     ),
 }
 FEW_DIFFER = (

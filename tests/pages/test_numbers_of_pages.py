@@ -396,9 +396,7 @@ def test_the_trust_in_raters_leaves_as_it_is_and_is_shown_the_least_first(said, 
     assert shown["trust_table"]["rater"].tolist() == ["bob", "ann", "cem"]
     title = drawn["trust"].layout.title.text
     assert title == (
-        "Least weight: bob, 0.20 (0.10 to 0.35)"
-        if trust.converged
-        else "No rater has clearly less weight than the others"
+        "Least weight: bob, 0.20 (0.10 to 0.35)" if trust.converged else "No rater clearly has the least weight"
     )
 
 

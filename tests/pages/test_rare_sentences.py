@@ -201,8 +201,8 @@ def test_machines_in_the_data_are_said_to_be_left_out_or_counted_with_the_way_to
     ("high", "converged", "title"),
     [
         (0.75, True, "Least weight: bob, 0.30 (0.10 to 0.75)"),
-        (0.77, True, "No rater has clearly less weight than the others"),
-        (0.5, False, "No rater has clearly less weight than the others"),
+        (0.77, True, "No rater clearly has the least weight"),
+        (0.5, False, "No rater clearly has the least weight"),
     ],
 )
 def test_a_rater_is_trusted_least_where_the_difference_to_every_other_one_is_clear(

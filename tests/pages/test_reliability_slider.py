@@ -88,7 +88,7 @@ def test_rankings_have_the_mark_of_held_out_readers_without_a_visit_to_reliabili
         app.run()
     text = said(app)
     assert "</span> estimated from raters " in text and "annotations are predicted best at γ" in text
-    assert app.slider(key="reliability").value == 3.0 and "(default). It cannot be calibrated without gold" in text
+    assert app.slider(key="reliability").value == 3.0 and "(default). It can be calibrated only with gold" in text
 
 
 def test_signs_stand_where_their_reliability_is_on_the_slider_and_their_words_are_text():

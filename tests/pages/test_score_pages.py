@@ -210,7 +210,7 @@ def test_predictors_on_the_page_have_the_errors_of_the_command_line(essays, caps
     )
     below = told["n_below"]["0.9"]
     assert app.title[0].value.startswith(
-        f"It is uncertain whether the score is above 6 in {below} of 160 cases at γ = 1"
+        f"At γ = 1, it is uncertain in {below} of 160 cases whether the score is above 6"
     )
 
 

@@ -359,7 +359,7 @@ def least(act: FlaggedRaters, escape: Callable[[str], str] = plotly) -> str:
     judged, followed = act.judged, act.following is not None
     one = clearly_least(judged.rates.value, judged.rates.low, judged.rates.high)
     if one is not None:
-        what = "Weakest correlation with the cases" if followed else "Least accurate"
+        what = "Weakest correlation with the case scores" if followed else "Least accurate"
         return f"{what}: {escape(shorten(act.raters[one], 20))}, {judged.said(one)}"
     if np.isfinite(judged.rates.value).sum() > 1 and act.against():  # "No rater" would seem to contradict a flag.
         return f"{judged.measure.capitalize()} of each rater"
@@ -378,9 +378,9 @@ def _caption(found: AssessedRaters) -> str:
     if found.act.following is None:
         return "Raters, highest expected number of wrong annotations first."
     return (
-        "Raters, most annotations lost first. Lost: how many fewer annotations an average rater would need for the "
-        "same information. Severity: number of classes above the average rater. Spread: variation around what is "
-        "expected for the case, in classes."
+        "Raters, most annotations lost first. Lost: number of annotations minus the number that an average rater "
+        "needs for the same information. Severity: number of classes above the average rater. Spread: variation "
+        "around what is expected for the case, in classes."
     )
 
 
@@ -442,7 +442,7 @@ def _judged(act: FlaggedRaters, by_draws: bool) -> str:
     if n_gold == act.acceptable.n_judged:
         return f"The accuracy of {people} is measured against gold and shrunk towards the mean of all raters."
     return (
-        f"Accuracy is measured against gold for {people} with enough gold annotations, and for the rest it is "
+        f"Accuracy is measured against gold for {people} with enough gold annotations. For raters with too few, it is "
         f"estimated {others}. Values are shrunk towards the mean of all raters."
     )
 
@@ -451,11 +451,11 @@ def _followed(found: Following) -> str:
     by = "the other raters of each case, adjusted for their severity"
     if n_gold := int(found.by_gold.sum()):
         by = f"gold for {plural(n_gold, 'rater')}" + (
-            f" and, for the rest, from {by}" if n_gold < found.n_judged else ""
+            f" and, for raters with too little gold, from {by}" if n_gold < found.n_judged else ""
         )
     return (
-        f"Each rater's correlation with the cases is computed from {by}. Correlations are shrunk towards the mean of "
-        "all raters. Higher or more scattered annotations do not count against a rater."
+        f"Each rater's correlation with the case scores is computed from {by}. Correlations are shrunk towards the "
+        "mean of all raters. Higher or more scattered annotations do not count against a rater."
     )
 
 

@@ -46,7 +46,7 @@ def table_of(found: RaterTrust, dataset: Dataset, options) -> pd.DataFrame:
 def present(found: RaterTrust, dataset: Dataset, options) -> list[Block]:
     """Show the reliabilities with their intervals, the lowest first."""
     least = clearly_least(found.mean, found.ci_low, found.ci_high) if found.converged else None
-    title = "No rater has clearly less weight than the others"
+    title = "No rater clearly has the least weight"
     if least is not None:
         said = with_interval(float(found.mean[least]), float(found.ci_low[least]), float(found.ci_high[least]))
         title = f"Least weight: {plotly(shorten(found.raters[least], 20))}, {said}"

@@ -42,7 +42,7 @@ def present(found: GroupRates, inputs: Inputs, options: GroupOptions) -> list[Bl
     title = (
         f"Agreement is clearly lower in {worse:,} of {plural(len(found.rates), 'comparison')}"
         if worse
-        else "Agreement is not clearly lower with any group"
+        else "No group has clearly lower agreement"
     )
     return [
         Heading("Does a classifier agree less with some groups of raters?", TERM),
@@ -55,8 +55,8 @@ def present(found: GroupRates, inputs: Inputs, options: GroupOptions) -> list[Bl
             "group_rates",
         ),
         Words(
-            "Share of annotations that match the classifier's first class, on the same cases. Intervals are "
-            "simultaneous over all groups of a classifier. "
+            "Agreement: share of annotations that match the classifier's first class, on cases that both the group "
+            "and other raters annotated. Intervals are simultaneous over all groups of a classifier. "
             f"Groups with fewer than {FEWEST_RATERS} raters are not shown.",
             "note",
         ),
@@ -80,8 +80,8 @@ def sentence(found: GroupRates, classifier: str) -> list[Span]:
     if one.difference.high < 0:
         return [Name(classifier), " agrees least with ", Name(f"{one.fact}: {one.group}"), both]
     return [
-        Name(classifier), " does not clearly agree less with any group than with the other raters. Lowest agreement: ",
-        Name(f"{one.fact}: {one.group}"), both,
+        "No group of raters clearly agrees less with ", Name(classifier),
+        " than the other raters do. Lowest agreement: ", Name(f"{one.fact}: {one.group}"), both,
     ]  # fmt: skip
 
 

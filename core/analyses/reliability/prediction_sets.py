@@ -257,7 +257,7 @@ def conditional(sets: PredictionSets, reliability: float) -> list[Block]:
         note += f" Coverage is clearly below the guaranteed share for {listed(below)}."
     else:
         note += " Coverage is not clearly below the guaranteed share in any group."
-    title = f"Coverage by stratum at γ = {exact(reliability)}"
+    title = f"Coverage by group of cases at γ = {exact(reliability)}"
     rows = (
         (one.by, one.value, one.n, one.mean_size, one.aggregated.value, one.aggregated.low, one.aggregated.high,
          None if one.voted is None else one.voted.value)

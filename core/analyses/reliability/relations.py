@@ -58,8 +58,8 @@ def present(found: SweepTable, inputs: Inputs, options) -> list[Block]:
     heading = Heading("Certainty and agreement", RANKED_COEFFICIENTS[0])
     if line.correlation is None or line.intercept is None or line.slope is None:
         why = (
-            "Not available: a correlation needs at least three cases with two or more annotations, and their values "
-            "must differ."
+            "Not available: a correlation needs at least three cases with two or more annotations, and their agreement "
+            "and certainty must vary."
         )
         return [heading, Words(why, "impossible")]
     ends = line.intercept, line.slope

@@ -138,6 +138,6 @@ def finding(found: ScoreTrust) -> str:
         words = f"Median width of the 95% interval: {wide[0]} at γ = {first}"
         return words if alone else f"{words}, {wide[1]} at γ = {last}"
     below = (found.certainty < UNCERTAIN_BELOW).sum(axis=1)
-    where = f"in {below[0]:,} of {plural(found.m.shape[1], 'case')} at γ = {first}"
-    words = f"It is uncertain whether the score is above {exact(found.threshold)} {where}"
-    return words if alone else f"{words}, and in {below[-1]:,} at γ = {last}"
+    where = f"in {below[0]:,} of {plural(found.m.shape[1], 'case')}"
+    words = f"At γ = {first}, it is uncertain {where} whether the score is above {exact(found.threshold)}"
+    return words if alone else f"{words}; at γ = {last}, in {plural(int(below[-1]), 'case')}"

@@ -426,7 +426,7 @@ def test_one_reliability_of_scores_is_told_without_another():
     )  # fmt: skip
     assert scores.finding(one) == "Median width of the 95% interval: 2.0 at γ = 2"
     one.above = np.zeros((1, 3))
-    assert scores.finding(one) == "It is uncertain whether the score is above 4 in 2 of 3 cases at γ = 2"
+    assert scores.finding(one) == "At γ = 2, it is uncertain in 2 of 3 cases whether the score is above 4"
     both = {"reliability": np.array([2.0, 5.0]), "above": None, "width": np.array([[4.0], [1.0]])}
     two = SimpleNamespace(**vars(one) | both)
     assert scores.finding(two) == "Median width of the 95% interval: 4.0 at γ = 2, 1.0 at γ = 5"

@@ -86,7 +86,7 @@ def test_counts_without_an_exponent_open_at_the_default_and_say_so(crowd):
 def test_rankings_and_scores_open_at_their_defaults(crowd, model, gamma):
     opening = default_reliability(crowd, model, beta=0.3)
     assert (opening.reliability, opening.source) == (gamma, "default")
-    why = "It cannot be calibrated without gold"
+    why = "It can be calibrated only with gold"
     if isinstance(model, GaussianScores):  # there is no top class
         why = "Scores for the same case are treated as independent"
     assert opening.reason == f"γ = {gamma:g} (default). {why}."

@@ -131,7 +131,7 @@ def test_a_rate_of_a_class_says_what_it_rests_on_and_stays_within_0_and_1():
     machine[-10:] = np.nan
     found = class_rate(labels, machine)
     assert (found.n_labelled, found.n) == (120, 490)
-    assert found.notes[0] == "Valid if the labelled cases are a simple random sample of all cases."
+    assert found.notes[0] == "The estimate is valid if the labelled cases are a simple random sample of all cases."
     assert "10 cases without a label from the AI rater were left out." in found.notes
     rogan = class_rate(labels, machine, "rogan-gladen")
     assert rogan.n == 370 and "The rate is for the 370 cases without labels." in rogan.notes

@@ -121,7 +121,7 @@ def test_one_annotation_has_no_certainty_whatever_the_crowd(build):
     assert told.sentence.endswith(", 12 with one annotation")
     alone = build([(i, 0, i % 2) for i in range(12)], 2)
     assert shares(alone, learned_counts(alone).model)[0].sentence == (
-        "No case has two annotations, so certainty is not available for 12 cases."
+        "No case has two annotations, so certainty is not available (n = 12 cases)."
     )
 
 

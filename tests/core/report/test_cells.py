@@ -273,7 +273,7 @@ def test_reviews_and_decisions_stand_under_their_own_names(monkeypatch):
     *_, table, given = grids(blocks)
     paper = said(page.printed(blocks))
     for label, one in (
-        ("Blind opinions agree with the panel", panel), ("Blind opinions agree with each other", other),
+        ("Agreement of blind opinions with the panel", panel), ("Agreement between blind opinions", other),
         ("Opinions changed after seeing the panel", minds),
     ):  # fmt: skip
         (line,) = [words for words in paper if words.startswith(label)]
