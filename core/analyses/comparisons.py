@@ -187,11 +187,11 @@ def _sides(fit: ComparisonFit) -> list[Block]:
     """Say how often the item shown first is preferred, if its interval excludes no difference."""
     if fit.side is None or fit.side_low is None or fit.side_high is None or fit.side_low <= 0 <= fit.side_high:
         return []
-    share, low, high = (float(expit(one)) for one in (fit.side, fit.side_low, fit.side_high))
-    which = "first" if fit.side > 0 else "second"
+    which, sign = ("first", 1) if fit.side > 0 else ("second", -1)
+    low, share, high = sorted(float(expit(sign * one)) for one in (fit.side_low, fit.side, fit.side_high))
     return [
         Words(
-            f"Raters prefer the item shown {which}: between two equal items, they choose the one shown first in "
+            f"Raters prefer the item shown {which}: between two equal items, they choose it in "
             f"{percent_with_interval(share, low, high)} of decided comparisons. The ranking is corrected for this."
         )
     ]

@@ -96,7 +96,7 @@ def present(found: GroupReview, dataset: Dataset, options: GroupOptions) -> list
     ]
     if ratios:
         blocks.append(_figure(ratios, "agreement within / across", 1.0, "groups_association"))
-    small = [f"{fact}: {n:,}" for fact, n in found.too_small]
+    small = [f"{fact}: {plural(n, 'group')}" for fact, n in found.too_small]
     hidden = (
         f" Groups with fewer than {FEWEST_RATERS} raters inside or outside them are not shown ({', '.join(small)})."
         if small
@@ -106,8 +106,8 @@ def present(found: GroupReview, dataset: Dataset, options: GroupOptions) -> list
         *blocks,
         Grid(table, f"Groups of at least {FEWEST_RATERS} raters.", 60, COLUMNS, "groups_table"),
         Words(
-            "A ratio above 1 means that the group agrees more with itself than with others. The p values come from "
-            "permuting the facts about raters. “Differs” controls the false discovery rate at "
+            "A ratio above 1 means that raters in the group agree more with each other than with other raters. The p "
+            "values come from permuting the facts about raters. “Differs” controls the false discovery rate at "
             f"{number(found.q, 2)} over {plural(found.n_tests, 'test')}.{hidden}",
             "note",
         ),

@@ -63,7 +63,7 @@ def test_a_forecast_leaves_with_both_ends_and_each_rater_with_their_own_share(dr
         "high": [0.32, 0.28, 0.22],
     }
     assert who.to_dict("list") == {"rater": ["bob", "cem"], "further annotations": [70.5, 129.5]}
-    assert title(drawn["plan"]) == "About 150 more annotations (90 to 1,180)"
+    assert title(drawn["plan"]) == "About 150 more annotations needed (90 to 1,180)"
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_a_forecast_leaves_with_both_ends_and_each_rater_with_their_own_share(dr
             {"needed": None, "needed_low": None, "needed_high": None},
             "The target is not reached with 200 more annotations",
         ),
-        ({"needed_high": None}, "About 150 more annotations (90 to more than planned)"),
-        ({"needed": 1, "needed_low": None}, "About 1 more annotation (– to 1,180)"),
+        ({"needed_high": None}, "About 150 more annotations needed (90 to more than planned)"),
+        ({"needed": 1, "needed_low": None}, "About 1 more annotation needed (– to 1,180)"),
     ],
 )
 def test_a_target_that_is_not_met_is_not_said_to_be(drawn, left, changed, said):

@@ -119,7 +119,7 @@ def test_whoever_is_asked_at_all_stands_in_the_list_of_a_plan(said, drawn, left)
     )
     assert left["plan_raters_table"].values.tolist() == [["ann", 0.4], ["cem", 9.6]]
     assert left["plan_table"].values.tolist() == [[0, 0.3, 0.2, 0.4], [10, 0.4, 0.3, 0.5]]
-    assert drawn["plan"].layout.title.text == "About 8 more annotations (4 to more than planned)"
+    assert drawn["plan"].layout.title.text == "About 8 more annotations needed (4 to more than planned)"
 
 
 # AI as a rater

@@ -58,7 +58,7 @@ def present(found: AgreementPrecision, dataset: Dataset, options) -> list[Block]
             for note in dict.fromkeys(curve.note for curve in curves if curve.note)
         ),
         Words(
-            "This assumes that raters are interchangeable and that new cases are like the present ones. More "
+            "These forecasts assume that raters are interchangeable and that new cases are like the present ones. More "
             "annotations of a few cases cannot replace additional cases.",
             "note",
         ),

@@ -63,7 +63,7 @@ def present(found: RaterAgreement, dataset: Dataset, options) -> list[Block]:
     blocks.append(
         Words(
             f"{method_named(CoefficientMethod, options.coefficient).title} of all raters: {overall}. A positive "
-            "difference means that agreement is higher without this rater.",
+            "difference means that agreement is higher without the rater.",
             "note",
         )
     )

@@ -111,7 +111,7 @@ def _likeliest(found: LabelSetCertainty, case: int) -> tuple[Span, ...]:
         return (
             f"the most likely {what} ",
             *name,
-            f"; it stays the same with {probability(chance)} probability. ",
+            f"; the probability that it stays the same with more raters is {probability(chance)}. ",
             *how,
         )
     even = [f"“{found.labels[code]}”" for code in np.flatnonzero(found.even[case])]

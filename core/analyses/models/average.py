@@ -57,7 +57,7 @@ def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
         copied = (
             "Some raters give the same annotations, as if they copied each other: ",
             *who,
-            ". The annotations of each are predicted without those of the others.",
+            ". Each rater's annotations are predicted without those of raters who give the same annotations.",
         )
         blocks.append(Words(copied, "note", "held-out score"))
     return [*blocks, *_where_they_differ(averaged, dataset)]

@@ -115,7 +115,7 @@ def present_plans(found: PlanOutcomes, dataset: Dataset, options) -> list[Block]
         f"Expected results: median over {found.n_worlds:,} simulated datasets (seed {found.seed}), with its "
         f"{percent(found.level)} interval in brackets. Uncertain: certainty below {percent(UNCERTAIN_BELOW)} "
         "(Dirichlet counts, γ = 1), or only one annotation. New raters are assumed to resemble the present ones: if "
-        "these share mistakes, so will the new ones. "
+        "the present ones share mistakes, so will the new ones. "
         + "“Correct” assumes that raters err as the model predicts; the true share may be "
         "lower." * options.right
     )
@@ -246,8 +246,8 @@ def present(found: PlannedAnnotations, dataset: Dataset, options) -> list[Block]
     blocks: list[Block] = [
         Figure(lambda theme: figures.plan_forecast(plan, theme, title), "Forecast of the plan", "plan"),
         Words(
-            f"Current value: {number(plan.now, 3)}. {percent(plan.share_met)} of {plan.n_worlds:,} simulated datasets "
-            f"(seed {plan.seed}) reach the target within the budget.",
+            f"Target measure now: {number(plan.now, 3)}. {percent(plan.share_met)} of {plan.n_worlds:,} simulated "
+            f"datasets (seed {plan.seed}) reach the target within the budget.",
             "note",
         ),
         *(Words((Name(note),), "note") for note in plan.notes),
@@ -281,7 +281,7 @@ def words(found: Forecast) -> str:
         return f"The target is not reached with {plural(int(found.extra[-1]), 'more annotation')}"
     low = "–" if found.needed_low is None else f"{found.needed_low:,}"
     high = "more than planned" if found.needed_high is None else f"{found.needed_high:,}"
-    return f"About {plural(found.needed, 'more annotation')} ({low} to {high})"
+    return f"About {plural(found.needed, 'more annotation')} needed ({low} to {high})"
 
 
 ASK_NEXT = (

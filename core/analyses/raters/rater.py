@@ -199,7 +199,7 @@ def follows(found: Following, rater: int) -> list[Block]:
             )
         ]
     said = (
-        f": correlation with the cases {found.said(rater)}, n = {plural(int(found.rates.n[rater]), 'case')}. "
+        f": correlation with the case scores {found.said(rater)}, n = {plural(int(found.rates.n[rater]), 'case')}. "
         f"This rater {found.shift(rater)}."
     )
     return [Words((Strong(Name(found.raters[rater])), said), term="follows")]

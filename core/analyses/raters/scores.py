@@ -103,9 +103,9 @@ def present(found: Following, dataset: Dataset, options) -> list[Block]:
         else "No rater clearly differs from the average in severity"
     )
     scatter = (
-        f"The scores of {plural(erratic, 'rater')} clearly vary more"
+        f"The spread of {plural(erratic, 'rater')} is clearly above the median"
         if erratic
-        else "No rater's scores clearly vary more"
+        else "No rater's spread is clearly above the median"
     )
     severity = Figure(_drawn("severities", raters, level), "Severity of each rater with its interval", "severity")
     spread = Figure(_drawn("spreads", raters, scatter), "Spread of each rater with its interval", "spread")
@@ -127,8 +127,8 @@ def present(found: Following, dataset: Dataset, options) -> list[Block]:
     frame = table_of(found, dataset, options)
     shown = [column.name for column in RATERS if not column.hidden]
     said = (
-        "Severity and spread of each rater (score units, 95% intervals), correlation with the cases, and scores lost "
-        "compared with the average rater."
+        "Severity and spread of each rater (score units, 95% intervals), correlation with the case scores, and scores "
+        "lost compared with the average rater."
     )
     blocks.append(Grid(frame[shown], said, columns=RATERS[: len(shown)], key="score_raters", digits=digits_of(raters)))
     if alone := int(np.isnan(raters.severity).sum()):

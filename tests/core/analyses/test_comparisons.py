@@ -59,7 +59,7 @@ def test_noise_has_no_strongest_item_and_names_the_neighbours():
 @pytest.mark.parametrize(("side", "which"), [(0.6, "first"), (-0.6, "second")])
 def test_the_side_shown_first_is_said_when_it_matters(side, which):
     _, _, said = answered(simulated(3, 3_000, CLEAR, np.ones(6), side=side))
-    assert f"Raters prefer the item shown {which}: between two equal items, they choose the one shown first in" in said
+    assert f"Raters prefer the item shown {which}: between two equal items, they choose it in" in said
 
 
 def test_a_rater_who_reverses_the_order_and_one_at_random_are_named():
