@@ -453,7 +453,8 @@ def _by_reader(found: StudyEstimates) -> list[Span]:
         values = [each.value for each in found.readers if each.modality == one.modality]
         words += [
             Name(one.modality),
-            f": mean {_said(found, one.value)}, readers {_said(found, min(values))} to {_said(found, max(values))}. ",
+            f": mean {_measure(found)} {_said(found, one.value)}, readers {_said(found, min(values))} to "
+            f"{_said(found, max(values))}. ",
         ]
     if len(found.modalities) == 2:
         first, second = (

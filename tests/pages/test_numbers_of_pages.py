@@ -245,7 +245,7 @@ def test_the_halves_of_the_days_share_no_day_and_hold_all_of_them(monkeypatch):
         ((0.6, 0.7, 0.95), "The score is on the same side of the threshold at every γ"),
         ((0.05, 0.2, 0.3), "The score is on the same side of the threshold at every γ"),
         ((0.3, 0.45, 0.95), "Whether the score is above the threshold depends on γ"),
-        ((0.2, 0.45, 0.8), "Uncertain at every γ"),
+        ((0.2, 0.45, 0.8), "The side of the threshold is uncertain at every γ"),
     ],
 )
 def test_the_side_of_a_score_is_said_over_all_trusts(above, title):

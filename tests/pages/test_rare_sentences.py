@@ -395,9 +395,9 @@ def test_the_title_of_a_score_has_the_digits_that_its_interval_is_worth(monkeypa
     found.above = 0.9999
     titles.append(score.density(found)[0].draw(LIGHT))
     assert titles == [
-        "Between 196 and 207 with 95% probability",
-        "At most 3 with 75% probability",
-        "Above 3 with over 99% probability",
+        "Score between 196 and 207 with 95% probability",
+        "Score at most 3 with 75% probability",
+        "Score above 3 with over 99% probability",
     ]
 
 

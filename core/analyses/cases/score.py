@@ -69,11 +69,11 @@ def present(found: OneScore, inputs: Inputs, options) -> list[Block]:
 def density(found: PlausibleScore, hide_names: bool = False) -> list[Block]:
     """Show the density of the score with its sentence; without names of raters if these are hidden."""
     digits = score_digits(found.high - found.low)
-    title = f"Between {number(found.low, digits)} and {number(found.high, digits)} with 95% probability"
+    title = f"Score between {number(found.low, digits)} and {number(found.high, digits)} with 95% probability"
     if found.above is not None:
-        side, p = f"Above {exact(found.threshold)}", found.above
+        side, p = f"Score above {exact(found.threshold)}", found.above
         if p < 0.5:
-            side, p = f"At most {exact(found.threshold)}", 1 - p
+            side, p = f"Score at most {exact(found.threshold)}", 1 - p
         title = f"{plotly(side)} with {probability(p)} probability"
     line = " · dashed: threshold" if found.threshold is not None else ""
     return [
@@ -122,7 +122,7 @@ def interval_said(curve: ScoreTrust) -> str:
 def side_said(above: np.ndarray) -> str:
     """Return whether γ decides the side of the threshold, by the probability above it at each γ."""
     if above.min() > 1 - UNCERTAIN_BELOW and above.max() < UNCERTAIN_BELOW:
-        return "Uncertain at every γ"
+        return "The side of the threshold is uncertain at every γ"
     return (
         "Whether the score is above the threshold depends on γ"
         if above.min() < 0.5 < above.max()

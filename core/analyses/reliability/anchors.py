@@ -142,7 +142,8 @@ def readers_blocks(curve: HeldOutCurve) -> list[Block]:
 
     end = {"lowest": "at the lowest γ", "highest": "at the highest γ"}.get(curve.at_end)
     range_ = reach(curve.low, curve.high, curve.open_ends, number)
-    title = f"Best {end} tested: the curve has no peak" if end else f"Best at γ = {number(curve.best)} ({range_})"
+    where = f"{end} tested: the curve has no peak" if end else f"at γ = {number(curve.best)} ({range_})"
+    title = f"Highest held-out score {where}"
     held = (
         f"{plural(curve.n_held_out, 'annotation')} on {plural(curve.n_cases, 'case')} "
         f"{'was' if curve.n_held_out == 1 else 'were'} held out one at a time. "

@@ -205,7 +205,8 @@ def _by_risk(evaluation: Evaluation, place: int) -> list[Block]:
     ]
     table = pd.DataFrame(rows)
     columns = [Column("classifier"), *(Column(name, unit="difference") for name in table.columns[1:])]
-    title = f"{figures.metric_title(evaluation.metrics[place])} by expected risk of the case"
+    name = figures.metric_title(evaluation.metrics[place])
+    title = f"{name[0].upper()}{name[1:]} by expected risk of the case"
     return [
         Heading(title, "risk"),
         Grid(table, f"{title}.", columns=columns, key="by_risk"),

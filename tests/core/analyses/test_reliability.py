@@ -147,12 +147,12 @@ CURVE = SimpleNamespace(
 @pytest.mark.parametrize(
     ("at_end", "open_ends", "words"),
     [
-        ("", (False, False), "Best at γ = 3.00 (1.50 to 6.25)"),
-        ("", (False, True), "Best at γ = 3.00 (1.50 or more)"),
-        ("", (True, False), "Best at γ = 3.00 (6.25 or less)"),
-        ("", (True, True), "Best at γ = 3.00 (1.50 to 6.25, the whole range tested)"),
-        ("lowest", (True, False), "Best at the lowest γ tested: the curve has no peak"),
-        ("highest", (False, True), "Best at the highest γ tested: the curve has no peak"),
+        ("", (False, False), "Highest held-out score at γ = 3.00 (1.50 to 6.25)"),
+        ("", (False, True), "Highest held-out score at γ = 3.00 (1.50 or more)"),
+        ("", (True, False), "Highest held-out score at γ = 3.00 (6.25 or less)"),
+        ("", (True, True), "Highest held-out score at γ = 3.00 (1.50 to 6.25, the whole range tested)"),
+        ("lowest", (True, False), "Highest held-out score at the lowest γ tested: the curve has no peak"),
+        ("highest", (False, True), "Highest held-out score at the highest γ tested: the curve has no peak"),
     ],
 )
 def test_the_best_trust_of_held_out_readers_has_its_range_or_lies_at_an_end(at_end, open_ends, words):
