@@ -153,7 +153,9 @@ def _with_percentiles(
 ) -> Coefficient:
     se, low, high, note = percentiles(replicates, side.n_cases, level)
     if n_at_1:
-        note = "; ".join(filter(None, (note, f"the value is 1 in {n_at_1:,} of {len(replicates):,} resamples")))
+        have = "has" if n_at_1 == 1 else "have"
+        at_1 = f"{n_at_1:,} of {len(replicates):,} resamples {have} the value 1"
+        note = "; ".join(filter(None, (note, at_1)))
     name, weights = side.labels[place]
     value = float(side.observed[place])
     found = Coefficient(name, weights, value, se, low, high, side.n_cases, side.n_annotations, note)

@@ -128,13 +128,13 @@ def checked_integers(values, what: str, dtype: type) -> np.ndarray:
         return np.empty(0, dtype)
     if array.dtype.kind not in "iu":
         if array.dtype.kind == "f" and (wrong := np.flatnonzero(~np.isfinite(array) | (array != np.floor(array)))).size:
-            found = f"{what}[{wrong[0]:,}] is {array[wrong[0]]}"
+            found, advice = (
+                f"{what}[{wrong[0]:,}] is {array[wrong[0]]}",
+                "Remove missing values and fractions, then use",
+            )
         else:
-            found = f"{what} has type {array.dtype}"
-        raise InputError(
-            f"{found}, but {what} must contain only integers.",
-            f"Remove missing values and fractions, then use .astype({_short(dtype)}).",
-        )
+            found, advice = f"{what} has type {array.dtype}", "Use"
+        raise InputError(f"{found}, but {what} must contain only integers.", f"{advice} .astype({_short(dtype)}).")
     info = np.iinfo(dtype)
     check_range(array, what, info.min, info.max, f"a {8 * info.dtype.itemsize}-bit integer")
     return np.ascontiguousarray(array, dtype)
@@ -223,7 +223,7 @@ def checked_pointers(values, what: str, n_groups: int, n_entries: int, groups: s
         wrong = int(np.flatnonzero(falls)[0]) + 1
         raise InputError(
             f"{what}[{wrong:,}] is {pointers[wrong]}, less than the previous entry ({pointers[wrong - 1]}).",
-            f"Each entry must equal the previous one plus the number of {entries} of its group.",
+            f"Each entry must equal the previous entry plus the number of {entries} of the group between them.",
         )
     return pointers
 

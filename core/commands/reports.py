@@ -68,7 +68,7 @@ def _requests(options) -> list[tuple[str, Dataset, Callable[[CancelToken], Repor
             found.append((name, *_request_of(one)))
         except PluralityError as error:
             errors.append(error)
-            options.cautions.append(f"{name} was left out. {error}")
+            options.cautions.append(f"Question {name!r} was left out. {error}")
     if not found:
         raise errors[0]
     return found

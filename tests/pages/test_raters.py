@@ -289,7 +289,7 @@ def test_ordered_classes_are_judged_by_how_they_follow_the_cases_and_who_reads_h
     app.session_state["rater_tabs"] = "One rater"
     app.session_state["rater"] = higher
     said = words(settle(app.run()))
-    assert "classes higher than the average rater" in said and "This does not count against the rater" in said
+    assert "higher than the average rater" in said and "This does not count against the rater" in said
     assert "annotations are not compared by class" in said
     assert not [one for one in app.button if one.key == "exclude_rater"]
     app.session_state["rater_tabs"] = "Planning"

@@ -102,7 +102,7 @@ def _shared_votes(dataset: Dataset) -> list[Block]:
         return []
     return [
         Words("Repeats, and annotations by raters who seem to copy each other, count separately in these simulations. "
-            "On the other pages they count once, so more cases are uncertain there.",
+            "On the other pages they count as one annotation, so more cases are uncertain there.",
               "note"),
     ]  # fmt: skip
 

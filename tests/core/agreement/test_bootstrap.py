@@ -36,7 +36,7 @@ def test_nominal_alpha_of_gwets_twelve_units_has_the_known_interval_and_the_know
     assert alpha.ci_high == 1
     # Resamples of 12 cases without the 3 that disagree: (9/12)^12 = 0.0317.
     assert found.n_at_1[0] / 20_000 == pytest.approx(0.75**12, abs=4 * 0.0012)
-    assert "few cases" in alpha.note and f"the value is 1 in {found.n_at_1[0]:,} of 20,000 resamples" in alpha.note
+    assert "few cases" in alpha.note and f"{found.n_at_1[0]:,} of 20,000 resamples have the value 1" in alpha.note
 
 
 def test_replicates_stand_for_the_interval_and_the_error():
