@@ -139,7 +139,7 @@ class ApplicableCoefficients(Result):
 
 _AGREED = {
     "ranking": "the first choice in {} of pairs",
-    "ordinal": "{} of annotation pairs (near misses count in part)",
+    "ordinal": "{} of annotation pairs (with partial credit for near misses)",
 }
 _OF_PAIRS = {"ranking": " on first choices", "ordinal": ", with partial credit"}
 _REASONS = {

@@ -119,8 +119,9 @@ class AveragedModels(Result):
         if not self.members:
             return f"{SMOOTHED.title}: no rater model can be averaged"
         most = 4 if len(self.members) == 4 else 3
-        shares = [f"{each.standing.candidate.title} ({percent(each.weight)})" for each in self.members[:most]]
-        shares.append(f"{SMOOTHED.title.lower()} ({percent(self.vote_share)})")
+        shown = [(each.weight, each.standing.candidate.title) for each in self.members[:most]]
+        shown = sorted([*shown, (self.vote_share, SMOOTHED.title.lower())], key=lambda one: -one[0])
+        shares = [f"{title} ({percent(weight)})" for weight, title in shown]
         if further := self.members[most:]:
             shares.append(f"{len(further):,} others ({percent(sum(each.weight for each in further))})")
         return f"Weighted average of {plural(len(self.members) + 1, 'model')}: {'; '.join(shares)}"

@@ -104,7 +104,7 @@ class FlaggedRaters(Result):
             judge = "" if about and found.judged_by == "model" else f". Accuracy is {_JUDGES[found.judged_by]}"
             said = f"below the acceptable accuracy ({percent(found.acceptable)})"
             if about and n_judged > 1:
-                who = f"An estimated {about:,} of {plural(n_judged, 'rater')} {'is' if about == 1 else 'are'}"
+                who = f"About {about:,} of {plural(n_judged, 'rater')} {'is' if about == 1 else 'are'} probably"
                 likely = [self.raters[rater] for rater in np.flatnonzero(found.chance < 0.5)]
                 sure = about <= _MOST_NAMED and len(likely) == about
                 said = f"{who} {said}, " + (f"most likely {listed(likely)}" if sure else "but it is not clear which")
@@ -121,7 +121,7 @@ class FlaggedRaters(Result):
         said = f"{who} {are} flagged as below {bar}."
         if n_below > found.n_flagged:
             flagged = f"{found.n_flagged:,} {'is' if found.n_flagged == 1 else 'are'} flagged"
-            said = f"An estimated {who} {are} below {bar}; {flagged}."
+            said = f"About {who} {are} probably below {bar}; {flagged}."
         return (
             f"{said} An estimated {round(found.cost):,} of {them} {plural(n, 'annotation')} are wrong, {share} of all "
             f"wrong annotations.{_checked(found.check)}"

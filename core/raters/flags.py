@@ -180,8 +180,8 @@ def careless_evidence(found: Carelessness, classes: tuple[str, ...]) -> Evidence
     def words(rater: int) -> str:
         return (
             f"Named “{classes[found.favourite[rater]]}” {plural(int(found.n_favourite[rater]), 'time')} in "
-            f"{found.n_far[rater]} cases where other raters rarely did (under {percent(FAR)}). "
-            f"{number(found.expected[rater], 1)} times would be expected."
+            f"{found.n_far[rater]} cases where other raters rarely did (under {percent(FAR)}); "
+            f"expected: {number(found.expected[rater], 1)} times."
         )
 
     enough = found.n_regardless >= LEAST_SHARE * np.maximum(found.n_clear, 1)

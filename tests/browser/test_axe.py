@@ -99,7 +99,7 @@ def test_no_stage_of_a_review_has_a_serious_violation(open_page, dashboard, them
     steps = (
         ("blind", None, "Choose a class first"),
         ("chosen", "x", "Your opinion: cannot be determined"),
-        ("revealed", "Control+Enter", "Annotations by raters"),
+        ("revealed", "Control+Enter", "Raters' annotations"),
         ("changing", "e", "How confident are you?"),
         ("asking", "a", "Whom to ask"),
         ("list", "l", "not seen yet"),

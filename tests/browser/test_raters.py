@@ -19,7 +19,7 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
     expect(page.get_by_role("heading", level=1)).to_contain_text("Skin: raters agree on")
     go_to(page, "Raters")
     expect(page.get_by_role("heading", level=1)).to_contain_text(
-        "An estimated 2 of 12 raters are below the acceptable accuracy"
+        "About 2 of 12 raters are probably below the acceptable accuracy"
     )
     page.get_by_text("got worse 1").click()
     settled(page)

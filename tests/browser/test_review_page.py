@@ -140,7 +140,7 @@ def test_a_whole_session_by_keyboard_alone(open_page, opened):
     tab_to("Note")
     page.keyboard.type("skunk 1 2 0 not lost")
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_text("Annotations by raters")).to_be_visible()
+    expect(page.get_by_text("Raters' annotations")).to_be_visible()
     arrive(page, first)
     (event,) = [event for event in store.trail(dataset.digest, first) if event.kind == "opinion"]
     assert event.note == "skunk 1 2 0 not lost"

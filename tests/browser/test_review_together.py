@@ -70,7 +70,7 @@ def test_a_second_opinion_arbitration_and_reopening(open_page, opened):
         sign(page, name)
         click(page, "Give opinion" if name == "Bo" else "Decide")
         if name == "Bo":
-            expect(page.get_by_text("Annotations by raters")).to_have_count(0)
+            expect(page.get_by_text("Raters' annotations")).to_have_count(0)
             choose(page, "pear")
             step(page, "Record my opinion", "Ada: quince (blind)")
             step(page, "Keep my opinion", through)

@@ -57,7 +57,7 @@ def test_declaring_an_order_gives_the_coefficients_that_need_one_and_taking_it_b
     before = app.title[0].value
     switch = next(toggle for toggle in app.toggle if toggle.label == "Their order is meaningful")
     settle(switch.set_value(True).run())
-    assert "of annotation pairs (near misses count in part); beyond chance, α = " in app.title[0].value
+    assert "of annotation pairs (with partial credit for near misses); beyond chance, α = " in app.title[0].value
     assert app.title[0].value != before and "ordinal metric" in words(app)
     assert "percent agreement (ordinal weights)" in words(app) and "The classes are ordered" in words(app)
     switch = next(toggle for toggle in app.toggle if toggle.label == "Their order is meaningful")

@@ -877,13 +877,13 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
         "too few cases",
     ]
     assert said[-1].startswith(
-        "Advantage ρ with 95% intervals (ε = 0.15). 2 of 3 raters would pass the same test; their ρ: "
+        "Advantage ρ with 95% intervals (ε = 0.15). 2 of 3 raters would pass the same test. ρ of all these raters: "
     )
-    assert "; their ρ: 0.30 to 0.71." in said[-1]
+    assert "ρ of all these raters: 0.30 to 0.71." in said[-1]
     assert frame["passes in resamples"].tolist() == ["99%", "70%", "70%"]
     alike = SimpleNamespace(test=test, worth=found.worth, by_log_score=(), people=(in_the_test("ann", True, 1.0),) * 2)
     ai_parts.verdicts(alike, [f"m{n}* is silent." for n in range(6)])
-    assert "2 of 2 raters would pass the same test; their ρ: 1.00. " in said[-2]
+    assert "2 of 2 raters would pass the same test. ρ of all these raters: 1.00. " in said[-2]
     assert said[-1] == (
         "m0* is silent. m1* is silent. m2* is silent. m3* is silent. 2 other AI raters also left some cases "
         "unannotated. If those cases are hard, ρ is too high."

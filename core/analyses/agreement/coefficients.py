@@ -104,7 +104,7 @@ def _groups(found: ApplicableCoefficients) -> list[Group]:
         return [
             Group("Exact agreement", [one for one in plain if one not in by_square]),
             Group("Weighted agreement, rank weights", by_rank),
-            Group("Weighted agreement, squared distance", by_square),
+            Group("Weighted agreement, quadratic weights", by_square),
         ]
     if found.kind == "ranking":
         whole = [one for one in main if one.name in (LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP)]

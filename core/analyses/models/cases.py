@@ -65,11 +65,15 @@ def present(found: ModelCases, dataset: Dataset, options) -> list[Block]:
         return [*blocks, Words("The model and the majority vote choose the same class for every case.")]
     ties = ""
     if found.n_tied:
-        some = f"{found.n_decided:,} of these ties" if found.n_decided else "none of these ties"
-        which, reaches = f"in {some}", f"reaches {percent(TIE_DECIDED)}"
+        bar = percent(TIE_DECIDED)
+        p = (
+            f"is at least {bar} in {found.n_decided:,} of these"
+            if found.n_decided
+            else f"is below {bar} in all of these"
+        )
         if found.n_tied == 1:
-            which, reaches = "there", reaches if found.n_decided else f"is below {percent(TIE_DECIDED)}"
-        ties = f" The majority vote is tied in {found.n_tied:,} of them; the model's P(correct) {reaches} {which}."
+            p = f"{'is at least' if found.n_decided else 'is below'} {bar} for that case"
+        ties = f" The majority vote is tied in {found.n_tied:,} of them; the model's P(correct) {p}."
     first = "least certain first" if options.every else "most certain first"
     listed = _frame(found.models, order[:MOST_ROWS])
     grid = Grid(

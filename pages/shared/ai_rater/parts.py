@@ -83,7 +83,7 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
     if known:
         n = sum(bool(one.passes) for one in known)
         ends = " to ".join(dict.fromkeys(number(end(one.rho for one in known)) for end in (min, max)))
-        said.append(f"{n:,} of {plural(len(known), 'rater')} would pass the same test; their ρ: {ends}.")
+        said.append(f"{n:,} of {plural(len(known), 'rater')} would pass the same test. ρ of all these raters: {ends}.")
     said.append("The test rewards agreement with most raters, so an AI rater that shares their errors can pass.")
     st.caption(" ".join(said))
     if silences:

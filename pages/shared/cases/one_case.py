@@ -42,7 +42,7 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
         labels(dataset, case, model, reliability)
     left, right = st.columns(2, gap="small")
     with left.container(border=True):
-        st.markdown("**Annotations by raters**")
+        st.markdown("**Raters' annotations**")
         _chips(dataset, case, found, view)
     scaled = isinstance(model, OrdinalTruth)
     with (right if scaled else left).container(border=True):
@@ -99,7 +99,7 @@ def annotations(dataset: Dataset, view: Dataset, case: int, model: PlausibilityM
         said = ""
         if dataset.kind != "set":  # the table of labels says how they split
             said = f": {markdown(reason(cached_cases.inputs(dataset, model, reliability), view, case))}"
-        st.markdown(f"**Annotations by raters**{said}")
+        st.markdown(f"**Raters' annotations**{said}")
         _chips(dataset, case, found, view)
 
 

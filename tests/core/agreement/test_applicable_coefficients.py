@@ -193,8 +193,8 @@ def test_the_percentage_beside_the_quoted_one_is_of_its_kind():
     assert (ordered.percentage.name, ordered.percentage.weights) == ("percent", "ordinal")
     assert ordered.percentage.value > plain.percentage.value
     assert (
-        "annotation pairs (near misses count in part)" in ordered.words()
-        and "annotation pairs (near misses count in part)" not in plain.words()
+        "annotation pairs (with partial credit for near misses)" in ordered.words()
+        and "annotation pairs (with partial credit for near misses)" not in plain.words()
     )
     for found in (plain, ordered):
         assert (

@@ -524,7 +524,7 @@ def test_ties_of_the_vote_are_counted_among_the_cases_where_a_model_differs(cari
     n_decided = int((model.class_probability[places].max(axis=1) >= 0.9).sum())
     listed = (
         f"{n_before + 2} cases, most certain first. The majority vote is tied in 2 of them; the model's P(correct) "
-        f"reaches 90% in {n_decided or 'none'} of these ties."
+        + (f"is at least 90% in {n_decided} of these." if n_decided else "is below 90% in all of these.")
     )
     assert listed in shown("cases", changed(caries, replace(vote, class_probability=chance))).words
     # Where the model ties too it does not differ, and the case is not among those listed.

@@ -65,7 +65,7 @@ def test_who_may_be_below_the_acceptable_accuracy_is_said_in_full(n_judged, chan
     )  # fmt: skip
     said = FlaggedRaters._accuracies(SimpleNamespace(raters=("r0", "r1", "r2")), judged)
     assert said.endswith(f"below the acceptable accuracy (60%), {who}.")
-    assert said.startswith("An estimated 1 of 8 raters is") == (n_judged == 8)
+    assert said.startswith("About 1 of 8 raters is probably") == (n_judged == 8)
 
 
 def test_who_is_often_wrong_is_low_and_nothing_else():
