@@ -45,10 +45,10 @@ class Earlier:
 
     @property
     def words(self) -> str:
-        """Content in words, such as ``12 steps of review, 2 files of predictions``."""
-        parts = ["the kept dataset"] if self.kept else []
+        """Content in words, such as ``12 review steps, 2 files of predictions``."""
+        parts = ["the saved dataset"] if self.kept else []
         counted = (
-            (self.n_steps, "step of review", "steps of review"),
+            (self.n_steps, "review step", "review steps"),
             (self.n_predictions, "file of predictions", "files of predictions"),
             (self.n_selections, "named selection", "named selections"),
             (self.n_people, "person or group with access", "people or groups with access"),

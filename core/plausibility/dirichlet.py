@@ -78,7 +78,9 @@ class DirichletCounts:
             The data have fewer raters than those in which the families were found.
         """
         if dataset.n_raters < self.n_raters:
-            raise ValueError("Families of raters apply only to all the raters among whom they were found.")
+            raise ValueError(
+                "Could not use these families of raters: some of the raters used to find them are missing."
+            )
         counts = class_counts(dataset, cases)
         if not self.once:
             return counts

@@ -193,8 +193,9 @@ def spam_evidence(found: Carelessness) -> Evidence:
 
     def words(rater: int) -> str:
         return (
-            f"On {found.n_clear[rater]:,} cases where the others are confident, fixed class shares explain the "
-            f"annotations {_times(float(found.log_factor[rater]))} better than the cases do."
+            f"On {found.n_clear[rater]:,} cases where the others are confident, the annotations are "
+            f"{_times(float(found.log_factor[rater]))} more likely if they ignore the case than if they follow it like "
+            "those of the others."
         )
 
     return Evidence(_judged(found.p_spam, np.isfinite(found.log_factor)), words)
@@ -260,8 +261,8 @@ def adversarial_evidence(p: np.ndarray, chance: np.ndarray) -> Evidence:
 
     def words(rater: int) -> str:
         return (
-            "Compared with the other raters, this rater is less accurate than guesses with the same class shares, "
-            f"which would be correct in {percent(chance[rater])} of annotations. The classes may be swapped."
+            "This rater is less accurate than guesses with the same class shares, which would be correct in "
+            f"{percent(chance[rater])} of annotations. The classes may be swapped."
         )
 
     return Evidence(p, words)

@@ -332,13 +332,13 @@ def _evidence(
     def drifted(rater: int) -> str:
         drift = drift_of(panel, rater, false_alarm=float(np.clip(false_alarms, 0.0005, 0.5)), n_windows=1)
         if drift.change is None:
-            return "The accuracy chart rose higher than it would for a stable rater."
+            return "The control chart rose higher than it would for a stable rater."
         p = float(p_drift[rater])
         seldom = "less than 1 time in 1,000" if p < 0.001 else f"with a probability of {significant(p, 1)}"
         day = np.datetime64(drift.time_of(drift.change), "s").astype("datetime64[D]")
         return (
             f"Correct in {percent(drift.before)} of annotations before about {day}, and in {percent(drift.after)} "
-            f"since then. A stable rater's chart rises this high {seldom}."
+            f"since then. A stable rater's control chart rises this high {seldom}."
         )
 
     below = np.where(dependent, 1 - found.chance_below(chance, shrunk=False), np.nan)

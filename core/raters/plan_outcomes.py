@@ -272,7 +272,8 @@ def _check(dataset: Dataset, fit: RaterModelFit, plans: Sequence[Plan], level: f
             raise InputError(f"Unknown plan {plan.kind!r}.", f"Use one of {', '.join(KINDS)}.")
         if plan.n < 1 or plan.each < 1:
             raise InputError(
-                f"Could not use the plan “{plan.title}”: its numbers must be at least 1; got {plan.n} and {plan.each}.",
+                f"Could not use the plan “{plan.title}”: its size and annotations per case must be at least "
+                f"1; got {plan.n} and {plan.each}.",
                 "Use larger numbers.",
             )
         n_raters = dataset.n_raters + (plan.n if plan.kind == "new_raters" else plan.each)

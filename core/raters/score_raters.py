@@ -148,8 +148,8 @@ class ScoreRaters(Result):
         n, judged = int(self.against.sum()), int(np.isfinite(self.with_others).sum())
         if 2 * n >= judged:
             return (
-                f"Some raters seem to reverse the scale, but it is unclear which: {self.raters[one]}'s scores fall as "
-                f"the others' rise, with a correlation of {found}"
+                f"Some raters seem to reverse the scale, but it is unclear which. For example, "
+                f"{self.raters[one]}'s scores fall as the others' rise, with a correlation of {found}"
             )
         if n > 1:
             return (

@@ -85,8 +85,8 @@ SENTENCES = {
         (SMYTH,),
     ),
     "certainty": (
-        "Annotation certainty is the probability that the leading class stays the same over these draws. The "
-        "reliability γ multiplies the weight of every annotation and is a choice, not an estimate.",
+        "Annotation certainty is the probability that the leading class stays the same over draws from this "
+        "distribution. The reliability γ multiplies the weight of every annotation and is a choice, not an estimate.",
         (UGT,),
     ),
     "classifiers": (

@@ -375,7 +375,10 @@ def _undetermined(data: _Data) -> list[Block]:
     unknown = {one.case_id for one in decisions(reviews) if one.state in settled and not one.opinion.first}
     if unknown:
         blocks.append(Words(f"{plural(len(unknown), 'case was', 'cases were')} settled as undetermined in Review."))
-    return [*blocks, _to_write("how these cases were handled (for example, annotated again or excluded)")]
+    return [
+        *blocks,
+        _to_write("how cases with an undetermined truth were handled (for example, annotated again or excluded)"),
+    ]
 
 
 def _subgroups(data: _Data) -> list[Block]:

@@ -303,7 +303,7 @@ def _raters(view) -> Grid:
         }
     )
     caption = (
-        "Each rater's share of correct annotations on gold cases, with Wilson intervals. Unlike the accuracy above, "
-        "these shares are not shrunk towards the mean of all raters."
+        "Each rater's share of correct annotations on gold cases, with Wilson intervals. Unlike the raters' accuracy "
+        "elsewhere in this report, these shares are not shrunk towards the mean of all raters."
     )
     return Grid(frame, caption, 40)

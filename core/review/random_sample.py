@@ -123,7 +123,7 @@ class ReviewedBy:
         has = "has" if self.n_unread == 1 else "have"
         return (
             f" {plural(self.n_unread, 'case')} in the sample {has} not been reviewed yet. The sample is in random "
-            "order, so the reviewed cases represent it, unless some were skipped because of their content."
+            "order, so its reviewed cases represent all of it, unless some were skipped because of their content."
         )
 
     def _others(self) -> list[str]:

@@ -157,7 +157,7 @@ def _adjudication(review: CaseReview, draft: Draft, own: ReviewerOpinion | None)
     if not review.disputed:
         raise NotAllowedError("The case is not in arbitration.")
     if draft.reviewer not in review.revealed:
-        raise NotAllowedError("Open the opinions before you end the arbitration.")
+        raise NotAllowedError("Show the other opinions before you end the arbitration.")
 
 
 def _undo(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> int:

@@ -74,7 +74,7 @@ def test_everything_kept_under_the_earlier_digest_is_found_and_named(signed):
     (found,) = read_anew.found_before(signed.dataset, signed.earlier)
     assert (found.digest, found.kept, found.n_steps, found.n_predictions, found.n_people) == (SIGNED, True, 9, 1, 2)
     assert found.words == (
-        "the kept dataset, 9 steps of review, 1 file of predictions, 1 named selection, "
+        "the saved dataset, 9 review steps, 1 file of predictions, 1 named selection, "
         "2 people or groups with access, settings"
     )
 
@@ -198,7 +198,7 @@ def test_commands_name_what_is_kept_and_bring_over_continues_with_it(earlier_hom
     path = file_of("signed.csv", earlier_home)
     status, answer, err = command("agreement", path, capsys=capsys)
     assert status == 0
-    assert f"This file has saved work under its earlier digest {SIGNED}: the kept dataset, 9 steps" in err
+    assert f"This file has saved work under its earlier digest {SIGNED}: the saved dataset, 9 review steps" in err
     assert "bring-over" in err
     status, brought, _ = command("bring-over", path, "--by", ANN, capsys=capsys)
     assert (status, brought["brought_over"][0]["steps"], brought["digest"]) == (0, 9, answer["digest"])

@@ -347,7 +347,7 @@ def test_a_classifier_is_no_evidence_to_a_posterior(monkeypatch, few, said):
     shown.request.way = "nuts"
     evidence.say(shown, None)
     assert said == [
-        "Model A is not used as evidence: Model M was fitted without expectation-maximisation, which this requires."
+        "Model A is not used as evidence: Model M was fitted without expectation-maximisation, which evidence requires."
     ]
 
 

@@ -50,7 +50,7 @@ def asked(app: AppTest) -> list[str]:
 def test_a_file_is_asked_about_once_and_everything_is_brought_over():
     app = brought("signed.csv")
     (said,) = asked(app)
-    assert "9 steps of review" in said
+    assert "9 review steps" in said
     now = app.session_state["data"]
     app = settle(app.button(key="bring_over").click().run())
     assert asked(app) == []

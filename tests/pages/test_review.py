@@ -466,7 +466,7 @@ def test_a_second_reviewer_outside_the_plausible_set_is_not_told_to_decide_alone
         press(bo.run(), step)
     told = words(bo)
     assert "Ask a second reviewer" not in told and "alone" not in told
-    assert "and no other reviewer shares it. Ask another reviewer, or explain why you keep your opinion." in told
+    assert "and no other reviewer shares your opinion. Ask another reviewer, or explain why you keep it." in told
     press(bo, "Keep it")
     assert bo.text_area[0].placeholder == "Reason for keeping your opinion"
     bo.text_area[0].set_value("blurred").run()
@@ -756,7 +756,7 @@ def test_labels_of_a_set_are_toggled_and_compared_with_the_panels_set():
         press(app, label)
     assert "Your opinion: **x + y**" in words(app)
     press(app, "Record my opinion")
-    assert f"The panel's class is **{markdown('x + y')}**. You agree." in words(app)
+    assert f"The panel's labels are **{markdown('x + y')}**. You agree." in words(app)
     assert "All labels" in words(app)
     press(app, "Keep my opinion")
     reviews = ReviewStore().cases(dataset.digest)

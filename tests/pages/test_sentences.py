@@ -637,7 +637,7 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(mon
         (
             [True, True, False],
             3,
-            "Accuracy is measured against gold for 2 raters with enough gold annotations. For raters with too few, it "
+            "Accuracy is measured against gold for 2 raters with enough gold annotations, and for the rest it "
             "is estimated OTHERS. Values are shrunk towards the mean of all raters",
         ),
     ],
@@ -711,12 +711,12 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     assert "The table contains 7 more flags." in said
     (honest,) = [words for words in said if "careful rater" in words]
     assert "is at most 2%" in honest
-    assert "for 1 rater with enough gold annotations. For raters with too few, it is" in honest
+    assert "for 1 rater with enough gold annotations, and for the rest it is" in honest
     table.draws = object()  # of the average of models
     said.clear()
     blocks.show(all_raters.flags(found))
     assert any(
-        "with too few, it is estimated from 300 draws of the truth by the average of models" in words for words in said
+        "for the rest it is estimated from 300 draws of the truth by the average of models" in words for words in said
     )
     labels.pop()
     act.flags = flags[:1]
@@ -751,7 +751,7 @@ def test_a_plan_says_how_many_of_its_worlds_reach_the_target(said, drawn, left):
     )  # fmt: skip
     blocks.show(planning.present(planning.PlannedAnnotations(found, ("ann", "bob"), None), load_sample("knees"), None))
     assert said[0] == (
-        "Target measure now: 0.312. 35% of 40 simulated datasets (seed 7) reach the target within the budget."
+        "Current value: 0.312. 35% of 40 simulated datasets (seed 7) reach the target within the budget."
     )
     assert said[2] == "**Annotate these cases first**: a, b, c, d, e, f, g, h, i, j, k, l …"
     said.clear()
@@ -801,7 +801,7 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     ai_parts.differs(None, 2.0)
     assert said[0] == (
         "The panel is confident about **3** of 5 cases (certainty of at least 80% at γ = 2). m chose a different class "
-        "for **2** of them. Either of the two may be wrong."
+        "for **2** of them. The panel or the AI rater may be wrong."
     )
     assert said[1] == "Review 2 cases"
     assert listed["differs-m"].values.tolist() == [["c", "x", "y", 0.97, 4], ["b", "y", "x", 0.85, 3]]
@@ -877,13 +877,13 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
         "too few cases",
     ]
     assert said[-1].startswith(
-        "Advantage ρ with 95% intervals (ε = 0.15). 2 of 3 raters would pass the same test. ρ of all these raters: "
+        "Advantage ρ with 95% intervals (ε = 0.15). 2 of 3 raters would pass the same test. ρ of the tested raters: "
     )
-    assert "ρ of all these raters: 0.30 to 0.71." in said[-1]
+    assert ". ρ of the tested raters: 0.30 to 0.71." in said[-1]
     assert frame["passes in resamples"].tolist() == ["99%", "70%", "70%"]
     alike = SimpleNamespace(test=test, worth=found.worth, by_log_score=(), people=(in_the_test("ann", True, 1.0),) * 2)
     ai_parts.verdicts(alike, [f"m{n}* is silent." for n in range(6)])
-    assert "2 of 2 raters would pass the same test. ρ of all these raters: 1.00. " in said[-2]
+    assert "2 of 2 raters would pass the same test. ρ of the tested raters: 1.00. " in said[-2]
     assert said[-1] == (
         "m0* is silent. m1* is silent. m2* is silent. m3* is silent. 2 other AI raters also left some cases "
         "unannotated. If those cases are hard, ρ is too high."
@@ -1020,9 +1020,9 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
         "plausible set.",
         "Cases reviewed: 17 of 40",
         "11 of them settled",
-        "Agreement of blind opinions with the panel: 80%",
+        "Blind opinions agree with the panel: 80%",
         "60% to 90% · 13 opinions, 11 cases",
-        "Agreement between blind opinions: 70%",
+        "Blind opinions agree with each other: 70%",
         "no interval · 19 opinions, 8 cases",
         "beyond chance (α) 0.55 (0.30 to 0.75)",
         "Opinions changed after seeing the panel: 25%",

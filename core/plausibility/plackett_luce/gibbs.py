@@ -129,7 +129,7 @@ class PlackettLuce:
 METHOD = PlausibilityMethod(
     "plackett-luce",
     "Plackett-Luce",
-    plainly="Models a differential diagnosis as a race: classes named earlier are more likely. Ties and unnamed "
+    plainly="For rankings, such as differential diagnoses. Classes named earlier are more likely. Ties and unnamed "
             "classes count too.",
     exactly="Plackett-Luce over partial rankings with ties. Draws of λ come from its posterior by Gibbs sampling "
     "(Stutz et al., B.4).",

@@ -83,7 +83,7 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
     if known:
         n = sum(bool(one.passes) for one in known)
         ends = " to ".join(dict.fromkeys(number(end(one.rho for one in known)) for end in (min, max)))
-        said.append(f"{n:,} of {plural(len(known), 'rater')} would pass the same test. ρ of all these raters: {ends}.")
+        said.append(f"{n:,} of {plural(len(known), 'rater')} would pass the same test. ρ of the tested raters: {ends}.")
     said.append("The test rewards agreement with most raters, so an AI rater that shares their errors can pass.")
     st.caption(" ".join(said))
     if silences:
@@ -408,7 +408,7 @@ def differs(machines: Machines, gamma: float) -> None:
         )
         st.markdown(
             f"The panel is confident about **{one.n_decided:,}** of {plural(len(one.cases), 'case')} (certainty of at "
-            f"least {bar} at γ = {gamma_used}). {differing}.{' Either of the two may be wrong.' if n else ''}"
+            f"least {bar} at γ = {gamma_used}). {differing}.{' The panel or the AI rater may be wrong.' if n else ''}"
         )
     if n:
         frame = one.to_frame().head(MOST_DIFFERENCES)

@@ -100,7 +100,7 @@ def say(shown: Fitted, found: EvidenceWeight | None) -> None:
     elif shown.request.way != "em":
         st.caption(
             f"{markdown(chosen)} is not used as evidence: {shown.title} was fitted without expectation-maximisation, "
-            "which this requires."
+            "which evidence requires."
         )
 
 

@@ -38,7 +38,7 @@ from pages.shared.kit import style as look
 TITLE = "Prediction sets"
 _HOW = {
     "half": "Calibrate on half of the cases, test on the other half",
-    "folds": "Ten folds: calibrate each fold on the others",
+    "folds": "Ten folds: calibrate on nine, test on the tenth",
 }
 _LABELS = {
     "one": "One label per case: exact guarantee",

@@ -278,7 +278,10 @@ def _panel(own: Opinion, panel: Opinion, classes: Sequence[str], kind: str = "cl
             f"The panel's score is **{score}**. With 95% probability, one more rater's score would be {low} to {high}. "
             f"You {agree} with the panel."
         )
-    return f"The panel's class is **{markdown(panel.words())}**. You {agree}."
+    what = "class is"
+    if kind == "set":
+        what = "label is" if len(panel.blocks[0]) == 1 else "labels are"
+    return f"The panel's {what} **{markdown(panel.words())}**. You {agree}."
 
 
 def _opinions(current: CaseOnScreen) -> None:
@@ -348,7 +351,7 @@ def _alone(review: CaseReview, own: ReviewerOpinion, classes: Sequence[str]) -> 
     )
     if _others(review, own):
         return (
-            f"{outside}, and no other reviewer shares it. Ask another reviewer, or explain why you keep your opinion."
+            f"{outside}, and no other reviewer shares your opinion. Ask another reviewer, or explain why you keep it."
         )
     return f"{outside}. Ask a second reviewer, or explain why you decide alone."
 

@@ -156,7 +156,7 @@ def test_of_two_raters_whose_scores_run_apart_neither_is_said_to_be_the_one():
     score = np.where(np.arange(24) % 2, 12 - case, case) + np.random.default_rng(1).normal(0, 1, 24)
     names = [str(i) for i in range(12)]
     found = score_raters(Dataset.from_scores("s", names, list("xy"), case, np.tile([0, 1], 12), score))
-    assert found.against.all() and "it is unclear which: " in found.words()
+    assert found.against.all() and "it is unclear which. For example, " in found.words()
     few = case < 9
     found = score_raters(Dataset.from_scores("s", names, list("xy"), case[few], np.tile([0, 1], 9), score[few]))
     assert np.isnan(found.with_others).all() and not found.against.any()

@@ -181,7 +181,7 @@ def test_a_change_needs_another_opinion_and_a_reason(case):
 def test_arbitration_ends_with_a_class_a_distribution_or_undetermined(case):
     case.read("Ann", Y)
     case.do("Ann", "keep")
-    with pytest.raises(NotAllowedError, match="Open the opinions"):
+    with pytest.raises(NotAllowedError, match="Show the other opinions"):
         case.do("Cem", "adjudication", X)
     case.do("Cem", "reveal", panel=X)
     for verdict in (Y, SHARES, UNDETERMINED):
