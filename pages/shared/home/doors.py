@@ -172,7 +172,7 @@ def _accuracies(act: FlaggedRaters, theme) -> None:
     alt = f"{judged.measure.capitalize()} of raters with intervals: flagged raters first, then the lowest"
     plot_still(figure, "home_raters", alt)
     if len(known) > len(shown):
-        lowest = "least accurate" if act.following is None else "lowest"
+        lowest = "least accurate" if act.following is None else "lowest correlations"
         st.caption(f"{len(shown):,} of {plural(len(known), 'rater')}: flagged raters first, then the {lowest}.")
 
 

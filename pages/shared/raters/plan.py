@@ -93,7 +93,7 @@ def _goal(view: Dataset, crossed: bool, *, known: bool) -> PlanOptions:
         name = view.coded.raters[view.raters.index(rater)]
     elif quantity == "prevalence":
         name = st.selectbox("Class", view.classes, key="plan_class")
-    budget = st.select_slider("At most", (250, 500, 1000, 2000, 5000), value=1000, key="plan_budget")
+    budget = st.select_slider("Annotation budget", (250, 500, 1000, 2000, 5000), value=1000, key="plan_budget")
     return PlanOptions(quantity, float(target), name, policy, budget)
 
 
