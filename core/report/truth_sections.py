@@ -44,8 +44,7 @@ from ..models.gold_measures import GoldMeasure, gold_measures
 from ..plausibility.protocol import PlausibilityMethod
 from ..raters.accuracy_threshold import gold_rates
 from ..reducers.top_draws import can_keep
-from ..review.filters import Filter, matching
-from ..review.states import PENDING, SETTLED, STATES
+from ..review.filters import open_cases
 from ..text import percent_with_interval, plural, shorten
 from .methods import methods_text
 from .page import printed
@@ -93,9 +92,8 @@ def _plausible(request, view: Dataset, token) -> list:
 
 
 def _open_cases(request, result: CertaintyResult, shares: CertaintyShares) -> list[str]:
-    """Return the uncertain cases without gold that reviews neither settled nor wait for, the least certain first."""
-    wanted = Filter(states=STATES.keys() - SETTLED - PENDING, without_gold=True)
-    listed = shares.uncertain & matching(request.dataset, wanted, request.reviews)
+    """Return the uncertain cases that are still open, the least certain first."""
+    listed = shares.uncertain & open_cases(request.dataset, request.reviews)
     order = shares.order(result.certainty[:, 0])
     return [result.cases[case] for case in order[listed[order]]]
 

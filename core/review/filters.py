@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..annotations.dataset import MISSING_TIME, Dataset
 from ..errors import InputError, NotFoundError
-from .states import SETTLED, STATES, CaseReview
+from .states import PENDING, SETTLED, STATES, CaseReview
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,18 @@ def settled_by_gold(dataset: Dataset) -> np.ndarray:
     gold = dataset.gold_of_cases()
     known = np.zeros(dataset.n_cases, bool) if gold is None else pd.notna(np.array(gold, object))
     return known & ~known.all()
+
+
+def open_cases(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> np.ndarray:
+    """Return the cases without gold that reviews neither settled nor wait for, bool, shape (n_cases,).
+
+    Parameters
+    ----------
+    dataset : Dataset
+    reviews : mapping
+        Review of each case that has one.
+    """
+    return matching(dataset, Filter(states=STATES.keys() - SETTLED - PENDING, without_gold=True), reviews)
 
 
 def matching(dataset: Dataset, wanted: Filter, reviews: Mapping[str, CaseReview]) -> np.ndarray:

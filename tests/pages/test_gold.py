@@ -63,6 +63,23 @@ def test_decisions_of_arbitration_judge_only_where_the_switch_is_on():
         close_stores()
 
 
+def test_home_advises_to_review_open_cases_alone_and_counts_all_uncertain_ones():
+    """Of six split cases two have gold, and one is decided; then none is left."""
+    said = [[x] * 4 for x in "xy" * 10] + [list("xxyy")] * 6
+    lines = [
+        f"{case},{rater},{one[rater]},{'x' * (case in (20, 21))}" for case, one in enumerate(said) for rater in range(4)
+    ]
+    data = kept("\n".join(["case,rater,class,gold", *lines]))
+    try:
+        assert "**4 of 6 uncertain cases**  \n:small[Still open, least certain first]" in words(opened("home", data))
+        _arbitrate(data, ["22"], Opinion.of_class("x"))
+        assert "**3 of 6 uncertain cases**" in words(app := opened("home", data)) and "in 6 of 26 cases" in words(app)
+        _arbitrate(data, ["23", "24", "25"], Opinion.of_class("x"))
+        assert "uncertain cases**" not in words(app := opened("home", data)) and "in 6 of 26 cases" in words(app)
+    finally:
+        close_stores()
+
+
 def test_home_says_how_often_the_most_probable_class_is_right_by_gold_where_there_is_some():
     app = opened("home", kept(_rows(60, gold=50)))
     figure = next(each for each in app.metric if each.label == "Correct by gold")
