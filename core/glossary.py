@@ -182,8 +182,8 @@ GLOSSARY: dict[str, Term] = {
         "The lowest accuracy you accept. Raters clearly below it are flagged.",
         "By default, the mean accuracy over annotations − 0.10, but at least half-way between this mean and the "
         "accuracy of guessing in proportion to the class shares of all annotations. Flags are the longest list whose "
-        "mean P(accuracy ≥ acceptable) stays within the stated false discovery rate. Raters are sorted by expected "
-        "wrong annotations, n (1 − accuracy).",
+        "mean P(accuracy ≥ acceptable) stays within the stated false discovery rate. Files and the report sort raters "
+        "by expected wrong annotations, n (1 − accuracy).",
     ),
     "follows": Term(
         "How closely a rater's values rise and fall with the true values of the cases: 1 means perfectly, 0 not at "

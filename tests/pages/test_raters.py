@@ -69,13 +69,23 @@ def test_the_table_has_a_row_for_each_rater_and_is_sorted_filtered_and_cut(table
     frame = raters_table.displayed(AssessedRaters(table, act))
     assert frame["rater"].tolist() == list(table.raters)
     assert {"accuracy", *ENDS, "bias", "P(spam)", "P(adversarial)", "p of drift"} <= set(frame.columns)
-    chosen = raters_table.chosen_rows(frame, "", ["low accuracy", "got worse"], "accuracy", True)
-    assert chosen["rater"].tolist() == ["R04", "R07"]
-    assert raters_table.chosen_rows(frame, "", ["got worse"], "accuracy", True)["rater"].tolist() == ["R04"]
-    assert raters_table.chosen_rows(frame, "r07", [], "rater", False)["rater"].tolist() == ["R07"]
-    assert raters_table.chosen_rows(frame, "over time", [], "rater", False)["rater"].tolist() == ["R04"]
-    rising = raters_table.chosen_rows(frame, "", [], "accuracy", False)["accuracy"]
-    assert rising.is_monotonic_increasing and len(rising) == 12
+    frame = raters_table.by_trouble(frame, True)
+    assert raters_table.chosen_rows(frame, "", ["low accuracy", "got worse"])["rater"].tolist() == ["R07", "R04"]
+    assert raters_table.chosen_rows(frame, "", ["got worse"])["rater"].tolist() == ["R04"]
+    assert raters_table.chosen_rows(frame, "r07", [])["rater"].tolist() == ["R07"]
+    assert raters_table.chosen_rows(frame, "over time", [])["rater"].tolist() == ["R04"]
+
+
+def test_the_table_opens_with_flagged_raters_and_then_the_least_accurate(table, act):
+    frame = raters_table.displayed(AssessedRaters(table, act))
+    ranked = raters_table.by_trouble(frame, True)
+    assert ranked["rater"].tolist()[:2] == ["R07", "R04"] == [act.raters[rater] for rater in act.flagged()]
+    assert ranked["accuracy"][2:].is_monotonic_increasing and len(ranked) == len(frame)
+    assert ranked["accuracy"].iloc[2] < ranked["accuracy"].iloc[1]  # not by accuracy alone
+    others = raters_table.by_trouble(frame, False)
+    assert set(others["rater"][:2]) == {"R04", "R07"} and others["annotations"][2:].is_monotonic_decreasing
+    shown = opened("raters", "skin").dataframe[0].value  # by the average of models, which has other accuracies
+    assert shown["rater"].tolist()[:2] == ["R07", "R04"] and shown["accuracy"][2:].is_monotonic_increasing
 
 
 def test_on_screen_two_flags_are_two_short_words_and_the_interval_is_drawn_in_the_row(table, act):
@@ -117,10 +127,9 @@ def test_a_message_is_to_the_rater_with_the_evidence_of_each_flag_and_a_question
 
 def test_what_is_unknown_is_sorted_last():
     frame = pd.DataFrame(
-        {"rater": ["a", "b", "c"], "flags": "", "leans to": "k", "accuracy": [np.nan, 0.2, 0.9]},
+        {"rater": ["a", "b", "c"], "flags": "", "accuracy": [np.nan, 0.9, 0.2]},
     )
-    for falling in (True, False):
-        assert raters_table.chosen_rows(frame, "", [], "accuracy", falling)["rater"].iloc[-1] == "a"
+    assert raters_table.by_trouble(frame, True)["rater"].tolist() == ["c", "b", "a"]
 
 
 def test_many_raters_come_page_by_page(monkeypatch):

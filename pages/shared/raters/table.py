@@ -65,14 +65,12 @@ def displayed(found: AssessedRaters) -> pd.DataFrame:
 def show(found: AssessedRaters) -> list[str]:
     """Draw the table with its filters; return the raters of the selected rows.
 
-    If raters must not be ranked, they are sorted by their number of annotations. Intervals are drawn on one axis for
-    all rows, with a mark at what is acceptable.
+    Intervals are drawn on one axis for all rows, with a mark at what is acceptable.
     """
     frame = displayed(found)
     find, kinds = st.columns([2, 5], vertical_alignment="bottom")
     words = find.text_input("Find a rater", key="raters_find", placeholder="Part of a name, flag or class")
-    sort = frame.columns[_first_order(frame, found.ranked)]
-    rows = chosen_rows(frame, words, _chosen_kinds(kinds, frame), sort, falling=True)
+    rows = chosen_rows(by_trouble(frame, found.ranked), words, _chosen_kinds(kinds, frame))
     shares = [column.shown for column in found.shown_columns if column.unit in SHARES]
     part = drawn(_page(rows, len(frame)), found.act.judged.acceptable, shares)
     left_out = {name for name in ("right by gold",) if name in frame and 2 * frame[name].count() < len(frame)}
@@ -120,11 +118,11 @@ def _page(rows: pd.DataFrame, n_all: int) -> pd.DataFrame:
 
 def drawn(part: pd.DataFrame, acceptable: float | None, shares: Iterable[str]) -> pd.DataFrame:
     """Return the rows as on screen: short flags, the interval as a picture, whole counts and per cents."""
+    flagged = _flagged(part["flags"])
     part = part.assign(flags=[_short(said) for said in part["flags"]])
     judged = next((name for name in ("accuracy", "follows") if name in part), None)
     if judged is not None:
         ends = (part[name].to_numpy(float) for name in (judged, *_ENDS))
-        flagged = np.array([not set(said) <= _NEUTRAL for said in part["flags"]], bool)
         part = part.assign(
             interval=cells.intervals(*ends, look.theme(), mark=acceptable, flagged=flagged, width=INTERVAL)
         )
@@ -155,16 +153,23 @@ def _config(found: AssessedRaters) -> dict:
     }
 
 
-def _first_order(frame: pd.DataFrame, ranked: bool) -> int:
-    cost = next((name for name in ("expected wrong", "lost") if ranked and name in frame), "annotations")
-    return list(frame.columns).index(cost)
+def by_trouble(frame: pd.DataFrame, ranked: bool) -> pd.DataFrame:
+    """Return the rows with flagged raters first, and the lowest accuracy first among these and among the others.
 
-
-def chosen_rows(frame: pd.DataFrame, words: str, kinds: Sequence[str], sort: str, falling: bool) -> pd.DataFrame:
-    """Return rows with the words in their name, flags or class, and one of the kinds of flags if any is chosen; sorted.
-
-    Unknown values are last.
+    Unknown values are last. If raters must not be ranked, their number of annotations replaces accuracy.
     """
+    measure = next((name for name in ("accuracy", "follows") if ranked and name in frame), "annotations")
+    rows = frame.sort_values(measure, ascending=measure != "annotations", kind="stable")
+    return rows.iloc[np.argsort(~_flagged(rows["flags"]), kind="stable")]
+
+
+def _flagged(titles: Iterable[str]) -> np.ndarray:
+    """Return which rows have a flag against the rater, bool."""
+    return np.array([not set(_short(said)) <= _NEUTRAL for said in titles], bool)
+
+
+def chosen_rows(frame: pd.DataFrame, words: str, kinds: Sequence[str]) -> pd.DataFrame:
+    """Return rows with the words in their name, flags or class, and one of the kinds of flags if any is chosen."""
     kept = np.ones(len(frame), bool)
     if words := words.casefold().strip():
         kept = np.zeros(len(frame), bool)
@@ -172,4 +177,4 @@ def chosen_rows(frame: pd.DataFrame, words: str, kinds: Sequence[str], sort: str
             kept |= frame[column].str.casefold().str.contains(words, regex=False).to_numpy(bool)
     if kinds:
         kept &= np.array([not set(kinds).isdisjoint(_short(said)) for said in frame["flags"]], bool)
-    return frame[kept].sort_values(sort, ascending=not falling, kind="stable", na_position="last")
+    return frame[kept]
