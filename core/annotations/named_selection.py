@@ -99,7 +99,7 @@ class Selection:
         """Return the selection in one line, for people; ``dataset`` is the whole one."""
         parts = []
         if self.raters is not None:
-            parts.append(_listed(self.raters, dataset.n_raters, "rater"))
+            parts.append(_raters(self.raters, dataset.raters))
         if self.classes is not None:
             parts.append("cases with " + " or ".join(self.classes[:_NAMED]) + _more(self.classes, "class", "classes"))
         if self.lowest is not None or self.highest is not None:
@@ -210,10 +210,17 @@ def _between(lowest: float | None, highest: float | None) -> str:
     return f"from {exact(lowest)} to {exact(highest)}"
 
 
-def _listed(names: tuple[str, ...], of: int, noun: str) -> str:
+def _raters(names: tuple[str, ...], of: tuple[str, ...]) -> str:
+    """Name one or two selected raters, otherwise those left out if fewer; only count them if names are hidden."""
     if len(names) <= _NAMED:
-        return f"{noun if len(names) == 1 else noun + 's'} {', '.join(names)}"
-    return f"{len(names):,} of {plural(of, noun)}"
+        return f"{'rater' if len(names) == 1 else 'raters'} {', '.join(names)}"
+    chosen = set(names)
+    left = [name for name in of if name not in chosen]
+    said = f"{len(names):,} of {plural(len(of), 'rater')}"
+    if not 0 < len(left) == len(of) - len(names) < len(names):
+        return said
+    more = f" and {len(left) - _NAMED:,} more" if len(left) > _NAMED else ""
+    return f"{said}, without {', '.join(left[:_NAMED])}{more}"
 
 
 def _more(names: tuple[str, ...], noun: str, nouns: str | None = None) -> str:

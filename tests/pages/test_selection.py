@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import belongings, library
+from core import belongings, library, load_sample
 from core.annotations.named_selection import Selection
 from tests.pages.opened import at, done, kept_small
 
@@ -36,6 +36,8 @@ def test_the_selection_is_said():
     app = opened("home", data="skin", select=Selection(raters=("R01", "R02", "R03")).to_text())
     assert any("3 of 12 raters" in entry.value for entry in app.markdown)
     assert any(button.key == "select_all" for button in app.button)
+    app = opened("home", data="skin", select=Selection(raters=load_sample("skin").raters[1:]).to_text())
+    assert any("**11 of 12 raters, without R01** · " in entry.value.replace("\\", "") for entry in app.markdown)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from core import load_sample, read
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection, days_of
+from core.annotations.rater_codes import renamed_raters
 from core.errors import InputError, NotFoundError
 
 TABLE = b"""case,rater,class,time,group
@@ -93,6 +94,11 @@ def test_words_say_every_part(dataset):
     words = Selection(("a", "b"), ("x",), ("north",), "2026-01-01", None, 2, 3).words(dataset)
     assert words == "raters a, b; cases with x; groups north; 2026-01-01 to the end; 2 to 3 annotations per case"
     assert Selection().words(dataset) == "all annotations"
+    many = read("\n".join(["case,rater,class", *(f"1,r{place},x" for place in range(9))]).encode()).dataset
+    for n, said in ((3, ""), (5, ", without r5, r6 and 2 more"), (7, ", without r7, r8"), (8, ", without r8")):
+        assert Selection(raters=many.raters[:n]).words(many) == f"{n} of 9 raters{said}"
+    hidden = renamed_raters(many, [f"Rater {place}" for place in range(9)])
+    assert Selection(raters=many.raters[:8]).words(hidden) == "8 of 9 raters"
     assert Selection(raters=("a", "b", "c")).words(dataset) == "3 of 3 raters"
     assert Selection(least=2).words(dataset) == "at least 2 annotations per case"
     assert Selection(most=1).words(dataset) == "at most 1 annotation per case"
