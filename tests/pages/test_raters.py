@@ -192,6 +192,8 @@ def test_crossed_data_have_plans_to_compare_with_their_cost_and_no_dead_end():
     app.run()
     policies = next(box for box in app.selectbox if box.label == "Which cases")
     assert policies.options == ["New cases of the same kind"] and "so these raters need new cases" in words(app)
+    assert app.select_slider(key="plan_budget").label == "Maximum number of new annotations"
+    assert app.number_input(key="ask_each").label == "Maximum annotations per rater"
     app.number_input(key="plan_cost").set_value(0.5)
     app.button(key="plans_go").click()
     app = settle(app.run())

@@ -106,7 +106,7 @@ class AskNextOptions:
     """Options of whom to ask next; costs are pairs of a rater and the cost of an annotation, for all raters or none."""
 
     pairs: int = _integer(20, "Annotations to ask for", 1, "ask_pairs", "Number of annotations to ask for")
-    most_each: int = _integer(5, "At most per rater", 1, "ask_each", "Maximum number of annotations per rater")
+    most_each: int = _integer(5, "Maximum annotations per rater", 1, "ask_each", "Maximum annotations per rater")
     costs: tuple[tuple[str, float], ...] = option((), "The costs", kind="text", help="Table of raters and their costs")
 
 

@@ -23,7 +23,7 @@ from ...raters.plan_outcomes import Plan, PlanOutcomes, plan_outcomes
 from ...raters.planning import Forecast, Goal, forecast
 from ...raters.truth_draws import drawn_truths
 from ...runtime.chunks import CancelToken
-from ...text import number, percent, percent_with_interval, plural, shorten
+from ...text import number, percent, percent_with_interval, plural
 from ...thresholds import UNCERTAIN_BELOW
 from ..blocks import Block, Download, Figure, Grid, Name, Strong, Words
 from ..schema import Column, columns_in, frame_of
@@ -241,7 +241,7 @@ def table_of(found: PlannedAnnotations, dataset: Dataset, options) -> pd.DataFra
 
 
 def present(found: PlannedAnnotations, dataset: Dataset, options) -> list[Block]:
-    """Show the forecast with its band, and whom to ask first."""
+    """Show the forecast with its band. `present_ask_next` has the list of what to ask whom."""
     plan, title = found.forecast, words(found.forecast)
     blocks: list[Block] = [
         Figure(lambda theme: figures.plan_forecast(plan, theme, title), "Forecast of the plan", "plan"),
@@ -253,10 +253,6 @@ def present(found: PlannedAnnotations, dataset: Dataset, options) -> list[Block]
         *(Words((Name(note),), "note") for note in plan.notes),
         *_shared_votes(dataset),
     ]
-    if plan.first_cases:
-        listed = ", ".join(shorten(case, 30) for case in plan.first_cases[:12])
-        more = " …" if len(plan.first_cases) > 12 else ""
-        blocks.append(Words((Strong("Annotate these cases first"), ": ", Name(listed), more)))
     who = pd.DataFrame({"rater": found.raters, "further annotations": plan.by_rater})
     blocks += [
         Download(table_of(found, dataset, options), "Forecast", "plan", "plan_table"),

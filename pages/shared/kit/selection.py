@@ -118,7 +118,7 @@ def _dialog(dataset: Dataset) -> None:
             last = right.date_input("To (last day, included)", _day(now.last_day) or days[1], *days)
         most = int((dataset.case_ptr[1:] - dataset.case_ptr[:-1]).max(initial=1))
         least = left.number_input("Minimum number of annotations per case", 1, most, min(now.least or 1, most))
-        at_most = right.number_input("at most", 1, most, min(now.most or most, most))
+        at_most = right.number_input("Maximum number of annotations per case", 1, most, min(now.most or most, most))
         name = ""
         if access.may_change(visit.data):
             name = st.text_input("Name of this selection, to compare it with others (optional)", max_chars=40)

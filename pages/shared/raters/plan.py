@@ -84,7 +84,8 @@ def _goal(view: Dataset, crossed: bool, *, known: bool) -> PlanOptions:
     quantity = left.selectbox(
         "Goal", goals, format_func=lambda name: QUANTITIES[name][0], key=f"plan_quantity{'' if known else '-few'}"
     )
-    target = middle.number_input("Target", 0.01, 1.0, QUANTITIES[quantity][1], 0.01, key=f"plan_target-{quantity}")
+    usual, key = QUANTITIES[quantity][1], f"plan_target-{quantity}"
+    target = middle.number_input("Target (0 to 1)", 0.01, 1.0, usual, 0.01, key=key)
     policies = ["new_cases"] if crossed else list(POLICIES)
     policy = right.selectbox("Which cases", policies, format_func=POLICIES.get, key=f"plan_policy-{crossed}")
     name = ""
@@ -93,7 +94,8 @@ def _goal(view: Dataset, crossed: bool, *, known: bool) -> PlanOptions:
         name = view.coded.raters[view.raters.index(rater)]
     elif quantity == "prevalence":
         name = st.selectbox("Class", view.classes, key="plan_class")
-    budget = st.select_slider("Annotation budget", (250, 500, 1000, 2000, 5000), value=1000, key="plan_budget")
+    budgets = (250, 500, 1000, 2000, 5000)
+    budget = st.select_slider("Maximum number of new annotations", budgets, value=1000, key="plan_budget")
     return PlanOptions(quantity, float(target), name, policy, budget)
 
 
