@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import read
 from core.analyses.models.scores import judge_models
-from core.belongings import link_of
+from core.belongings import drafts_of, link_of
 from core.certainty.score_trust import score_digits
 from core.command_line import main
 from core.ingest.case_facts import CaseFacts
@@ -84,6 +84,21 @@ def through_one_case(app: AppTest, label: str) -> AppTest:
 def score_field(app: AppTest):
     """The field of one's own score."""
     return next(box for box in app.number_input if box.key and box.key.startswith("score-"))
+
+
+def test_a_draft_is_there_after_a_reload_for_the_same_name_until_it_is_recorded():
+    """Without sign-in; a class alone is a draft, too."""
+    dataset = kept("late", _SPLIT)
+    first = press(press(signed(dataset.digest), "Start with"), "y")
+    app = press(signed(dataset.digest), "Continue")
+    assert case_of(app) == case_of(first) and "Your opinion: **y**" in words(app)
+    next(box for box in app.selectbox if box.key.startswith("reason-own-")).set_value("rater_error").run()
+    app = press(signed(dataset.digest), "Continue")
+    assert next(box for box in app.selectbox if box.key.startswith("reason-own-")).value == "rater_error"
+    assert "You have not chosen anything yet" in words(press(signed(dataset.digest, "Bo"), "Start with"))
+    assert drafts_of(dataset.digest, "Ada") and not drafts_of(dataset.digest, "Bo")
+    press(app, "Record my opinion")
+    assert not drafts_of(dataset.digest, "Ada")
 
 
 def test_the_decision_and_its_button_are_drawn_before_the_figures(monkeypatch):

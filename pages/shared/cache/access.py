@@ -346,13 +346,17 @@ def name_for_record() -> str:
 
 
 def drafts(address: str) -> dict[str, Any]:
-    """Return what the signed-in user typed in reviews of the data and did not record; see `keep_draft`."""
+    """Return what the reviewer typed in reviews of the data and did not record; see `keep_draft`."""
     person = ask(address)
-    return {} if person is None else belongings.drafts_of(_place_of(address, person.name), person.name)
+    name = visit.reviewer if person is None else person.name
+    return belongings.drafts_of(_place_of(address, name), name) if name else {}
 
 
 def keep_draft(address: str, case: str, typed: Mapping[str, Any]) -> None:
-    """Save what a signed-in user typed on a case, for their next sign-in; they had the data open in this session."""
+    """Save what a reviewer typed on a case, for their next session; they had the data open in this one.
+
+    Without sign-in, whoever enters a name gets its drafts, as they get its sessions and recorded opinions.
+    """
     if name := sign_in.name_for_draft():
         belongings.set_draft(_place_of(address, name), name, case, typed)
 

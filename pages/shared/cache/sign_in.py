@@ -58,9 +58,12 @@ def name() -> str:
 
 
 def name_for_draft() -> str:
-    """Return the name of who types, also in the run in which their time turns out to be over; otherwise empty."""
+    """Return the name of who types, also in the run in which their time turns out to be over; otherwise empty.
+
+    Without sign-in it is the name that the reviewer entered.
+    """
     try:
-        return name()
+        return name() or visit.reviewer or ""
     except SessionOverError:
         return "" if sign_ins.is_ended(sign_ins.which_of(st.user.to_dict())) else visit.reviewer or ""
     except SignedOutError:

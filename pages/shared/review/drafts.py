@@ -1,6 +1,6 @@
-"""Drafts: what somebody who signed in has typed on a case and not recorded, saved for when their session ends.
+"""Drafts: what a reviewer has chosen and typed on a case and not recorded, saved for when their session ends.
 
-They are saved as a field is left and whenever the case is drawn, per person and case, and forgotten once recorded.
+They are saved as a field is left and whenever the case is drawn, per reviewer and case, and forgotten once recorded.
 """
 
 import json
@@ -9,7 +9,7 @@ from typing import Any
 from pages.shared.cache import access, visit
 
 _FORM = ("chosen", "score", "confidence", "reason", "note", "whom", "doing")
-_TYPED = ("score", "note")  # without one of these nothing is saved
+_TYPED = ("score", "reason", "note")  # without one of these or a chosen class nothing is saved
 
 
 def take_up(case: str) -> None:
@@ -52,4 +52,6 @@ def _entries(case: str) -> dict[str, Any]:
 
 def _typed(case: str) -> dict[str, Any]:
     form = _entries(case)
-    return form if any(key.partition("-")[0] in _TYPED for key in form) else {}
+    chosen = form.get(f"chosen-own-{case}") or {}  # other forms begin with an opinion
+    is_chosen = bool(chosen.get("blocks") or chosen.get("cannot"))
+    return form if is_chosen or any(key.partition("-")[0] in _TYPED for key in form) else {}
