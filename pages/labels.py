@@ -138,7 +138,7 @@ def _page() -> None:
     title = st.empty()
     title.title(LABELS.question)
     part = LABELS.part("score_labels" if dataset.kind == "score" else "labels")
-    narrow, wide = st.columns([3, 7], gap="medium")
+    narrow, wide = st.columns([1, 3], gap="medium")
     with narrow.container(border=True):
         options = blocks.controls(part)
         place = st.container()

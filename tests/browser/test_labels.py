@@ -25,3 +25,11 @@ def test_on_a_narrow_dark_screen_nothing_is_cut(open_page, dashboard):
     at_rest(page)
     assert overflow(page) <= 1
     assert outside(page) == []
+
+
+def test_no_column_of_the_table_of_labels_is_out_of_sight(open_page, dashboard):
+    page = open_page(f"{dashboard.url}/labels?data=skin", width=1280)
+    settled(page)
+    at_rest(page)
+    scroller = page.locator(".st-key-labels_table .dvn-scroller")
+    assert scroller.evaluate("table => table.scrollWidth - table.clientWidth") <= 0

@@ -42,7 +42,7 @@ from .evidence import Label, LabelEvidence, of_classes, of_sets
 REVIEWED, IN_REVIEW, UNDETERMINED, TIE = "reviewed", "in review", "cannot be determined", "tie"
 NOT_LEADING = {False: "not the leading class", True: "not the leading set"}
 BELOW_BAR, NO_LABEL = "below the minimum", "(no label)"
-LOW_CORRECT = "P(correct) below the minimum"
+LOW_CORRECT = "low P(correct)"
 _ROUNDING = 1e-9
 COLUMNS = (
     Column("case"),
@@ -54,7 +54,7 @@ COLUMNS = (
            "one annotation."),
     Column("status"),
     Column("n", "annotations", "count"),
-    Column("decided_by", "decided by"),
+    Column("decided_by", "reviewed by"),
     Column("gold", help="Gold for the case, used only for comparison."),
     Column("weight", unit="coefficient"),
     Column("soft_label", "soft label"),
@@ -421,9 +421,12 @@ def present(found: CaseLabels, inputs: Inputs, options) -> list[Block]:
         blocks.append(Words((f"Majority vote decides the labels. Cannot average rater models: {why}.",), "info"))
     if reach := evidence.at_bar(options.bar).beside:
         blocks.append(Words(f"{evidence.at_bar(options.bar).why_none}. {reach}", "info"))
-    same = {"decided_by"} if table["decided_by"].nunique() == 1 else set()
-    shown = tuple(replace(one, hidden=one.name in same) for one in columns_in(table, COLUMNS))
+    is_mixed = table["decided_by"].nunique() > 1
+    shown = tuple(replace(one, hidden=one.name == "decided_by" and not is_mixed) for one in columns_in(table, COLUMNS))
     screen = table.assign(label=table["label"].fillna(""))
+    if is_mixed:  # the file has the day, and the model that decided the others
+        name = table["decided_by"].str.rpartition(", ")[0]
+        screen["decided_by"] = name.where(table["status"].isin((REVIEWED, UNDETERMINED)), "")
     screen.insert(screen.columns.get_loc("n"), "status", screen.pop("status"))  # longest words after the numbers
     if "gold" in screen:
         screen.insert(2, "gold", screen.pop("gold"))

@@ -94,6 +94,7 @@ def test_who_decided_is_shown_only_if_labels_differ_in_it_and_the_longest_words_
         assert {column.name for column in grid.columns if column.hidden} == {"decided_by"} & {"decided_by" * hidden}
         assert list(grid.table)[:3] == ["case", "label", "gold"]
         assert list(grid.table)[5:8] == ["n", "status", "decided_by"]
+    assert grid.table["decided_by"].tolist() == ["Ada", *[""] * (dataset.n_cases - 1)]  # short: it is the last column
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def test_status_and_certainty_are_those_of_the_leading_class(inputs, evidence):
                 assert row["status"] == "not the leading class" and np.isnan(row["certainty"])
             else:
                 assert row["certainty"] == certain
-                below = "P(correct) below the minimum" if row["probability"] < 0.9 else "certain"
+                below = "low P(correct)" if row["probability"] < 0.9 else "certain"
                 assert row["status"] == (below if certain >= 0.9 else "uncertain")
         assert sum(found.counts.values()) == len(table) == inputs.dataset.n_cases
     assert {"certain", "uncertain", "one annotation"} <= set(table["status"])
@@ -162,7 +163,7 @@ def test_a_certain_label_is_confident_only_if_its_p_correct_reaches_the_bar_too(
     for rule in ("average", "vote"):
         found, table = labelled(inputs, doubted, rule=rule)
         row = table.loc[case]
-        assert row["certainty"] >= 0.9 and row["probability"] == 0.7 and row["status"] == "P(correct) below the minimum"
+        assert row["certainty"] >= 0.9 and row["probability"] == 0.7 and row["status"] == "low P(correct)"
         assert found.n_ready == before.n_ready - 1
     words = [block.plain for block in PART.blocks(found, inputs) if hasattr(block, "plain")]
     assert any("“Certain” means that certainty and P(correct) are both at least 90%." in said for said in words)
