@@ -41,7 +41,7 @@ from pages.shared.kit import (
 )
 from pages.shared.kit import style as look
 
-_SHORT, _SHORTER = 22, 14  # letters of each of two classes in a cell of the worklist, and beside a column of reviews
+_SHORT = 22  # letters of each of two classes in a cell of the worklist
 _WORTH_A_FIGURE = 20  # cases
 _ALL, _REVIEWED = "All", "Reviewed"
 
@@ -144,14 +144,13 @@ def _worklist(
     states: dict[str, str],
 ) -> None:
     """Draw the worklist and its export; ordered classes also get the interval of the true class."""
-    reviewed = any(states.values())
-    frame = listed(found, order[: worklist.MOST_ROWS], _SHORTER if reviewed else _SHORT)
+    frame = listed(found, order[: worklist.MOST_ROWS], _SHORT)
     for name in {"certainty", "P(correct)"} & set(frame):
         frame[name] = columns.never_quite(frame[name].to_numpy())
     if found.correct is not None:
         frame["P(correct)"] *= 100
     longest = int(frame["case"].str.len().max())
-    config, first = worklist.fitting(longest, {*frame, *["review"] * reviewed})
+    config, first = worklist.fitting(longest, {*frame, *["review"] * any(states.values())})
     worklist.show(dataset, frame, order, case, states, config, "least certain first", open_with=first)
     model, reliability = asked.settings.plausibility, asked.settings.reliability
     with st.container(horizontal=True):

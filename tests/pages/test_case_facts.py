@@ -14,7 +14,7 @@ from core.ingest.read_files import read
 from pages.shared.cache import datasets as cached
 from pages.shared.cases.worklist import MOST, fitting
 from pages.shared.kit import widgets
-from tests.pages.opened import done, kept, opened, settle, words
+from tests.pages.opened import at, done, kept, opened, settle, words
 from tests.pages.test_upload import dropped, use
 
 pytestmark = pytest.mark.usefixtures("known")
@@ -164,6 +164,13 @@ def test_the_columns_of_the_worklist_fit_beside_a_case_at_1280_pixels(longest):
         assert min(config[name]["width"] for name in first) >= 48
         assert {"case", "certainty", *["review"] * reviewed, *["expected"] * ordered} <= set(first) <= names
         assert "most plausible" in first or ordered
+
+
+def test_names_in_the_worklist_wrap_also_in_the_larger_letters_of_a_presentation():
+    """A grid breaks lines in rows above 4 rem only; a presentation has 24 pixels per rem at 1,920 pixels."""
+    for presenting, least in ({}, 64), ({"presenting": "1"}, 96):
+        app = settle(at("cases", "skin", **presenting).run())
+        assert app.dataframe[0].proto.row_height > least
 
 
 def test_ties_are_explained_once_and_a_class_has_its_colour_in_every_place(monkeypatch):

@@ -12,12 +12,13 @@ from core.methods import Method
 from core.text import markdown, percent, plural, shorten
 from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import visit
-from pages.shared.kit import columns, widgets
+from pages.shared.kit import columns, presentation, widgets
 
 MOST_ROWS = 2_000
 LABEL_HEIGHT = 12  # pixels above a button next to labelled fields, less the gap
 MOST = 355  # pixels: of the pane of 370 pixels a scroll bar takes 12
-_IN_ONE_LINE, _TALL = 16, 65  # letters; Streamlit breaks lines in rows above 64 pixels only
+_IN_ONE_LINE, _TALL = 16, 65  # letters; Streamlit breaks lines in rows above 4 rem only, which are 64 pixels
+_LARGER = 1.5  # letters of a presentation at up to 1,920 pixels
 REVIEW, EXPECTED, EXPECTED_BESIDE, CORRECT, MORE, PLAUSIBLE = 64, 92, 86, 70, 92, 100
 
 
@@ -108,7 +109,7 @@ def show(
         columns.in_percent(frame, ["certainty"]),
         hide_index=True,
         height=700,
-        row_height=_TALL if two_lines else 32,
+        row_height=round((_TALL if two_lines else 32) * (_LARGER if presentation.on() else 1)),
         on_select=choose,
         selection_mode="single-cell",
         selection_default={"selection": {"cells": [(int(place), "case") for place in places[:1]]}},
